@@ -1,0 +1,39 @@
+#ifndef TILEWRIGHT_DIALECTS_SCHEDULE_SCHEDULE_H
+#define TILEWRIGHT_DIALECTS_SCHEDULE_SCHEDULE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
+#include "dialects/Schedule/ScheduleDialect.h.inc"
+#include "dialects/Schedule/ScheduleEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Schedule/ScheduleAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Schedule/ScheduleTypes.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Schedule/ScheduleOps.h.inc"
+
+namespace tilewright::schedule {
+/// The name of an axis as the user knows it: `i`, `i.outer`, `i.outer.j.fused`.
+std::string axisName(mlir::Value axis);
+/// The handle of the stage that an axis belongs to.
+mlir::Value axisStage(mlir::Value axis);
+/// True where the axis runs over a reduction.
+bool isReduceAxis(mlir::Value axis);
+/// The name of the stage behind a handle.
+llvm::StringRef stageName(mlir::Value stage);
+
+/// On a loop of the loops stage: the axis that it came from, as "stage.axis".
+inline constexpr llvm::StringLiteral kAxisAttr = "schedule.axis";
+/// On a loop of the loops stage: the block or thread index that it is bound to (ThreadTagAttr).
+inline constexpr llvm::StringLiteral kBindAttr = "schedule.bind";
+/// On a loop of the loops stage: its iterations are to become lanes or to be written out (UnitAttr).
+inline constexpr llvm::StringLiteral kVectorizeAttr = "schedule.vectorize";
+inline constexpr llvm::StringLiteral kUnrollAttr = "schedule.unroll";
+} // namespace tilewright::schedule
+
+#endif

@@ -1,0 +1,281 @@
+//===- ScheduleOps.cpp - names, types and verifiers of the primitives -----===//
+#include "dialects/Schedule/Schedule.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright::schedule;
+
+//===----------------------------------------------------------------------===//
+// Handles
+//===----------------------------------------------------------------------===//
+
+StringRef tilewright::schedule::stageName(Value stage) {
+  Operation *op = stage.getDefiningOp();
+  if (auto stageOp = dyn_cast<StageOp>(op))
+    return stageOp.getName();
+  if (auto cache = dyn_cast<CacheReadOp>(op))
+    return cache.getName();
+  return cast<CacheWriteOp>(op).getName();
+}
+
+std::string tilewright::schedule::axisName(Value axis) {
+  Operation *op = axis.getDefiningOp();
+  unsigned i = cast<OpResult>(axis).getResultNumber();
+  if (auto axes = dyn_cast<AxesOp>(op))
+    return cast<StringAttr>(axes.getNames()[i]).str();
+  if (auto axes = dyn_cast<ReduceAxesOp>(op))
+    return cast<StringAttr>(axes.getNames()[i]).str();
+  if (auto split = dyn_cast<SplitOp>(op))
+    return axisName(split.getAxis()) + (i == 0 ? ".outer" : ".inner");
+  if (auto tile = dyn_cast<TileOp>(op))
+    return axisName(i % 2 == 0 ? tile.getX() : tile.getY()) + (i < 2 ? ".outer" : ".inner");
+  std::string name;
+  for (Value part : cast<FuseOp>(op).getAxes())
+    name += axisName(part) + ".";
+  return name + "fused";
+}
+
+Value tilewright::schedule::axisStage(Value axis) {
+  Operation *op = axis.getDefiningOp();
+  if (isa<AxesOp, ReduceAxesOp>(op))
+    return op->getOperand(0);
+  return axisStage(op->getOperand(0));
+}
+
+bool tilewright::schedule::isReduceAxis(Value axis) {
+  Operation *op = axis.getDefiningOp();
+  if (isa<AxesOp>(op))
+    return false;
+  if (isa<ReduceAxesOp>(op))
+    return true;
+  if (auto tile = dyn_cast<TileOp>(op))
+    return isReduceAxis(op->getOperand(cast<OpResult>(axis).getResultNumber() % 2));
+  return isReduceAxis(op->getOperand(0));
+}
+
+/// Handles of one stage can come from several `schedule.stage`; the name is what they share.
+static bool sameStage(Value a, Value b) { return a == b || stageName(a) == stageName(b); }
+
+/// The op before `op` that used `axis` up: a split, tile or fuse.
+static Operation *getConsumer(Value axis, Operation *op) {
+  for (Operation *user : axis.getUsers())
+    if (user != op && isa<SplitOp, TileOp, FuseOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op))
+      return user;
+  return nullptr;
+}
+
+/// An axis that was split or fused is no loop any more.
+static LogicalResult verifyLoop(Operation *op, Value axis) {
+  Operation *consumer = getConsumer(axis, op);
+  if (!consumer)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
+                                              << "': expected a loop, got an axis that was already "
+                                              << (isa<FuseOp>(consumer) ? "fused" : "split");
+  diag.attachNote(consumer->getLoc()) << (isa<FuseOp>(consumer) ? "fused" : "split") << " here";
+  return diag;
+}
+
+static LogicalResult verifyFactor(Operation *op, StringRef what, int64_t factor) {
+  if (factor >= 1)
+    return success();
+  return op->emitOpError() << "expected " << what << " of at least 1, got " << factor;
+}
+
+/// The earlier op of type `Op` that marks the same loop.
+template <typename Op> static Op getEarlier(Op op, Value axis) {
+  for (Operation *user : axis.getUsers())
+    if (auto other = dyn_cast<Op>(user))
+      if (other != op && other->getBlock() == op->getBlock() && other->isBeforeInBlock(op))
+        return other;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Names and types
+//===----------------------------------------------------------------------===//
+
+static std::string ssaName(std::string name) {
+  for (char &c : name)
+    if (c == '.')
+      c = '_';
+  return name;
+}
+static void setAxisNames(Operation *op, OpAsmSetValueNameFn setName) {
+  for (Value result : op->getResults())
+    setName(result, ssaName(axisName(result)));
+}
+
+void StageOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
+void AxesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getNames().size() == getNumResults())
+    setAxisNames(*this, setName);
+}
+void ReduceAxesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getNames().size() == getNumResults())
+    setAxisNames(*this, setName);
+}
+void SplitOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
+void TileOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
+void FuseOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
+void CacheReadOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
+void CacheWriteOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+LogicalResult OfOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (!tables.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
+    return emitOpError() << "expected the name of a function, got '" << getFunction() << "'";
+  return success();
+}
+
+LogicalResult StageOp::verify() {
+  return getName().empty() ? emitOpError("expected the name of a stage, got none") : success();
+}
+
+template <typename Op> static LogicalResult verifyAxes(Op op) {
+  if (op.getNames().size() != op.getNumResults())
+    return op.emitOpError() << "expected one name an axis, " << op.getNumResults() << ", got " << op.getNames().size();
+  return success();
+}
+LogicalResult AxesOp::verify() { return verifyAxes(*this); }
+LogicalResult ReduceAxesOp::verify() { return verifyAxes(*this); }
+
+LogicalResult SplitOp::verify() {
+  if (getFactor().has_value() == getNparts().has_value())
+    return emitOpError("expected either a factor or a number of parts");
+  if (failed(getFactor() ? verifyFactor(*this, "a factor", *getFactor()) : verifyFactor(*this, "a number of parts", *getNparts())))
+    return failure();
+  return verifyLoop(*this, getAxis());
+}
+
+LogicalResult TileOp::verify() {
+  if (failed(verifyFactor(*this, "an x factor", getXFactor())) || failed(verifyFactor(*this, "a y factor", getYFactor())))
+    return failure();
+  if (getX() == getY())
+    return emitOpError() << "expected two axes, got '" << axisName(getX()) << "' twice";
+  if (!sameStage(axisStage(getX()), axisStage(getY())))
+    return emitOpError() << "expected axes of one stage, got '" << axisName(getX()) << "' of '" << stageName(axisStage(getX()))
+                         << "' and '" << axisName(getY()) << "' of '" << stageName(axisStage(getY())) << "'";
+  if (failed(verifyLoop(*this, getX())))
+    return failure();
+  return verifyLoop(*this, getY());
+}
+
+/// Loops of one stage, each named once.
+static LogicalResult verifyLoops(Operation *op, ValueRange axes) {
+  if (axes.size() == 0)
+    return op->emitOpError("expected at least one axis");
+  llvm::SmallDenseSet<Value> seen;
+  for (Value axis : axes) {
+    if (!seen.insert(axis).second)
+      return op->emitOpError() << "expected different axes, got '" << axisName(axis) << "' twice";
+    if (!sameStage(axisStage(axis), axisStage(axes[0])))
+      return op->emitOpError() << "expected axes of one stage, got '" << axisName(axes[0]) << "' of '"
+                               << stageName(axisStage(axes[0])) << "' and '" << axisName(axis) << "' of '"
+                               << stageName(axisStage(axis)) << "'";
+    if (failed(verifyLoop(op, axis)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult FuseOp::verify() {
+  if (failed(verifyLoops(*this, getAxes())))
+    return failure();
+  for (Value axis : getAxes())
+    if (isReduceAxis(axis) != isReduceAxis(getAxes()[0]))
+      return emitOpError() << "expected spatial axes or reduction axes, got '" << axisName(getAxes()[0]) << "' and '"
+                           << axisName(axis) << "'";
+  return success();
+}
+
+LogicalResult ReorderOp::verify() { return verifyLoops(*this, getAxes()); }
+
+LogicalResult BindOp::verify() {
+  if (getExtent() && failed(verifyFactor(*this, "an extent", *getExtent())))
+    return failure();
+  if (failed(verifyLoop(*this, getAxis())))
+    return failure();
+  if (auto earlier = getEarlier(*this, getAxis())) {
+    InFlightDiagnostic diag = emitOpError() << "axis '" << axisName(getAxis()) << "': expected a loop that is not bound, got one bound to "
+                                            << stringifyThreadTag(earlier.getThread());
+    diag.attachNote(earlier.getLoc()) << "bound here";
+    return diag;
+  }
+  // Two loops of one stage on one index would run only its diagonal.
+  for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
+    if (other == *this)
+      break;
+    if (other.getThread() != getThread() || !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
+      continue;
+    InFlightDiagnostic diag = emitOpError() << "stage '" << stageName(axisStage(getAxis())) << "': expected one axis on "
+                                            << stringifyThreadTag(getThread()) << ", got '" << axisName(getAxis())
+                                            << "' beside '" << axisName(other.getAxis()) << "'";
+    diag.attachNote(other.getLoc()) << "bound here";
+    return diag;
+  }
+  return success();
+}
+
+/// A loop carries one mark: bound, vectorized or unrolled.
+template <typename... Others> static LogicalResult verifyMark(Operation *op, Value axis) {
+  if (failed(verifyLoop(op, axis)))
+    return failure();
+  for (Operation *user : axis.getUsers())
+    if (user != op && isa<Others...>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op)) {
+      InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "': expected a plain loop, got one with "
+                                                  << user->getName();
+      diag.attachNote(user->getLoc()) << "here";
+      return diag;
+    }
+  return success();
+}
+
+LogicalResult VectorizeOp::verify() {
+  if (isReduceAxis(getAxis()))
+    return emitOpError() << "expected a spatial axis, got the reduction axis '" << axisName(getAxis())
+                         << "': its iterations depend on each other";
+  return verifyMark<BindOp, VectorizeOp, UnrollOp>(*this, getAxis());
+}
+LogicalResult UnrollOp::verify() { return verifyMark<BindOp, VectorizeOp, UnrollOp>(*this, getAxis()); }
+
+LogicalResult CacheReadOp::verify() {
+  if (getReaders().empty())
+    return emitOpError("expected at least one reader");
+  return success();
+}
+
+LogicalResult CacheWriteOp::verify() {
+  for (auto axes : (*this)->getBlock()->getOps<AxesOp>())
+    if (axes->isBeforeInBlock(*this) && sameStage(axes.getStage(), getOf()))
+      for (Operation *user : axes->getUsers())
+        if (user->isBeforeInBlock(*this)) {
+          InFlightDiagnostic diag = emitOpError() << "expected to stand before the axes of stage '" << stageName(getOf())
+                                                  << "' are used";
+          diag.attachNote(user->getLoc()) << "used here";
+          return diag;
+        }
+  return success();
+}
+
+LogicalResult SetScopeOp::verify() { return success(); }
+
+LogicalResult ComputeAtOp::verify() {
+  if (sameStage(getStage(), getConsumer()))
+    return emitOpError() << "expected a consumer of stage '" << stageName(getStage()) << "', got the stage itself";
+  if (!sameStage(axisStage(getAxis()), getConsumer()))
+    return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '" << axisName(getAxis())
+                         << "' of '" << stageName(axisStage(getAxis())) << "'";
+  return success();
+}
+
+LogicalResult ComputeInlineOp::verify() { return success(); }
+LogicalResult ComputeRootOp::verify() { return success(); }
+
+#define GET_OP_CLASSES
+#include "dialects/Schedule/ScheduleOps.cpp.inc"

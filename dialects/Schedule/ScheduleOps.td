@@ -1,0 +1,194 @@
+#ifndef TILEWRIGHT_SCHEDULE_OPS
+#define TILEWRIGHT_SCHEDULE_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Schedule_Dialect : Dialect {
+  let name = "schedule";
+  let cppNamespace = "::tilewright::schedule";
+  let summary = "Schedules: how tensor expressions are computed, on typed stage and axis handles";
+  let description = [{
+    A `schedule.of @f` stands beside the function `@f` and lists, in order, the primitives that are applied to its
+    stages. Stages and axes are values: a primitive takes handles and returns the handles of what it made, so that
+    an axis that was split or fused can not be used again, and every primitive can be checked where it stands.
+    A schedule never changes what is computed.
+  }];
+  let usePropertiesForAttributes = 1;
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Schedule_Type<string name, string mnemonicText> : TypeDef<Schedule_Dialect, name> {
+  let mnemonic = mnemonicText;
+}
+def Schedule_StageType : Schedule_Type<"Stage", "stage"> { let summary = "handle of a stage: one computed or cached tensor"; }
+def Schedule_AxisType : Schedule_Type<"Axis", "axis"> { let summary = "handle of one loop of a stage"; }
+
+def Schedule_ThreadTag : I32EnumAttr<"ThreadTag", "a hardware index that a loop can be bound to", [
+    I32EnumAttrCase<"BlockIdxX", 0, "blockIdx.x">, I32EnumAttrCase<"BlockIdxY", 1, "blockIdx.y">,
+    I32EnumAttrCase<"BlockIdxZ", 2, "blockIdx.z">, I32EnumAttrCase<"ThreadIdxX", 3, "threadIdx.x">,
+    I32EnumAttrCase<"ThreadIdxY", 4, "threadIdx.y">, I32EnumAttrCase<"ThreadIdxZ", 5, "threadIdx.z">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_ThreadTagAttr : EnumAttr<Schedule_Dialect, Schedule_ThreadTag, "thread"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor lives in", [
+    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"Shared", 1, "shared">, I32EnumAttrCase<"Local", 2, "local">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_ScopeAttr : EnumAttr<Schedule_Dialect, Schedule_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
+
+class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
+/// A primitive stands inside `schedule.of`.
+class Schedule_Primitive<string mnemonic, list<Trait> traits = []>
+    : Schedule_Op<mnemonic, traits # [HasParent<"OfOp">]> { let hasVerifier = 1; }
+
+def Schedule_OfOp : Schedule_Op<"of", [NoTerminator, SingleBlock, NoRegionArguments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the schedule of a function";
+  let description = [{
+    ```mlir
+    schedule.of @mmult {
+      %C = schedule.stage "C"
+      %i, %j = schedule.axes %C : !schedule.axis, !schedule.axis
+      %io, %jo, %ii, %ji = schedule.tile %i, %j by 32, 32
+      schedule.bind %io to <blockIdx.y>
+    }
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$function $body attr-dict";
+}
+
+def Schedule_StageOp : Schedule_Primitive<"stage", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the handle of a stage, by its name";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Schedule_StageType:$stage);
+  let assemblyFormat = "$name attr-dict";
+}
+
+def Schedule_AxesOp : Schedule_Primitive<"axes", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the spatial axes of a stage";
+  let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
+  let results = (outs Variadic<Schedule_AxisType>:$axes);
+  let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
+}
+
+def Schedule_ReduceAxesOp : Schedule_Primitive<"reduce_axes", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the reduction axes of a stage";
+  let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
+  let results = (outs Variadic<Schedule_AxisType>:$axes);
+  let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
+}
+
+def Schedule_SplitOp : Schedule_Primitive<"split", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "one loop becomes two";
+  let description = [{
+    `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
+    multiple, the iterations beyond it are predicated off.
+
+    ```mlir
+    %io, %ii = schedule.split %i by 32
+    ```
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$nparts);
+  let results = (outs Schedule_AxisType:$outer, Schedule_AxisType:$inner);
+  let assemblyFormat = "$axis (`by` $factor^)? (`into` $nparts^)? attr-dict";
+}
+
+def Schedule_TileOp : Schedule_Primitive<"tile", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "two loops become a loop nest over tiles and one within them";
+  let description = [{
+    Splits both axes and orders the four loops: outer x, outer y, inner x, inner y.
+  }];
+  let arguments = (ins Schedule_AxisType:$x, Schedule_AxisType:$y, I64Attr:$x_factor, I64Attr:$y_factor);
+  let results = (outs Schedule_AxisType:$x_outer, Schedule_AxisType:$y_outer, Schedule_AxisType:$x_inner, Schedule_AxisType:$y_inner);
+  let assemblyFormat = "$x `,` $y `by` $x_factor `,` $y_factor attr-dict";
+}
+
+def Schedule_FuseOp : Schedule_Primitive<"fuse", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "neighbouring loops become one, the first the slowest";
+  let arguments = (ins Variadic<Schedule_AxisType>:$axes);
+  let results = (outs Schedule_AxisType:$fused);
+  let assemblyFormat = "$axes attr-dict";
+}
+
+def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
+  let summary = "the named loops take their places among themselves in the order given, outermost first";
+  let arguments = (ins Variadic<Schedule_AxisType>:$axes);
+  let assemblyFormat = "$axes attr-dict";
+}
+
+def Schedule_BindOp : Schedule_Primitive<"bind"> {
+  let summary = "a loop becomes a block or thread index";
+  let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent);
+  let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
+}
+
+def Schedule_VectorizeOp : Schedule_Primitive<"vectorize"> {
+  let summary = "the iterations of a loop become the lanes of vectors";
+  let arguments = (ins Schedule_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Schedule_UnrollOp : Schedule_Primitive<"unroll"> {
+  let summary = "the iterations of a loop are written out";
+  let arguments = (ins Schedule_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "readers of a tensor read a copy in another memory";
+  let description = [{
+    `tensor` is the name of a stage or of an input; `name` is the name of the new stage.
+  }];
+  let arguments = (ins StrAttr:$tensor, Schedule_ScopeAttr:$scope, Variadic<Schedule_StageType>:$readers, StrAttr:$name);
+  let results = (outs Schedule_StageType:$stage);
+  let assemblyFormat = "$tensor `in` $scope `for` $readers `as` $name attr-dict";
+}
+
+def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a stage computes into another memory and is then copied to its tensor";
+  let description = [{
+    The new stage, named `name`, takes over the computation with its reduction; the old one keeps its spatial axes
+    and copies. Stands before the old stage's axes are used.
+  }];
+  let arguments = (ins Schedule_StageType:$of, Schedule_ScopeAttr:$scope, StrAttr:$name);
+  let results = (outs Schedule_StageType:$stage);
+  let assemblyFormat = "$of `in` $scope `as` $name attr-dict";
+}
+
+def Schedule_SetScopeOp : Schedule_Primitive<"set_scope"> {
+  let summary = "the memory that a stage's tensor lives in";
+  let arguments = (ins Schedule_StageType:$stage, Schedule_ScopeAttr:$scope);
+  let assemblyFormat = "$stage `to` $scope attr-dict";
+}
+
+def Schedule_ComputeAtOp : Schedule_Primitive<"compute_at"> {
+  let summary = "a stage is computed inside a loop of its consumer, just what that iteration needs";
+  let arguments = (ins Schedule_StageType:$stage, Schedule_StageType:$consumer, Schedule_AxisType:$axis);
+  let assemblyFormat = "$stage `at` $consumer `,` $axis attr-dict";
+}
+
+def Schedule_ComputeInlineOp : Schedule_Primitive<"compute_inline"> {
+  let summary = "a stage is computed where it is read";
+  let arguments = (ins Schedule_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
+
+def Schedule_ComputeRootOp : Schedule_Primitive<"compute_root"> {
+  let summary = "a stage is computed whole, before its consumers";
+  let arguments = (ins Schedule_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
+
+#endif

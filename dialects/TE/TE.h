@@ -1,0 +1,34 @@
+#ifndef TILEWRIGHT_DIALECTS_TE_TE_H
+#define TILEWRIGHT_DIALECTS_TE_TE_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/TE/TEDialect.h.inc"
+#include "dialects/TE/TEEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/TE/TEAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/TE/TEOps.h.inc"
+
+namespace tilewright::te {
+/// Marks the arguments of a te function that are its outputs, in the order in which they are returned.
+inline constexpr llvm::StringLiteral kOutputAttr = "te.output";
+/// On a function argument: the name of the tensor, as the user wrote it.
+inline constexpr llvm::StringLiteral kNameAttr = "te.name";
+/// On a function argument: NumPy's name of the element type, which says more than a signless type can ("uint8").
+inline constexpr llvm::StringLiteral kDtypeAttr = "te.dtype";
+/// On an op of the linalg stage: the name of the stage that it computes.
+inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
+/// Beside kStageAttr: the names of the op's iterators, in their order.
+inline constexpr llvm::StringLiteral kAxesAttr = "te.axes";
+} // namespace tilewright::te
+
+#endif

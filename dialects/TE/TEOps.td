@@ -1,0 +1,125 @@
+#ifndef TILEWRIGHT_TE_OPS
+#define TILEWRIGHT_TE_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def TE_Dialect : Dialect {
+  let name = "te";
+  let cppNamespace = "::tilewright::te";
+  let summary = "Tensor expressions: what is computed, never how";
+  let description = [{
+    A function of tensor expressions takes every tensor of the program as an argument, in the order in which the
+    user passes them, the outputs too (marked `te.output`), and returns the outputs. Each `te.compute` defines one
+    or more tensors element by element. The dialect says nothing of loops, memory or threads: that is the
+    `schedule` dialect's.
+  }];
+  let usePropertiesForAttributes = 1;
+  let dependentDialects = ["arith::ArithDialect"];
+}
+
+class TE_Op<string mnemonic, list<Trait> traits = []> : Op<TE_Dialect, mnemonic, traits>;
+
+def TE_ReducerKind : I32EnumAttr<"ReducerKind", "how a reduction combines its elements", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Max", 3, "max">,
+    I32EnumAttrCase<"Custom", 4, "reduce">]> {
+  let cppNamespace = "::tilewright::te";
+  let genSpecializedAttr = 0;
+}
+def TE_ReducerKindAttr : EnumAttr<TE_Dialect, TE_ReducerKind, "reducer">;
+
+def TE_ComputeOp : TE_Op<"compute", [
+    RecursiveMemoryEffects, RecursivelySpeculatable,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
+  let summary = "tensors defined element by element";
+  let description = [{
+    `te.compute` gives the value of each element of its results as a function of named axes. The spatial axes, in
+    parentheses, span the results, each from 0 to its extent. The axes of a reduction follow the name of its
+    combiner: `sum`, `prod`, `min`, `max`, or `reduce` for a combiner given as a region on two tuples of elements
+    with its identity. An extent is a number or an `index` value. Inside, `te.read` reads other tensors; a read
+    that must not happen everywhere stands in an `scf.if`.
+
+    ```mlir
+    %C = te.compute "C" (%i: 1024, %j: 1024) sum (%k: 512) {
+      %a = te.read %A[%i, %k] : tensor<1024x512xf32>
+      %b = te.read %B[%k, %j] : tensor<512x1024xf32>
+      %ab = arith.mulf %a, %b : f32
+      te.yield %ab : f32
+    } : tensor<1024x1024xf32>
+    ```
+
+    A tuple reduction, here the position of the largest element of each row:
+
+    ```mlir
+    %at, %max = te.compute "argmax" (%i: 64) reduce (%k: 128) {
+      %x = te.read %X[%i, %k] : tensor<64x128xf32>
+      %n = arith.index_cast %k : index to i32
+      te.yield %n, %x : i32, f32
+    } combine (%n0: i32, %x0: f32, %n1: i32, %x1: f32) identity [-1 : i32, 0xFF800000 : f32] {
+      %ge = arith.cmpf oge, %x0, %x1 : f32
+      %n = arith.select %ge, %n0, %n1 : i32
+      %x = arith.select %ge, %x0, %x1 : f32
+      te.yield %n, %x : i32, f32
+    } : tensor<64xi32>, tensor<64xf32>
+    ```
+
+    Axes are named by their block arguments; where a name was taken, `as "name"` follows it.
+  }];
+  // static_extents: one per axis, spatial axes first; ShapedType::kDynamic takes the next of `extents`.
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, StrArrayAttr:$reduce_axes, DenseI64ArrayAttr:$static_extents,
+                       Variadic<Index>:$extents,
+                       OptionalAttr<TE_ReducerKindAttr>:$reducer, OptionalAttr<ArrayAttr>:$identity,
+                       OptionalAttr<BoolAttr>:$is_unsigned);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$combiner);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumSpatial() { return getAxes().size(); }
+    unsigned getNumReduce() { return getReduceAxes().size(); }
+    unsigned getNumAxes() { return getNumSpatial() + getNumReduce(); }
+    /// The extent of every axis, spatial axes first, as a constant or an `index` value.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedExtents();
+    /// The name of axis `i`, counted over spatial and reduction axes.
+    ::llvm::StringRef getAxisName(unsigned i);
+    /// Builds `lhs combined with rhs` for this reduction at the builder's place: a named combiner or a copy of the region.
+    ::llvm::SmallVector<::mlir::Value> buildCombine(::mlir::OpBuilder &builder, ::mlir::Location loc,
+                                                     ::mlir::ValueRange lhs, ::mlir::ValueRange rhs);
+    /// The identity of the reduction, one attribute a result.
+    ::llvm::SmallVector<::mlir::TypedAttr> getIdentities();
+  }];
+}
+
+def TE_ReadOp : TE_Op<"read", [Pure]> {
+  let summary = "one element of a tensor at affine or computed indices";
+  let description = [{
+    Reads `tensor[indices]`, each index an affine expression of axes and of computed `index` values.
+
+    ```mlir
+    %x = te.read %X[%n, %y * 2 + %ry - 1, %at] : tensor<1x15x15xf32>
+    ```
+
+    Outside an `scf.if` the read happens at every point of the axes, so an index that provably leaves the tensor
+    at some point is an error.
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor, Variadic<Index>:$indices, AffineMapAttr:$map);
+  let results = (outs AnyType:$element);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def TE_YieldOp : TE_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["ComputeOp"]>]> {
+  let summary = "the value of the element";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+#endif

@@ -1,0 +1,17 @@
+//===- Registration.cpp - the plug-in's entry points ----------------------===//
+#include "passes/Registration.h"
+
+#include "mlir/CAPI/IR.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+void tilewright::registerDialects(DialectRegistry &registry) {
+  registry.insert<te::TEDialect, schedule::ScheduleDialect>();
+}
+
+extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }
+
+extern "C" void tilewrightRegisterPasses() {
+  tilewright::registerTilewrightPasses();
+}

@@ -1,0 +1,1 @@
+"""Tilewright: tensor expressions and schedules, compiled through MLIR to GPU kernels."""

@@ -1,0 +1,1 @@
+extern "C" const char *tilewrightVersion() { return "0.1.0"; }
