@@ -3,6 +3,7 @@
 
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 using namespace mlir;
 
@@ -14,4 +15,5 @@ extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilew
 
 extern "C" void tilewrightRegisterPasses() {
   tilewright::registerTilewrightPasses();
+  tilewright::registerTilewrightPipelines();
 }

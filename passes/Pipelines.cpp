@@ -1,0 +1,68 @@
+//===- Pipelines.cpp - the way down, as named builders --------------------===//
+#include "passes/Pipelines.h"
+
+#include "passes/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createConvertTEToLinalg());
+}
+
+void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+
+void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+
+void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+
+void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+
+void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  auto passes = [&](Stage before, Stage after) { return options.from <= before && options.to >= after; };
+  if (passes(Stage::TE, Stage::Linalg))
+    buildTEToLinalgPipeline(pm, options);
+  if (passes(Stage::Linalg, Stage::Loops))
+    buildLinalgToLoopsPipeline(pm, options);
+  if (passes(Stage::Loops, Stage::GPU))
+    buildLoopsToGPUPipeline(pm, options);
+  // The road forks here: the kernels go on to nvvm, the launches to host.
+  if (options.from > Stage::GPU)
+    return;
+  if (options.to == Stage::NVVM)
+    buildGPUToNVVMPipeline(pm, options);
+  if (options.to == Stage::Host)
+    buildGPUToHostPipeline(pm, options);
+}
+
+/// The architectures that LLVM 22's NVPTX back end and CUDA 13's linker both know.
+static bool isKnownArch(StringRef arch) {
+  return llvm::StringSwitch<bool>(arch)
+      .Cases({"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89"}, true)
+      .Cases({"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f"}, true)
+      .Cases({"sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f"}, true)
+      .Cases({"sm_120", "sm_120a", "sm_120f"}, true)
+      .Default(false);
+}
+
+void tilewright::registerTilewrightPipelines() {
+  // Not PassPipelineRegistration: its builder cannot fail, and wrong options must be refused.
+  registerPassPipeline(
+      "tilewright-pipeline", "The whole way down, from any stage to any later one",
+      [](OpPassManager &pm, StringRef text, llvm::function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
+        PipelineOptions options;
+        if (failed(options.parseFromString(text)))
+          return failure();
+        if (!isKnownArch(options.arch))
+          return error("expected an architecture from sm_75 to sm_120, got '" + options.arch + "'");
+        if (options.from > options.to || (options.from == Stage::NVVM && options.to == Stage::Host))
+          return error("expected a stage that can be reached from the stage given as 'from'");
+        buildTilewrightPipeline(pm, options);
+        return success();
+      },
+      [](llvm::function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(PipelineOptions()); });
+}

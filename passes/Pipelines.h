@@ -1,0 +1,65 @@
+//===- Pipelines.h - the way down, as named builders ----------------------===//
+//
+// The pipeline is te -> linalg -> loops -> gpu -> nvvm, with host made from gpu. Each edge is one builder function;
+// `--tilewright-pipeline="from=STAGE to=STAGE arch=sm_90a target=cuda"` chains them, and Python's driver uses the same
+// strings, so that what Python does can be done again with the opt tool.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PASSES_PIPELINES_H
+#define TILEWRIGHT_PASSES_PIPELINES_H
+
+#include "mlir/Pass/PassOptions.h"
+
+#include <string>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace tilewright {
+
+/// The stages that the pipeline starts and stops at, in order; docs/stages.md says what each guarantees. The schedule
+/// is not among them: it stands beside `te` and `linalg`.
+enum class Stage { TE, Linalg, Loops, GPU, NVVM, Host };
+
+enum class TargetKind { CUDA, CPU, Sim };
+
+struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
+  PassOptions::Option<Stage> from{*this, "from", llvm::cl::desc("the stage that the input is at"),
+                                  llvm::cl::init(Stage::TE), getStageValues()};
+  PassOptions::Option<Stage> to{*this, "to", llvm::cl::desc("the stage to stop at"), llvm::cl::init(Stage::NVVM),
+                                getStageValues()};
+  PassOptions::Option<TargetKind> target{
+      *this, "target", llvm::cl::desc("what the program is compiled for"), llvm::cl::init(TargetKind::CUDA),
+      llvm::cl::values(clEnumValN(TargetKind::CUDA, "cuda", "an NVIDIA GPU"),
+                       clEnumValN(TargetKind::CPU, "cpu", "this machine's processor"),
+                       clEnumValN(TargetKind::Sim, "sim", "the GPU simulator"))};
+  PassOptions::Option<std::string> arch{*this, "arch", llvm::cl::desc("the GPU architecture, sm_75 to sm_120"),
+                                        llvm::cl::init("sm_90a")};
+
+private:
+  static llvm::cl::ValuesClass getStageValues() {
+    return llvm::cl::values(clEnumValN(Stage::TE, "te", "tensor expressions and their schedule"),
+                            clEnumValN(Stage::Linalg, "linalg", "linalg on tensors, the schedule beside it"),
+                            clEnumValN(Stage::Loops, "loops", "scheduled loops on memrefs"),
+                            clEnumValN(Stage::GPU, "gpu", "kernels and their launches"),
+                            clEnumValN(Stage::NVVM, "nvvm", "kernels in the LLVM and NVVM dialects"),
+                            clEnumValN(Stage::Host, "host", "the host function in the LLVM dialect"));
+  }
+};
+
+/// One builder an edge, in pipeline order.
+void buildTEToLinalgPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+void buildLinalgToLoopsPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+void buildLoopsToGPUPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+void buildGPUToNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+void buildGPUToHostPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// All edges between `options.from` and `options.to`, which must be reachable from it.
+void buildTilewrightPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+void registerTilewrightPipelines();
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,62 @@
+"""The errors that Tilewright raises beside TypeError and ValueError for wrong arguments.
+
+Every error from a schedule or an expression names the user's own file and line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["CompileError", "Diagnostic", "DriverError", "LaunchError", "ScheduleError", "TilewrightError"]
+
+
+class TilewrightError(Exception):
+    """The base of all of Tilewright's own errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message of the compiler, with the place in the user's program that it is about.
+
+    >>> print(Diagnostic("error", "expected 2 axes, got 3", "mmult.py:14"))
+    mmult.py:14: error: expected 2 axes, got 3
+    """
+
+    severity: str
+    message: str
+    location: str = ""
+    notes: tuple[Diagnostic, ...] = field(default=())
+
+    def __str__(self) -> str:
+        lines = [f"{self.location}: {self.severity}: {self.message}" if self.location else f"{self.severity}: {self.message}"]
+        lines += [str(note) for note in self.notes]
+        return "\n".join(lines)
+
+
+class ScheduleError(TilewrightError):
+    """A schedule that cannot be: an unknown axis, a consumer that is none, a bind that does not fit."""
+
+    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+
+
+class CompileError(TilewrightError):
+    """A program that does not compile. `stage` is the stage that was being made, `diagnostics` are MLIR's own."""
+
+    def __init__(self, message: str, stage: str = "", diagnostics: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(message)
+        self.stage = stage
+        self.diagnostics = diagnostics
+
+
+class LaunchError(TilewrightError, RuntimeError):
+    """A launch that failed or that found no device to run on."""
+
+
+class DriverError(LaunchError):
+    """A call of the CUDA driver that failed: `code` and `name` of the result, and the `call`."""
+
+    def __init__(self, call: str, code: int, name: str, detail: str = "") -> None:
+        super().__init__(f"{call} failed with {name} ({code})" + (f": {detail}" if detail else ""))
+        self.call, self.code, self.name = call, code, name
