@@ -33,14 +33,6 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-class ScheduleError(TilewrightError):
-    """A schedule that cannot be: an unknown axis, a consumer that is none, a bind that does not fit."""
-
-    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        super().__init__(message)
-        self.diagnostics = diagnostics
-
-
 class CompileError(TilewrightError):
     """A program that does not compile. `stage` is the stage that was being made, `diagnostics` are MLIR's own."""
 
@@ -48,6 +40,10 @@ class CompileError(TilewrightError):
         super().__init__(message)
         self.stage = stage
         self.diagnostics = diagnostics
+
+
+class ScheduleError(CompileError):
+    """A schedule that cannot be: an unknown axis, a consumer that is none, a bind that does not fit."""
 
 
 class LaunchError(TilewrightError, RuntimeError):

@@ -1,0 +1,160 @@
+"""The way down, edge by edge: the pass pipeline of each edge, the user's own passes between them, and the times.
+
+The passes of an edge are those of `tilewright-opt --tilewright-pipeline="from=A to=B …"`: nothing is lowered here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Union
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from ..errors import CompileError
+from ..target import Target
+from .diagnostics import compile_error
+
+__all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "run_passes", "stages_of"]
+
+STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
+"""Every stage that can be shown, in order. `schedule` stands beside `te`, in one module; `host` is made from `gpu`."""
+
+# The stages that a module goes through on the way to each target; `host` is made beside them, when it is asked for.
+PATHS: Mapping[str, tuple[str, ...]] = {
+    "cuda": ("te", "linalg", "loops", "gpu", "nvvm"),
+    "sim": ("te", "linalg", "loops", "gpu"),
+    "cpu": ("te", "linalg"),
+}
+# Up to here it is the schedule that decides what is made, so an error is the schedule's.
+SCHEDULED = ("loops", "gpu")
+
+Hook = Union[str, Callable[[ir.Module], "ir.Module | None"]]
+
+
+def stages_of(target: Target) -> tuple[str, ...]:
+    """The stages that a program for `target` has, in order."""
+    path = PATHS[target.kind]
+    return ("te", "schedule", *path[1:], *(("host",) if "gpu" in path else ()))
+
+
+def pipeline_text(start: str, stop: str, target: Target) -> str:
+    """The pass pipeline between two stages, as `tilewright-opt --pass-pipeline=` takes it.
+
+    >>> pipeline_text("te", "loops", Target("cuda", arch="sm_80"))
+    'builtin.module(tilewright-pipeline{from=te to=loops target=cuda arch=sm_80})'
+    """
+    arch = "" if target.arch is None else f" arch={target.arch}"
+    return f"builtin.module(tilewright-pipeline{{from={start} to={stop} target={target.kind}{arch}}})"
+
+
+def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, schedule: bool = False) -> None:
+    """Runs a pass pipeline on `module` in place; an error of MLIR becomes a CompileError."""
+    with module.context:
+        try:
+            manager = PassManager.parse(pipeline)
+        except ValueError as error:
+            raise CompileError(f"{error}\n({doing})", stage=stage) from None
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise compile_error(doing, stage, error, schedule=schedule) from None
+
+
+def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) -> dict[str, tuple[Hook, ...]]:
+    """The user's own passes by the stage that they follow, checked against the stages that `target` has."""
+    hooks: dict[str, tuple[Hook, ...]] = {}
+    known = stages_of(target)
+    for stage, given in (after or {}).items():
+        if stage not in known:
+            raise ValueError(f"expected a stage of target {target.kind} ({', '.join(known)}) in after, got {stage!r}")
+        each = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        for hook in each:
+            if not isinstance(hook, str) and not callable(hook):
+                raise TypeError(f"expected a pass's flag or a function in after[{stage!r}], got {type(hook).__name__}")
+        key = "te" if stage == "schedule" else stage
+        hooks[key] = hooks.get(key, ()) + each
+    return hooks
+
+
+def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
+    """Runs one pass of the user's after `stage`; the module that comes back is verified."""
+    if isinstance(hook, str):
+        flag = hook.removeprefix("--")
+        pipeline = flag if flag.startswith("builtin.module(") else f"builtin.module({flag})"
+        run_passes(module, pipeline, f"running {hook!r} after {stage}", stage)
+        return module
+    name = getattr(hook, "__qualname__", repr(hook))
+    with module.context, ir.Location.unknown():
+        made = hook(module)
+        if made is None:
+            made = module
+        elif not isinstance(made, ir.Module):
+            raise TypeError(f"expected {name}, called after {stage}, to return a module or None, got {type(made).__name__}")
+        try:
+            made.operation.verify()
+        except ir.MLIRError as error:
+            raise compile_error(f"verifying what {name} made after {stage}", stage, error) from None
+    return made
+
+
+@dataclass(slots=True)
+class Lowering:
+    """One program on its way down: the module at every stage that it has reached, and the seconds that each took."""
+
+    name: str
+    target: Target
+    start: str
+    hooks: Mapping[str, tuple[Hook, ...]] = field(default_factory=dict)
+    modules: dict[str, ir.Module] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Adds the time that its block takes to `timings[what]`."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[what] = self.timings.get(what, 0.0) + time.perf_counter() - begin
+
+    def enter(self, module: ir.Module) -> None:
+        """Takes up a module at the start stage; it is copied, and the hooks of that stage run."""
+        self._arrive(self.start, self._copy(module))
+
+    def reach(self, stage: str) -> ir.Module:
+        """The module at `stage`, made if need be from the nearest stage above. It is not to be changed."""
+        if stage in self.modules:
+            return self.modules[stage]
+        above = "gpu" if stage == "host" else self._path[self._path.index(stage) - 1]
+        if stage != "host" and self._path.index(stage) <= self._path.index(self.start):
+            raise ValueError(f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}")
+        module = self._copy(self.reach(above))
+        doing = f"lowering {self.name} from {above} to {stage}"
+        with self.timed(stage):
+            run_passes(module, pipeline_text(above, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
+        self._arrive(stage, module)
+        return self.modules[stage]
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        return PATHS[self.target.kind]
+
+    @staticmethod
+    def _copy(module: ir.Module) -> ir.Module:
+        with module.context, ir.Location.unknown():
+            made = ir.Module.create()
+            for attribute in module.operation.attributes:
+                made.operation.attributes[attribute.name] = attribute.attr
+            for operation in module.body:
+                made.body.append(operation.operation.clone())
+            return made
+
+    def _arrive(self, stage: str, module: ir.Module) -> None:
+        for hook in self.hooks.get(stage, ()):
+            with self.timed(f"after {stage}"):
+                module = apply_hook(module, hook, stage)
+        self.modules[stage] = module
