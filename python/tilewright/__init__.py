@@ -1,1 +1,7 @@
 """Tilewright: tensor expressions and schedules, compiled through MLIR to GPU kernels."""
+
+from .errors import CompileError, DriverError, LaunchError, ScheduleError, TilewrightError
+from .target import Target
+
+__version__ = "0.1.0"
+__all__ = ["CompileError", "DriverError", "LaunchError", "ScheduleError", "Target", "TilewrightError"]
