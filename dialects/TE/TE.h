@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral kOutputAttr = "te.output";
 inline constexpr llvm::StringLiteral kNameAttr = "te.name";
 /// On a function argument: NumPy's name of the element type, which says more than a signless type can ("uint8").
 inline constexpr llvm::StringLiteral kDtypeAttr = "te.dtype";
+/// On a function argument with symbolic extents: the symbol of each dimension, "" where the extent is a number.
+inline constexpr llvm::StringLiteral kSymbolsAttr = "te.symbols";
 /// On an op of the linalg stage: the name of the stage that it computes.
 inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
 /// Beside kStageAttr: the names of the op's iterators, in their order.

@@ -1,0 +1,56 @@
+// RUN: tilewright-opt %s -convert-te-to-linalg -split-input-file -verify-diagnostics
+
+func.func @reads_output(%X: tensor<4xf32>, %out: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %Y = te.compute "Y" (%i: 4) {
+    // expected-error@+1 {{'te.read' op expected to read a computed tensor or an input, got output argument 1}}
+    %x = te.read %out[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %Y : tensor<4xf32>
+}
+
+// -----
+
+func.func @unmarked(%X: tensor<4xf32>, %out: tensor<4xf32>) -> tensor<4xf32> {
+  %Y = te.compute "Y" (%i: 4) {
+    %x = te.read %X[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  // expected-error@+1 {{'func.return' op expected one value an output argument, 0, got 1}}
+  return %Y : tensor<4xf32>
+}
+
+// -----
+
+func.func @input(%X: tensor<4xf32>, %o0: tensor<4xf32> {te.output}, %o1: tensor<4xf32> {te.output})
+    -> (tensor<4xf32>, tensor<4xf32>) {
+  %Y = te.compute "Y" (%i: 4) {
+    %x = te.read %X[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  // expected-error@+1 {{'func.return' op output 1: expected the result of a te.compute, got another value}}
+  return %Y, %X : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @type(%X: tensor<4xf32>, %out: tensor<?xf32> {te.output}) -> tensor<4xf32> {
+  %Y = te.compute "Y" (%i: 4) {
+    %x = te.read %X[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  // expected-error@+1 {{'func.return' op output 0: expected the type of its argument, 'tensor<?xf32>', got 'tensor<4xf32>'}}
+  return %Y : tensor<4xf32>
+}
+
+// -----
+
+func.func @twice(%X: tensor<4xf32>, %o0: tensor<4xf32> {te.output}, %o1: tensor<4xf32> {te.output})
+    -> (tensor<4xf32>, tensor<4xf32>) {
+  %Y = te.compute "Y" (%i: 4) {
+    %x = te.read %X[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  // expected-error@+1 {{'func.return' op output 1: expected outputs that differ, got one tensor twice}}
+  return %Y, %Y : tensor<4xf32>, tensor<4xf32>
+}
