@@ -2,6 +2,12 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -20,7 +26,19 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
 
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {}
 
-void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  // The launches may stand in structured control flow, which cannot be left in the middle when one of them fails.
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createLowerAffinePass());
+  function.addPass(createSCFToControlFlowPass());
+  function.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertGPUToHost());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOptions &options) {
   auto passes = [&](Stage before, Stage after) { return options.from <= before && options.to >= after; };
