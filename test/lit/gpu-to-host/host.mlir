@@ -25,8 +25,8 @@
 // The driver refuses an empty grid.
 // CHECK: %[[GRID_I64:.*]] = arith.index_cast %[[GRID]]
 // CHECK: %[[EMPTY:.*]] = llvm.icmp "eq" %[[GRID_I64]]
-// CHECK: llvm.cond_br %[[EMPTY]], ^[[DONE:.*]], ^[[RUN:.*]]
-// CHECK: ^[[RUN]]:
+// CHECK: llvm.cond_br %[[EMPTY]], ^[[DONE:.*]], ^[[GO:.*]]
+// CHECK: ^[[GO]]:
 // CHECK: llvm.getelementptr %[[CONFIG]][0]
 // CHECK: llvm.store %[[GRID_I64]]
 // CHECK: llvm.getelementptr %[[CONFIG]][6]
