@@ -21,6 +21,7 @@ def TE_Dialect : Dialect {
     `schedule` dialect's.
   }];
   let usePropertiesForAttributes = 1;
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["arith::ArithDialect"];
 }
 

@@ -1,7 +1,18 @@
 """Tilewright: tensor expressions and schedules, compiled through MLIR to GPU kernels."""
 
+from . import te
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, TilewrightError
+from .schedule import create_schedule
 from .target import Target
 
 __version__ = "0.1.0"
-__all__ = ["CompileError", "DriverError", "LaunchError", "ScheduleError", "Target", "TilewrightError"]
+__all__ = [
+    "CompileError",
+    "DriverError",
+    "LaunchError",
+    "ScheduleError",
+    "Target",
+    "TilewrightError",
+    "create_schedule",
+    "te",
+]

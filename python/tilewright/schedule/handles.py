@@ -1,0 +1,148 @@
+"""The IR of a schedule: one op of the `schedule` dialect a primitive, verified as it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir import ir
+
+from ..errors import ScheduleError
+from ..ir import schedule as ops
+from ..ir.diagnostics import diagnostics_of
+from ..source import Source
+
+__all__ = ["append", "clone_for", "new_module"]
+
+
+def new_module(context: ir.Context, source: Source) -> tuple[ir.Module, ir.Operation]:
+    """A module with an empty `schedule.of`; the function's name is set when it is known."""
+    with context, ir.Location.file(source.file, source.line, 0):
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            of = ops.OfOp(ir.FlatSymbolRefAttr.get("main"))
+            of.regions[0].blocks.append()
+    return module, of.operation
+
+
+def clone_for(of: ir.Operation, function: str) -> None:
+    """A copy of the schedule at the current insertion point, as that of `function`."""
+    copy = of.clone()
+    copy.attributes["function"] = ir.FlatSymbolRefAttr.get(function)
+
+
+def append(of: ir.Operation, build: Callable[..., ir.OpView], source: Source, args: Sequence[object]) -> Any:
+    """The results of `build(*args)` at the end of the schedule: None, a value, or a list of values."""
+    block = of.regions[0].blocks[0]
+    with of.context, ir.Location.file(source.file, source.line, 0), ir.InsertionPoint(block):
+        op = build(*args).operation
+        try:
+            op.verify()
+        except ir.MLIRError as error:
+            found = diagnostics_of(error)
+            op.erase()
+            raise ScheduleError("\n".join(map(str, found)), found) from None
+    results = list(op.results)
+    return None if not results else results[0] if len(results) == 1 else results
+
+
+def erase_unused(values: Sequence[ir.Value]) -> bool:
+    """Takes back the ops of handles that nothing uses; False where one is used."""
+    owners = list({hash(value.owner): value.owner for value in values}.values())
+    if any(True for owner in owners for result in owner.results for _ in result.uses):
+        return False
+    for owner in owners:
+        owner.erase()
+    return True
+
+
+def _named(name: str) -> ir.Location:
+    current = ir.Location.current
+    return ir.Location.name(name, current)
+
+
+def _strings(names: Sequence[str]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
+
+
+def _axis_type() -> ir.Type:
+    return ir.Type.parse("!schedule.axis")
+
+
+def _stage_type() -> ir.Type:
+    return ir.Type.parse("!schedule.stage")
+
+
+def _integer(value: int | None) -> ir.IntegerAttr | None:
+    return None if value is None else ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _scope(scope: str) -> ir.Attribute:
+    return ir.Attribute.parse(f"#schedule.scope<{scope}>")
+
+
+def stage(name: str) -> ir.OpView:
+    return ops.StageOp(_stage_type(), ir.StringAttr.get(name), loc=_named(name))
+
+
+def axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
+    return ops.AxesOp([_axis_type()] * len(names), of, _strings(names))
+
+
+def reduce_axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
+    return ops.ReduceAxesOp([_axis_type()] * len(names), of, _strings(names))
+
+
+def split(axis: ir.Value, name: str, factor: int | None, nparts: int | None) -> ir.OpView:
+    kind = _axis_type()
+    return ops.SplitOp(kind, kind, axis, factor=_integer(factor), nparts=_integer(nparts), loc=_named(name))
+
+
+def tile(x: ir.Value, y: ir.Value, name: str, x_factor: int, y_factor: int) -> ir.OpView:
+    return ops.TileOp(*[_axis_type()] * 4, x, y, _integer(x_factor), _integer(y_factor), loc=_named(name))
+
+
+def fuse(fused: Sequence[ir.Value], name: str) -> ir.OpView:
+    return ops.FuseOp(_axis_type(), fused, loc=_named(name))
+
+
+def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
+    return ops.ReorderOp(order, loc=_named(name))
+
+
+def bind(axis: ir.Value, name: str, thread: str, extent: int | None) -> ir.OpView:
+    return ops.BindOp(axis, ir.Attribute.parse(f"#schedule.thread<{thread}>"), extent=_integer(extent), loc=_named(name))
+
+
+def vectorize(axis: ir.Value, name: str) -> ir.OpView:
+    return ops.VectorizeOp(axis, loc=_named(name))
+
+
+def unroll(axis: ir.Value, name: str) -> ir.OpView:
+    return ops.UnrollOp(axis, loc=_named(name))
+
+
+def cache_read(tensor: str, scope: str, readers: Sequence[ir.Value], name: str) -> ir.OpView:
+    return ops.CacheReadOp(
+        _stage_type(), ir.StringAttr.get(tensor), _scope(scope), readers, ir.StringAttr.get(name), loc=_named(name)
+    )
+
+
+def cache_write(of: ir.Value, scope: str, name: str) -> ir.OpView:
+    return ops.CacheWriteOp(_stage_type(), of, _scope(scope), ir.StringAttr.get(name), loc=_named(name))
+
+
+def set_scope(of: ir.Value, name: str, scope: str) -> ir.OpView:
+    return ops.SetScopeOp(of, _scope(scope), loc=_named(name))
+
+
+def compute_at(of: ir.Value, name: str, consumer: ir.Value, axis: ir.Value) -> ir.OpView:
+    return ops.ComputeAtOp(of, consumer, axis, loc=_named(name))
+
+
+def compute_inline(of: ir.Value, name: str) -> ir.OpView:
+    return ops.ComputeInlineOp(of, loc=_named(name))
+
+
+def compute_root(of: ir.Value, name: str) -> ir.OpView:
+    return ops.ComputeRootOp(of, loc=_named(name))

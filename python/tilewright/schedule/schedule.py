@@ -1,0 +1,233 @@
+"""The schedule of a program: its stages, what they read, and the list of primitives as IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from ..errors import Diagnostic, ScheduleError
+from ..source import Source, user_source
+from ..te.expr import IterVar
+from ..te.program import operations, unique_name, unique_names
+from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
+from .stage import Stage
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+__all__ = ["SCOPES", "Schedule", "create_schedule"]
+
+SCOPES = ("global", "shared", "local")
+
+TensorOrOp = Union[Tensor, Operation]
+
+
+def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
+    """The schedule of the program that computes `ops`: each stage whole, one after the other, until told otherwise.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((64,), name="A")
+    >>> B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    >>> s = create_schedule(B.op)
+    >>> s[B].split(B.op.axis[0], factor=16)
+    (i.outer, i.inner)
+    """
+    source = user_source()
+    given = list(ops) if isinstance(ops, Sequence) else [ops]
+    found: list[Operation] = []
+    for one in given:
+        op = one.op if isinstance(one, Tensor) else one
+        if not isinstance(op, ComputeOp):
+            raise TypeError(f"{source}: create_schedule: expected what te.compute makes, or its .op, got {one!r}")
+        if op not in found:
+            found.append(op)
+    if not found:
+        raise ValueError(f"{source}: create_schedule: expected at least one output, got none")
+    return Schedule(found, source)
+
+
+class Schedule:
+    """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
+
+    __slots__ = ("_of", "_reads", "_stages", "context", "module", "names", "outputs")
+
+    def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
+        from .. import ir as tw_ir
+        from .handles import new_module
+
+        self.outputs = tuple(outputs)
+        ops = operations(outputs)
+        self.names: dict[Operation, str] = unique_names(ops, {})
+        self.context = tw_ir.context()
+        self.module, self._of = new_module(self.context, source)
+        self._stages: dict[Operation, Stage] = {op: Stage(self, op) for op in ops if isinstance(op, ComputeOp)}
+        self._reads: dict[Operation, list[Operation]] = {
+            op: list(dict.fromkeys(tensor.op for tensor in op.input_tensors)) for op in self._stages
+        }
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages, each after those that it reads, then those that the schedule made."""
+        return tuple(dict.fromkeys(self._stages.values()))
+
+    def __getitem__(self, of: TensorOrOp) -> Stage:
+        """The stage of a tensor or of its operation."""
+        return self._stage(of, "schedule", user_source())
+
+    def __str__(self) -> str:
+        return str(self.module)
+
+    def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
+        """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.
+
+        Parameters
+        ----------
+        tensor
+            An input of the program or the tensor of a stage.
+        scope
+            ``"shared"``, ``"local"`` or ``"global"``.
+        readers
+            The stages that are to read the copy; the others go on reading `tensor`.
+
+        Raises
+        ------
+        ScheduleError
+            Where a reader does not read `tensor`.
+        """
+        from . import handles
+
+        source = user_source()
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{source}: cache_read: expected a tensor, got {tensor!r}")
+        check_scope("cache_read", scope, source)
+        op = tensor.op if isinstance(tensor.op, PlaceholderOp) else self._stage(tensor, "cache_read", source).key
+        if op not in self.names:
+            raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
+        if op.num_outputs != 1:
+            raise schedule_error(source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}")
+        given = list(readers) if isinstance(readers, Sequence) else [readers]
+        stages = [self._stage(reader, "cache_read", source) for reader in given]
+        for stage in stages:
+            if op not in self._reads[stage.key]:
+                reads = ", ".join(f"'{self.names[read]}'" for read in self._reads[stage.key]) or "nothing"
+                raise schedule_error(
+                    source,
+                    f"cache_read: expected a reader of '{self.names[op]}', got stage '{stage.name}', which reads {reads}",
+                )
+        axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
+        cache = CacheOp(unique_name(f"{self.names[op]}.{scope}", self.names.values()), op.shape, op._dtypes, source)
+        cache.axis = axis
+        value = self.apply(handles.cache_read, source, self.names[op], scope, [stage.handle for stage in stages], cache.name)
+        self._add(cache, value, scope, [op])
+        for stage in stages:
+            self._reads[stage.key] = [cache if read is op else read for read in self._reads[stage.key]]
+        return cache.output(0)
+
+    def cache_write(self, tensor: Tensor | Sequence[Tensor], scope: str) -> Any:
+        """A stage of its own for computing `tensor` in another memory, from where it is then copied.
+
+        The new stage takes over the computation and its reduction axes; the old one keeps its spatial axes and copies.
+        Comes before the old stage's axes are used.
+
+        Returns
+        -------
+        The tensor of the new stage; a list of them where `tensor` is a list.
+        """
+        from . import handles
+
+        source = user_source()
+        tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
+        for one in tensors:
+            if not isinstance(one, Tensor):
+                raise TypeError(f"{source}: cache_write: expected a tensor, got {one!r}")
+        check_scope("cache_write", scope, source)
+        stages = list(dict.fromkeys(self._stage(one, "cache_write", source) for one in tensors))
+        if len(stages) != 1:
+            raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
+        stage = stages[0]
+        op, old = stage.key, stage.op
+        if op.num_outputs != len(tensors):
+            raise schedule_error(
+                source,
+                f"cache_write: expected all {op.num_outputs} tensors of stage '{stage.name}', got {len(tensors)}",
+            )
+        cache = CacheOp(unique_name(f"{stage.name}.{scope}", self.names.values()), op.shape, op._dtypes, source)
+        cache.axis = tuple(IterVar(axis.name, axis.dom, axis.kind, source) for axis in old.axis)
+        cache.reduce_axis = old.reduce_axis
+        stage.forget_unused_axes()
+        value = self.apply(handles.cache_write, source, stage.handle, scope, cache.name)
+        copy = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+        copy.axis = old.axis
+        stage.op = copy
+        self._stages[copy] = stage
+        self._add(cache, value, scope, self._reads[op])
+        self._reads[op] = [cache]
+        made = [cache.output(one.value_index) for one in tensors]
+        return made if isinstance(tensor, Sequence) else made[0]
+
+    def normalize(self) -> Schedule:
+        """The schedule itself: its axes all start at 0."""
+        return self
+
+    def emit(self, function: str) -> None:
+        """Puts the schedule at the current insertion point, as that of `function`."""
+        from .handles import clone_for
+
+        clone_for(self._of, function)
+
+    # What the stages use.
+
+    def apply(self, build: Callable[..., Any], source: Source, *args: object) -> Any:
+        """Appends a primitive, verified; one that does not verify is taken back and raised as a `ScheduleError`."""
+        from .handles import append
+
+        return append(self._of, build, source, args)
+
+    def stage_of_axis(self, axis: IterVar) -> Stage | None:
+        """A stage that has `axis`, whether as a loop or not any more."""
+        return next((stage for stage in self.stages if stage.has_axis(axis)), None)
+
+    def reads_through(self, consumer: Operation, producer: Operation) -> bool:
+        """True where `consumer` needs `producer`, also by way of other stages."""
+        todo, seen = [consumer], set[int]()
+        while todo:
+            op = todo.pop()
+            if id(op) in seen:
+                continue
+            seen.add(id(op))
+            if producer in self._reads.get(op, ()):
+                return True
+            todo.extend(self._reads.get(op, ()))
+        return False
+
+    def readers(self, producer: Operation) -> list[Operation]:
+        """The stages that read the tensors of `producer`."""
+        return [op for op, reads in self._reads.items() if producer in reads]
+
+    def _add(self, cache: CacheOp, value: ir.Value, scope: str, reads: Sequence[Operation]) -> None:
+        self.names[cache] = cache.name
+        self._stages[cache] = Stage(self, cache, value, scope)
+        self._reads[cache] = list(reads)
+
+    def _stage(self, of: object, what: str, source: Source) -> Stage:
+        op = of.op if isinstance(of, (Tensor, Stage)) else of
+        if not isinstance(op, Operation):
+            raise TypeError(f"{source}: {what}: expected a tensor or its .op, got {of!r}")
+        if op in self._stages:
+            return self._stages[op]
+        if op in self.names:
+            raise schedule_error(source, f"{what}: expected a stage, got the input '{op.name}', which is not computed")
+        known = ", ".join(f"'{stage.name}'" for stage in self.stages)
+        raise schedule_error(source, f"{what}: expected a tensor of this schedule ({known}), got '{op.name}'")
+
+
+def check_scope(what: str, scope: object, source: Source) -> None:
+    """Scopes are names of memories."""
+    if scope not in SCOPES:
+        raise ValueError(f"{source}: {what}: expected one of {', '.join(SCOPES)} as scope, got {scope!r}")
+
+
+def schedule_error(source: Source, message: str) -> ScheduleError:
+    """An error about the primitive at the user's line."""
+    diagnostic = Diagnostic("error", message, str(source))
+    return ScheduleError(str(diagnostic), (diagnostic,))

@@ -1,0 +1,27 @@
+"""Tensor expressions: what is computed, with the names and meanings of TVM's `te`.
+
+>>> from tilewright import te
+>>> A = te.placeholder((64, 32), name="A")
+>>> B = te.placeholder((32, 48), name="B")
+>>> k = te.reduce_axis((0, 32), name="k")
+>>> C = te.compute((64, 48), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+>>> s = te.create_schedule(C.op)
+>>> io, jo, ii, ji = s[C].tile(*C.op.axis, 16, 16)
+>>> s[C].bind(io, te.thread_axis("blockIdx.y"))
+"""
+
+from __future__ import annotations
+
+from .expr import Expr, IterVar, Var
+from .functions import *  # noqa: F403
+from .functions import __all__ as _functions
+from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
+from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
+
+# At the end: a schedule is made of the above.
+from ..schedule import Schedule, Stage, create_schedule  # noqa: E402
+
+__all__ = [
+    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice", "Var",
+    "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis", "sum", *_functions,
+]  # fmt: skip

@@ -1,0 +1,229 @@
+"""The program as IR: a te function, and the schedule beside it. Nothing is transformed here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.dialects import arith, func, tensor
+
+from .. import ir as tw_ir
+from ..errors import CompileError
+from ..ir import te as te_ops
+from ..ir.diagnostics import diagnostics_of
+from ..source import Source, user_source
+from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
+from .expr import Expr, Var
+from .program import axis_names, operations, symbols_of, unique_name, unique_names
+from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor
+
+if TYPE_CHECKING:
+    from ..schedule import Schedule
+
+__all__ = ["emit_module"]
+
+
+def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Tensor], name: str = "main") -> ir.Module:
+    """The module of a program: its te function and, for a schedule, the `schedule.of` beside it.
+
+    Parameters
+    ----------
+    program
+        A schedule, or the tensors to compute.
+    args
+        All inputs and outputs, in the order in which the function takes them. An argument that is computed is an output.
+    name
+        The name of the function.
+
+    Raises
+    ------
+    ValueError
+        Where an input or output is missing among the arguments, or an argument is no part of the program.
+    CompileError
+        Where the program is wrong in itself, as where an index provably leaves its tensor.
+    """
+    from ..schedule import Schedule
+
+    source = user_source()
+    schedule = program if isinstance(program, Schedule) else None
+    if schedule is not None:
+        outputs, context = [op.output(i) for op in schedule.outputs for i in range(op.num_outputs)], schedule.context
+    else:
+        outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context()  # type: ignore[list-item]
+    ops = operations([output.op for output in outputs])
+    _check_args(ops, outputs, args, source)
+    ops = [arg.op for arg in args if isinstance(arg.op, PlaceholderOp) and arg.op not in ops] + ops
+    names = unique_names(ops, {} if schedule is None else schedule.names)
+    with context, file_location(source):
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            _Function(ops, args, names, name, source).emit()
+            if schedule is not None:
+                schedule.emit(name)
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            found = diagnostics_of(error)
+            raise CompileError("\n".join(map(str, found)), "te", found) from None
+    return module
+
+
+def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[Tensor], source: Source) -> None:
+    """All inputs and outputs are arguments, once, and nothing else is."""
+    if isinstance(args, Tensor) or not isinstance(args, Sequence):
+        raise TypeError(f"{source}: expected a list of tensors as arguments, got {args!r}")
+    for position, arg in enumerate(args):
+        if not isinstance(arg, Tensor):
+            raise TypeError(f"{source}: argument {position}: expected a tensor, got {arg!r}")
+        if isinstance(arg.op, CacheOp) or isinstance(arg.op, ComputeOp) and arg.op not in ops:
+            raise ValueError(f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}")
+        if any(arg is other for other in args[:position]):
+            raise ValueError(f"{source}: argument {position}: expected each tensor once, got {arg.name} twice")
+    given = ", ".join(arg.name for arg in args)
+    for what, needed in (
+        ("input", [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]),
+        ("output", list(outputs)),
+    ):
+        for one in needed:
+            if not any(one is arg for arg in args):
+                raise ValueError(f"{source}: expected the {what} {one.name} among the arguments, got {given or 'none'}")
+
+
+class _Function:
+    """The te function of a program."""
+
+    def __init__(
+        self, ops: list[Operation], args: Sequence[Tensor], names: dict[Operation, str], name: str, source: Source
+    ) -> None:
+        self._ops, self._args, self._names, self._name, self._source = ops, args, names, name, source
+        self._values: dict[Tensor, ir.Value] = {}
+        self._symbols: dict[Expr, ir.Value] = {}
+        self._symbol_names = self._name_symbols()
+
+    def _name_symbols(self) -> dict[Var, str]:
+        """A name of its own for each symbolic extent."""
+        names: dict[Var, str] = {}
+        for op in self._ops:
+            for var in symbols_of(op):
+                if var not in names:
+                    names[var] = unique_name(var.name, names.values())
+        return names
+
+    def emit(self) -> None:
+        outputs = [arg for arg in self._args if not isinstance(arg.op, PlaceholderOp)]
+        types = [self._type(arg) for arg in self._args]
+        with file_location(self._source):
+            function = func.FuncOp(self._name, (types, [self._type(output) for output in outputs]))
+        function.arg_attrs = [self._arg_attrs(arg) for arg in self._args]
+        block = ir.Block.create_at_start(function.body, types, [named_location(self._tensor_name(a), a.op.source) for a in self._args])
+        with ir.InsertionPoint(block):
+            self._emit_symbols(block)
+            for arg, value in zip(self._args, block.arguments):
+                if isinstance(arg.op, PlaceholderOp):
+                    self._values[arg] = value
+            for op in self._ops:
+                if isinstance(op, ComputeOp):
+                    self._emit_compute(op)
+            with file_location(self._source):
+                func.ReturnOp([self._values[output] for output in outputs])
+
+    # Types and attributes.
+
+    def _type(self, arg: Tensor) -> ir.Type:
+        dynamic = ir.ShapedType.get_dynamic_size()
+        extents = [extent if isinstance(extent, int) else dynamic for extent in arg.shape]
+        with file_location(arg.op.source):
+            return ir.RankedTensorType.get(extents, mlir_type(arg.op._dtypes[arg.value_index]))
+
+    def _tensor_name(self, arg: Tensor) -> str:
+        name = self._names[arg.op]
+        return name if arg.op.num_outputs == 1 else f"{name}.v{arg.value_index}"
+
+    def _arg_attrs(self, arg: Tensor) -> ir.DictAttr:
+        attrs: dict[str, ir.Attribute] = {
+            "te.name": ir.StringAttr.get(self._tensor_name(arg)),
+            "te.dtype": ir.StringAttr.get(arg.dtype),
+        }
+        if not isinstance(arg.op, PlaceholderOp):
+            attrs["te.output"] = ir.UnitAttr.get()
+        if not all(isinstance(extent, int) for extent in arg.shape):
+            texts = [self._symbol_text(extent) for extent in arg.shape]
+            attrs["te.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
+        return ir.DictAttr.get(attrs)
+
+    def _symbol_text(self, extent: Extent) -> str:
+        if isinstance(extent, int):
+            return ""
+        return self._symbol_names[extent] if isinstance(extent, Var) else str(extent)
+
+    # Values.
+
+    def _emit_symbols(self, block: ir.Block) -> None:
+        """Each symbolic extent is a dimension of the first argument that has it."""
+        for var, name in self._symbol_names.items():
+            place = next(
+                ((i, d) for i, arg in enumerate(self._args) for d, extent in enumerate(arg.shape) if extent is var), None
+            )
+            if place is None:
+                raise ValueError(
+                    f"{self._source}: te.var {name}: expected an argument that has it as an extent, got it in none alone "
+                    f"({var.source})"
+                )
+            with named_location(name, var.source):
+                number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
+                self._symbols[var] = tensor.dim(block.arguments[place[0]], number)
+
+    def _emit_extent(self, extent: Expr, source: Source) -> ir.Value:
+        with file_location(source):
+            return BodyEmitter(self._values.__getitem__, self._symbols, ()).value(extent)
+
+    def _emit_compute(self, op: ComputeOp) -> None:
+        axes = op.axis + op.reduce_axis
+        names = axis_names(op)
+        dynamic = ir.ShapedType.get_dynamic_size()
+        extents = [axis.dom[1] for axis in axes if axis.dom is not None]
+        operands = [self._emit_extent(extent, op.source) for extent in extents if isinstance(extent, Expr)]
+        tensors = [op.output(i) for i in range(op.num_outputs)]
+        reduction = op.reduction
+        reducer = identity = is_unsigned = None
+        if reduction is not None:
+            reducer = ir.Attribute.parse(f"#te<reducer {reduction.name}>")
+            if reduction.identity:
+                identity = ir.ArrayAttr.get([constant_attr(one.value, one._dtype) for one in reduction.identity])
+            elif op._dtypes[0].kind == "uint" and reduction.name in ("min", "max"):
+                is_unsigned = ir.BoolAttr.get(True)
+        strings = [ir.StringAttr.get(name) for name in names]
+        made = te_ops.ComputeOp(
+            [self._type(one) for one in tensors],
+            ir.StringAttr.get(self._names[op]),
+            ir.ArrayAttr.get(strings[: len(op.axis)]),
+            ir.ArrayAttr.get(strings[len(op.axis) :]),
+            ir.DenseI64ArrayAttr.get([extent if isinstance(extent, int) else dynamic for extent in extents]),
+            operands,
+            reducer=reducer,
+            identity=identity,
+            is_unsigned=is_unsigned,
+            loc=named_location(self._names[op], op.source),
+        )
+        locations = [named_location(name, axis.source) for name, axis in zip(names, axes)]
+        body = ir.Block.create_at_start(made.regions[0], [ir.IndexType.get()] * len(axes), locations)
+        bound = dict(self._symbols) | dict(zip(axes, body.arguments))
+        with ir.InsertionPoint(body), file_location(op.source):
+            emitter = BodyEmitter(self._values.__getitem__, bound, axes)
+            values = [emitter.element(expr) for expr in (reduction.exprs if reduction is not None else op.body)]
+            te_ops.yield_(values, loc=file_location(op.source if reduction is None else reduction.source))
+        if reduction is not None and reduction.combined:
+            self._emit_combiner(made, op)
+        self._values.update(zip(tensors, made.operation.results))
+
+    def _emit_combiner(self, made: te_ops.ComputeOp, op: ComputeOp) -> None:
+        reduction = op.reduction
+        assert reduction is not None
+        elements = reduction.lhs + reduction.rhs
+        locations = [named_location(var.name, var.source) for var in elements]
+        block = ir.Block.create_at_start(made.regions[1], [mlir_type(var._dtype) for var in elements], locations)
+        with ir.InsertionPoint(block), file_location(reduction.source):
+            emitter = BodyEmitter(self._values.__getitem__, dict(zip(elements, block.arguments)), ())
+            te_ops.yield_([emitter.element(expr) for expr in reduction.combined])
+

@@ -1,0 +1,337 @@
+"""The body of one compute as IR: expressions become arith, math, scf and te ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from mlir import ir
+from mlir.dialects import affine, arith, math, scf
+
+from ..ir import te as te_ops
+from ..source import Source
+from .dtypes import DType, dtype_of
+from .expr import Call, Cast, Const, Expr, IterVar, Read, ReduceItem, Select, Var
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .tensor import Tensor
+
+__all__ = ["BodyEmitter", "constant_attr", "file_location", "named_location"]
+
+
+def file_location(source: Source) -> ir.Location:
+    """The user's line."""
+    return ir.Location.file(source.file, source.line, 0)
+
+
+def named_location(name: str, source: Source) -> ir.Location:
+    """The user's line, with the name of the tensor or axis that stands there."""
+    return ir.Location.name(name, file_location(source))
+
+
+def mlir_type(dtype: DType) -> ir.Type:
+    return ir.Type.parse(dtype.mlir)
+
+
+def constant_attr(value: int | float | bool, dtype: DType) -> ir.Attribute:
+    """A number as an attribute of its type."""
+    kind = mlir_type(dtype)
+    if dtype.is_float:
+        return ir.FloatAttr.get(kind, float(value))
+    number = int(value)
+    if dtype.kind == "uint" and number >= 1 << dtype.bits - 1:
+        number -= 1 << dtype.bits  # types are signless: the same bits
+    return ir.IntegerAttr.get(kind, -1 if dtype.kind == "bool" and number else number)
+
+
+# Builders of the operations on floats, on signed and on unsigned integers.
+_ARITHMETIC: dict[str, tuple[Any, Any, Any]] = {
+    "add": (arith.addf, arith.addi, arith.addi),
+    "sub": (arith.subf, arith.subi, arith.subi),
+    "mul": (arith.mulf, arith.muli, arith.muli),
+    "div": (arith.divf, None, None),
+    "floordiv": (None, arith.floordivsi, arith.divui),
+    "truncdiv": (None, arith.divsi, arith.divui),
+    "truncmod": (arith.remf, arith.remsi, arith.remui),
+    "floormod": (None, None, arith.remui),
+    "min": (arith.minimumf, arith.minsi, arith.minui),
+    "max": (arith.maximumf, arith.maxsi, arith.maxui),
+    "power": (math.powf, math.ipowi, math.ipowi),
+    "and": (None, arith.andi, arith.andi),
+    "or": (None, arith.ori, arith.ori),
+    "xor": (None, arith.xori, arith.xori),
+    "shl": (None, arith.shli, arith.shli),
+    "shr": (None, arith.shrsi, arith.shrui),
+    "atan2": (math.atan2, None, None),
+}
+_MATH = {
+    name: getattr(math, name)
+    for name in (
+        "exp exp2 erf tanh log log2 log10 log1p tan cos cosh sin sinh asin acos atan asinh acosh atanh sqrt rsqrt "
+        "floor ceil trunc round isnan isfinite isinf"
+    ).split()
+} | {"nearbyint": math.roundeven}
+_FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}  # ordered, but une
+_SIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
+_UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
+
+
+class BodyEmitter:
+    """Emits expressions at the current insertion point, each once in a region.
+
+    `bound` are the values of axes, symbols and combiner elements; `offsets` the first values of axes that do not start
+    at 0.
+    """
+
+    def __init__(self, tensors: Callable[[Tensor], ir.Value], bound: dict[Expr, ir.Value], axes: Sequence[IterVar]) -> None:
+        self._tensors, self._bound = tensors, bound
+        self._axes = {id(axis): axis for axis in axes}
+        self._scopes: list[dict[int, ir.Value]] = [{}]
+        self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
+        self._index = ir.IndexType.get()
+
+    def value(self, expr: Expr) -> ir.Value:
+        """The value of an expression: an `index` for index arithmetic, otherwise one of its own type."""
+        todo = [expr]
+        while todo:
+            top = todo[-1]
+            if self._known(top) is not None:
+                todo.pop()
+                continue
+            waiting = [child for child in self._eager(top) if self._known(child) is None]
+            if waiting:
+                todo.extend(reversed(waiting))
+                continue
+            self._scopes[-1][id(top)] = self._emit(todo.pop())
+        found = self._known(expr)
+        assert found is not None
+        return found
+
+    def element(self, expr: Expr) -> ir.Value:
+        """The value of an expression in its own type, index arithmetic converted."""
+        value = self.value(expr)
+        return self._convert_index(value, expr._dtype, expr.source) if expr.is_index else value
+
+    def _known(self, expr: Expr) -> ir.Value | None:
+        for scope in reversed(self._scopes):
+            if id(expr) in scope:
+                return scope[id(expr)]
+        return None
+
+    @contextmanager
+    def _scope(self, block: ir.Block) -> Iterator[None]:
+        self._scopes.append({})
+        with ir.InsertionPoint(block):
+            yield
+        self._scopes.pop()
+
+    def _eager(self, expr: Expr) -> tuple[Expr, ...]:
+        """The operands that are needed as values wherever `expr` is."""
+        if isinstance(expr, (Read, ReduceItem)) or expr.is_index and not isinstance(expr, Select):
+            return ()  # indices are made into maps
+        if isinstance(expr, Select) and expr.lazy:
+            return (expr.condition,)
+        return expr.operands()
+
+    def _emit(self, expr: Expr) -> ir.Value:
+        location = file_location(expr.source)
+        with location:
+            if isinstance(expr, Select):
+                return self._select(expr)
+            if expr.is_index:
+                return self._index_value(expr)
+            if isinstance(expr, Const):
+                return arith.constant(mlir_type(expr._dtype), constant_attr(expr.value, expr._dtype))
+            if isinstance(expr, Var):
+                return self._bound[expr]
+            if isinstance(expr, Cast):
+                return self._cast(expr)
+            if isinstance(expr, Read):
+                return self._read(expr)
+            assert isinstance(expr, Call), expr
+            return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
+
+    # Index arithmetic.
+
+    def _index_value(self, expr: Expr) -> ir.Value:
+        if isinstance(expr, Const):
+            return arith.constant(self._index, ir.IntegerAttr.get(self._index, int(expr.value)))
+        if isinstance(expr, (Var, IterVar)) and not self._offset(expr):
+            return self._bound[expr]
+        operands = _MapOperands()
+        result = self._affine(expr, operands)
+        if result is None:
+            assert isinstance(expr, Call)
+            return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
+        return affine.AffineApplyOp(operands.map([result]), operands.values).result
+
+    def _offset(self, expr: Expr) -> int:
+        return expr.dom[0] if isinstance(expr, IterVar) and expr.dom is not None else 0
+
+    def _affine(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr | None:
+        """An index as an affine expression of axes and symbols, or None where it is none."""
+        if isinstance(expr, Const):
+            return ir.AffineExpr.get_constant(int(expr.value))
+        if isinstance(expr, IterVar):
+            return operands.dim(self._bound[expr]) + self._offset(expr)
+        if isinstance(expr, Var) and expr.is_index:
+            return operands.symbol(self._bound[expr])
+        if isinstance(expr, Cast) and expr.value.is_index and expr._dtype.kind == "int":
+            return self._affine(expr.value, operands)
+        if not isinstance(expr, Call) or expr._dtype.kind != "int":
+            return None
+        if expr.op in ("add", "sub", "mul"):
+            lhs, rhs = (self._affine_or_symbol(arg, operands) for arg in expr.args)
+            if expr.op == "add":
+                return lhs + rhs
+            if expr.op == "sub":
+                return lhs - rhs
+            constant = any(ir.AffineConstantExpr.isinstance(side) for side in (lhs, rhs))
+            return lhs * rhs if constant else None
+        divisor = expr.args[-1]
+        if expr.op in ("floordiv", "floormod") and isinstance(divisor, Const) and divisor.value > 0:
+            lhs, by = self._affine_or_symbol(expr.args[0], operands), ir.AffineExpr.get_constant(int(divisor.value))
+            return ir.AffineExpr.get_floor_div(lhs, by) if expr.op == "floordiv" else ir.AffineExpr.get_mod(lhs, by)
+        return None
+
+    def _affine_or_symbol(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr:
+        result = self._affine(expr, operands)
+        return operands.symbol(self._as_index(expr)) if result is None else result
+
+    def _as_index(self, expr: Expr) -> ir.Value:
+        value = self.value(expr)
+        if expr.is_index:
+            return value
+        with file_location(expr.source):
+            cast = arith.index_castui if expr._dtype.is_unsigned else arith.index_cast
+            return cast(self._index, value)
+
+    def _read(self, expr: Read) -> ir.Value:
+        operands = _MapOperands()
+        results = [self._affine_or_symbol(index, operands) for index in expr.indices]
+        with named_location(expr.tensor.name, expr.source):
+            return te_ops.read(
+                mlir_type(expr._dtype), self._tensors(expr.tensor), operands.values, ir.AffineMapAttr.get(operands.map(results))
+            )
+
+    # Data.
+
+    def _convert_index(self, value: ir.Value, dtype: DType, source: Source) -> ir.Value:
+        with file_location(source):
+            return arith.index_cast(mlir_type(dtype), value)
+
+    def _select(self, expr: Select) -> ir.Value:
+        emit = self.value if expr.is_index else self.element
+        kind = self._index if expr.is_index else mlir_type(expr._dtype)
+        condition = self.value(expr.condition)
+        if not expr.lazy:
+            return arith.select(condition, emit(expr.true_value), emit(expr.false_value))
+        op = scf.IfOp(condition, [kind], has_else=True)
+        for block, branch in ((op.then_block, expr.true_value), (op.else_block, expr.false_value)):
+            with self._scope(block):
+                scf.yield_([emit(branch)])
+        return op.results[0]
+
+    def _call(self, name: str, values: list[ir.Value], first: Expr) -> ir.Value:
+        dtype = first._dtype
+        if name in _SIGNED_PREDICATES:
+            if dtype.is_float:
+                return arith.cmpf(_FLOAT_PREDICATES[name], *values)
+            predicates = _UNSIGNED_PREDICATES if dtype.is_unsigned and not first.is_index else _SIGNED_PREDICATES
+            return arith.cmpi(predicates[name], *values)
+        if name in _ARITHMETIC:
+            by_float, by_signed, by_unsigned = _ARITHMETIC[name]
+            if dtype.is_float and name in ("floordiv", "floormod"):
+                return self._float_floor(name, values)
+            if dtype.is_float:
+                return by_float(*values, fastmath=self._fast)
+            if dtype.is_unsigned:
+                return by_unsigned(*values)
+            if name == "floormod":
+                quotient = arith.floordivsi(*values)
+                return arith.subi(values[0], arith.muli(quotient, values[1]))
+            return by_signed(*values)
+        if name == "neg":
+            return arith.negf(*values, fastmath=self._fast)
+        if name == "abs":
+            return math.absf(*values, fastmath=self._fast) if dtype.is_float else math.absi(*values)
+        if name == "popcount":
+            return math.ctpop(*values)
+        if name == "sigmoid":
+            one = arith.constant(mlir_type(dtype), constant_attr(1.0, dtype))
+            power = math.exp(arith.negf(*values, fastmath=self._fast), fastmath=self._fast)
+            return arith.divf(one, arith.addf(one, power, fastmath=self._fast), fastmath=self._fast)
+        return _MATH[name](*values, fastmath=self._fast)
+
+    def _float_floor(self, name: str, values: list[ir.Value]) -> ir.Value:
+        quotient = math.floor(arith.divf(*values, fastmath=self._fast), fastmath=self._fast)
+        if name == "floordiv":
+            return quotient
+        return arith.subf(values[0], arith.mulf(quotient, values[1], fastmath=self._fast), fastmath=self._fast)
+
+    def _cast(self, expr: Cast) -> ir.Value:
+        source, to = expr.value._dtype, expr._dtype
+        value = self.value(expr.value)
+        if expr.value.is_index:
+            if to.kind == "int":
+                return arith.index_cast(mlir_type(to), value)
+            value = arith.index_cast(mlir_type(source), value)
+        return self._convert(value, source, to)
+
+    def _convert(self, value: ir.Value, source: DType, to: DType) -> ir.Value:
+        kind = mlir_type(to)
+        if source is to:
+            return value
+        if to.kind == "bool":
+            zero = arith.constant(mlir_type(source), constant_attr(0, source))
+            return arith.cmpf(_FLOAT_PREDICATES["ne"], value, zero) if source.is_float else arith.cmpi(1, value, zero)
+        single = dtype_of("float32")
+        if source.is_float and to.is_float:
+            if source.bits == to.bits:  # no direct way between the formats of one width
+                return self._convert(self._convert(value, source, single), single, to)
+            return arith.extf(kind, value) if to.bits > source.bits else arith.truncf(kind, value)
+        if source.storage:
+            return self._convert(self._convert(value, source, single), single, to)
+        if source.is_float:
+            return arith.fptoui(kind, value) if to.is_unsigned else arith.fptosi(kind, value)
+        if to.storage:
+            return self._convert(self._convert(value, source, single), single, to)
+        if to.is_float:
+            return arith.uitofp(kind, value) if source.is_unsigned else arith.sitofp(kind, value)
+        if to.bits == source.bits:
+            return value
+        if to.bits < source.bits:
+            return arith.trunci(kind, value)
+        return arith.extui(kind, value) if source.is_unsigned else arith.extsi(kind, value)
+
+
+class _MapOperands:
+    """The dimensions and symbols of an affine map, numbered as they are met."""
+
+    def __init__(self) -> None:
+        self._dims: list[ir.Value] = []
+        self._symbols: list[ir.Value] = []
+
+    @staticmethod
+    def _number(values: list[ir.Value], value: ir.Value) -> int:
+        for number, known in enumerate(values):
+            if known == value:
+                return number
+        values.append(value)
+        return len(values) - 1
+
+    def dim(self, value: ir.Value) -> ir.AffineExpr:
+        return ir.AffineExpr.get_dim(self._number(self._dims, value))
+
+    def symbol(self, value: ir.Value) -> ir.AffineExpr:
+        return ir.AffineExpr.get_symbol(self._number(self._symbols, value))
+
+    @property
+    def values(self) -> list[ir.Value]:
+        return self._dims + self._symbols
+
+    def map(self, results: list[ir.AffineExpr]) -> ir.AffineMap:
+        return ir.AffineMap.get(len(self._dims), len(self._symbols), results)

@@ -1,0 +1,417 @@
+"""Scalar expressions: what the body of a compute is made of.
+
+An expression is a tree that knows its dtype and the user's line. Arithmetic on axes and symbolic extents stays index
+arithmetic (`is_index`) for as long as only such things and numbers take part in it; it counts as int32 where it meets
+data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Union
+
+from ..source import Source, user_source
+from .dtypes import DType, dtype_of, fits
+
+if TYPE_CHECKING:
+    from .reduction import Reduction
+    from .tensor import Tensor
+
+__all__ = ["Call", "Cast", "Const", "Expr", "ExprLike", "IterVar", "Read", "ReduceItem", "Select", "Var"]
+
+ExprLike = Union["Expr", int, float, bool]
+
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "floormod": "%", "and": "&", "or": "|",
+    "xor": "^", "shl": "<<", "shr": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+}  # fmt: skip
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_BITWISE = ("and", "or", "xor", "shl", "shr")
+_INDEX_OPS = frozenset(("add", "sub", "mul", "floordiv", "floormod", "truncdiv", "truncmod", "min", "max"))
+
+
+class Expr:
+    """A scalar expression. Comparisons and arithmetic make new ones; ``astype`` converts.
+
+    The dtypes of two operands must be the same; a Python number takes the other operand's. Integers are divided by
+    ``//``, ``te.floordiv`` or ``te.truncdiv``, never by ``/``.
+    """
+
+    __slots__ = ("_dtype", "is_index", "source")
+    __hash__ = object.__hash__
+    # NumPy's scalars must leave arithmetic with an expression to the expression.
+    __array_ufunc__ = None
+
+    def __init__(self, dtype: DType, source: Source, is_index: bool = False) -> None:
+        self._dtype, self.source, self.is_index = dtype, source, is_index
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the type of this value."""
+        return self._dtype.name
+
+    def operands(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of."""
+        return ()
+
+    def astype(self, dtype: object) -> Expr:
+        """This value in another type: towards zero from floats to integers, ``!= 0`` to bool."""
+        source = user_source()
+        to = dtype_of(dtype, source)
+        if to is self._dtype and not self.is_index:
+            return self
+        return Cast(self, to, source)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{user_source()}: expected te.all, te.any, te.if_then_else or te.select on an expression, "
+            "got Python's own 'and', 'or', 'not' or 'if', which need its value now"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{user_source()}: expected a sequence, got the expression {self}")
+
+    def __add__(self, other: ExprLike) -> Expr:
+        return binary("add", self, other)
+
+    def __radd__(self, other: ExprLike) -> Expr:
+        return binary("add", other, self)
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: ExprLike) -> Expr:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: ExprLike) -> Expr:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> Expr:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", other, self)
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        return binary("floormod", self, other)
+
+    def __rmod__(self, other: ExprLike) -> Expr:
+        return binary("floormod", other, self)
+
+    def __and__(self, other: ExprLike) -> Expr:
+        return binary("and", self, other)
+
+    def __rand__(self, other: ExprLike) -> Expr:
+        return binary("and", other, self)
+
+    def __or__(self, other: ExprLike) -> Expr:
+        return binary("or", self, other)
+
+    def __ror__(self, other: ExprLike) -> Expr:
+        return binary("or", other, self)
+
+    def __xor__(self, other: ExprLike) -> Expr:
+        return binary("xor", self, other)
+
+    def __rxor__(self, other: ExprLike) -> Expr:
+        return binary("xor", other, self)
+
+    def __lshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", self, other)
+
+    def __rlshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", other, self)
+
+    def __rshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", self, other)
+
+    def __rrshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", other, self)
+
+    def __neg__(self) -> Expr:
+        source = user_source()
+        _need_arithmetic("-", self, source)
+        if self._dtype.is_float:
+            return Call("neg", (self,), self._dtype, source)
+        return binary("sub", 0, self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __invert__(self) -> Expr:
+        if self._dtype.kind == "bool":
+            return binary("xor", self, True)
+        return binary("xor", self, -1 if self._dtype.kind == "int" else (1 << self._dtype.bits) - 1)
+
+    def __lt__(self, other: ExprLike) -> Expr:
+        return binary("lt", self, other)
+
+    def __le__(self, other: ExprLike) -> Expr:
+        return binary("le", self, other)
+
+    def __gt__(self, other: ExprLike) -> Expr:
+        return binary("gt", self, other)
+
+    def __ge__(self, other: ExprLike) -> Expr:
+        return binary("ge", self, other)
+
+    def __eq__(self, other: object) -> Expr:  # type: ignore[override]
+        if other is None:
+            return False  # type: ignore[return-value]
+        return binary("eq", self, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> Expr:  # type: ignore[override]
+        if other is None:
+            return True  # type: ignore[return-value]
+        return binary("ne", self, other)  # type: ignore[arg-type]
+
+    def equal(self, other: ExprLike) -> Expr:
+        """``self == other`` as an expression."""
+        return binary("eq", self, other)
+
+    def __str__(self) -> str:
+        return "?"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Const(Expr):
+    """A number."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int | float | bool, dtype: DType, source: Source, is_index: bool = False) -> None:
+        super().__init__(dtype, source, is_index)
+        self.value = value
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class Var(Expr):
+    """A symbolic extent, the same number wherever it stands (`te.var`, `te.size_var`), or an element in a combiner."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True) -> None:
+        super().__init__(dtype, source, is_index)
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IterVar(Expr):
+    """An axis: of a compute, of a reduction, of a schedule, or a thread index (`te.thread_axis`).
+
+    ``dom`` is its first value and its extent; ``None`` where the schedule decides it.
+    """
+
+    __slots__ = ("dom", "kind", "name", "tag")
+
+    def __init__(self, name: str, dom: tuple[int, int | Expr] | None, kind: str, source: Source, tag: str = "") -> None:
+        super().__init__(dtype_of("int32"), source, is_index=True)
+        self.name, self.dom, self.kind, self.tag = name, dom, kind, tag
+
+    @property
+    def var(self) -> IterVar:
+        """The axis itself: it is its own variable."""
+        return self
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Call(Expr):
+    """An operation on operands of one dtype."""
+
+    __slots__ = ("args", "op")
+
+    def __init__(self, op: str, args: tuple[Expr, ...], dtype: DType, source: Source, is_index: bool = False) -> None:
+        super().__init__(dtype, source, is_index)
+        self.op, self.args = op, args
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def __bool__(self) -> bool:
+        # What dictionaries and `in` ask of equality is identity, as in TVM.
+        if self.op in ("eq", "ne"):
+            return (self.args[0] is self.args[1]) == (self.op == "eq")
+        return super().__bool__()
+
+    def __str__(self) -> str:
+        if self.op in _SYMBOLS:
+            return f"({self.args[0]} {_SYMBOLS[self.op]} {self.args[1]})"
+        return f"{self.op}({', '.join(map(str, self.args))})"
+
+
+class Cast(Expr):
+    """A value in another type."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Expr, dtype: DType, source: Source) -> None:
+        super().__init__(dtype, source)
+        self.value = value
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}({self.value})"
+
+
+class Select(Expr):
+    """One of two values. A lazy one (`te.if_then_else`) computes only the one it takes."""
+
+    __slots__ = ("condition", "false_value", "lazy", "true_value")
+
+    def __init__(self, condition: Expr, true_value: Expr, false_value: Expr, lazy: bool, source: Source) -> None:
+        super().__init__(true_value._dtype, source, true_value.is_index and false_value.is_index)
+        self.condition, self.true_value, self.false_value, self.lazy = condition, true_value, false_value, lazy
+
+    def operands(self) -> tuple[Expr, ...]:
+        return (self.condition, self.true_value, self.false_value)
+
+    def __str__(self) -> str:
+        return f"{'if_then_else' if self.lazy else 'select'}({self.condition}, {self.true_value}, {self.false_value})"
+
+
+class Read(Expr):
+    """One element of a tensor."""
+
+    __slots__ = ("indices", "tensor")
+
+    def __init__(self, tensor: Tensor, indices: tuple[Expr, ...], source: Source) -> None:
+        super().__init__(dtype_of(tensor.dtype), source)
+        self.tensor, self.indices = tensor, indices
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.indices
+
+    def __str__(self) -> str:
+        return f"{self.tensor.name}[{', '.join(map(str, self.indices))}]"
+
+
+class ReduceItem(Expr):
+    """One result of a reduction: the whole body of a compute, or one of its tuple."""
+
+    __slots__ = ("index", "reduction")
+
+    def __init__(self, reduction: Reduction, index: int) -> None:
+        super().__init__(reduction.exprs[index]._dtype, reduction.source)
+        self.reduction, self.index = reduction, index
+
+    def operands(self) -> tuple[Expr, ...]:
+        return self.reduction.exprs
+
+    def __str__(self) -> str:
+        axes = ", ".join(axis.name for axis in self.reduction.axis)
+        return f"{self.reduction.name}({', '.join(map(str, self.reduction.exprs))}, axis=[{axes}])"
+
+
+def literal(value: object, like: Expr | None, source: Source) -> Expr:
+    """A Python number as an expression of the type of `like`, or of its own natural type; an expression is itself."""
+    if isinstance(value, Expr):
+        return value
+    from .tensor import Tensor, TensorSlice
+
+    if isinstance(value, (Tensor, TensorSlice)):
+        missing = f"one element of it, {value.name}[...] with {value.ndim} indices"
+        raise TypeError(f"{source}: expected a scalar, got the tensor {value.name}: read {missing}")
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(f"{source}: expected an expression or a number, got {value!r}")
+    kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
+    if like is None:
+        return constant(value, dtype_of({"bool": "bool", "int": "int32", "float": "float32"}[kind]), source)
+    if kind != "float" and like.is_index:
+        return Const(int(value), like._dtype, source, is_index=True)
+    if kind == "float" and not like._dtype.is_float or (kind == "int") and like._dtype.kind == "bool":
+        raise TypeError(f"{source}: expected operands of one dtype, got {like.dtype} and the {kind} {value!r}")
+    return constant(value, like._dtype, source)
+
+
+def constant(value: int | float | bool, dtype: DType, source: Source) -> Const:
+    """A number of a given type, which must have it."""
+    if dtype.is_integer:
+        if isinstance(value, float) and not value.is_integer():
+            raise TypeError(f"{source}: expected a value of {dtype}, got {value!r}")
+        if not fits(int(value), dtype):
+            raise ValueError(f"{source}: expected a value of {dtype}, got {value!r}, which it does not have")
+        return Const(int(value), dtype, source)
+    if dtype.kind == "bool":
+        return Const(bool(value), dtype, source)
+    return Const(float(value), dtype, source)
+
+
+def _need_arithmetic(what: str, value: Expr, source: Source) -> None:
+    """Storage types are converted before anything is computed with them; bools are no numbers."""
+    if value._dtype.storage:
+        raise TypeError(
+            f"{source}: '{what}': expected a dtype with arithmetic, got {value.dtype}, which only stores: "
+            "convert it with .astype"
+        )
+    if value._dtype.kind == "bool" and what not in ("==", "!=", "&", "|", "^", "min", "max"):
+        raise TypeError(f"{source}: '{what}': expected a number, got bool: convert it with .astype")
+
+
+def unify(what: str, lhs: object, rhs: object, source: Source) -> tuple[Expr, Expr]:
+    """Two operands in one type: numbers take the other's, index arithmetic that of int32 or int64 data."""
+    if not isinstance(lhs, Expr) and not isinstance(rhs, Expr):
+        first = literal(lhs, None, source)
+        return first, literal(rhs, first, source)
+    if not isinstance(lhs, Expr):
+        return literal(lhs, rhs if isinstance(rhs, Expr) else None, source), rhs  # type: ignore[return-value]
+    if not isinstance(rhs, Expr):
+        return lhs, literal(rhs, lhs, source)
+    if lhs.is_index != rhs.is_index:
+        index, data = (lhs, rhs) if lhs.is_index else (rhs, lhs)
+        if isinstance(data, Const) and data.dtype == "int32":
+            data = Const(data.value, data._dtype, data.source, is_index=True)
+        elif data.dtype in ("int32", "int64"):
+            index = Cast(index, data._dtype, source)
+        return_pair = (index, data) if lhs.is_index else (data, index)
+        lhs, rhs = return_pair
+    if lhs._dtype is not rhs._dtype:
+        raise TypeError(
+            f"{source}: '{what}': expected operands of one dtype, got {lhs.dtype} and {rhs.dtype}: "
+            "convert one with .astype"
+        )
+    return lhs, rhs
+
+
+def binary(op: str, a: ExprLike, b: ExprLike) -> Expr:
+    """`a op b` with the checks that every binary operation has."""
+    source = user_source()
+    what = _SYMBOLS.get(op, op)
+    lhs, rhs = unify(what, a, b, source)
+    _need_arithmetic(what, lhs, source)
+    dtype = lhs._dtype
+    if op == "div" and not dtype.is_float:
+        raise TypeError(
+            f"{source}: '/': expected floats, got {dtype}: integers are divided by //, te.floordiv or te.truncdiv"
+        )
+    if op in _BITWISE and dtype.is_float:
+        raise TypeError(f"{source}: '{what}': expected integers or bools, got {dtype}")
+    if op in _COMPARISONS:
+        return Call(op, (lhs, rhs), dtype_of("bool"), source)
+    is_index = lhs.is_index and rhs.is_index
+    if is_index and op in _BITWISE:
+        lhs, rhs, is_index = Cast(lhs, dtype, source), Cast(rhs, dtype, source), False
+    if op in ("floordiv", "floormod", "truncdiv", "truncmod", "div") and isinstance(rhs, Const) and rhs.value == 0:
+        if not dtype.is_float:
+            raise ValueError(f"{source}: '{what}': expected a divisor other than 0, got 0")
+    return Call(op, (lhs, rhs), dtype, source, is_index)

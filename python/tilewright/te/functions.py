@@ -1,0 +1,270 @@
+"""Constants, symbols, conditions and the functions of mathematics, on scalar expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..source import user_source
+from .dtypes import dtype_of
+from .expr import Call, Const, Expr, ExprLike, IterVar, Select, Var, _need_arithmetic, binary, constant, literal, unify
+from .reduction import bound
+
+__all__ = [
+    "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "const", "cos", "cosh",
+    "div", "erf", "exp", "exp2", "floor", "floordiv", "floormod", "fmod", "if_then_else", "indexdiv", "indexmod",
+    "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "max_value", "min_value", "nearbyint", "popcount",
+    "power", "round", "rsqrt", "select", "sigmoid", "sin", "sinh", "size_var", "sqrt", "tan", "tanh", "thread_axis",
+    "trunc", "truncdiv", "truncmod", "var",
+]  # fmt: skip
+
+THREAD_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+
+
+def const(value: int | float | bool, dtype: object = None) -> Const:
+    """A constant; without a dtype an int32, float32 or bool.
+
+    >>> const(1, "float16").dtype
+    'float16'
+    """
+    source = user_source()
+    if dtype is None:
+        return literal(value, None, source)  # type: ignore[return-value]
+    number = literal(value, None, source)
+    if not isinstance(number, Const):
+        raise TypeError(f"{source}: te.const: expected a number, got {value}")
+    return constant(number.value, dtype_of(dtype, source), source)
+
+
+def var(name: str = "tindex", dtype: object = "int32") -> Var:
+    """A symbolic extent: the program works for every value, taken from the shapes of its arguments at each call."""
+    source = user_source()
+    kind = dtype_of(dtype, source)
+    if kind.name not in ("int32", "int64"):
+        raise TypeError(f"{source}: te.var {name}: expected int32 or int64, got {kind}")
+    return Var(name, kind, source)
+
+
+def size_var(name: str = "size", dtype: object = "int32") -> Var:
+    """A symbolic extent; every `te.var` is one, as none can be negative."""
+    return var(name, dtype)
+
+
+def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
+    """A block or thread index, to bind an axis to.
+
+    ``te.thread_axis("threadIdx.x")``, or with its extent, ``te.thread_axis((0, 64), "threadIdx.x")`` or
+    ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too.
+
+    >>> thread_axis((0, 64), "threadIdx.x")
+    threadIdx.x
+    """
+    source = user_source()
+    if isinstance(dom, str):
+        dom, tag = (tag or None), dom
+    if tag not in THREAD_TAGS:
+        raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
+    extent = dom
+    if isinstance(dom, (tuple, list)):
+        if len(dom) != 2 or dom[0] != 0:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
+        extent = dom[1]
+    if extent is not None:
+        if isinstance(extent, bool) or not hasattr(extent, "__index__"):
+            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}")
+        extent = extent.__index__()
+        if extent < 1:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
+    return IterVar(name or str(tag), None if extent is None else (0, extent), "thread", source, tag=str(tag))
+
+
+def min_value(dtype: object) -> Const:
+    """The least value of a type, minus infinity for floats."""
+    source = user_source()
+    return bound(dtype_of(dtype, source), False, source)
+
+
+def max_value(dtype: object) -> Const:
+    """The largest value of a type, infinity for floats."""
+    source = user_source()
+    return bound(dtype_of(dtype, source), True, source)
+
+
+def _select(what: str, condition: ExprLike, true_value: ExprLike, false_value: ExprLike, lazy: bool) -> Expr:
+    source = user_source()
+    test = literal(condition, None, source)
+    if test.dtype != "bool":
+        raise TypeError(f"{source}: te.{what}: expected a bool as condition, got {test.dtype}")
+    first, second = unify(what, true_value, false_value, source)
+    return Select(test, first, second, lazy, source)
+
+
+def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
+    """One value or the other, only the one taken computed: reads beyond a tensor are safe in the other.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((6,), name="A")
+    >>> te.compute((8,), lambda i: te.if_then_else(te.all(i >= 1, i < 7), A[i - 1], 0.0), name="padded").shape
+    (8,)
+    """
+    return _select("if_then_else", condition, true_value, false_value, lazy=True)
+
+
+def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
+    """One value or the other, both computed."""
+    return _select("select", condition, true_value, false_value, lazy=False)
+
+
+def _fold(what: str, op: str, conditions: tuple[ExprLike, ...]) -> Expr:
+    source = user_source()
+    if not conditions:
+        raise ValueError(f"{source}: te.{what}: expected at least one condition, got none")
+    exprs = [literal(condition, None, source) for condition in conditions]
+    for expr in exprs:
+        if expr.dtype != "bool":
+            raise TypeError(f"{source}: te.{what}: expected conditions of bool, got {expr.dtype}")
+    result = exprs[0]
+    for expr in exprs[1:]:
+        result = Call(op, (result, expr), result._dtype, source)
+    return result
+
+
+def all(*conditions: ExprLike) -> Expr:
+    """True where all conditions are."""
+    return _fold("all", "and", conditions)
+
+
+def any(*conditions: ExprLike) -> Expr:
+    """True where a condition is."""
+    return _fold("any", "or", conditions)
+
+
+def div(a: ExprLike, b: ExprLike) -> Expr:
+    """The quotient, of integers rounded towards zero, as in C."""
+    source = user_source()
+    lhs, _ = unify("div", a, b, source)
+    return binary("div" if lhs._dtype.is_float else "truncdiv", a, b)
+
+
+def floordiv(a: ExprLike, b: ExprLike) -> Expr:
+    """The quotient, rounded down."""
+    return binary("floordiv", a, b)
+
+
+def floormod(a: ExprLike, b: ExprLike) -> Expr:
+    """What `floordiv` leaves: of the sign of `b`."""
+    return binary("floormod", a, b)
+
+
+def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
+    """The quotient, rounded towards zero."""
+    return binary("truncdiv", a, b)
+
+
+def truncmod(a: ExprLike, b: ExprLike) -> Expr:
+    """What `truncdiv` leaves: of the sign of `a`."""
+    return binary("truncmod", a, b)
+
+
+def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
+    """The quotient of indices, which are not negative: `floordiv`."""
+    return binary("floordiv", a, b)
+
+
+def indexmod(a: ExprLike, b: ExprLike) -> Expr:
+    """The remainder of indices, which are not negative: `floormod`."""
+    return binary("floormod", a, b)
+
+
+def fmod(a: ExprLike, b: ExprLike) -> Expr:
+    """The remainder of floats, of the sign of `a`."""
+    source = user_source()
+    lhs, rhs = unify("fmod", a, b, source)
+    _need_float("fmod", lhs)
+    return Call("truncmod", (lhs, rhs), lhs._dtype, source)
+
+
+def power(a: ExprLike, b: ExprLike) -> Expr:
+    """`a` to the power of `b`."""
+    return binary("power", a, b)
+
+
+def atan2(a: ExprLike, b: ExprLike) -> Expr:
+    """The angle of the point (b, a)."""
+    source = user_source()
+    lhs, rhs = unify("atan2", a, b, source)
+    _need_float("atan2", lhs)
+    return Call("atan2", (lhs, rhs), lhs._dtype, source)
+
+
+def abs(x: ExprLike) -> Expr:
+    """The absolute value of a float or an integer."""
+    source = user_source()
+    value = literal(x, None, source)
+    _need_arithmetic("abs", value, source)
+    if value._dtype.kind == "uint":
+        return value
+    value = value.astype(value.dtype) if value.is_index else value
+    return Call("abs", (value,), value._dtype, source)
+
+
+def popcount(x: ExprLike) -> Expr:
+    """How many bits of an integer are set."""
+    source = user_source()
+    value = literal(x, None, source)
+    if not value._dtype.is_integer:
+        raise TypeError(f"{source}: te.popcount: expected an integer, got {value.dtype}")
+    value = value.astype(value.dtype) if value.is_index else value
+    return Call("popcount", (value,), value._dtype, source)
+
+
+def _need_float(name: str, value: Expr) -> None:
+    source = user_source()
+    _need_arithmetic(f"te.{name}", value, source)
+    if not value._dtype.is_float:
+        raise TypeError(f"{source}: te.{name}: expected a float, got {value.dtype}: convert it with .astype")
+
+
+def _unary(name: str, doc: str, result: str | None = None) -> Callable[[ExprLike], Expr]:
+    """A function of one float, of the same type or of `result`."""
+
+    def function(x: ExprLike) -> Expr:
+        source = user_source()
+        value = literal(float(x) if isinstance(x, int) and not isinstance(x, bool) else x, None, source)
+        _need_float(name, value)
+        return Call(name, (value,), dtype_of(result) if result else value._dtype, source)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+exp = _unary("exp", "The exponential function.")
+exp2 = _unary("exp2", "Two to the power of `x`.")
+erf = _unary("erf", "The error function.")
+tanh = _unary("tanh", "The hyperbolic tangent.")
+sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)).")
+log = _unary("log", "The natural logarithm.")
+log2 = _unary("log2", "The logarithm to base 2.")
+log10 = _unary("log10", "The logarithm to base 10.")
+log1p = _unary("log1p", "The natural logarithm of 1 + x.")
+tan = _unary("tan", "The tangent.")
+cos = _unary("cos", "The cosine.")
+cosh = _unary("cosh", "The hyperbolic cosine.")
+sin = _unary("sin", "The sine.")
+sinh = _unary("sinh", "The hyperbolic sine.")
+asin = _unary("asin", "The inverse of the sine.")
+acos = _unary("acos", "The inverse of the cosine.")
+atan = _unary("atan", "The inverse of the tangent.")
+asinh = _unary("asinh", "The inverse of the hyperbolic sine.")
+acosh = _unary("acosh", "The inverse of the hyperbolic cosine.")
+atanh = _unary("atanh", "The inverse of the hyperbolic tangent.")
+sqrt = _unary("sqrt", "The square root.")
+rsqrt = _unary("rsqrt", "One over the square root.")
+floor = _unary("floor", "Rounded down.")
+ceil = _unary("ceil", "Rounded up.")
+trunc = _unary("trunc", "Rounded towards zero.")
+round = _unary("round", "Rounded to the nearest integer, halves away from zero.")
+nearbyint = _unary("nearbyint", "Rounded to the nearest integer, halves to even.")
+isnan = _unary("isnan", "True for NaN.", "bool")
+isfinite = _unary("isfinite", "True for what is neither infinite nor NaN.", "bool")
+isinf = _unary("isinf", "True for an infinity.", "bool")

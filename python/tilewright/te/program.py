@@ -1,0 +1,73 @@
+"""The operations of a program and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from .expr import Expr, Read, Var
+from .tensor import ComputeOp, Operation
+
+__all__ = ["axis_names", "operations", "symbols_of", "unique_name", "unique_names"]
+
+
+def operations(outputs: Iterable[Operation]) -> list[Operation]:
+    """What the outputs are made of, each operation after all that it reads."""
+    done: dict[Operation, None] = {}
+    todo = list(reversed(list(outputs)))
+    while todo:
+        op = todo[-1]
+        waiting = [tensor.op for tensor in op.input_tensors if tensor.op not in done]
+        if op in done or not waiting:
+            done.setdefault(todo.pop())
+        else:
+            todo.extend(reversed(waiting))
+    return list(done)
+
+
+def unique_name(name: str, taken: Iterable[str]) -> str:
+    """The name, or the first of ``name_1``, ``name_2``, … that is not taken.
+
+    >>> unique_name("C", ["C", "C_1"])
+    'C_2'
+    """
+    known, count, result = set(taken), 0, name
+    while result in known:
+        count += 1
+        result = f"{name}_{count}"
+    return result
+
+
+def unique_names(ops: Sequence[Operation], known: Mapping[Operation, str]) -> dict[Operation, str]:
+    """A name of its own for each operation; `known` ones are kept."""
+    names = dict(known)
+    for op in ops:
+        if op not in names:
+            names[op] = unique_name(op.name, names.values())
+    return names
+
+
+def axis_names(op: Operation) -> list[str]:
+    """The names of an operation's axes, spatial ones first, made different where the user gave one name twice."""
+    names: list[str] = []
+    for axis in op.axis + op.reduce_axis:
+        names.append(unique_name(axis.name, names))
+    return names
+
+
+def symbols_of(op: Operation) -> list[Var]:
+    """The symbolic extents that an operation names, in its shape, its axes or its body."""
+    found: dict[int, Var] = {}
+    seen: set[int] = set()
+    todo: list[Expr] = [extent for extent in op.shape if isinstance(extent, Expr)]
+    todo += [axis.dom[1] for axis in op.reduce_axis if axis.dom is not None and isinstance(axis.dom[1], Expr)]
+    if isinstance(op, ComputeOp):
+        todo += op.reduction.exprs if op.reduction is not None else op.body
+    while todo:
+        expr = todo.pop(0)
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        if isinstance(expr, Var) and expr.is_index:
+            found.setdefault(id(expr), expr)
+        todo.extend(expr.operands())
+    return list(found.values())

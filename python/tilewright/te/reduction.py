@@ -1,0 +1,213 @@
+"""Reductions: axes and the functions that combine elements along them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..source import Source, user_source
+from .dtypes import DType
+from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, binary, constant, literal, _need_arithmetic
+
+__all__ = ["Reduction", "comm_reducer", "max", "min", "prod", "reduce_axis", "sum"]
+
+
+class Reduction:
+    """Elements combined along axes: the whole body of a compute.
+
+    `name` is ``"sum"``, ``"prod"``, ``"min"``, ``"max"``, or ``"reduce"`` where `lhs`, `rhs`, `combined` and `identity`
+    give the combiner.
+    """
+
+    __slots__ = ("axis", "combined", "exprs", "identity", "lhs", "name", "rhs", "source")
+
+    def __init__(self, name: str, exprs: tuple[Expr, ...], axis: tuple[IterVar, ...], source: Source) -> None:
+        self.name, self.exprs, self.axis, self.source = name, exprs, axis, source
+        self.lhs: tuple[Var, ...] = ()
+        self.rhs: tuple[Var, ...] = ()
+        self.combined: tuple[Expr, ...] = ()
+        self.identity: tuple[Const, ...] = ()
+
+
+def reduce_axis(dom: object, name: str = "rv") -> IterVar:
+    """An axis to reduce over, from the first number of `dom` up to the second, which is not included.
+
+    >>> reduce_axis((0, 16), name="k")
+    k
+    """
+    source = user_source()
+    if not isinstance(dom, Sequence) or len(dom) != 2:
+        raise TypeError(f"{source}: reduce_axis {name}: expected the pair (first, end), got {dom!r}")
+    low, high = dom
+    if isinstance(low, bool) or not hasattr(low, "__index__"):
+        raise TypeError(f"{source}: reduce_axis {name}: expected an integer as its first value, got {low!r}")
+    low = low.__index__()
+    if isinstance(high, Expr):
+        if not high.is_index:
+            raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high}")
+        return IterVar(name, (low, high - low if low else high), "reduce", source)
+    if isinstance(high, bool) or not hasattr(high, "__index__"):
+        raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high!r}")
+    if high.__index__() <= low:
+        raise ValueError(f"{source}: reduce_axis {name}: expected an end over {low}, got {high.__index__()}")
+    return IterVar(name, (low, high.__index__() - low), "reduce", source)
+
+
+def _axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:
+    axes = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
+    if not axes:
+        raise ValueError(f"{source}: te.{what}: expected at least one axis, got none")
+    for one in axes:
+        if not isinstance(one, IterVar) or one.kind != "reduce":
+            raise TypeError(f"{source}: te.{what}: expected axes of te.reduce_axis, got {one}")
+    if len({id(one) for one in axes}) != len(axes):
+        raise ValueError(f"{source}: te.{what}: expected different axes, got {', '.join(one.name for one in axes)}")
+    return axes
+
+
+def _is_axis(value: object) -> bool:
+    return isinstance(value, IterVar) and value.kind == "reduce" or isinstance(value, (list, tuple))
+
+
+def _identity(name: str, dtype: DType, source: Source) -> Const:
+    """What changes nothing where it is combined."""
+    if name in ("sum", "prod"):
+        return constant(0 if name == "sum" else 1, dtype, source)
+    if dtype.kind == "bool":
+        return constant(name == "min", dtype, source)
+    return bound(dtype, name == "min", source)
+
+
+def bound(dtype: DType, largest: bool, source: Source) -> Const:
+    """The largest or least value of a type, infinite for floats."""
+    if dtype.is_float:
+        return Const(float("inf") if largest else float("-inf"), dtype, source)
+    if dtype.kind == "bool":
+        return Const(largest, dtype, source)
+    if dtype.kind == "uint":
+        return Const((1 << dtype.bits) - 1 if largest else 0, dtype, source)
+    return Const((1 << dtype.bits - 1) - 1 if largest else -(1 << dtype.bits - 1), dtype, source)
+
+
+def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, init: Any, more: tuple[Any, ...]) -> Expr:
+    """A reduction of `expr` over `axis`; without one, the operation on the operands themselves, as in TVM."""
+    source = user_source()
+    if not _is_axis(axis):
+        if where is not None and not more and not isinstance(where, (Expr, int, float)):
+            raise TypeError(f"{source}: te.{name}: expected axes of te.reduce_axis, got {axis}")
+        result = binary(op, expr, axis)
+        for operand in (() if where is None else (where,)) + (() if init is None else (init,)) + more:
+            result = binary(op, result, operand)
+        return result
+    axes = _axes(axis, name, source)
+    if init is not None:
+        raise ValueError(f"{source}: te.{name}: expected no init, got {init}: add it in the compute that reads the result")
+    value = literal(expr, None, source)
+    if isinstance(value, ReduceItem):
+        raise ValueError(f"{source}: te.{name}: expected an element, got a reduction: give it a compute of its own")
+    _need_arithmetic(name, value, source)
+    if value.is_index:
+        value = value.astype(value.dtype)
+    if where is not None:
+        value = Select(_condition(where, name, source), value, _identity(name, value._dtype, source), True, source)
+    return ReduceItem(Reduction(name, (value,), axes, source), 0)
+
+
+def _condition(where: object, name: str, source: Source) -> Expr:
+    condition = literal(where, None, source)
+    if condition.dtype != "bool":
+        raise TypeError(f"{source}: te.{name}: expected a bool as 'where', got {condition.dtype}")
+    return condition
+
+
+def sum(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+    """The sum of `expr` along `axis`, one `te.reduce_axis` or several; of the elements `where` says, if given.
+
+    ``te.sum(a, b)`` on two expressions is ``a + b``.
+    """
+    return _reduce("sum", "add", expr, axis, where, init, args)
+
+
+def prod(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+    """The product along `axis`; see `sum`."""
+    return _reduce("prod", "mul", expr, axis, where, init, args)
+
+
+def max(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+    """The largest element along `axis`, NaN if there is one; ``te.max(a, b)`` is the larger of two. See `sum`."""
+    return _reduce("max", "max", expr, axis, where, init, args)
+
+
+def min(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+    """The least element along `axis`, NaN if there is one; ``te.min(a, b)`` is the lesser of two. See `sum`."""
+    return _reduce("min", "min", expr, axis, where, init, args)
+
+
+def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce") -> Callable[..., Any]:
+    """A reduction of one's own, from a commutative and associative `fcombine` and its `fidentity`.
+
+    Parameters
+    ----------
+    fcombine
+        ``(lhs, rhs) -> combined`` on elements, or on tuples of them for a reduction of tuples.
+    fidentity
+        From the dtypes, one an argument, to the value (or tuple) that changes nothing where it is combined: constants.
+
+    Returns
+    -------
+    A function ``reducer(expr, axis, where=None)``; a tuple `expr` gives a tuple.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((4, 8), name="A")
+    >>> k = te.reduce_axis((0, 8), name="k")
+    >>> def combine(x, y):
+    ...     first = x[1] >= y[1]
+    ...     return te.select(first, x[0], y[0]), te.select(first, x[1], y[1])
+    >>> argmax = te.comm_reducer(combine, lambda t0, t1: (te.const(-1, t0), te.min_value(t1)), name="argmax")
+    >>> at, value = te.compute((4,), lambda i: argmax((k, A[i, k]), axis=k), name="B")
+    >>> at.dtype, value.dtype
+    ('int32', 'float32')
+    """
+
+    def reducer(expr: Any, axis: Any, where: ExprLike | None = None, init: Any = None) -> Any:
+        source = user_source()
+        axes = _axes(axis, name, source)
+        if init is not None:
+            raise ValueError(f"{source}: te.{name}: expected no init, got {init}: combine it in the compute that reads the result")
+        several = isinstance(expr, (tuple, list))
+        values = tuple(literal(value, None, source) for value in (expr if several else (expr,)))
+        values = tuple(value.astype(value.dtype) if value.is_index else value for value in values)
+        lhs = tuple(Var(f"lhs{i}", value._dtype, source, is_index=False) for i, value in enumerate(values))
+        rhs = tuple(Var(f"rhs{i}", value._dtype, source, is_index=False) for i, value in enumerate(values))
+        combined = _tuple(fcombine(lhs, rhs) if several else fcombine(lhs[0], rhs[0]), several)
+        identity = _tuple(fidentity(*(value.dtype for value in values)), several)
+        for what, parts in (("combined values", combined), ("identities", identity)):
+            if len(parts) != len(values):
+                raise ValueError(f"{source}: te.{name}: expected {len(values)} {what}, got {len(parts)}")
+        reduction = Reduction("reduce", values, axes, source)
+        reduction.lhs, reduction.rhs = lhs, rhs
+        reduction.combined = tuple(literal(part, value, source) for part, value in zip(combined, values))
+        reduction.identity = tuple(_constant(part, value, name, source) for part, value in zip(identity, values))
+        for part, value in zip(reduction.combined, values):
+            if part._dtype is not value._dtype:
+                raise TypeError(f"{source}: te.{name}: expected a combined value of {value.dtype}, got {part.dtype}")
+        if where is not None:
+            condition = _condition(where, name, source)
+            reduction.exprs = tuple(
+                Select(condition, value, identity, True, source) for value, identity in zip(values, reduction.identity)
+            )
+        items = tuple(ReduceItem(reduction, i) for i in range(len(values)))
+        return items if several else items[0]
+
+    return reducer
+
+
+def _tuple(value: Any, several: bool) -> tuple[Any, ...]:
+    return tuple(value) if several and isinstance(value, (tuple, list)) else (value,)
+
+
+def _constant(value: object, like: Expr, name: str, source: Source) -> Const:
+    identity = literal(value, like, source)
+    if not isinstance(identity, Const) or identity._dtype is not like._dtype:
+        raise TypeError(f"{source}: te.{name}: expected a constant of {like.dtype} as identity, got {identity}")
+    return identity

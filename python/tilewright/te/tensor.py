@@ -1,0 +1,304 @@
+"""Tensors and the operations that define them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Union
+
+from ..source import Source, user_source
+from .dtypes import DType, dtype_of
+from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Var, literal
+from .reduction import Reduction
+
+__all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
+
+Extent = Union[int, Expr]
+
+
+class Operation:
+    """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
+
+    __slots__ = ("_dtypes", "_tensors", "attrs", "axis", "name", "reduce_axis", "shape", "source", "tag")
+
+    def __init__(self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source) -> None:
+        self.name, self.shape, self.source = name, shape, source
+        self.axis: tuple[IterVar, ...] = ()
+        self.reduce_axis: tuple[IterVar, ...] = ()
+        self.tag, self.attrs = "", dict[str, Any]()
+        self._dtypes = tuple(dtypes)
+        self._tensors = tuple(Tensor(self, i) for i in range(len(self._dtypes)))
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self._tensors)
+
+    def output(self, index: int) -> Tensor:
+        """The tensor that this operation defines, by its position."""
+        return self._tensors[index]
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors that are read, each once, in the order of their first read."""
+        return ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+
+class PlaceholderOp(Operation):
+    """An input of the program."""
+
+    __slots__ = ()
+
+
+class ComputeOp(Operation):
+    """A compute: its axes and the value of one element."""
+
+    __slots__ = ("_inputs", "body")
+
+    def __init__(
+        self, name: str, axis: tuple[IterVar, ...], shape: tuple[Extent, ...], body: tuple[Expr, ...], source: Source
+    ) -> None:
+        super().__init__(name, shape, [expr._dtype for expr in body], source)
+        self.axis, self.body = axis, body
+        if self.reduction is not None:
+            self.reduce_axis = self.reduction.axis
+        self._inputs = _check_body(self)
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """The reduction that the whole body is, where it is one."""
+        first = self.body[0]
+        return first.reduction if isinstance(first, ReduceItem) else None
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        return self._inputs
+
+
+class CacheOp(Operation):
+    """A stage that `cache_read` or `cache_write` made."""
+
+    __slots__ = ()
+
+
+class Tensor:
+    """A tensor: ``A[i, k]`` reads one element, and ``A.op`` is what defines it."""
+
+    __slots__ = ("op", "value_index")
+
+    def __init__(self, op: Operation, value_index: int) -> None:
+        self.op, self.value_index = op, value_index
+
+    @property
+    def name(self) -> str:
+        return self.op.name if self.op.num_outputs == 1 else f"{self.op.name}.v{self.value_index}"
+
+    @property
+    def shape(self) -> tuple[Extent, ...]:
+        return self.op.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.op.shape)
+
+    @property
+    def dtype(self) -> str:
+        return self.op._dtypes[self.value_index].name
+
+    def __getitem__(self, indices: object) -> Expr:
+        given = indices if isinstance(indices, tuple) else (indices,)
+        return TensorSlice(self, ())[given]
+
+    def __call__(self, *indices: ExprLike) -> Expr:
+        """``A(i, k)`` is ``A[i, k]``: handy with a lambda's ``*axes``."""
+        source = user_source()
+        if len(indices) != self.ndim:
+            raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(indices)}")
+        return self[indices]
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{user_source()}: expected a sequence, got the tensor {self.name}")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{user_source()}: expected a sequence, got the tensor {self.name}: its extents are .shape")
+
+    def __repr__(self) -> str:
+        return f"Tensor(name={self.name}, shape={self.shape}, dtype={self.dtype})"
+
+
+class TensorSlice:
+    """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``."""
+
+    __slots__ = ("indices", "tensor")
+
+    def __init__(self, tensor: Tensor, indices: tuple[Expr, ...]) -> None:
+        self.tensor, self.indices = tensor, indices
+
+    @property
+    def name(self) -> str:
+        return self.tensor.name
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim
+
+    def __getitem__(self, indices: object) -> Any:
+        source = user_source()
+        given = indices if isinstance(indices, tuple) else (indices,)
+        for position, index in enumerate(given, start=len(self.indices)):
+            if isinstance(index, slice):
+                raise TypeError(f"{source}: index {position} of {self.name}: expected one element, got a slice")
+        exprs = self.indices + tuple(literal(index, None, source) for index in given)
+        for position, expr in enumerate(exprs):
+            if not expr._dtype.is_integer:
+                raise TypeError(f"{source}: index {position} of {self.name}: expected an integer, got {expr.dtype}")
+        if len(exprs) > self.ndim:
+            raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(exprs)}")
+        if len(exprs) < self.ndim:
+            return TensorSlice(self.tensor, exprs)
+        return Read(self.tensor, exprs, source)
+
+
+def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
+    """A shape as numbers and index expressions."""
+    if isinstance(shape, (int, Expr)) or hasattr(shape, "__index__"):
+        shape = (shape,)
+    if not isinstance(shape, Sequence):
+        raise TypeError(f"{source}: {what}: expected a shape, got {shape!r}")
+    extents: list[Extent] = []
+    for position, extent in enumerate(shape):
+        if isinstance(extent, Expr):
+            if not extent.is_index:
+                raise TypeError(f"{source}: {what}: dimension {position}: expected an extent, got {extent}")
+            extents.append(extent)
+            continue
+        if isinstance(extent, bool) or not hasattr(extent, "__index__"):
+            raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
+        if extent.__index__() < 1:
+            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 1, got {extent.__index__()}")
+        extents.append(extent.__index__())
+    return tuple(extents)
+
+
+def placeholder(shape: object, dtype: object = "float32", name: str = "placeholder") -> Tensor:
+    """An input of the program.
+
+    Parameters
+    ----------
+    shape
+        Its extents: integers, `te.var`s, or one of them.
+    dtype
+        NumPy's name of the type of its elements.
+    name
+        How it is called in the IR and in errors.
+
+    >>> placeholder((4, 8), name="A")
+    Tensor(name=A, shape=(4, 8), dtype=float32)
+    """
+    source = user_source()
+    return PlaceholderOp(name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source).output(0)
+
+
+def _axis_names(fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None, what: str, source: Source) -> list[str]:
+    """The names of the axes: those of the function's parameters, and `i0`, `i1`, … for its `*axes`."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(fcompute).parameters.values()
+    names = [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
+    if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        if len(names) != rank:
+            raise ValueError(f"{source}: {what}: expected a function of {rank} axes, one a dimension, got {len(names)} parameters")
+        return names
+    rest = rank - len(names)
+    if rest < 0:
+        raise ValueError(f"{source}: {what}: expected a function of at most {rank} axes, got {len(names)} parameters")
+    if varargs_names is None:
+        return names + [f"i{i}" for i in range(len(names), rank)]
+    if len(varargs_names) != rest:
+        raise ValueError(f"{source}: {what}: expected {rest} varargs_names, got {len(varargs_names)}")
+    return names + list(varargs_names)
+
+
+def compute(
+    shape: object,
+    fcompute: Callable[..., Any],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+    varargs_names: Sequence[str] | None = None,
+) -> Any:
+    """A tensor, element by element; several of one shape where `fcompute` returns a tuple.
+
+    Parameters
+    ----------
+    shape
+        The extents of the result, one an axis.
+    fcompute
+        From the axes to the value of the element there: an expression, a reduction (`te.sum`…), or a tuple of either.
+        Its parameters name the axes.
+    name
+        The name of the stage that a schedule knows it by.
+    tag, attrs
+        Notes for the user's own use, kept on the operation.
+    varargs_names
+        Names for the axes that go into `*axes`.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+
+    >>> A = placeholder((4, 8), name="A")
+    >>> compute((8, 4), lambda i, j: A[j, i] * 2, name="B")
+    Tensor(name=B, shape=(8, 4), dtype=float32)
+    """
+    source = user_source()
+    what = f"compute {name}"
+    extents = _extents(shape, what, source)
+    if not callable(fcompute):
+        raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
+    names = _axis_names(fcompute, len(extents), varargs_names, what, source)
+    axis = tuple(IterVar(axis_name, (0, extent), "spatial", source) for axis_name, extent in zip(names, extents))
+    result = fcompute(*axis)
+    several = isinstance(result, (tuple, list))
+    values = tuple(result) if several else (result,)
+    if not values:
+        raise ValueError(f"{source}: {what}: expected at least one value, got an empty tuple")
+    for value in values:
+        if value is None:
+            raise TypeError(f"{source}: {what}: expected the function to return an expression, got None")
+    op = ComputeOp(name, axis, extents, tuple(literal(value, None, source) for value in values), source)
+    op.tag, op.attrs = tag, dict(attrs or {})
+    return tuple(op._tensors) if several else op.output(0)
+
+
+def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
+    """The tensors that a body reads. Its reductions stand at the top and its axes are the compute's own."""
+    what = f"compute {op.name}"
+    reduction = op.reduction
+    if reduction is not None or any(isinstance(expr, ReduceItem) for expr in op.body):
+        items = [(expr.reduction, expr.index) if isinstance(expr, ReduceItem) else None for expr in op.body]
+        if reduction is None or items != [(reduction, i) for i in range(len(reduction.exprs))]:
+            raise ValueError(f"{op.source}: {what}: expected the results of one reduction in their order, got {', '.join(map(str, op.body))}")
+    own = {id(axis) for axis in op.axis + op.reduce_axis}
+    inputs: dict[int, Tensor] = {}
+    seen: set[int] = set()
+    todo = list(reversed(reduction.exprs if reduction is not None else op.body))
+    while todo:
+        expr = todo.pop()
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        if isinstance(expr, ReduceItem):
+            raise ValueError(
+                f"{expr.source}: {what}: expected a reduction as the whole value of a compute, got one inside an "
+                "expression: give it a compute of its own"
+            )
+        if isinstance(expr, IterVar) and id(expr) not in own:
+            hint = f"name it in the reduction's axis=" if expr.kind == "reduce" else "it belongs to another compute"
+            mine = ", ".join(axis.name for axis in op.axis + op.reduce_axis) or "none"
+            raise ValueError(f"{op.source}: {what}: expected its own axes ({mine}), got '{expr.name}': {hint}")
+        if isinstance(expr, Read):
+            inputs.setdefault(id(expr.tensor), expr.tensor)
+        todo.extend(reversed(expr.operands()))
+    return tuple(inputs.values())
