@@ -42,4 +42,6 @@ def context() -> Context:
     library().tilewrightRegisterDialects(_pointer(registry._CAPIPtr))
     made = Context()
     made.append_dialect_registry(registry)
+    # The stock bindings load what they know; ops can be built only of dialects that are loaded.
+    made.load_all_available_dialects()
     return made

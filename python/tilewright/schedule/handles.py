@@ -39,9 +39,9 @@ def append(of: ir.Operation, build: Callable[..., ir.OpView], source: Source, ar
         try:
             op.verify()
         except ir.MLIRError as error:
-            found = diagnostics_of(error)
+            found = diagnostics_of(error.error_diagnostics)
             op.erase()
-            raise ScheduleError("\n".join(map(str, found)), found) from None
+            raise ScheduleError("\n".join(map(str, found)), "schedule", found) from None
     results = list(op.results)
     return None if not results else results[0] if len(results) == 1 else results
 
@@ -69,10 +69,6 @@ def _axis_type() -> ir.Type:
     return ir.Type.parse("!schedule.axis")
 
 
-def _stage_type() -> ir.Type:
-    return ir.Type.parse("!schedule.stage")
-
-
 def _integer(value: int | None) -> ir.IntegerAttr | None:
     return None if value is None else ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
@@ -82,7 +78,7 @@ def _scope(scope: str) -> ir.Attribute:
 
 
 def stage(name: str) -> ir.OpView:
-    return ops.StageOp(_stage_type(), ir.StringAttr.get(name), loc=_named(name))
+    return ops.StageOp(ir.StringAttr.get(name), loc=_named(name))
 
 
 def axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
@@ -93,17 +89,16 @@ def reduce_axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
     return ops.ReduceAxesOp([_axis_type()] * len(names), of, _strings(names))
 
 
-def split(axis: ir.Value, name: str, factor: int | None, nparts: int | None) -> ir.OpView:
-    kind = _axis_type()
-    return ops.SplitOp(kind, kind, axis, factor=_integer(factor), nparts=_integer(nparts), loc=_named(name))
+def split(axis: ir.Value, factor: int | None, nparts: int | None) -> ir.OpView:
+    return ops.SplitOp(axis, factor=_integer(factor), nparts=_integer(nparts))
 
 
-def tile(x: ir.Value, y: ir.Value, name: str, x_factor: int, y_factor: int) -> ir.OpView:
-    return ops.TileOp(*[_axis_type()] * 4, x, y, _integer(x_factor), _integer(y_factor), loc=_named(name))
+def tile(x: ir.Value, y: ir.Value, x_factor: int, y_factor: int) -> ir.OpView:
+    return ops.TileOp(x, y, _integer(x_factor), _integer(y_factor))
 
 
 def fuse(fused: Sequence[ir.Value], name: str) -> ir.OpView:
-    return ops.FuseOp(_axis_type(), fused, loc=_named(name))
+    return ops.FuseOp(fused, loc=_named(name))
 
 
 def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
@@ -123,13 +118,11 @@ def unroll(axis: ir.Value, name: str) -> ir.OpView:
 
 
 def cache_read(tensor: str, scope: str, readers: Sequence[ir.Value], name: str) -> ir.OpView:
-    return ops.CacheReadOp(
-        _stage_type(), ir.StringAttr.get(tensor), _scope(scope), readers, ir.StringAttr.get(name), loc=_named(name)
-    )
+    return ops.CacheReadOp(ir.StringAttr.get(tensor), _scope(scope), readers, ir.StringAttr.get(name), loc=_named(name))
 
 
 def cache_write(of: ir.Value, scope: str, name: str) -> ir.OpView:
-    return ops.CacheWriteOp(_stage_type(), of, _scope(scope), ir.StringAttr.get(name), loc=_named(name))
+    return ops.CacheWriteOp(of, _scope(scope), ir.StringAttr.get(name), loc=_named(name))
 
 
 def set_scope(of: ir.Value, name: str, scope: str) -> ir.OpView:

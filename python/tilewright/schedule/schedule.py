@@ -230,4 +230,4 @@ def check_scope(what: str, scope: object, source: Source) -> None:
 def schedule_error(source: Source, message: str) -> ScheduleError:
     """An error about the primitive at the user's line."""
     diagnostic = Diagnostic("error", message, str(source))
-    return ScheduleError(str(diagnostic), (diagnostic,))
+    return ScheduleError(str(diagnostic), "schedule", (diagnostic,))

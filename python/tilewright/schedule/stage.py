@@ -52,7 +52,7 @@ class Stage:
         source = user_source()
         axis = self._axis(parent, "split", source)
         factors = (_integer(factor, "split", "factor", source), _integer(nparts, "split", "nparts", source))
-        results = self._schedule.apply(handles.split, source, axis, parent.name, *factors)
+        results = self._schedule.apply(handles.split, source, axis, *factors)
         outer, inner = self._made(results, [f"{parent.name}.outer", f"{parent.name}.inner"], parent.kind, source)
         return outer, inner
 
@@ -68,7 +68,7 @@ class Stage:
         source = user_source()
         axes = (self._axis(x_parent, "tile", source), self._axis(y_parent, "tile", source))
         factors = (_integer(x_factor, "tile", "x_factor", source, 1), _integer(y_factor, "tile", "y_factor", source, 1))
-        results = self._schedule.apply(handles.tile, source, *axes, x_parent.name, *factors)
+        results = self._schedule.apply(handles.tile, source, *axes, *factors)
         x, y = x_parent, y_parent
         names = [f"{x.name}.outer", f"{y.name}.outer", f"{x.name}.inner", f"{y.name}.inner"]
         made = self._made(results, names, x.kind, source)

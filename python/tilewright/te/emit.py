@@ -64,7 +64,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
         try:
             module.operation.verify()
         except ir.MLIRError as error:
-            found = diagnostics_of(error)
+            found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)), "te", found) from None
     return module
 

@@ -44,7 +44,7 @@ def constant_attr(value: int | float | bool, dtype: DType) -> ir.Attribute:
     number = int(value)
     if dtype.kind == "uint" and number >= 1 << dtype.bits - 1:
         number -= 1 << dtype.bits  # types are signless: the same bits
-    return ir.IntegerAttr.get(kind, -1 if dtype.kind == "bool" and number else number)
+    return ir.BoolAttr.get(bool(number)) if dtype.kind == "bool" else ir.IntegerAttr.get(kind, number)
 
 
 # Builders of the operations on floats, on signed and on unsigned integers.
