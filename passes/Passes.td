@@ -5,6 +5,34 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
+//===--- te to te ---------------------------------------------------------===//
+
+def RewriteScheduledDataflow : Pass<"rewrite-scheduled-dataflow", "mlir::ModuleOp"> {
+  let summary = "cache_read, cache_write and compute_inline become stages of te";
+  let description = [{
+    Afterwards the schedule speaks of loops alone. A cached tensor is a stage of its own:
+
+    ```mlir
+    %C = te.compute "C" (%i: 64) { %a = te.read %A[%i] : tensor<64xf32>  te.yield %a : f32 } : tensor<64xf32>
+    schedule.of @f {
+      %C = schedule.stage "C"
+      %A_shared = schedule.cache_read "A" in <shared> for %C as "A.shared"
+    }
+    ```
+    becomes
+    ```mlir
+    %A_shared = te.compute "A.shared" (%ax0: 64) { %a = te.read %A[%ax0] : tensor<64xf32>  te.yield %a : f32 } : tensor<64xf32>
+    %C = te.compute "C" (%i: 64) { %a = te.read %A_shared[%i] : tensor<64xf32>  te.yield %a : f32 } : tensor<64xf32>
+    schedule.of @f {
+      %C = schedule.stage "C"
+      %A_shared = schedule.stage "A.shared"
+      schedule.set_scope %A_shared to <shared>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::tensor::TensorDialect", "mlir::arith::ArithDialect", "mlir::affine::AffineDialect"];
+}
+
 //===--- te to linalg -----------------------------------------------------===//
 
 def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
@@ -46,6 +74,32 @@ def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
                            "mlir::affine::AffineDialect"];
 }
 
+//===--- linalg to loops --------------------------------------------------===//
+
+def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
+  let summary = "Linalg on tensors becomes the loops that the schedule specifies, on memrefs";
+  let description = [{
+    Infers which part of each stage is computed where, allocates a buffer for it in the memory of its scope, and emits
+    the loops. Iterations beyond an axis are predicated off unless they are proven not to exist. A buffer in shared memory
+    that the schedule binds to no thread is filled by all threads of the block together.
+
+    ```mlir
+    %C = linalg.generic {...} ins(%A : tensor<100xf32>) outs(%out : tensor<100xf32>) attrs = {te.stage = "C", te.axes = ["i"]} {...}
+    schedule.of @f { ... %io, %ii = schedule.split %i by 32  schedule.bind %ii to <threadIdx.x> }
+    ```
+    becomes
+    ```mlir
+    scf.for %io = %c0 to %c4 step %c1 {
+      scf.for %ii = %c0 to %c32 step %c1 {
+        %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%io, %ii)
+        %inside = arith.cmpi slt, %i, %c100 : index
+        scf.if %inside { ... }
+      } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = "C.i.outer"}
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 //===--- gpu to host ------------------------------------------------------===//
 
 def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {

@@ -1,0 +1,56 @@
+//===- ApplySchedule.cpp - linalg on tensors to the loops of the schedule -===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_APPLYSCHEDULE
+#include "passes/Passes.h.inc"
+
+namespace {
+struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
+  void runOnOperation() override {
+    SymbolTableCollection tables;
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      // Functions that hold no tensor expressions are not ours.
+      if (llvm::none_of(function.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
+        continue;
+      schedule::OfOp schedule;
+      for (auto of : getOperation().getOps<schedule::OfOp>())
+        if (of.getFunction() == function.getName())
+          schedule = of;
+      if (failed(lower(function, schedule)))
+        return signalPassFailure();
+      if (schedule)
+        schedule.erase();
+    }
+  }
+
+  LogicalResult lower(func::FuncOp function, schedule::OfOp schedule) {
+    StageModel model(function);
+    if (failed(model.collect()) || (schedule && failed(model.apply(schedule))) || failed(model.inferBounds()))
+      return failure();
+    OpBuilder builder(function);
+    SmallVector<Type> types;
+    SmallVector<Location> locs;
+    for (BlockArgument argument : function.getArguments()) {
+      auto tensor = dyn_cast<RankedTensorType>(argument.getType());
+      types.push_back(tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : argument.getType());
+      locs.push_back(argument.getLoc());
+    }
+    auto target = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
+    for (NamedAttribute attr : function->getDiscardableAttrs())
+      target->setDiscardableAttr(attr.getName(), attr.getValue());
+    if (ArrayAttr attrs = function.getAllArgAttrs())
+      target.setAllArgAttrs(attrs);
+    Block *entry = builder.createBlock(&target.getBody(), {}, types, locs);
+    (void)entry;
+    LoopEmitter emitter(model, target);
+    if (failed(emitter.emit()))
+      return failure();
+    function.erase();
+    return success();
+  }
+};
+} // namespace
+} // namespace tilewright

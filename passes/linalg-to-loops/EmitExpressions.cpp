@@ -1,0 +1,108 @@
+//===- EmitExpressions.cpp - index expressions, constants and symbols -----===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+Value LoopEmitter::getConstant(int64_t value) {
+  Value &constant = constants[value];
+  if (!constant) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&target.getBody().front());
+    constant = arith::ConstantIndexOp::create(builder, target.getLoc(), value);
+    if (!lastAtTop)
+      lastAtTop = constant.getDefiningOp();
+  }
+  return constant;
+}
+
+/// An `index` value of the function on tensors, computed on its memrefs.
+Value LoopEmitter::onBuffers(Value index) {
+  if (auto constant = getConstantIntValue(index))
+    return getConstant(*constant);
+  Operation *op = index.getDefiningOp();
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    if (auto argument = dyn_cast<BlockArgument>(dim.getSource()))
+      return memref::DimOp::create(builder, op->getLoc(), target.getArgument(argument.getArgNumber()),
+                                   onBuffers(dim.getIndex()));
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, onBuffers(operand));
+  return builder.clone(*op, mapping)->getResult(cast<OpResult>(index).getResultNumber());
+}
+
+Value LoopEmitter::getSymbol(unsigned position) {
+  Value &value = symbolValues[position];
+  if (value)
+    return value;
+  OpBuilder::InsertionGuard guard(builder);
+  const Symbol &symbol = model.symbols[position];
+  Value zero = getConstant(symbol.argument ? symbol.dimension : 0);
+  builder.setInsertionPointAfter(lastAtTop);
+  if (symbol.argument)
+    value = memref::DimOp::create(builder, target.getLoc(), target.getArgument(symbol.argument.getArgNumber()), zero);
+  else
+    value = onBuffers(symbol.value);
+  lastAtTop = value.getDefiningOp();
+  return value;
+}
+
+/// Expressions that affine.apply does not lower: products and quotients of symbols.
+Value LoopEmitter::expand(AffineExpr expr, Location loc) {
+  if (expr.isPureAffine())
+    return materialize(expr, loc);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value lhs = expand(binary.getLHS(), loc), rhs = expand(binary.getRHS(), loc);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  // Indices and extents are not negative where these are divided.
+  case AffineExprKind::FloorDiv:
+    return arith::DivUIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return arith::CeilDivUIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mod:
+    return arith::RemUIOp::create(builder, loc, lhs, rhs);
+  default:
+    llvm_unreachable("dims, symbols and constants are pure");
+  }
+}
+
+Value LoopEmitter::materialize(AffineExpr expr, Location loc) {
+  expr = simplify(expr, [&](unsigned dim) { return model.getLoop(dim).extent; });
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return getConstant(constant.getValue());
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loopValues.lookup(dim.getPosition());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return getSymbol(symbol.getPosition());
+  if (!expr.isPureAffine())
+    return expand(expr, loc);
+  // Number the dims and symbols that occur from 0.
+  DenseMap<AffineExpr, AffineExpr> renumbered;
+  SmallVector<Value> dims, symbols;
+  expr.walk([&](AffineExpr e) {
+    if (renumbered.contains(e))
+      return;
+    if (auto dim = dyn_cast<AffineDimExpr>(e)) {
+      renumbered[e] = builder.getAffineDimExpr(dims.size());
+      dims.push_back(loopValues.lookup(dim.getPosition()));
+    } else if (auto symbol = dyn_cast<AffineSymbolExpr>(e)) {
+      renumbered[e] = builder.getAffineSymbolExpr(symbols.size());
+      symbols.push_back(getSymbol(symbol.getPosition()));
+    }
+  });
+  AffineMap map = AffineMap::get(dims.size(), symbols.size(), expr.replace(renumbered));
+  llvm::append_range(dims, symbols);
+  return affine::AffineApplyOp::create(builder, loc, map, dims);
+}
+
+SmallVector<Value> LoopEmitter::materialize(ArrayRef<AffineExpr> exprs, Location loc) {
+  return llvm::map_to_vector(exprs, [&](AffineExpr expr) { return materialize(expr, loc); });
+}
+} // namespace tilewright

@@ -1,0 +1,201 @@
+//===- InferBounds.cpp - which part of each stage is computed, and by which loops ===//
+//
+// From the last stage to the first: a stage at the root is computed whole; one that is attached to a loop of its
+// consumer computes what its readers need while the loops around it stand still. Threads share a shared buffer, so for
+// it the thread loops run too.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/linalg-to-loops/StageModel.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static bool isThread(schedule::ThreadTag tag) { return tag >= schedule::ThreadTag::ThreadIdxX; }
+
+SmallVector<Axis *> StageModel::getLoopsAround(Stage &stage) {
+  if (!stage.attachStage)
+    return {};
+  SmallVector<Axis *> around = getLoopsAround(*stage.attachStage);
+  for (Axis *loop : stage.attachStage->loops) {
+    around.push_back(loop);
+    if (loop == stage.attachAxis)
+      break;
+  }
+  return around;
+}
+
+/// The expression of an access of `reader`, over the loops of the function.
+static AffineExpr overLoops(Stage &reader, AffineExpr expr) {
+  SmallVector<AffineExpr> values;
+  for (auto [i, root] : llvm::enumerate(reader.roots))
+    values.push_back(i < reader.numSpatial ? reader.mins[i] + root->index : root->index);
+  return simplify(expr.replaceDims(values));
+}
+
+std::optional<Interval> StageModel::getRegion(Stage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
+  auto runs = [&](unsigned dim) {
+    Axis *loop = dims[dim];
+    return !around.contains(loop) ||
+           (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind));
+  };
+  auto extent = [&](unsigned dim) { return dims[dim]->extent; };
+  std::optional<Interval> region;
+  for (auto &reader : stages)
+    for (Access &access : getReads(*reader)) {
+      if (getProducer(access.tensor) != &stage)
+        continue;
+      if (!access.indices[dimension])
+        return std::nullopt;
+      auto needed = getInterval(overLoops(*reader, access.indices[dimension]), runs, extent);
+      if (!needed)
+        return std::nullopt;
+      if (!region) {
+        region = needed;
+        continue;
+      }
+      // The union is known where the one starts a constant after the other.
+      auto distance = dyn_cast<AffineConstantExpr>(simplify(needed->min - region->min));
+      auto a = dyn_cast<AffineConstantExpr>(region->width), b = dyn_cast<AffineConstantExpr>(needed->width);
+      if (!distance || !a || !b)
+        return std::nullopt;
+      int64_t shift = std::min<int64_t>(distance.getValue(), 0);
+      int64_t last = std::max(a.getValue(), distance.getValue() + b.getValue());
+      region = Interval{simplify(region->min + shift), getAffineConstantExpr(last - shift, function.getContext())};
+    }
+  return region;
+}
+
+LogicalResult StageModel::inferDomain(Stage &stage) {
+  AffineExpr zero = getAffineConstantExpr(0, function.getContext());
+  stage.mins.assign(stage.numSpatial, zero);
+  for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
+    stage.wholeExtents.push_back(root->extent);
+  SmallVector<Axis *> loopsAround = getLoopsAround(stage);
+  if (!stage.scope) {
+    auto inside = [&](bool thread) {
+      return llvm::any_of(loopsAround, [&](Axis *loop) { return loop->bind && isThread(*loop->bind) == thread; });
+    };
+    stage.scope = !stage.attachStage ? schedule::Scope::Global
+                  : inside(true)     ? schedule::Scope::Local
+                  : inside(false)    ? schedule::Scope::Shared
+                                     : schedule::Scope::Local;
+  }
+  if (!stage.attachStage)
+    return success();
+  if (stage.scope == schedule::Scope::Global)
+    return emitError(*stage.attachLoc) << "compute_at: expected stage '" << stage.name
+                                       << "' in shared or local memory, got global";
+  DenseSet<Axis *> around(loopsAround.begin(), loopsAround.end());
+  for (unsigned d = 0; d < stage.numSpatial; ++d) {
+    AffineExpr &extent = stage.roots[d]->extent;
+    auto whole = dyn_cast<AffineConstantExpr>(extent);
+    if (auto region = getRegion(stage, d, around)) {
+      auto width = dyn_cast<AffineConstantExpr>(region->width);
+      if (width && (!whole || width.getValue() + 1 < whole.getValue())) {
+        stage.mins[d] = region->min;
+        extent = getAffineConstantExpr(width.getValue() + 1, function.getContext());
+        continue;
+      }
+    }
+    if (!whole)
+      return emitError(*stage.attachLoc)
+             << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
+             << " memory: expected axis '" << stage.roots[d]->name
+             << "' to need a constant number of elements here, got one that depends on a symbolic extent";
+  }
+  return success();
+}
+
+/// A shared buffer that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
+/// split over the threads of the block.
+void StageModel::shareAmongThreads(Stage &stage) {
+  if (stage.scope != schedule::Scope::Shared || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
+    return;
+  SmallVector<Axis *> shared;
+  for (Axis *loop : stage.loops) {
+    bool holds = llvm::any_of(stage.attached, [&](Stage *other) { return other->attachAxis == loop; });
+    if (loop->isReduce || loop->vectorize || loop->unroll || holds)
+      break;
+    shared.push_back(loop);
+  }
+  SmallVector<std::pair<schedule::ThreadTag, int64_t>> threads;
+  for (auto tag : {schedule::ThreadTag::ThreadIdxX, schedule::ThreadTag::ThreadIdxY, schedule::ThreadTag::ThreadIdxZ})
+    for (auto &other : stages)
+      if (&other->root() == &stage.root())
+        for (Axis *loop : other->loops)
+          if (auto extent = dyn_cast_or_null<AffineConstantExpr>(loop->extent);
+              extent && loop->bind == tag && extent.getValue() > 1 && (threads.empty() || threads.back().first != tag))
+            threads.push_back({tag, extent.getValue()});
+  if (shared.empty() || threads.empty())
+    return;
+  Location loc = stage.attachLoc.value_or(stage.getLoc());
+  Axis *rest = shared.size() == 1 ? shared[0] : fuse(shared, loc);
+  for (auto [tag, extent] : threads) {
+    auto [outer, inner] = split(rest, extent, 0, loc);
+    inner->bind = tag;
+    rest = outer;
+  }
+}
+
+LogicalResult StageModel::inferExtents(Stage &stage) {
+  auto constant = [&](int64_t value) { return getAffineConstantExpr(value, function.getContext()); };
+  SmallVector<Axis *> own;
+  for (auto &axis : axes)
+    if (axis->stage == &stage)
+      own.push_back(axis.get());
+  for (Axis *axis : own) {
+    if (axis->origin == Axis::Origin::Fuse) {
+      axis->extent = axis->parts[0]->extent;
+      for (Axis *part : ArrayRef(axis->parts).drop_front())
+        axis->extent = simplify(axis->extent * part->extent);
+    }
+    if (axis->outer && axis->factor) {
+      axis->inner->extent = constant(axis->factor);
+      axis->outer->extent = simplify(axis->extent.ceilDiv(axis->factor));
+    } else if (axis->outer) {
+      axis->outer->extent = constant(axis->nparts);
+      axis->inner->extent = simplify(axis->extent.ceilDiv(axis->nparts));
+    }
+    if (!axis->isLoop())
+      continue;
+    axis->dim = dims.size();
+    dims.push_back(axis);
+    if (axis->bindExtent && axis->extent != constant(*axis->bindExtent)) {
+      InFlightDiagnostic diag = emitError(axis->loc) << "bind: expected axis '" << axis->name << "' of extent "
+                                                     << *axis->bindExtent << ", as the thread axis says, got ";
+      if (auto extent = dyn_cast<AffineConstantExpr>(axis->extent))
+        return diag << extent.getValue();
+      return diag << "a symbolic extent";
+    }
+  }
+  for (Axis *axis : llvm::reverse(own)) {
+    if (axis->isLoop()) {
+      auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
+      axis->index = extent && extent.getValue() == 1 ? constant(0) : getAffineDimExpr(axis->dim, function.getContext());
+    } else if (axis->outer) {
+      axis->index = simplify(axis->outer->index * axis->inner->extent + axis->inner->index);
+    } else {
+      AffineExpr index = axis->fused->index;
+      // From the fastest part to the slowest.
+      for (Axis *part : llvm::reverse(axis->fused->parts)) {
+        bool first = part == axis->fused->parts.front();
+        part->index = simplify(first ? index : index % part->extent);
+        index = simplify(index.floorDiv(part->extent));
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult StageModel::inferBounds() {
+  for (auto &stage : llvm::reverse(stages)) {
+    if (failed(inferDomain(*stage)))
+      return failure();
+    shareAmongThreads(*stage);
+    if (failed(inferExtents(*stage)))
+      return failure();
+  }
+  return success();
+}
+} // namespace tilewright

@@ -1,0 +1,253 @@
+//===- Intervals.cpp - ranges of index expressions over loops -------------===//
+#include "passes/linalg-to-loops/StageModel.h"
+
+#include "mlir/IR/AffineExprVisitor.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static std::optional<int64_t> getConstant(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Simplification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An expression as a constant plus multiples of terms that are no sums. Upstream's simplification writes a mod as a
+/// difference with a floordiv, of which no tight interval is known; here a mod stays one.
+class Sum {
+public:
+  explicit Sum(AffineExpr expr, ExtentFn extent) : context(expr.getContext()), extent(extent) { add(expr, 1); }
+  AffineExpr get();
+  /// The part that is a multiple of `divisor`, divided, and the rest.
+  std::pair<AffineExpr, AffineExpr> divide(int64_t divisor);
+
+private:
+  void add(AffineExpr expr, int64_t factor);
+  void addTerm(AffineExpr term, int64_t factor);
+  AffineExpr simplifyDivision(AffineBinaryOpExpr expr);
+
+  MLIRContext *context;
+  ExtentFn extent;
+  SmallVector<std::pair<AffineExpr, int64_t>> terms;
+  int64_t constant = 0;
+};
+} // namespace
+
+void Sum::addTerm(AffineExpr term, int64_t factor) {
+  for (auto &[known, count] : terms)
+    if (known == term) {
+      count += factor;
+      return;
+    }
+  terms.push_back({term, factor});
+}
+
+void Sum::add(AffineExpr expr, int64_t factor) {
+  if (auto value = getConstant(expr)) {
+    constant += factor * *value;
+    return;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return addTerm(expr, factor);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    add(binary.getLHS(), factor);
+    return add(binary.getRHS(), factor);
+  case AffineExprKind::Mul:
+    if (auto value = getConstant(binary.getRHS()))
+      return add(binary.getLHS(), factor * *value);
+    return addTerm(simplify(binary.getLHS(), extent) * simplify(binary.getRHS(), extent), factor);
+  default:
+    AffineExpr simplified = simplifyDivision(binary);
+    return simplified.getKind() == expr.getKind() ? addTerm(simplified, factor) : add(simplified, factor);
+  }
+}
+
+std::pair<AffineExpr, AffineExpr> Sum::divide(int64_t divisor) {
+  AffineExpr quotient = getAffineConstantExpr(llvm::divideFloorSigned(constant, divisor), context);
+  AffineExpr rest = getAffineConstantExpr(llvm::mod(constant, divisor), context);
+  for (auto [term, factor] : terms)
+    if (factor % divisor == 0)
+      quotient = quotient + term * (factor / divisor);
+    else
+      rest = rest + term * factor;
+  return {quotient, rest};
+}
+
+AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
+  AffineExpr lhs = simplify(expr.getLHS(), extent), rhs = simplify(expr.getRHS(), extent);
+  auto divisor = getConstant(rhs);
+  if (expr.getKind() == AffineExprKind::CeilDiv)
+    return lhs.ceilDiv(rhs);
+  bool isMod = expr.getKind() == AffineExprKind::Mod;
+  if (!divisor || *divisor <= 0)
+    return isMod ? lhs % rhs : lhs.floorDiv(rhs);
+  auto [quotient, rest] = Sum(lhs, extent).divide(*divisor);
+  bool small = extent && isProvablyNonNegative(rest, extent) && isProvablyLess(rest, rhs, extent);
+  if (isMod)
+    return small ? rest : rest % rhs;
+  return small ? quotient : quotient + rest.floorDiv(rhs);
+}
+
+AffineExpr Sum::get() {
+  // x mod c + (x floordiv c) * c is x.
+  for (auto &[term, factor] : terms) {
+    auto mod = dyn_cast<AffineBinaryOpExpr>(term);
+    auto divisor = mod && mod.getKind() == AffineExprKind::Mod ? getConstant(mod.getRHS()) : std::nullopt;
+    if (!divisor || !factor)
+      continue;
+    AffineExpr division = mod.getLHS().floorDiv(mod.getRHS());
+    for (auto &[other, count] : terms)
+      if (other == division && count == factor * *divisor) {
+        int64_t times = factor;
+        factor = count = 0;
+        Sum whole(*this);
+        whole.add(mod.getLHS(), times);
+        return whole.get();
+      }
+  }
+  AffineExpr expr = getAffineConstantExpr(0, context);
+  for (auto [term, factor] : terms)
+    if (factor)
+      expr = expr + term * factor;
+  return expr + constant;
+}
+
+AffineExpr simplify(AffineExpr expr, ExtentFn extent) { return Sum(expr, extent).get(); }
+
+//===----------------------------------------------------------------------===//
+// Intervals
+//===----------------------------------------------------------------------===//
+
+static bool mentions(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs) {
+  bool found = false;
+  expr.walk([&](AffineExpr e) {
+    if (auto dim = dyn_cast<AffineDimExpr>(e))
+      found |= runs(dim.getPosition());
+  });
+  return found;
+}
+
+static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, AffineExpr rhs,
+                                           llvm::function_ref<bool(unsigned)> runs,
+                                           ExtentFn extent) {
+  auto divisor = getConstant(rhs);
+  auto of = getInterval(lhs, runs, extent);
+  if (!divisor || *divisor <= 0 || !of)
+    return std::nullopt;
+  MLIRContext *context = expr.getContext();
+  auto width = getConstant(of->width);
+  bool aligned = of->min.isMultipleOf(*divisor);
+  auto constantMin = getConstant(of->min);
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  if (expr.getKind() == AffineExprKind::Mod) {
+    if (aligned && width && *width < *divisor)
+      return Interval{zero, of->width};
+    if (constantMin && width && *constantMin >= 0 && (*constantMin % *divisor) + *width < *divisor)
+      return Interval{getAffineConstantExpr(*constantMin % *divisor, context), of->width};
+    return Interval{zero, getAffineConstantExpr(*divisor - 1, context)};
+  }
+  AffineExpr min = simplify(of->min.floorDiv(*divisor));
+  if (aligned)
+    return Interval{min, simplify(of->width.floorDiv(*divisor))};
+  if (constantMin && width)
+    return Interval{min, getAffineConstantExpr(llvm::divideFloorSigned(*constantMin + *width, *divisor) -
+                                                   llvm::divideFloorSigned(*constantMin, *divisor),
+                                               context)};
+  // Unaligned: one more than the aligned case at most.
+  return Interval{min, simplify((of->width + (*divisor - 1)).floorDiv(*divisor))};
+}
+
+std::optional<Interval> getInterval(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs,
+                                    ExtentFn extent) {
+  MLIRContext *context = expr.getContext();
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  if (!mentions(expr, runs))
+    return Interval{expr, zero};
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return Interval{zero, simplify(extent(dim.getPosition()) - 1)};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  AffineExpr lhs = binary.getLHS(), rhs = binary.getRHS();
+  switch (expr.getKind()) {
+  case AffineExprKind::Add: {
+    auto a = getInterval(lhs, runs, extent), b = getInterval(rhs, runs, extent);
+    if (!a || !b)
+      return std::nullopt;
+    return Interval{simplify(a->min + b->min), simplify(a->width + b->width)};
+  }
+  case AffineExprKind::Mul: {
+    auto of = getInterval(lhs, runs, extent);
+    if (!of || mentions(rhs, runs))
+      return std::nullopt;
+    if (auto factor = getConstant(rhs); factor && *factor < 0)
+      return Interval{simplify((of->min + of->width) * rhs), simplify(of->width * -*factor)};
+    // A symbol is an extent, hence positive.
+    return Interval{simplify(of->min * rhs), simplify(of->width * rhs)};
+  }
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::Mod:
+    return getDivision(expr, lhs, rhs, runs, extent);
+  default:
+    return std::nullopt;
+  }
+}
+
+static bool always(unsigned) { return true; }
+
+bool isProvablyLess(AffineExpr expr, AffineExpr bound, ExtentFn extent) {
+  auto interval = getInterval(simplify(expr), always, extent);
+  if (!interval)
+    return false;
+  auto slack = getConstant(simplify(interval->min + interval->width - bound));
+  return slack && *slack < 0;
+}
+
+bool isProvablyNonNegative(AffineExpr expr, ExtentFn extent) {
+  auto interval = getInterval(simplify(expr), always, extent);
+  if (!interval)
+    return false;
+  auto min = getConstant(interval->min);
+  return min && *min >= 0;
+}
+
+SmallVector<Access> getReads(Stage &stage) {
+  SmallVector<Access> reads;
+  linalg::GenericOp op = stage.op;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (isa<RankedTensorType>(operand->get().getType()) && op.payloadUsesValueFromOperand(operand))
+      reads.push_back({operand->get(), SmallVector<AffineExpr>(op.getMatchingIndexingMap(operand).getResults())});
+  // The expression behind an index value of the body, in terms of the root axes.
+  std::function<AffineExpr(Value)> getExpr = [&](Value value) -> AffineExpr {
+    if (auto index = value.getDefiningOp<linalg::IndexOp>())
+      return getAffineDimExpr(index.getDim(), op.getContext());
+    APInt constant;
+    if (matchPattern(value, m_ConstantInt(&constant)))
+      return getAffineConstantExpr(constant.getSExtValue(), op.getContext());
+    auto apply = value.getDefiningOp<affine::AffineApplyOp>();
+    if (!apply)
+      return nullptr;
+    SmallVector<AffineExpr> dims, symbols;
+    for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+      AffineExpr expr = getExpr(operand);
+      if (!expr)
+        return nullptr;
+      (i < apply.getAffineMap().getNumDims() ? dims : symbols).push_back(expr);
+    }
+    return simplify(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols));
+  };
+  op.getBody()->walk([&](tensor::ExtractOp extract) {
+    Access access{extract.getTensor(), {}};
+    for (Value index : extract.getIndices())
+      access.indices.push_back(getExpr(index));
+    reads.push_back(access);
+  });
+  return reads;
+}
+} // namespace tilewright

@@ -1,0 +1,336 @@
+//===- LoopEmitter.cpp - loops, predicates, buffers and leaves ------------===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+/// Accumulators beyond this many elements would not be registers: the stage then accumulates in its own buffer.
+static constexpr int64_t kMaxAccumulators = 1024;
+
+LoopEmitter::LoopEmitter(StageModel &model, func::FuncOp target)
+    : model(model), target(target), builder(target.getContext()) {}
+
+LogicalResult LoopEmitter::emit() {
+  builder.setInsertionPointToStart(&target.getBody().front());
+  auto end = func::ReturnOp::create(builder, target.getLoc());
+  builder.setInsertionPoint(end);
+  getConstant(0);
+  for (auto &stage : model.stages)
+    if (!stage->attachStage && failed(emitStage(*stage)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, Leaf leaf) {
+  if (loops.empty())
+    return leaf();
+  Axis *axis = loops.front();
+  OpBuilder::InsertionGuard guard(builder);
+  auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
+  // One iteration needs no loop, unless it says something of the launch.
+  if (!extent || extent.getValue() != 1 || axis->bind) {
+    Location loc = NameLoc::get(builder.getStringAttr(axis->name), axis->loc);
+    Value upper = materialize(axis->extent, loc);
+    auto loop = scf::ForOp::create(builder, loc, getConstant(0), upper, getConstant(1));
+    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(axis->stage->name + "." + axis->name));
+    if (axis->bind)
+      loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), *axis->bind));
+    if (axis->vectorize)
+      loop->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
+    if (axis->unroll)
+      loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+    loopValues[axis->dim] = loop.getInductionVar();
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+  if (withAttached)
+    for (Stage *stage : axis->stage->attached)
+      if (stage->attachAxis == axis && failed(emitStage(*stage)))
+        return failure();
+  return emitLoops(loops.drop_front(), withAttached, leaf);
+}
+
+SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(Stage &stage) {
+  SmallVector<Predicate> predicates;
+  auto extent = [&](unsigned dim) { return model.getLoop(dim).extent; };
+  auto add = [&](AffineExpr expr, AffineExpr bound, bool onReduction) {
+    expr = simplify(expr);
+    if (isProvablyLess(expr, bound, extent))
+      return;
+    for (const Predicate &known : predicates)
+      if (known.expr == expr && known.bound == bound)
+        return;
+    predicates.push_back({expr, bound, onReduction});
+  };
+  // A split that does not divide runs over the end of its axis.
+  std::function<void(Axis *)> visit = [&](Axis *axis) {
+    if (axis->outer) {
+      add(axis->index, axis->extent, axis->isReduce);
+      visit(axis->outer);
+      visit(axis->inner);
+    } else if (axis->fused && axis == axis->fused->parts.front()) {
+      visit(axis->fused);
+    }
+  };
+  for (auto [i, root] : llvm::enumerate(stage.roots)) {
+    visit(root);
+    if (i >= stage.numSpatial)
+      continue;
+    // What the readers need may reach over the ends of the tensor.
+    AffineExpr position = simplify(stage.mins[i] + root->index);
+    add(position, stage.wholeExtents[i], false);
+    if (!isProvablyNonNegative(position, extent))
+      predicates.push_back({position, nullptr, false});
+  }
+  return predicates;
+}
+
+LogicalResult LoopEmitter::emitGuarded(Stage &stage, bool withReduction, Leaf leaf) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = stage.getLoc();
+  Value condition;
+  for (const Predicate &predicate : getPredicates(stage)) {
+    if (predicate.onReduction && !withReduction)
+      continue;
+    Value holds = arith::CmpIOp::create(
+        builder, loc, predicate.bound ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge,
+        materialize(predicate.expr, loc), predicate.bound ? materialize(predicate.bound, loc) : getConstant(0));
+    condition = condition ? arith::AndIOp::create(builder, loc, condition, holds).getResult() : holds;
+  }
+  if (condition)
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false).thenBlock());
+  return leaf();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value LoopEmitter::getBuffer(Value tensor) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    return target.getArgument(argument.getArgNumber());
+  return model.getProducer(tensor)->buffers[cast<OpResult>(tensor).getResultNumber()];
+}
+
+ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
+  Stage *producer = model.getProducer(tensor);
+  return producer ? ArrayRef(producer->mins) : ArrayRef<AffineExpr>();
+}
+
+LogicalResult LoopEmitter::allocate(Stage &stage) {
+  Attribute space = getMemorySpace(builder.getContext(), *stage.scope);
+  Location loc = NameLoc::get(builder.getStringAttr(stage.name), stage.getLoc());
+  for (OpOperand &init : stage.op.getDpsInitsMutable()) {
+    Value destination = init.get();
+    if (auto fill = destination.getDefiningOp<linalg::FillOp>())
+      destination = fill.getDpsInits()[0];
+    if (auto argument = dyn_cast<BlockArgument>(destination)) {
+      stage.buffers.push_back(target.getArgument(argument.getArgNumber()));
+      continue;
+    }
+    SmallVector<int64_t> shape;
+    SmallVector<Value> dynamic;
+    OpBuilder::InsertionGuard guard(builder);
+    for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial)) {
+      auto constant = dyn_cast<AffineConstantExpr>(root->extent);
+      shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
+      if (!constant)
+        dynamic.push_back(materialize(root->extent, loc));
+    }
+    Type element = cast<RankedTensorType>(init.get().getType()).getElementType();
+    auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+    Operation *buffer;
+    if (stage.scope == schedule::Scope::Local)
+      buffer = memref::AllocaOp::create(builder, loc, type);
+    else
+      buffer = memref::AllocOp::create(builder, loc, type, dynamic);
+    buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+    stage.buffers.push_back(buffer->getResult(0));
+  }
+  return success();
+}
+
+LoopEmitter::Destination LoopEmitter::getResult(Stage &stage) {
+  Destination result{stage.buffers, {}};
+  // A buffer of an attached stage starts at the first element computed; any other holds the whole tensor.
+  for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
+    result.indices.push_back(root->index);
+  return result;
+}
+
+LoopEmitter::Destination LoopEmitter::getAccumulators(Stage &stage, ArrayRef<Axis *> inner) {
+  Destination result = getResult(stage);
+  if (stage.scope == schedule::Scope::Local)
+    return result;
+  SmallVector<int64_t> shape;
+  int64_t elements = 1;
+  Destination accumulators;
+  for (Axis *loop : inner) {
+    auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
+    if (!extent || loop->bind)
+      return result;
+    shape.push_back(extent.getValue());
+    elements *= extent.getValue();
+    accumulators.indices.push_back(loop->index);
+  }
+  if (elements > kMaxAccumulators)
+    return result;
+  Attribute space = getMemorySpace(builder.getContext(), schedule::Scope::Local);
+  Location loc = NameLoc::get(builder.getStringAttr(stage.name + ".acc"), stage.getLoc());
+  for (Value buffer : stage.buffers) {
+    auto type = MemRefType::get(shape, cast<MemRefType>(buffer.getType()).getElementType(), MemRefLayoutAttrInterface(), space);
+    auto alloca = memref::AllocaOp::create(builder, loc, type);
+    alloca->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+    accumulators.buffers.push_back(alloca);
+  }
+  return accumulators;
+}
+
+SmallVector<Value> LoopEmitter::load(const Destination &from, Location loc) {
+  SmallVector<Value> values;
+  for (Value buffer : from.buffers)
+    values.push_back(memref::LoadOp::create(builder, loc, buffer, materialize(from.indices, loc)));
+  return values;
+}
+
+void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) {
+  for (auto [buffer, value] : llvm::zip_equal(to.buffers, values))
+    memref::StoreOp::create(builder, loc, value, buffer, materialize(to.indices, loc));
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoopEmitter::emitStage(Stage &stage) {
+  if (failed(allocate(stage)))
+    return failure();
+  Axis **firstReduce = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
+  if (stage.numSpatial != stage.roots.size())
+    return emitReduction(stage, firstReduce - stage.loops.begin());
+  return emitLoops(stage.loops, /*withAttached=*/true, [&] {
+    return emitGuarded(stage, true, [&]() -> LogicalResult {
+      auto values = emitBody(stage, {});
+      if (failed(values))
+        return failure();
+      store(getResult(stage), *values, stage.getLoc());
+      return success();
+    });
+  });
+}
+
+LogicalResult LoopEmitter::emitReduction(Stage &stage, unsigned firstReduce) {
+  ArrayRef<Axis *> loops(stage.loops);
+  return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
+    SmallVector<Axis *> inner;
+    for (Axis *loop : loops.drop_front(firstReduce))
+      if (!loop->isReduce)
+        inner.push_back(loop);
+    Destination accumulators = getAccumulators(stage, inner), result = getResult(stage);
+    bool beside = accumulators.buffers != result.buffers;
+    auto init = [&]() -> LogicalResult {
+      auto identity = emitIdentity(stage);
+      if (failed(identity))
+        return failure();
+      store(accumulators, *identity, stage.getLoc());
+      return success();
+    };
+    auto update = [&]() -> LogicalResult {
+      auto values = emitBody(stage, load(accumulators, stage.getLoc()));
+      if (failed(values))
+        return failure();
+      store(accumulators, *values, stage.getLoc());
+      return success();
+    };
+    // Every accumulator exists, so only a result needs its predicates to be set to the identity.
+    if (failed(emitLoops(inner, false, [&] { return beside ? init() : emitGuarded(stage, false, init); })) ||
+        failed(emitLoops(loops.drop_front(firstReduce), true, [&] { return emitGuarded(stage, true, update); })))
+      return failure();
+    if (!beside)
+      return success();
+    return emitLoops(inner, false, [&] {
+      return emitGuarded(stage, false, [&] {
+        store(result, load(accumulators, stage.getLoc()), stage.getLoc());
+        return success();
+      });
+    });
+  });
+}
+
+FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(Stage &stage) {
+  SmallVector<Value> identity;
+  for (Value init : stage.op.getDpsInits()) {
+    auto fill = init.getDefiningOp<linalg::FillOp>();
+    TypedAttr value;
+    if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      return emitError(stage.getLoc()) << "stage '" << stage.name << "': expected a reduction that starts from linalg.fill with a constant";
+    identity.push_back(arith::ConstantOp::create(builder, stage.getLoc(), value));
+  }
+  return identity;
+}
+
+FailureOr<SmallVector<Value>> LoopEmitter::emitBody(Stage &stage, ValueRange carried) {
+  linalg::GenericOp op = stage.op;
+  SmallVector<AffineExpr> position; // of each root axis, in the whole tensor
+  for (auto [i, root] : llvm::enumerate(stage.roots))
+    position.push_back(i < stage.numSpatial ? simplify(stage.mins[i] + root->index) : root->index);
+
+  IRMapping mapping;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    BlockArgument element = op.getMatchingBlockArgument(operand);
+    if (element.use_empty())
+      continue;
+    if (!isa<RankedTensorType>(operand->get().getType()))
+      return emitError(stage.getLoc()) << "stage '" << stage.name << "': expected operands that are tensors, got " << operand->get().getType();
+    SmallVector<AffineExpr> indices;
+    ArrayRef<AffineExpr> origin = getOrigin(operand->get());
+    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
+      AffineExpr index = expr.replaceDims(position);
+      indices.push_back(simplify(origin.empty() ? index : index - origin[d]));
+    }
+    mapping.map(element, memref::LoadOp::create(builder, element.getLoc(), getBuffer(operand->get()),
+                                                materialize(indices, stage.getLoc())));
+  }
+  for (auto [element, value] : llvm::zip(op.getRegionOutputArgs(), carried))
+    mapping.map(element, value);
+
+  // Reads at computed indices and axes used as values are resolved in the copy.
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.getInsertionBlock();
+  Operation *before = builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
+  for (Operation &inner : op.getBody()->without_terminator())
+    builder.clone(inner, mapping);
+  SmallVector<Operation *> toResolve;
+  auto end = builder.getInsertionPoint();
+  for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != end; ++it)
+    it->walk([&](Operation *inner) {
+      if (isa<linalg::IndexOp, tensor::ExtractOp>(inner))
+        toResolve.push_back(inner);
+    });
+  SmallVector<Value> yielded;
+  for (Value value : op.getBody()->getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+  for (Operation *inner : toResolve) {
+    builder.setInsertionPoint(inner);
+    Value replacement;
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      replacement = materialize(position[index.getDim()], inner->getLoc());
+    } else {
+      auto extract = cast<tensor::ExtractOp>(inner);
+      SmallVector<Value> indices(extract.getIndices());
+      for (auto [index, min] : llvm::zip(indices, getOrigin(extract.getTensor())))
+        if (min != builder.getAffineConstantExpr(0))
+          index = arith::SubIOp::create(builder, inner->getLoc(), index, materialize(min, inner->getLoc()));
+      replacement = memref::LoadOp::create(builder, inner->getLoc(), getBuffer(extract.getTensor()), indices);
+    }
+    std::replace(yielded.begin(), yielded.end(), Value(inner->getResult(0)), replacement);
+    inner->getResult(0).replaceAllUsesWith(replacement);
+    inner->erase();
+  }
+  return yielded;
+}
+} // namespace tilewright

@@ -1,0 +1,68 @@
+//===- LoopEmitter.h - the loops of a function with bounds known ----------===//
+#ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_LOOPEMITTER_H
+#define TILEWRIGHT_PASSES_LINALGTOLOOPS_LOOPEMITTER_H
+
+#include "passes/linalg-to-loops/StageModel.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright {
+
+/// Emits the stages of a model as loops on memrefs into a function that takes the place of the model's.
+class LoopEmitter {
+public:
+  LoopEmitter(StageModel &model, mlir::func::FuncOp target);
+  mlir::LogicalResult emit();
+
+private:
+  /// A condition on a stage's loops under which its element exists.
+  struct Predicate {
+    mlir::AffineExpr expr, bound; // expr < bound; without bound, expr >= 0
+    bool onReduction;
+  };
+  /// Where the elements of a stage go while it is computed: its buffers, or private accumulators beside them.
+  struct Destination {
+    llvm::SmallVector<mlir::Value> buffers;
+    llvm::SmallVector<mlir::AffineExpr> indices;
+  };
+  using Leaf = llvm::function_ref<mlir::LogicalResult()>;
+
+  mlir::LogicalResult emitStage(Stage &stage);
+  mlir::LogicalResult emitReduction(Stage &stage, unsigned firstReduce);
+  /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open.
+  mlir::LogicalResult emitLoops(llvm::ArrayRef<Axis *> loops, bool withAttached, Leaf leaf);
+  /// Runs `leaf` under the predicates of the stage: all of them, or those on spatial axes alone.
+  mlir::LogicalResult emitGuarded(Stage &stage, bool withReduction, Leaf leaf);
+  llvm::SmallVector<Predicate> getPredicates(Stage &stage);
+
+  mlir::LogicalResult allocate(Stage &stage);
+  Destination getAccumulators(Stage &stage, llvm::ArrayRef<Axis *> inner);
+  Destination getResult(Stage &stage);
+  /// The elements that the stage computes at the current point; `carried` are those reduced so far.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(Stage &stage, mlir::ValueRange carried);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(Stage &stage);
+  llvm::SmallVector<mlir::Value> load(const Destination &from, mlir::Location loc);
+  void store(const Destination &to, mlir::ValueRange values, mlir::Location loc);
+
+  /// The buffer that holds a tensor, and where its first element stands in it.
+  mlir::Value getBuffer(mlir::Value tensor);
+  llvm::ArrayRef<mlir::AffineExpr> getOrigin(mlir::Value tensor);
+  llvm::SmallVector<mlir::Value> materialize(llvm::ArrayRef<mlir::AffineExpr> exprs, mlir::Location loc);
+  mlir::Value materialize(mlir::AffineExpr expr, mlir::Location loc);
+  mlir::Value expand(mlir::AffineExpr expr, mlir::Location loc);
+  mlir::Value getConstant(int64_t value);
+  mlir::Value getSymbol(unsigned position);
+  mlir::Value onBuffers(mlir::Value index);
+
+  StageModel &model;
+  mlir::func::FuncOp target;
+  mlir::OpBuilder builder;
+  llvm::DenseMap<unsigned, mlir::Value> loopValues; // by Axis::dim
+  llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<unsigned, mlir::Value> symbolValues;
+  mlir::Operation *lastAtTop = nullptr; // constants, extents and temporaries stand at the top, in order of need
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,309 @@
+//===- StageModel.cpp - collects stages and applies loop primitives -------===//
+#include "passes/linalg-to-loops/StageModel.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+bool Stage::isOutput() const {
+  linalg::GenericOp generic = op;
+  return llvm::any_of(generic->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
+}
+
+Attribute getMemorySpace(MLIRContext *context, schedule::Scope scope) {
+  switch (scope) {
+  case schedule::Scope::Global:
+    return nullptr;
+  case schedule::Scope::Shared:
+    return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
+  case schedule::Scope::Local:
+    return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Private);
+  }
+  llvm_unreachable("every scope has a memory space");
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+AffineExpr StageModel::getSymbol(Symbol symbol) {
+  for (auto [i, known] : llvm::enumerate(symbols))
+    if ((!symbol.name.empty() && known.name == symbol.name) ||
+        (symbol.name.empty() && known.argument == symbol.argument && known.dimension == symbol.dimension &&
+         known.value == symbol.value))
+      return getAffineSymbolExpr(i, function.getContext());
+  symbols.push_back(symbol);
+  return getAffineSymbolExpr(symbols.size() - 1, function.getContext());
+}
+
+AffineExpr StageModel::getExpr(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return getAffineConstantExpr(constant.getSExtValue(), function.getContext());
+  if (auto dim = index.getDefiningOp<tensor::DimOp>())
+    if (auto position = dim.getConstantIndex())
+      return getExtent(dim.getSource(), *position);
+  if (auto apply = index.getDefiningOp<affine::AffineApplyOp>()) {
+    SmallVector<AffineExpr> dims, syms;
+    for (auto [i, operand] : llvm::enumerate(apply.getMapOperands()))
+      (i < apply.getAffineMap().getNumDims() ? dims : syms).push_back(getExpr(operand));
+    return simplify(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, syms));
+  }
+  Symbol symbol;
+  symbol.value = index;
+  return getSymbol(symbol);
+}
+
+AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dimension))
+    return getAffineConstantExpr(type.getDimSize(dimension), function.getContext());
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    Symbol symbol;
+    symbol.argument = argument;
+    symbol.dimension = dimension;
+    if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols"))
+      symbol.name = cast<StringAttr>(names[dimension]).str();
+    return getSymbol(symbol);
+  }
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return getExpr(empty.getDynamicSize(dimension));
+  if (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
+    return getExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
+  llvm_unreachable("collect() has checked what defines tensors");
+}
+
+Axis *StageModel::createAxis(std::string name, Stage *stage, Location loc, bool isReduce) {
+  axes.push_back(std::make_unique<Axis>(std::move(name), stage, loc, isReduce));
+  return axes.back().get();
+}
+
+LogicalResult StageModel::collect() {
+  for (Operation &op : function.getBody().front()) {
+    if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, func::ReturnOp>(op) ||
+        llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
+      continue;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    auto name = op.getAttrOfType<StringAttr>(te::kStageAttr);
+    auto axisNames = op.getAttrOfType<ArrayAttr>(te::kAxesAttr);
+    if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops())
+      return op.emitError() << "expected linalg.generic with '" << te::kStageAttr << "' and '" << te::kAxesAttr
+                            << "', got " << op.getName();
+    stages.push_back(std::make_unique<Stage>());
+    Stage &stage = *stages.back();
+    stage.name = name.str();
+    stage.op = generic;
+    for (auto [i, type] : llvm::enumerate(generic.getIteratorTypesArray())) {
+      bool isReduce = type == utils::IteratorType::reduction;
+      if (!isReduce && stage.numSpatial != i)
+        return op.emitError() << "stage '" << stage.name << "': expected spatial axes before reduction axes";
+      stage.numSpatial += !isReduce;
+      Axis *axis = createAxis(cast<StringAttr>(axisNames[i]).str(), &stage, generic.getLoc(), isReduce);
+      for (OpOperand &operand : generic->getOpOperands()) {
+        auto results = generic.getMatchingIndexingMap(&operand).getResults();
+        auto found = llvm::find(results, getAffineDimExpr(i, op.getContext()));
+        if (found != results.end() && !axis->extent)
+          axis->extent = getExtent(operand.get(), found - results.begin());
+      }
+      stage.roots.push_back(axis);
+      stage.loops.push_back(axis);
+    }
+  }
+  return success();
+}
+
+Stage *StageModel::getStage(StringRef name) {
+  for (auto &stage : stages)
+    if (stage->name == name)
+      return stage.get();
+  return nullptr;
+}
+
+Stage *StageModel::getProducer(Value tensor) {
+  for (auto &stage : stages)
+    if (tensor.getDefiningOp() == stage->op)
+      return stage.get();
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Primitives
+//===----------------------------------------------------------------------===//
+
+static void replaceLoops(Stage &stage, ArrayRef<Axis *> old, ArrayRef<Axis *> made) {
+  Axis **place = llvm::find(stage.loops, old[0]);
+  size_t position = place - stage.loops.begin();
+  llvm::erase_if(stage.loops, [&](Axis *axis) { return llvm::is_contained(old, axis); });
+  stage.loops.insert(stage.loops.begin() + position, made.begin(), made.end());
+}
+
+std::pair<Axis *, Axis *> StageModel::split(Axis *axis, int64_t factor, int64_t nparts, Location loc) {
+  axis->outer = createAxis(axis->name + ".outer", axis->stage, loc, axis->isReduce);
+  axis->inner = createAxis(axis->name + ".inner", axis->stage, loc, axis->isReduce);
+  axis->outer->origin = axis->inner->origin = Axis::Origin::Split;
+  axis->factor = factor;
+  axis->nparts = nparts;
+  replaceLoops(*axis->stage, axis, {axis->outer, axis->inner});
+  return {axis->outer, axis->inner};
+}
+
+Axis *StageModel::fuse(ArrayRef<Axis *> parts, Location loc) {
+  std::string name;
+  for (Axis *part : parts)
+    name += part->name + ".";
+  Axis *fused = createAxis(name + "fused", parts[0]->stage, loc, parts[0]->isReduce);
+  fused->origin = Axis::Origin::Fuse;
+  fused->parts.assign(parts.begin(), parts.end());
+  for (Axis *part : parts)
+    part->fused = fused;
+  replaceLoops(*fused->stage, parts, fused);
+  return fused;
+}
+
+void StageModel::reorder(ArrayRef<Axis *> order) {
+  auto next = order.begin();
+  for (Axis *&loop : order[0]->stage->loops)
+    if (llvm::is_contained(order, loop))
+      loop = *next++;
+}
+
+LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
+  Stage *stage = getStage(schedule::stageName(op.getStage()));
+  Stage *consumer = getStage(schedule::stageName(op.getConsumer()));
+  if (!stage || !consumer)
+    return op.emitOpError() << "expected the name of a stage, got '"
+                            << schedule::stageName(stage ? op.getConsumer() : op.getStage()) << "'";
+  for (Stage *around = consumer; around; around = around->attachStage)
+    if (around == stage)
+      return op.emitOpError() << "expected a consumer of stage '" << stage->name << "', got stage '" << consumer->name
+                              << "', which is computed inside it";
+  stage->attachStage = consumer;
+  stage->attachAxis = axis;
+  stage->attachLoc = op.getLoc();
+  return success();
+}
+
+LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> &handles) {
+  Location loc = op->getLoc();
+  auto define = [&](ValueRange results, ArrayRef<Axis *> made) {
+    for (auto [result, axis] : llvm::zip_equal(results, made))
+      handles[result] = axis;
+  };
+  if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
+    Stage *stage = getStage(schedule::stageName(op->getOperand(0)));
+    bool reduce = isa<schedule::ReduceAxesOp>(op);
+    if (!stage)
+      return op->emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op->getOperand(0)) << "'";
+    auto roots = reduce ? ArrayRef(stage->roots).drop_front(stage->numSpatial) : ArrayRef(stage->roots).take_front(stage->numSpatial);
+    if (roots.size() != op->getNumResults())
+      return op->emitOpError() << "expected " << roots.size() << (reduce ? " reduction axes" : " spatial axes")
+                               << " of stage '" << stage->name << "', got " << op->getNumResults();
+    define(op->getResults(), roots);
+  } else if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
+    auto [outer, inner] = split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
+    define(op->getResults(), {outer, inner});
+  } else if (auto tile = dyn_cast<schedule::TileOp>(op)) {
+    auto [xo, xi] = split(handles[tile.getX()], tile.getXFactor(), 0, loc);
+    auto [yo, yi] = split(handles[tile.getY()], tile.getYFactor(), 0, loc);
+    reorder({xo, yo, xi, yi});
+    define(op->getResults(), {xo, yo, xi, yi});
+  } else if (auto fuseOp = dyn_cast<schedule::FuseOp>(op)) {
+    SmallVector<Axis *> parts = llvm::map_to_vector(fuseOp.getAxes(), [&](Value v) { return handles[v]; });
+    Stage &stage = *parts[0]->stage;
+    Axis **first = llvm::find(stage.loops, parts[0]);
+    for (auto [i, part] : llvm::enumerate(parts))
+      if (first + i >= stage.loops.end() || first[i] != part)
+        return op->emitOpError() << "stage '" << stage.name << "': expected neighbouring loops, each outside the next, got '"
+                                 << parts[0]->name << "' and '" << part->name << "' apart: reorder them first";
+    define(op->getResults(), {fuse(parts, loc)});
+  } else if (auto reorderOp = dyn_cast<schedule::ReorderOp>(op)) {
+    reorder(llvm::map_to_vector(reorderOp.getAxes(), [&](Value v) { return handles[v]; }));
+  } else if (auto bind = dyn_cast<schedule::BindOp>(op)) {
+    Axis *axis = handles[bind.getAxis()];
+    if (axis->isReduce)
+      return op->emitOpError() << "expected a spatial axis, got the reduction axis '" << axis->name
+                               << "': a reduction across threads has no lowering";
+    axis->bind = bind.getThread();
+    axis->bindExtent = bind.getExtent();
+    axis->loc = loc;
+  } else if (auto vectorize = dyn_cast<schedule::VectorizeOp>(op)) {
+    handles[vectorize.getAxis()]->vectorize = true;
+    handles[vectorize.getAxis()]->loc = loc;
+  } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
+    handles[unroll.getAxis()]->unroll = true;
+  } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
+    if (Stage *stage = getStage(schedule::stageName(setScope.getStage())))
+      stage->scope = setScope.getScope();
+  } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
+    return attach(at, handles[at.getAxis()]);
+  } else if (auto root = dyn_cast<schedule::ComputeRootOp>(op)) {
+    if (Stage *stage = getStage(schedule::stageName(root.getStage())))
+      stage->attachStage = nullptr, stage->attachAxis = nullptr;
+  } else if (auto stage = dyn_cast<schedule::StageOp>(op)) {
+    if (!getStage(stage.getName()))
+      return op->emitOpError() << "expected the name of a stage, got '" << stage.getName() << "'";
+  } else {
+    return op->emitOpError("expected a primitive on loops: run rewrite-scheduled-dataflow first");
+  }
+  return success();
+}
+
+LogicalResult StageModel::apply(schedule::OfOp of) {
+  DenseMap<Value, Axis *> handles;
+  for (Operation &op : of.getBody().front())
+    if (failed(applyPrimitive(&op, handles)))
+      return failure();
+  for (auto &stage : stages)
+    if (stage->attachStage)
+      stage->attachStage->attached.push_back(stage.get());
+  return verifyPlaces();
+}
+
+/// Every stage is computed before all that read it, where they can see it.
+LogicalResult StageModel::verifyPlaces() {
+  for (auto &stage : stages) {
+    if (stage->attachAxis && !stage->attachAxis->isLoop())
+      return emitError(*stage->attachLoc) << "compute_at of stage '" << stage->name << "': expected a loop of stage '"
+                                          << stage->attachStage->name << "', got axis '" << stage->attachAxis->name
+                                          << "', which was " << (stage->attachAxis->fused ? "fused" : "split")
+                                          << " afterwards";
+    if (!stage->attachStage && stage->scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
+      return emitError(stage->getLoc()) << "stage '" << stage->name << "' in "
+                                        << schedule::stringifyScope(*stage->scope)
+                                        << " memory: expected to be computed at a loop of its consumer, got compute_root";
+    if (stage->attachStage && stage->isOutput())
+      return emitError(*stage->attachLoc) << "compute_at: expected a stage that is read by others, got the output '"
+                                          << stage->name << "'";
+    if (!stage->attachStage)
+      continue;
+    // Every reader must run inside the loop that the stage is attached to: the consumer itself below that loop, or a
+    // stage attached there or deeper.
+    bool read = false;
+    for (auto &reader : stages) {
+      if (llvm::none_of(getReads(*reader), [&](Access &access) { return getProducer(access.tensor) == stage.get(); }))
+        continue;
+      read = true;
+      Stage *at = reader.get();
+      auto position = [&](Axis *axis) { return llvm::find(stage->attachStage->loops, axis) - stage->attachStage->loops.begin(); };
+      while (at && at != stage->attachStage) {
+        if (at->attachStage == stage->attachStage && position(at->attachAxis) < position(stage->attachAxis))
+          at = nullptr;
+        else
+          at = at->attachStage;
+      }
+      if (!at)
+        return emitError(*stage->attachLoc)
+               << "compute_at: expected the loop '" << stage->attachAxis->name << "' of stage '"
+               << stage->attachStage->name << "' to be around all that reads stage '" << stage->name << "', got stage '"
+               << reader->name << "' outside it";
+    }
+    if (!read)
+      return emitError(*stage->attachLoc) << "compute_at: expected a consumer of stage '" << stage->name
+                                          << "', got stage '" << stage->attachStage->name << "', which does not read it";
+  }
+  return success();
+}
+} // namespace tilewright

@@ -1,0 +1,164 @@
+//===- StageModel.h - a function's stages with their schedules ------------===//
+//
+// What apply-schedule knows of a function: its stages in order, each with its axes, the relations between them, the
+// loops that are left, and where the stage is computed. Filled from linalg ops and a schedule, completed by bound
+// inference, read by the emission of loops.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
+#define TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
+
+#include "passes/Passes.h"
+
+namespace tilewright {
+
+struct Stage;
+struct Interval;
+
+/// An axis of a stage: a root axis of its op, or one made by split or fuse.
+struct Axis {
+  std::string name;
+  Stage *stage = nullptr;
+  mlir::Location loc;
+  bool isReduce = false;
+
+  // What made it. A root axis has none.
+  enum class Origin { Root, Split, Fuse } origin = Origin::Root;
+  // The other direction: what it was made into.
+  Axis *outer = nullptr, *inner = nullptr; // by split
+  int64_t factor = 0, nparts = 0;          // one of them, of the split
+  Axis *fused = nullptr;                   // by fuse
+  llvm::SmallVector<Axis *> parts;         // of a fused axis
+
+  // How the loop runs.
+  std::optional<schedule::ThreadTag> bind;
+  std::optional<int64_t> bindExtent; // as the user said it
+  bool vectorize = false, unroll = false;
+
+  // Filled by bound inference.
+  mlir::AffineExpr extent; // a constant or an expression of symbols
+  unsigned dim = 0;        // of a loop: its number among all loops of the function
+  mlir::AffineExpr index;  // its value, of the loops of its stage
+
+  bool isLoop() const { return !outer && !fused; }
+  Axis(std::string name, Stage *stage, mlir::Location loc, bool isReduce)
+      : name(std::move(name)), stage(stage), loc(loc), isReduce(isReduce) {}
+};
+
+/// One result of a stage: the tensor, and once loops are emitted the buffer that holds the part that is computed.
+struct Stage {
+  std::string name;
+  mlir::linalg::GenericOp op;
+  llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
+  unsigned numSpatial = 0;
+  llvm::SmallVector<Axis *> loops; // outermost first
+  // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
+  std::optional<schedule::Scope> scope;
+
+  // Where it is computed: at the root, or in a loop of its consumer.
+  Stage *attachStage = nullptr;
+  Axis *attachAxis = nullptr;
+  std::optional<mlir::Location> attachLoc;
+  llvm::SmallVector<Stage *> attached; // in order of computation
+
+  // Filled by bound inference: the first element of each spatial axis that is computed, in terms of the loops around.
+  llvm::SmallVector<mlir::AffineExpr> mins;
+  llvm::SmallVector<mlir::AffineExpr> wholeExtents; // of the spatial axes, before bounds narrowed them
+
+  // Filled by emission.
+  llvm::SmallVector<mlir::Value> buffers; // one a result
+
+  mlir::Location getLoc() const { return const_cast<mlir::linalg::GenericOp &>(op).getLoc(); }
+  Stage &root() { return attachStage ? attachStage->root() : *this; }
+  bool isOutput() const;
+};
+
+/// What a symbol stands for: a dimension of an argument, or any other `index` value of the function.
+struct Symbol {
+  std::string name; // the user's, where there is one
+  mlir::BlockArgument argument;
+  int64_t dimension = 0;
+  mlir::Value value;
+};
+
+class StageModel {
+public:
+  explicit StageModel(mlir::func::FuncOp function) : function(function) {}
+
+  /// Collects the stages of the function; fails with a diagnostic where an op is no stage.
+  mlir::LogicalResult collect();
+  /// Applies what is left of the schedule: everything but the dataflow.
+  mlir::LogicalResult apply(schedule::OfOp of);
+  /// Finds for every stage which part of it is computed, and the extents of its loops.
+  mlir::LogicalResult inferBounds();
+
+  Stage *getStage(llvm::StringRef name);
+  /// The stage that computes a tensor, or null for an argument.
+  Stage *getProducer(mlir::Value tensor);
+  /// The extent of a dimension of a tensor: a constant or an expression of symbols.
+  mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
+  /// The loop with number `dim`.
+  Axis &getLoop(unsigned dim) { return *dims[dim]; }
+
+  mlir::func::FuncOp function;
+  std::vector<std::unique_ptr<Stage>> stages; // producers first
+  llvm::SmallVector<Symbol> symbols;
+
+private:
+  mlir::AffineExpr getExpr(mlir::Value index);
+  mlir::AffineExpr getSymbol(Symbol symbol);
+  Axis *createAxis(std::string name, Stage *stage, mlir::Location loc, bool isReduce);
+  std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
+  Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
+  void reorder(llvm::ArrayRef<Axis *> axes);
+  mlir::LogicalResult attach(schedule::ComputeAtOp op, Axis *axis);
+  mlir::LogicalResult applyPrimitive(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
+  mlir::LogicalResult verifyPlaces();
+
+  /// The loops around a stage, outermost first, its own not counted.
+  llvm::SmallVector<Axis *> getLoopsAround(Stage &stage);
+  mlir::LogicalResult inferDomain(Stage &stage);
+  std::optional<Interval> getRegion(Stage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
+  void shareAmongThreads(Stage &stage);
+  mlir::LogicalResult inferExtents(Stage &stage);
+
+  std::vector<std::unique_ptr<Axis>> axes; // each after those it was made of
+  std::vector<Axis *> dims;
+};
+
+/// The memory space of buffers in a scope.
+mlir::Attribute getMemorySpace(mlir::MLIRContext *context, schedule::Scope scope);
+
+//===----------------------------------------------------------------------===//
+// Intervals of index expressions over loops
+//===----------------------------------------------------------------------===//
+
+/// The extent of each loop, by its number.
+using ExtentFn = llvm::function_ref<mlir::AffineExpr(unsigned)>;
+
+/// The values of an expression while some loops run: from `min`, `width` further at most. Both are expressions of the
+/// loops that do not run, and of symbols.
+struct Interval {
+  mlir::AffineExpr min, width;
+};
+/// Lets the loops for which `runs` holds run over their extents. None where no expression is known.
+std::optional<Interval> getInterval(mlir::AffineExpr expr, llvm::function_ref<bool(unsigned)> runs,
+                                    ExtentFn extent);
+/// True where `expr < bound` for all values of the loops.
+bool isProvablyLess(mlir::AffineExpr expr, mlir::AffineExpr bound, ExtentFn extent);
+/// True where `expr >= 0` for all values of the loops.
+bool isProvablyNonNegative(mlir::AffineExpr expr, ExtentFn extent);
+/// Simplifies sums, and quotients and remainders of sums; with the loops' extents also those that never wrap.
+mlir::AffineExpr simplify(mlir::AffineExpr expr, ExtentFn extent = nullptr);
+
+/// What a read or write of a tensor says of its indices: an affine expression of the root axes a dimension, or null.
+struct Access {
+  mlir::Value tensor;
+  llvm::SmallVector<mlir::AffineExpr> indices;
+};
+/// Every access of a stage to tensors that it reads, in terms of AffineDims counting its root axes.
+llvm::SmallVector<Access> getReads(Stage &stage);
+
+} // namespace tilewright
+
+#endif

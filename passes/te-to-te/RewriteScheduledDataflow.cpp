@@ -1,0 +1,244 @@
+//===- RewriteScheduledDataflow.cpp - caches and inlining on te -----------===//
+//
+// cache_read, cache_write and compute_inline change which stages there are, not how one of them is looped over. They
+// are therefore rewrites of tensor expressions, done first; what remains of the schedule speaks of loops alone.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_REWRITESCHEDULEDDATAFLOW
+#include "passes/Passes.h.inc"
+
+namespace {
+/// The stages and tensors of one function, by name.
+class Dataflow {
+public:
+  Dataflow(func::FuncOp function) : function(function) {}
+
+  te::ComputeOp getStage(StringRef name) {
+    for (auto compute : function.getOps<te::ComputeOp>())
+      if (compute.getName() == name)
+        return compute;
+    return nullptr;
+  }
+
+  /// The tensor called `name`: what a stage computes, else an input.
+  Value getTensor(StringRef name) {
+    if (te::ComputeOp stage = getStage(name))
+      return stage.getResult(0);
+    for (BlockArgument arg : function.getArguments()) {
+      auto argName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), te::kNameAttr);
+      if (argName && argName.getValue() == name && !function.getArgAttr(arg.getArgNumber(), te::kOutputAttr))
+        return arg;
+    }
+    return nullptr;
+  }
+
+private:
+  func::FuncOp function;
+};
+
+struct RewriteScheduledDataflow : impl::RewriteScheduledDataflowBase<RewriteScheduledDataflow> {
+  void runOnOperation() override;
+};
+} // namespace
+
+/// The reads of `tensor` in `stage`.
+static SmallVector<te::ReadOp> getReads(te::ComputeOp stage, Value tensor) {
+  SmallVector<te::ReadOp> reads;
+  stage.getBody().walk([&](te::ReadOp read) {
+    if (read.getTensor() == tensor)
+      reads.push_back(read);
+  });
+  return reads;
+}
+
+/// A stage that copies `sources`, tensors of one shape, element by element.
+static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name, ValueRange sources,
+                                ArrayAttr axisNames) {
+  auto type = cast<RankedTensorType>(sources[0].getType());
+  SmallVector<Attribute> names;
+  if (axisNames)
+    llvm::append_range(names, axisNames);
+  else
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      names.push_back(builder.getStringAttr("ax" + Twine(i)));
+  SmallVector<Value> extents;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    if (type.isDynamicDim(i))
+      extents.push_back(tensor::DimOp::create(builder, loc, sources[0], i));
+  auto copy = te::ComputeOp::create(builder, loc, sources.getTypes(), builder.getStringAttr(name),
+                                    builder.getArrayAttr(names), builder.getArrayAttr({}),
+                                    builder.getDenseI64ArrayAttr(type.getShape()), extents,
+                                    /*reducer=*/nullptr, /*identity=*/nullptr, /*is_unsigned=*/nullptr);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&copy.getBody());
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    block->addArgument(builder.getIndexType(), loc);
+  auto identity = AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<Value> elements;
+  for (Value source : sources)
+    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(source.getType()).getElementType(), source,
+                                          block->getArguments(), identity));
+  te::YieldOp::create(builder, loc, elements);
+  return copy;
+}
+
+/// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
+static void replaceByStage(Operation *op, StringRef name, schedule::ScopeAttr scope) {
+  OpBuilder builder(op);
+  auto stage = schedule::StageOp::create(builder, op->getLoc(), builder.getStringAttr(name));
+  schedule::SetScopeOp::create(builder, op->getLoc(), stage, scope);
+  op->getResult(0).replaceAllUsesWith(stage);
+  op->erase();
+}
+
+static LogicalResult applyCacheRead(schedule::CacheReadOp op, Dataflow &dataflow) {
+  Value tensor = dataflow.getTensor(op.getTensor());
+  if (!tensor)
+    return op.emitOpError() << "expected the name of a stage or an input, got '" << op.getTensor() << "'";
+  SmallVector<te::ReadOp> reads;
+  te::ComputeOp first;
+  for (Value handle : op.getReaders()) {
+    te::ComputeOp reader = dataflow.getStage(schedule::stageName(handle));
+    if (!reader)
+      return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(handle) << "'";
+    SmallVector<te::ReadOp> found = getReads(reader, tensor);
+    if (found.empty())
+      return op.emitOpError() << "expected readers of '" << op.getTensor() << "', got stage '" << reader.getName()
+                              << "', which does not read it";
+    llvm::append_range(reads, found);
+    if (!first || reader->isBeforeInBlock(first))
+      first = reader;
+  }
+  OpBuilder builder(first);
+  te::ComputeOp copy = createCopy(builder, op.getLoc(), op.getName(), tensor, nullptr);
+  for (te::ReadOp read : reads)
+    read.getTensorMutable().assign(copy.getResult(0));
+  replaceByStage(op, op.getName(), op.getScopeAttr());
+  return success();
+}
+
+static LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
+  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
+  if (!stage)
+    return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
+  OpBuilder builder(stage->getContext());
+  builder.setInsertionPointAfter(stage);
+  te::ComputeOp copy = createCopy(builder, stage.getLoc(), stage.getName(), stage.getResults(), stage.getAxes());
+  stage->replaceUsesWithIf(copy->getResults(), [&](OpOperand &use) { return !copy->isAncestor(use.getOwner()); });
+  stage.setName(op.getName());
+  replaceByStage(op, op.getName(), op.getScopeAttr());
+  return success();
+}
+
+/// The value of axis `position` where `read` reads its stage.
+static Value materializeIndex(OpBuilder &builder, te::ReadOp read, unsigned position) {
+  AffineMap map = read.getMap();
+  SmallVector<OpFoldResult> operands(read.getIndices().begin(), read.getIndices().end());
+  AffineMap index = AffineMap::get(map.getNumDims(), map.getNumSymbols(), map.getResult(position));
+  return getValueOrCreateConstantIndexOp(builder, read.getLoc(),
+                                         affine::makeComposedFoldedAffineApply(builder, read.getLoc(), index, operands));
+}
+
+/// Rewrites `inner`, cloned from the body of the stage that `outer` reads, onto the axes at `outer`.
+static void composeRead(te::ReadOp inner, te::ReadOp outer, ArrayRef<Value> axes) {
+  AffineMap map = inner.getMap(), at = outer.getMap();
+  // Dims and symbols of the composed map: those of `outer`, then those of `inner`.
+  SmallVector<AffineExpr> dims, symbols;
+  SmallVector<Value> dimOperands(outer.getIndices().take_front(at.getNumDims()));
+  SmallVector<Value> symbolOperands(outer.getIndices().drop_front(at.getNumDims()));
+  MLIRContext *context = inner.getContext();
+  auto replacement = [&](Value operand, bool isDim) {
+    if (const Value *axis = llvm::find(axes, operand); axis != axes.end())
+      return at.getResult(axis - axes.begin());
+    SmallVector<Value> &operands = isDim ? dimOperands : symbolOperands;
+    operands.push_back(operand);
+    unsigned position = operands.size() - 1;
+    return isDim ? getAffineDimExpr(position, context) : getAffineSymbolExpr(position, context);
+  };
+  for (auto [i, operand] : llvm::enumerate(inner.getIndices()))
+    (i < map.getNumDims() ? dims : symbols).push_back(replacement(operand, i < map.getNumDims()));
+  AffineMap composed = map.replaceDimsAndSymbols(dims, symbols, dimOperands.size(), symbolOperands.size());
+  composed = simplifyAffineMap(composed);
+  SmallVector<Value> operands(dimOperands);
+  llvm::append_range(operands, symbolOperands);
+  inner.getIndicesMutable().assign(operands);
+  inner.setMap(composed);
+}
+
+/// Replaces one read of `stage` by what the stage computes there.
+static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
+  OpBuilder builder(read);
+  IRMapping mapping;
+  // The clones refer to stand-ins for the axes first; reads compose with them, other users get their value.
+  SmallVector<Value> standIns;
+  for (BlockArgument axis : stage.getBody().getArguments()) {
+    standIns.push_back(arith::ConstantIndexOp::create(builder, read.getLoc(), 0));
+    mapping.map(axis, standIns.back());
+  }
+  SmallVector<Operation *> clones;
+  for (Operation &op : stage.getBody().front().without_terminator())
+    clones.push_back(builder.clone(op, mapping));
+  for (Operation *clone : clones)
+    clone->walk([&](te::ReadOp inner) { composeRead(inner, read, standIns); });
+  builder.setInsertionPointAfter(standIns.empty() ? read.getOperation() : standIns.back().getDefiningOp());
+  for (auto [position, standIn] : llvm::enumerate(standIns)) {
+    if (!standIn.use_empty())
+      standIn.replaceAllUsesWith(materializeIndex(builder, read, position));
+    standIn.getDefiningOp()->erase();
+  }
+  auto yield = cast<te::YieldOp>(stage.getBody().front().getTerminator());
+  unsigned result = cast<OpResult>(read.getTensor()).getResultNumber();
+  read.replaceAllUsesWith(mapping.lookupOrDefault(yield.getValues()[result]));
+  read.erase();
+}
+
+static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflow) {
+  StringRef name = schedule::stageName(op.getStage());
+  te::ComputeOp stage = dataflow.getStage(name);
+  if (!stage)
+    return op.emitOpError() << "expected the name of a stage, got '" << name << "'";
+  if (stage.getNumReduce())
+    return op.emitOpError() << "expected a stage without a reduction, got stage '" << name
+                            << "': its reduction would be computed again at every read";
+  SmallVector<te::ReadOp> reads;
+  for (Operation *user : stage->getUsers()) {
+    auto read = dyn_cast<te::ReadOp>(user);
+    if (!read)
+      return op.emitOpError() << "expected a stage that only other stages read, got the output '" << name << "'";
+    reads.push_back(read);
+  }
+  for (te::ReadOp read : reads)
+    inlineRead(read, stage);
+  stage.erase();
+  op.erase();
+  return success();
+}
+
+void RewriteScheduledDataflow::runOnOperation() {
+  SymbolTableCollection tables;
+  for (auto of : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>())) {
+    auto function = tables.lookupNearestSymbolFrom<func::FuncOp>(of, of.getFunctionAttr());
+    if (!function)
+      continue;
+    Dataflow dataflow(function);
+    for (Operation &op : llvm::make_early_inc_range(of.getBody().front())) {
+      LogicalResult applied = success();
+      if (auto cacheRead = dyn_cast<schedule::CacheReadOp>(op))
+        applied = applyCacheRead(cacheRead, dataflow);
+      else if (auto cacheWrite = dyn_cast<schedule::CacheWriteOp>(op))
+        applied = applyCacheWrite(cacheWrite, dataflow);
+      else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))
+        applied = applyInline(computeInline, dataflow);
+      if (failed(applied))
+        return signalPassFailure();
+    }
+  }
+}
+} // namespace tilewright

@@ -1,0 +1,70 @@
+// RUN: tilewright-opt %s --rewrite-scheduled-dataflow --split-input-file | FileCheck %s
+
+// A cache is a stage between a tensor and its readers; a written cache takes over the computation.
+// CHECK-LABEL: func.func @caches
+// CHECK:       %A.shared = te.compute "A.shared" (%ax0: 64, %ax1: 32) {
+// CHECK:         te.read %arg0[%ax0, %ax1] : tensor<64x32xf32>
+// CHECK:       %C.local = te.compute "C.local" (%i: 64) sum (%k: 32) {
+// CHECK:         te.read %A.shared[%i, %k]
+// CHECK:       %C = te.compute "C" (%i: 64) {
+// CHECK:         te.read %C.local[%i]
+// CHECK:       return %C
+// CHECK:       schedule.of @caches
+// CHECK:         %C_local = schedule.stage "C.local"
+// CHECK-NEXT:    schedule.set_scope %C_local to <local>
+// CHECK:         %A_shared = schedule.stage "A.shared"
+// CHECK-NEXT:    schedule.set_scope %A_shared to <shared>
+// CHECK:         schedule.compute_at %A_shared at %C_local, %k
+func.func @caches(%A: tensor<64x32xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "C", te.output}) -> tensor<64xf32> {
+  %C = te.compute "C" (%i: 64) sum (%k: 32) {
+    %a = te.read %A[%i, %k] : tensor<64x32xf32>
+    te.yield %a : f32
+  } : tensor<64xf32>
+  return %C : tensor<64xf32>
+}
+schedule.of @caches {
+  %C = schedule.stage "C"
+  %CL = schedule.cache_write %C in <local> as "C.local"
+  %AS = schedule.cache_read "A" in <shared> for %CL as "A.shared"
+  %k = schedule.reduce_axes %CL ["k"] : !schedule.axis
+  schedule.compute_at %AS at %CL, %k
+}
+
+// -----
+
+// Padding is computed where it is read: the indices compose, in the condition and in the guarded read.
+// CHECK-LABEL: func.func @inline
+// CHECK-NOT:   te.compute "pad"
+// CHECK:       te.compute "C" (%i: 8) sum (%r: 3) {
+// CHECK-DAG:     %[[AT:.*]] = affine.apply #{{.*}}(%i, %r)
+// CHECK:         arith.cmpi sge, %[[AT]]
+// CHECK:         scf.if
+// CHECK:           te.read %arg0[%i + %r - 1] : tensor<8xf32>
+// CHECK:       schedule.of @inline
+// CHECK-NOT:   compute_inline
+func.func @inline(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant 0.0 : f32
+  %pad = te.compute "pad" (%y: 10) {
+    %low = arith.cmpi sge, %y, %c1 : index
+    %high = arith.cmpi slt, %y, %c9 : index
+    %inside = arith.andi %low, %high : i1
+    %a = scf.if %inside -> f32 {
+      %read = te.read %A[%y - 1] : tensor<8xf32>
+      scf.yield %read : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    te.yield %a : f32
+  } : tensor<10xf32>
+  %C = te.compute "C" (%i: 8) sum (%r: 3) {
+    %p = te.read %pad[%i + %r] : tensor<10xf32>
+    te.yield %p : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @inline {
+  %pad = schedule.stage "pad"
+  schedule.compute_inline %pad
+}

@@ -1,0 +1,63 @@
+// RUN: tilewright-opt %s --rewrite-scheduled-dataflow --split-input-file --verify-diagnostics
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.cache_read' op expected the name of a stage or an input, got 'X'}}
+  %X = schedule.cache_read "X" in <shared> for %B as "X.shared"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %D: tensor<8xf32> {te.name = "D"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.cache_read' op expected readers of 'D', got stage 'B', which does not read it}}
+  %X = schedule.cache_read "D" in <shared> for %B as "D.shared"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.compute_inline' op expected a stage that only other stages read, got the output 'B'}}
+  schedule.compute_inline %B
+}
+
+// -----
+
+func.func @f(%A: tensor<8x8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 8) {
+    %a = te.read %A[%i, %k] : tensor<8x8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %B[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.compute_inline' op expected a stage without a reduction, got stage 'B': its reduction would be computed again at every read}}
+  schedule.compute_inline %B
+}
