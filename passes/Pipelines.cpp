@@ -17,10 +17,16 @@ using namespace mlir;
 using namespace tilewright;
 
 void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  // The CPU computes the stages as they are; a schedule speaks of a GPU.
+  if (options.target != TargetKind::CPU)
+    pm.addPass(createRewriteScheduledDataflow());
   pm.addPass(createConvertTEToLinalg());
 }
 
-void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createApplySchedule());
+  pm.addPass(createCSEPass());
+}
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {}
 

@@ -13,7 +13,7 @@ namespace tilewright {
 
 static bool isThread(schedule::ThreadTag tag) { return tag >= schedule::ThreadTag::ThreadIdxX; }
 
-SmallVector<Axis *> StageModel::getLoopsAround(Stage &stage) {
+SmallVector<Axis *> StageModel::getLoopsAround(ScheduledStage &stage) {
   if (!stage.attachStage)
     return {};
   SmallVector<Axis *> around = getLoopsAround(*stage.attachStage);
@@ -26,14 +26,14 @@ SmallVector<Axis *> StageModel::getLoopsAround(Stage &stage) {
 }
 
 /// The expression of an access of `reader`, over the loops of the function.
-static AffineExpr overLoops(Stage &reader, AffineExpr expr) {
+static AffineExpr overLoops(ScheduledStage &reader, AffineExpr expr) {
   SmallVector<AffineExpr> values;
   for (auto [i, root] : llvm::enumerate(reader.roots))
     values.push_back(i < reader.numSpatial ? reader.mins[i] + root->index : root->index);
   return simplify(expr.replaceDims(values));
 }
 
-std::optional<Interval> StageModel::getRegion(Stage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
+std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
   auto runs = [&](unsigned dim) {
     Axis *loop = dims[dim];
     return !around.contains(loop) ||
@@ -66,7 +66,7 @@ std::optional<Interval> StageModel::getRegion(Stage &stage, unsigned dimension, 
   return region;
 }
 
-LogicalResult StageModel::inferDomain(Stage &stage) {
+LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   AffineExpr zero = getAffineConstantExpr(0, function.getContext());
   stage.mins.assign(stage.numSpatial, zero);
   for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
@@ -109,12 +109,12 @@ LogicalResult StageModel::inferDomain(Stage &stage) {
 
 /// A shared buffer that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
 /// split over the threads of the block.
-void StageModel::shareAmongThreads(Stage &stage) {
+void StageModel::shareAmongThreads(ScheduledStage &stage) {
   if (stage.scope != schedule::Scope::Shared || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
     return;
   SmallVector<Axis *> shared;
   for (Axis *loop : stage.loops) {
-    bool holds = llvm::any_of(stage.attached, [&](Stage *other) { return other->attachAxis == loop; });
+    bool holds = llvm::any_of(stage.attached, [&](ScheduledStage *other) { return other->attachAxis == loop; });
     if (loop->isReduce || loop->vectorize || loop->unroll || holds)
       break;
     shared.push_back(loop);
@@ -138,7 +138,7 @@ void StageModel::shareAmongThreads(Stage &stage) {
   }
 }
 
-LogicalResult StageModel::inferExtents(Stage &stage) {
+LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
   auto constant = [&](int64_t value) { return getAffineConstantExpr(value, function.getContext()); };
   SmallVector<Axis *> own;
   for (auto &axis : axes)

@@ -217,7 +217,7 @@ bool isProvablyNonNegative(AffineExpr expr, ExtentFn extent) {
   return min && *min >= 0;
 }
 
-SmallVector<Access> getReads(Stage &stage) {
+SmallVector<Access> getReads(ScheduledStage &stage) {
   SmallVector<Access> reads;
   linalg::GenericOp op = stage.op;
   for (OpOperand *operand : op.getDpsInputOperands())

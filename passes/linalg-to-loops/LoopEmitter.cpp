@@ -48,13 +48,13 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   }
   if (withAttached)
-    for (Stage *stage : axis->stage->attached)
+    for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && failed(emitStage(*stage)))
         return failure();
   return emitLoops(loops.drop_front(), withAttached, leaf);
 }
 
-SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(Stage &stage) {
+SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(ScheduledStage &stage) {
   SmallVector<Predicate> predicates;
   auto extent = [&](unsigned dim) { return model.getLoop(dim).extent; };
   auto add = [&](AffineExpr expr, AffineExpr bound, bool onReduction) {
@@ -89,7 +89,7 @@ SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(Stage &stage) {
   return predicates;
 }
 
-LogicalResult LoopEmitter::emitGuarded(Stage &stage, bool withReduction, Leaf leaf) {
+LogicalResult LoopEmitter::emitGuarded(ScheduledStage &stage, bool withReduction, Leaf leaf) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = stage.getLoc();
   Value condition;
@@ -117,11 +117,11 @@ Value LoopEmitter::getBuffer(Value tensor) {
 }
 
 ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
-  Stage *producer = model.getProducer(tensor);
+  ScheduledStage *producer = model.getProducer(tensor);
   return producer ? ArrayRef(producer->mins) : ArrayRef<AffineExpr>();
 }
 
-LogicalResult LoopEmitter::allocate(Stage &stage) {
+LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
   Attribute space = getMemorySpace(builder.getContext(), *stage.scope);
   Location loc = NameLoc::get(builder.getStringAttr(stage.name), stage.getLoc());
   for (OpOperand &init : stage.op.getDpsInitsMutable()) {
@@ -154,7 +154,7 @@ LogicalResult LoopEmitter::allocate(Stage &stage) {
   return success();
 }
 
-LoopEmitter::Destination LoopEmitter::getResult(Stage &stage) {
+LoopEmitter::Destination LoopEmitter::getResult(ScheduledStage &stage) {
   Destination result{stage.buffers, {}};
   // A buffer of an attached stage starts at the first element computed; any other holds the whole tensor.
   for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
@@ -162,7 +162,7 @@ LoopEmitter::Destination LoopEmitter::getResult(Stage &stage) {
   return result;
 }
 
-LoopEmitter::Destination LoopEmitter::getAccumulators(Stage &stage, ArrayRef<Axis *> inner) {
+LoopEmitter::Destination LoopEmitter::getAccumulators(ScheduledStage &stage, ArrayRef<Axis *> inner) {
   Destination result = getResult(stage);
   if (stage.scope == schedule::Scope::Local)
     return result;
@@ -206,7 +206,7 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 // Stages
 //===----------------------------------------------------------------------===//
 
-LogicalResult LoopEmitter::emitStage(Stage &stage) {
+LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
   if (failed(allocate(stage)))
     return failure();
   Axis **firstReduce = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
@@ -223,7 +223,7 @@ LogicalResult LoopEmitter::emitStage(Stage &stage) {
   });
 }
 
-LogicalResult LoopEmitter::emitReduction(Stage &stage, unsigned firstReduce) {
+LogicalResult LoopEmitter::emitReduction(ScheduledStage &stage, unsigned firstReduce) {
   ArrayRef<Axis *> loops(stage.loops);
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
     SmallVector<Axis *> inner;
@@ -261,7 +261,7 @@ LogicalResult LoopEmitter::emitReduction(Stage &stage, unsigned firstReduce) {
   });
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(Stage &stage) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(ScheduledStage &stage) {
   SmallVector<Value> identity;
   for (Value init : stage.op.getDpsInits()) {
     auto fill = init.getDefiningOp<linalg::FillOp>();
@@ -273,7 +273,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(Stage &stage) {
   return identity;
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitBody(Stage &stage, ValueRange carried) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, ValueRange carried) {
   linalg::GenericOp op = stage.op;
   SmallVector<AffineExpr> position; // of each root axis, in the whole tensor
   for (auto [i, root] : llvm::enumerate(stage.roots))

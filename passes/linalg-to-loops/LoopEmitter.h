@@ -27,20 +27,20 @@ private:
   };
   using Leaf = llvm::function_ref<mlir::LogicalResult()>;
 
-  mlir::LogicalResult emitStage(Stage &stage);
-  mlir::LogicalResult emitReduction(Stage &stage, unsigned firstReduce);
+  mlir::LogicalResult emitStage(ScheduledStage &stage);
+  mlir::LogicalResult emitReduction(ScheduledStage &stage, unsigned firstReduce);
   /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open.
   mlir::LogicalResult emitLoops(llvm::ArrayRef<Axis *> loops, bool withAttached, Leaf leaf);
   /// Runs `leaf` under the predicates of the stage: all of them, or those on spatial axes alone.
-  mlir::LogicalResult emitGuarded(Stage &stage, bool withReduction, Leaf leaf);
-  llvm::SmallVector<Predicate> getPredicates(Stage &stage);
+  mlir::LogicalResult emitGuarded(ScheduledStage &stage, bool withReduction, Leaf leaf);
+  llvm::SmallVector<Predicate> getPredicates(ScheduledStage &stage);
 
-  mlir::LogicalResult allocate(Stage &stage);
-  Destination getAccumulators(Stage &stage, llvm::ArrayRef<Axis *> inner);
-  Destination getResult(Stage &stage);
+  mlir::LogicalResult allocate(ScheduledStage &stage);
+  Destination getAccumulators(ScheduledStage &stage, llvm::ArrayRef<Axis *> inner);
+  Destination getResult(ScheduledStage &stage);
   /// The elements that the stage computes at the current point; `carried` are those reduced so far.
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(Stage &stage, mlir::ValueRange carried);
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(Stage &stage);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(ScheduledStage &stage, mlir::ValueRange carried);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(ScheduledStage &stage);
   llvm::SmallVector<mlir::Value> load(const Destination &from, mlir::Location loc);
   void store(const Destination &to, mlir::ValueRange values, mlir::Location loc);
 

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-bool Stage::isOutput() const {
+bool ScheduledStage::isOutput() const {
   linalg::GenericOp generic = op;
   return llvm::any_of(generic->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
 }
@@ -76,7 +76,7 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
   llvm_unreachable("collect() has checked what defines tensors");
 }
 
-Axis *StageModel::createAxis(std::string name, Stage *stage, Location loc, bool isReduce) {
+Axis *StageModel::createAxis(std::string name, ScheduledStage *stage, Location loc, bool isReduce) {
   axes.push_back(std::make_unique<Axis>(std::move(name), stage, loc, isReduce));
   return axes.back().get();
 }
@@ -92,8 +92,8 @@ LogicalResult StageModel::collect() {
     if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops())
       return op.emitError() << "expected linalg.generic with '" << te::kStageAttr << "' and '" << te::kAxesAttr
                             << "', got " << op.getName();
-    stages.push_back(std::make_unique<Stage>());
-    Stage &stage = *stages.back();
+    stages.push_back(std::make_unique<ScheduledStage>());
+    ScheduledStage &stage = *stages.back();
     stage.name = name.str();
     stage.op = generic;
     for (auto [i, type] : llvm::enumerate(generic.getIteratorTypesArray())) {
@@ -115,14 +115,14 @@ LogicalResult StageModel::collect() {
   return success();
 }
 
-Stage *StageModel::getStage(StringRef name) {
+ScheduledStage *StageModel::getStage(StringRef name) {
   for (auto &stage : stages)
     if (stage->name == name)
       return stage.get();
   return nullptr;
 }
 
-Stage *StageModel::getProducer(Value tensor) {
+ScheduledStage *StageModel::getProducer(Value tensor) {
   for (auto &stage : stages)
     if (tensor.getDefiningOp() == stage->op)
       return stage.get();
@@ -133,7 +133,7 @@ Stage *StageModel::getProducer(Value tensor) {
 // Primitives
 //===----------------------------------------------------------------------===//
 
-static void replaceLoops(Stage &stage, ArrayRef<Axis *> old, ArrayRef<Axis *> made) {
+static void replaceLoops(ScheduledStage &stage, ArrayRef<Axis *> old, ArrayRef<Axis *> made) {
   Axis **place = llvm::find(stage.loops, old[0]);
   size_t position = place - stage.loops.begin();
   llvm::erase_if(stage.loops, [&](Axis *axis) { return llvm::is_contained(old, axis); });
@@ -171,12 +171,12 @@ void StageModel::reorder(ArrayRef<Axis *> order) {
 }
 
 LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
-  Stage *stage = getStage(schedule::stageName(op.getStage()));
-  Stage *consumer = getStage(schedule::stageName(op.getConsumer()));
+  ScheduledStage *stage = getStage(schedule::stageName(op.getStage()));
+  ScheduledStage *consumer = getStage(schedule::stageName(op.getConsumer()));
   if (!stage || !consumer)
     return op.emitOpError() << "expected the name of a stage, got '"
                             << schedule::stageName(stage ? op.getConsumer() : op.getStage()) << "'";
-  for (Stage *around = consumer; around; around = around->attachStage)
+  for (ScheduledStage *around = consumer; around; around = around->attachStage)
     if (around == stage)
       return op.emitOpError() << "expected a consumer of stage '" << stage->name << "', got stage '" << consumer->name
                               << "', which is computed inside it";
@@ -193,7 +193,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
       handles[result] = axis;
   };
   if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
-    Stage *stage = getStage(schedule::stageName(op->getOperand(0)));
+    ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));
     bool reduce = isa<schedule::ReduceAxesOp>(op);
     if (!stage)
       return op->emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op->getOperand(0)) << "'";
@@ -212,7 +212,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     define(op->getResults(), {xo, yo, xi, yi});
   } else if (auto fuseOp = dyn_cast<schedule::FuseOp>(op)) {
     SmallVector<Axis *> parts = llvm::map_to_vector(fuseOp.getAxes(), [&](Value v) { return handles[v]; });
-    Stage &stage = *parts[0]->stage;
+    ScheduledStage &stage = *parts[0]->stage;
     Axis **first = llvm::find(stage.loops, parts[0]);
     for (auto [i, part] : llvm::enumerate(parts))
       if (first + i >= stage.loops.end() || first[i] != part)
@@ -235,12 +235,12 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
     handles[unroll.getAxis()]->unroll = true;
   } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
-    if (Stage *stage = getStage(schedule::stageName(setScope.getStage())))
+    if (ScheduledStage *stage = getStage(schedule::stageName(setScope.getStage())))
       stage->scope = setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
     return attach(at, handles[at.getAxis()]);
   } else if (auto root = dyn_cast<schedule::ComputeRootOp>(op)) {
-    if (Stage *stage = getStage(schedule::stageName(root.getStage())))
+    if (ScheduledStage *stage = getStage(schedule::stageName(root.getStage())))
       stage->attachStage = nullptr, stage->attachAxis = nullptr;
   } else if (auto stage = dyn_cast<schedule::StageOp>(op)) {
     if (!getStage(stage.getName()))
@@ -286,7 +286,7 @@ LogicalResult StageModel::verifyPlaces() {
       if (llvm::none_of(getReads(*reader), [&](Access &access) { return getProducer(access.tensor) == stage.get(); }))
         continue;
       read = true;
-      Stage *at = reader.get();
+      ScheduledStage *at = reader.get();
       auto position = [&](Axis *axis) { return llvm::find(stage->attachStage->loops, axis) - stage->attachStage->loops.begin(); };
       while (at && at != stage->attachStage) {
         if (at->attachStage == stage->attachStage && position(at->attachAxis) < position(stage->attachAxis))

@@ -12,13 +12,13 @@
 
 namespace tilewright {
 
-struct Stage;
+struct ScheduledStage;
 struct Interval;
 
 /// An axis of a stage: a root axis of its op, or one made by split or fuse.
 struct Axis {
   std::string name;
-  Stage *stage = nullptr;
+  ScheduledStage *stage = nullptr;
   mlir::Location loc;
   bool isReduce = false;
 
@@ -41,12 +41,12 @@ struct Axis {
   mlir::AffineExpr index;  // its value, of the loops of its stage
 
   bool isLoop() const { return !outer && !fused; }
-  Axis(std::string name, Stage *stage, mlir::Location loc, bool isReduce)
+  Axis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce)
       : name(std::move(name)), stage(stage), loc(loc), isReduce(isReduce) {}
 };
 
 /// One result of a stage: the tensor, and once loops are emitted the buffer that holds the part that is computed.
-struct Stage {
+struct ScheduledStage {
   std::string name;
   mlir::linalg::GenericOp op;
   llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
@@ -56,10 +56,10 @@ struct Stage {
   std::optional<schedule::Scope> scope;
 
   // Where it is computed: at the root, or in a loop of its consumer.
-  Stage *attachStage = nullptr;
+  ScheduledStage *attachStage = nullptr;
   Axis *attachAxis = nullptr;
   std::optional<mlir::Location> attachLoc;
-  llvm::SmallVector<Stage *> attached; // in order of computation
+  llvm::SmallVector<ScheduledStage *> attached; // in order of computation
 
   // Filled by bound inference: the first element of each spatial axis that is computed, in terms of the loops around.
   llvm::SmallVector<mlir::AffineExpr> mins;
@@ -69,7 +69,7 @@ struct Stage {
   llvm::SmallVector<mlir::Value> buffers; // one a result
 
   mlir::Location getLoc() const { return const_cast<mlir::linalg::GenericOp &>(op).getLoc(); }
-  Stage &root() { return attachStage ? attachStage->root() : *this; }
+  ScheduledStage &root() { return attachStage ? attachStage->root() : *this; }
   bool isOutput() const;
 };
 
@@ -92,22 +92,22 @@ public:
   /// Finds for every stage which part of it is computed, and the extents of its loops.
   mlir::LogicalResult inferBounds();
 
-  Stage *getStage(llvm::StringRef name);
+  ScheduledStage *getStage(llvm::StringRef name);
   /// The stage that computes a tensor, or null for an argument.
-  Stage *getProducer(mlir::Value tensor);
+  ScheduledStage *getProducer(mlir::Value tensor);
   /// The extent of a dimension of a tensor: a constant or an expression of symbols.
   mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
   /// The loop with number `dim`.
   Axis &getLoop(unsigned dim) { return *dims[dim]; }
 
   mlir::func::FuncOp function;
-  std::vector<std::unique_ptr<Stage>> stages; // producers first
+  std::vector<std::unique_ptr<ScheduledStage>> stages; // producers first
   llvm::SmallVector<Symbol> symbols;
 
 private:
   mlir::AffineExpr getExpr(mlir::Value index);
   mlir::AffineExpr getSymbol(Symbol symbol);
-  Axis *createAxis(std::string name, Stage *stage, mlir::Location loc, bool isReduce);
+  Axis *createAxis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce);
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
   Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
   void reorder(llvm::ArrayRef<Axis *> axes);
@@ -116,11 +116,11 @@ private:
   mlir::LogicalResult verifyPlaces();
 
   /// The loops around a stage, outermost first, its own not counted.
-  llvm::SmallVector<Axis *> getLoopsAround(Stage &stage);
-  mlir::LogicalResult inferDomain(Stage &stage);
-  std::optional<Interval> getRegion(Stage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
-  void shareAmongThreads(Stage &stage);
-  mlir::LogicalResult inferExtents(Stage &stage);
+  llvm::SmallVector<Axis *> getLoopsAround(ScheduledStage &stage);
+  mlir::LogicalResult inferDomain(ScheduledStage &stage);
+  std::optional<Interval> getRegion(ScheduledStage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
+  void shareAmongThreads(ScheduledStage &stage);
+  mlir::LogicalResult inferExtents(ScheduledStage &stage);
 
   std::vector<std::unique_ptr<Axis>> axes; // each after those it was made of
   std::vector<Axis *> dims;
@@ -157,7 +157,7 @@ struct Access {
   llvm::SmallVector<mlir::AffineExpr> indices;
 };
 /// Every access of a stage to tensors that it reads, in terms of AffineDims counting its root axes.
-llvm::SmallVector<Access> getReads(Stage &stage);
+llvm::SmallVector<Access> getReads(ScheduledStage &stage);
 
 } // namespace tilewright
 
