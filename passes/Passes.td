@@ -100,6 +100,8 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
 //===--- gpu to host ------------------------------------------------------===//
 
 def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
