@@ -274,7 +274,11 @@ SmallVector<Value> ComputeOp::buildCombine(OpBuilder &builder, Location loc, Val
   if (*getReducer() != ReducerKind::Custom) {
     Type type = lhs[0].getType();
     bool isUnsigned = getIsUnsigned().value_or(type.isInteger(1));
-    return {arith::getReductionOp(getKind(*getReducer(), type, isUnsigned), builder, loc, lhs[0], rhs[0])};
+    Value combined = arith::getReductionOp(getKind(*getReducer(), type, isUnsigned), builder, loc, lhs[0], rhs[0]);
+    // A product that is summed may become a fused multiply-add, as in the rest of te's arithmetic.
+    if (auto op = combined.getDefiningOp<arith::ArithFastMathInterface>())
+      op->setAttr("fastmath", arith::FastMathFlagsAttr::get(getContext(), arith::FastMathFlags::contract));
+    return {combined};
   }
   IRMapping mapping;
   mapping.map(getCombiner().getArguments().take_front(lhs.size()), lhs);
