@@ -102,29 +102,6 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
-//===--- gpu to nvvm ------------------------------------------------------===//
-
-def LowerKernelABI : Pass<"lower-kernel-abi", "mlir::gpu::GPUFuncOp"> {
-  let summary = "Kernels take a pointer and the dynamic extents of each buffer";
-  let description = [{
-    ```mlir
-    gpu.func @k(%A: memref<?x64xf32>) kernel
-    ```
-    becomes
-    ```mlir
-    gpu.func @k(%A: !llvm.ptr {llvm.align = 16, llvm.noalias, llvm.readonly}, %n: i64) kernel
-    ```
-    with the memref's descriptor built from them at the entry.
-  }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
-}
-
-def AttachTarget : Pass<"attach-target", "mlir::gpu::GPUModuleOp"> {
-  let summary = "Kernels are compiled for an architecture, with the PTX version that it needs";
-  let options = [Option<"arch", "arch", "std::string", "\"sm_90a\"", "the architecture, sm_75 to sm_120">];
-  let dependentDialects = ["mlir::NVVM::NVVMDialect"];
-}
-
 //===--- gpu to host ------------------------------------------------------===//
 
 def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {

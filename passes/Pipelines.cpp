@@ -8,8 +8,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -32,22 +30,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {}
 
-void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createAttachTarget({options.arch}));
-  kernels.addNestedPass<gpu::GPUFuncOp>(createLowerKernelABI());
-  kernels.addPass(createLowerAffinePass());
-  kernels.addPass(memref::createExpandStridedMetadataPass());
-  kernels.addPass(createLowerAffinePass());
-  kernels.addPass(arith::createArithExpandOpsPass());
-  kernels.addPass(createSCFToControlFlowPass());
-  ConvertGpuOpsToNVVMOpsOptions toNVVM;
-  toNVVM.indexBitwidth = 64;
-  kernels.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
-  kernels.addPass(createReconcileUnrealizedCastsPass());
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-}
+void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {}
 
 void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // The launches may stand in structured control flow, which cannot be left in the middle when one of them fails.
