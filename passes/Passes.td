@@ -83,4 +83,55 @@ def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
 }
 
+//===--- loops to gpu -----------------------------------------------------===//
+
+def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
+  let summary = "Each top-level nest with bound loops becomes a launch";
+  let description = [{
+    Every loop with `schedule.bind`, at any depth, gives way to its body with the block or thread index in place of
+    its variable: all threads run the rest of the nest alike. A loop bound to an index inside a loop bound to the same
+    index uses the same index again: that is how the threads of a block share work. Extents of loops on one index must
+    agree; those of thread indices must be constant. The launch says in `tilewright.launch_origin` where each of its
+    extents came from.
+
+    ```mlir
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %j = %c0 to %c32 step %c1 {
+        memref.store %x, %C[%i, %j] : memref<4x32xf32>
+      } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    ```
+    becomes
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c4, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+      memref.store %x, %C[%bx, %tx] : memref<4x32xf32>
+      gpu.terminator
+    } {tilewright.launch_origin = {block.x = "j of stage C", grid.x = "i of stage C"}}
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
+}
+
+def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
+  let summary = "Each launch of @f becomes a kernel in @f_kernels";
+  let description = [{
+    Kernels are named `@f_kernel0`, `@f_kernel1`, ... in the order of their launches. They take the arguments of the
+    function that they use, in its order, then other values; constants and extents of tensors that they take are
+    computed inside. Upstream's `gpu-kernel-outlining` makes a module a kernel, which then would be a cubin each.
+
+    ```mlir
+    gpu.launch blocks(...) threads(...) { ... memref.store %x, %C[%bx, %tx] ... }
+    ```
+    becomes
+    ```mlir
+    gpu.module @f_kernels {
+      gpu.func @f_kernel0(%C: memref<4x32xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>, ...} { ... }
+    }
+    gpu.launch_func @f_kernels::@f_kernel0 blocks in (...) threads in (...) args(%C : memref<4x32xf32>)
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect"];
+}
+
 #endif
