@@ -134,4 +134,90 @@ def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::gpu::GPUDialect"];
 }
 
+def ElectWriterThreads : Pass<"elect-writer-threads", "mlir::gpu::GPUFuncOp"> {
+  let summary = "What all threads along an index would write alike, thread 0 writes";
+  let description = [{
+    Work in a kernel outside of all loops on some thread index is done by every thread along that index. Where it
+    writes to global or shared memory, only thread 0 along that index shall: otherwise an update of memory would happen
+    once a thread. Found by dependence: values, conditions and private memory that do not depend on the index.
+
+    ```mlir
+    %n = memref.load %count[%bx] : memref<8xi32>
+    memref.store %n, %C[%bx] : memref<8xi32>
+    ```
+    becomes, in a block of 32 by 1 threads,
+    ```mlir
+    %tx = gpu.thread_id x
+    %first = arith.cmpi eq, %tx, %c0 : index
+    scf.if %first {
+      %n = memref.load %count[%bx] : memref<8xi32>
+      memref.store %n, %C[%bx] : memref<8xi32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
+def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
+  let summary = "Shared buffers of a kernel become parts of one symbol, which they share over time";
+  let description = [{
+    Buffers of which no two live at the same time may lie at the same place; large ones are placed first. The launches
+    get the size of the whole, and `"shared"` in `tilewright.launch_origin` lists the buffers.
+
+    ```mlir
+    %As = memref.alloc() {te.stage = "A.shared"} : memref<32x32xf32, #gpu.address_space<workgroup>>
+    ```
+    becomes
+    ```mlir
+    %all = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
+    %As = memref.view %all[%c0][] {te.stage = "A.shared"}
+        : memref<0xi8, #gpu.address_space<workgroup>> to memref<32x32xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
+                        "bytes of shared memory that a block may have; sm_90 has 227 KiB">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
+def InsertBarriers : Pass<"insert-barriers", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Barriers where threads of a block exchange values through shared memory, and nowhere else";
+  let description = [{
+    A barrier stands between two accesses to shared memory if one of them writes, their bytes may overlap and they may
+    be made by different threads; also where the second access is in a later iteration of a loop. Accesses whose
+    element determines the thread need none. Barriers stand as far out as they can, and only where all threads of a
+    block come by: if one is needed elsewhere, that is an error.
+
+    ```mlir
+    memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %S[%c0] : memref<32xf32, #gpu.address_space<workgroup>>
+    ```
+    becomes
+    ```mlir
+    memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %y = memref.load %S[%c0] : memref<32xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+}
+
+def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
+  let summary = "Temporaries between kernels become parts of one workspace, which they share over time";
+  let description = [{
+    The function takes the workspace as its last argument and says in `tilewright.workspace_bytes` how large it is,
+    unless that depends on symbolic extents: then the furthest end of a view is the size. Each temporary starts at a
+    multiple of 256 bytes.
+
+    ```mlir
+    func.func @f(%A: memref<64xf32>) {
+      %T = memref.alloc() {te.stage = "T"} : memref<64xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%A: memref<64xf32>, %workspace: memref<?xi8>) attributes {tilewright.workspace_bytes = 256 : i64} {
+      %T = memref.view %workspace[%c0][] {te.stage = "T"} : memref<?xi8> to memref<64xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 #endif
