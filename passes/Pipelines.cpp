@@ -50,8 +50,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineKernels());
-  auto &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createPlanSharedMemory({getSharedLimit(options.arch)}));

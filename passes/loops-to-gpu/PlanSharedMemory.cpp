@@ -83,8 +83,9 @@ static memref::GlobalOp getSymbol(gpu::GPUModuleOp kernels, MemRefType type) {
   if (auto symbol = SymbolTable(kernels).lookup<memref::GlobalOp>(kSharedMemorySymbol))
     return symbol;
   OpBuilder builder = OpBuilder::atBlockBegin(kernels.getBody());
-  return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, type, /*initial_value=*/Attribute(),
-                                  /*constant=*/false, builder.getI64IntegerAttr(kSymbolAlignment));
+  return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
+                                  /*initial_value=*/Attribute(), /*constant=*/false,
+                                  builder.getI64IntegerAttr(kSymbolAlignment));
 }
 
 LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
