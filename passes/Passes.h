@@ -21,6 +21,11 @@
 #include "dialects/TE/TE.h"
 
 namespace tilewright {
+/// On a launch: where each of its numbers came from, a dictionary from "grid.x", "block.y" or "shared" to a string.
+inline constexpr llvm::StringLiteral kLaunchOriginAttr = "tilewright.launch_origin";
+/// On the host function of the gpu stage: the size of its workspace, where that is known.
+inline constexpr llvm::StringLiteral kWorkspaceBytesAttr = "tilewright.workspace_bytes";
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 

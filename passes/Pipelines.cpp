@@ -29,7 +29,43 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
   pm.addPass(createCSEPass());
 }
 
-void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+/// Bytes of shared memory that a block may have, when it asks for as much as it can get.
+static int64_t getSharedLimit(StringRef arch) {
+  unsigned version = 0;
+  arch.consume_front("sm_");
+  arch.consumeInteger(10, version);
+  constexpr int64_t kKiB = 1024;
+  switch (version) {
+  case 75:
+    return 64 * kKiB;
+  case 80:
+  case 87:
+    return 163 * kKiB;
+  case 86:
+  case 88:
+  case 89:
+  case 120:
+    return 99 * kKiB;
+  default:
+    return 227 * kKiB;
+  }
+}
+
+void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createMapLoopsToGPU());
+  // Not before: a loop of one iteration goes when simplified, and with it what it is bound to.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createOutlineKernels());
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createPlanSharedMemory({getSharedLimit(options.arch)}));
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createInsertBarriers());
+  pm.addNestedPass<func::FuncOp>(createPlanWorkspace());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();

@@ -1,0 +1,64 @@
+//===- AddressForms.h - which elements of a buffer a thread touches -------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
+#define TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
+
+#include "passes/loops-to-gpu/KernelMemory.h"
+
+namespace tilewright {
+
+/// A range of integers, both ends included; an end that is not known is missing.
+struct Range {
+  std::optional<int64_t> min, max;
+};
+
+/// `constant` + the sum of `coefficient` times a value. A value is the index of a thread (`thread` is its dimension)
+/// or any other in `range`.
+struct LinearForm {
+  struct Term {
+    int64_t coefficient;
+    int thread; // -1 for a value that is no thread index
+    Range range;
+  };
+  int64_t constant = 0;
+  llvm::SmallVector<Term> terms;
+
+  Range getRange() const;
+  /// If the index of the thread along `dim`, one of `extent`, can be read off the number alone, the place value of
+  /// its digit: index = (number floordiv place) mod extent.
+  std::optional<int64_t> getThreadPlace(unsigned dim, int64_t extent) const;
+};
+
+/// One access to a shared buffer, and what is known of where.
+class SharedAccess {
+public:
+  SharedAccess(mlir::Operation *op, mlir::Value buffer, bool isWrite, std::array<int64_t, 3> blockSize);
+
+  /// True if different threads of a block may touch the same byte by these accesses, at least one of them writing.
+  bool conflictsWith(const SharedAccess &other) const;
+
+  mlir::Operation *op;
+  mlir::Value buffer;
+  bool isWrite;
+
+private:
+  bool overlaps(const SharedAccess &other) const;
+  bool isBySameThread(const SharedAccess &other) const;
+  LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
+
+  std::array<int64_t, 3> blockSize;
+  /// Bytes of the block's shared memory that the buffer occupies.
+  mlir::Value root;
+  int64_t begin = 0, end = INT64_MAX;
+  /// The element, as functions of `operands`, and how many elements from there on along the last dimension.
+  bool hasIndices = false;
+  mlir::AffineMap indices;
+  llvm::SmallVector<mlir::Value> operands;
+  int64_t length = 1;
+  llvm::SmallVector<Range> ranges;
+  /// By thread dimension: the only index whose thread gets here.
+  std::array<std::optional<int64_t>, 3> pinned;
+};
+
+} // namespace tilewright
+
+#endif

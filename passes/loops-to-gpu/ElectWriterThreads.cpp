@@ -1,0 +1,131 @@
+//===- ElectWriterThreads.cpp - what all threads would write, one writes --===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_ELECTWRITERTHREADS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct ElectWriterThreads : impl::ElectWriterThreadsBase<ElectWriterThreads> {
+  void runOnOperation() override;
+};
+
+/// Finds the work in a kernel that does not depend on some thread index, and leaves it to thread 0 of that index.
+class Election {
+public:
+  explicit Election(gpu::GPUFuncOp kernel) : kernel(kernel), dependence(kernel) {
+    for (auto [d, extent] : llvm::enumerate(getBlockSize(kernel)))
+      if (extent > 1)
+        blockThreads |= 1u << d;
+  }
+
+  void run(Block &block);
+
+private:
+  /// The thread indices along which all threads would do what `op` does, if that is the same for all that it writes
+  /// and `op` can be left to one of them as a whole. Nothing if it writes to no memory that threads share.
+  unsigned getElected(Operation *op);
+  unsigned getElectedLeaf(Operation *op);
+  void guard(ArrayRef<Operation *> run, unsigned elected);
+
+  gpu::GPUFuncOp kernel;
+  ThreadDependence dependence;
+  unsigned blockThreads = 0;
+};
+} // namespace
+
+unsigned Election::getElectedLeaf(Operation *op) {
+  bool writes = llvm::any_of(getMemoryAccesses(op), [](MemoryAccess access) {
+    return access.isWrite && access.buffer && !isPrivate(access.buffer);
+  });
+  return writes ? blockThreads & ~(dependence.ofOperands(op) | dependence.ofControl(op->getBlock())) : 0;
+}
+
+unsigned Election::getElected(Operation *op) {
+  if (op->getNumResults() != 0)
+    return 0;
+  unsigned elected = 0;
+  bool found = false, whole = true, readsShared = false, writesShared = false;
+  op->walk([&](Operation *inner) {
+    if (isa<memref::AllocOp, gpu::BarrierOp>(inner))
+      whole = false;
+    bool writes = false;
+    for (MemoryAccess access : getMemoryAccesses(inner)) {
+      if (!access.buffer) {
+        whole = false;
+      } else if (isPrivate(access.buffer)) {
+        // What a thread keeps for later must be kept by every thread.
+        if (access.isWrite && !op->isProperAncestor(getRootBuffer(access.buffer).getDefiningOp()))
+          whole = false;
+      } else {
+        writes |= access.isWrite;
+        (access.isWrite ? writesShared : readsShared) |= isShared(access.buffer);
+      }
+    }
+    if (!writes)
+      return;
+    unsigned threads = getElectedLeaf(inner);
+    whole &= !found || threads == elected;
+    elected = threads;
+    found = true;
+  });
+  // Threads that exchange values inside need barriers there, which all threads must reach.
+  if (elected != blockThreads && readsShared && writesShared)
+    whole = false;
+  return found && whole ? elected : 0;
+}
+
+void Election::guard(ArrayRef<Operation *> run, unsigned elected) {
+  Location loc = run.back()->getLoc();
+  OpBuilder builder(run.back());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), isElected;
+  for (unsigned d = 0; d < 3; ++d) {
+    if (!(elected & (1u << d)))
+      continue;
+    Value id = gpu::ThreadIdOp::create(builder, loc, static_cast<gpu::Dimension>(d));
+    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, id, zero);
+    isElected = isElected ? arith::AndIOp::create(builder, loc, isElected, isFirst).getResult() : isFirst;
+  }
+  auto branch = scf::IfOp::create(builder, loc, isElected, /*withElseRegion=*/false);
+  for (Operation *op : run)
+    op->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+void Election::run(Block &block) {
+  // Backwards, so that what only the run uses, such as the loads before a store, joins it.
+  for (Operation *last = block.empty() ? nullptr : &block.back(); last;) {
+    unsigned elected = getElected(last);
+    if (!elected) {
+      for (Region &region : last->getRegions())
+        for (Block &inner : region)
+          run(inner);
+      last = last->getPrevNode();
+      continue;
+    }
+    SmallVector<Operation *> members = {last};
+    llvm::SmallPtrSet<Operation *, 8> inRun = {last};
+    Operation *op = last->getPrevNode();
+    for (; op; op = op->getPrevNode()) {
+      bool onlyReads = op->getNumRegions() == 0 && llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) {
+        return access.isWrite;
+      }) && !isa<memref::AllocOp, memref::AllocaOp>(op);
+      bool isOnlyUsedInRun = llvm::all_of(op->getUsers(), [&](Operation *user) {
+        return inRun.contains(block.findAncestorOpInBlock(*user));
+      });
+      if (getElected(op) == elected || (onlyReads && !op->use_empty() && isOnlyUsedInRun)) {
+        members.push_back(op);
+        inRun.insert(op);
+      } else if (!isMemoryEffectFree(op)) {
+        break;
+      }
+    }
+    std::reverse(members.begin(), members.end());
+    guard(members, elected);
+    last = op;
+  }
+}
+
+void ElectWriterThreads::runOnOperation() { Election(getOperation()).run(getOperation().getBody().front()); }
+} // namespace tilewright

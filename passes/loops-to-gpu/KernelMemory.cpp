@@ -1,0 +1,155 @@
+//===- KernelMemory.cpp - who touches which memory in a kernel ------------===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
+  SmallVector<MemoryAccess> accesses;
+  // Has an effect, but none on memory that the kernel sees.
+  if (isa<gpu::PrintfOp>(op))
+    return accesses;
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface) {
+    if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !op->hasTrait<OpTrait::IsTerminator>())
+      accesses.push_back({Value(), /*isWrite=*/true});
+    return accesses;
+  }
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (isa<MemoryEffects::Read, MemoryEffects::Write>(effect.getEffect()))
+      accesses.push_back({effect.getValue(), isa<MemoryEffects::Write>(effect.getEffect())});
+  return accesses;
+}
+
+Value getRootBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+static bool isInSpace(Value buffer, gpu::AddressSpace space) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  auto attr = type ? dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace()) : nullptr;
+  return attr && attr.getValue() == space;
+}
+
+bool isShared(Value buffer) { return isInSpace(buffer, gpu::AddressSpace::Workgroup); }
+
+bool isPrivate(Value buffer) {
+  return isInSpace(buffer, gpu::AddressSpace::Private) || getRootBuffer(buffer).getDefiningOp<memref::AllocaOp>();
+}
+
+int64_t getElementBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getElementBytes(complex.getElementType());
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getNumElements() * getElementBytes(vector.getElementType());
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+std::array<int64_t, 3> getBlockSize(gpu::GPUFuncOp kernel) {
+  // Not known: a block may be as large as blocks can be.
+  std::array<int64_t, 3> size = {1024, 1024, 64};
+  if (std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize())
+    llvm::copy(*known, size.begin());
+  return size;
+}
+
+//===----------------------------------------------------------------------===//
+// ThreadDependence
+//===----------------------------------------------------------------------===//
+
+ThreadDependence::ThreadDependence(gpu::GPUFuncOp kernel) : kernel(kernel) {
+  // Values carried by loops and contents of private memory depend on what comes after them.
+  do {
+    changed = false;
+    kernel.getBody().walk<WalkOrder::PreOrder>([this](Operation *op) { visit(op); });
+  } while (changed);
+}
+
+void ThreadDependence::add(Value value, unsigned threads) {
+  unsigned &known = values[value];
+  changed |= (known | threads) != known;
+  known |= threads;
+}
+
+unsigned ThreadDependence::ofOperands(Operation *op) const {
+  unsigned threads = 0;
+  for (Value operand : op->getOperands())
+    threads |= of(operand);
+  return threads;
+}
+
+unsigned ThreadDependence::ofControl(Block *block) const {
+  unsigned threads = 0;
+  for (Operation *op = block->getParentOp(); op != kernel; op = op->getParentOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      threads |= of(loop.getLowerBound()) | of(loop.getUpperBound()) | of(loop.getStep());
+    else if (auto loop = dyn_cast<scf::WhileOp>(op))
+      threads |= of(loop.getConditionOp().getCondition());
+    else
+      threads |= ofOperands(op);
+  }
+  return threads;
+}
+
+void ThreadDependence::visit(Operation *op) {
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op))
+    return add(id, 1u << static_cast<unsigned>(id.getDimension()));
+  if (auto id = dyn_cast<gpu::GlobalIdOp>(op))
+    return add(id, 1u << static_cast<unsigned>(id.getDimension()));
+
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    unsigned bounds = of(loop.getLowerBound()) | of(loop.getUpperBound()) | of(loop.getStep());
+    add(loop.getInductionVar(), of(loop.getLowerBound()) | of(loop.getStep()));
+    for (auto [init, carried, yielded, result] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults())) {
+      add(carried, of(init) | of(yielded));
+      // Threads that leave a loop at different times leave with different values.
+      add(result, of(carried) | bounds);
+    }
+    return;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (OpResult result : branch.getResults())
+      add(result, of(branch.getCondition()) | of(branch.thenYield().getOperand(result.getResultNumber())) |
+                      of(branch.elseYield().getOperand(result.getResultNumber())));
+    return;
+  }
+
+  unsigned threads = ofOperands(op);
+  if (op->getNumRegions() != 0) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        threads |= ofOperands(block.getTerminator());
+        for (BlockArgument argument : block.getArguments())
+          add(argument, threads);
+      }
+  } else {
+    SmallVector<MemoryAccess> accesses = getMemoryAccesses(op);
+    for (MemoryAccess access : accesses) {
+      if (!access.buffer) {
+        threads = kAll;
+      } else if (isPrivate(access.buffer)) {
+        unsigned &content = contents[getRootBuffer(access.buffer)];
+        unsigned stored = access.isWrite ? content | threads | ofControl(op->getBlock()) : content;
+        changed |= stored != content;
+        content = stored;
+        threads |= content;
+      }
+    }
+    // What an atomic update returns depends on who came first, and what a warp op returns on the lane.
+    if (op->getNumResults() != 0 &&
+        (accesses.size() > 1 || isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op)))
+      threads = kAll;
+  }
+  for (Value result : op->getResults())
+    add(result, threads);
+}
+
+} // namespace tilewright

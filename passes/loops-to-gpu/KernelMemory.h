@@ -1,0 +1,58 @@
+//===- KernelMemory.h - who touches which memory in a kernel --------------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_KERNELMEMORY_H
+#define TILEWRIGHT_PASSES_LOOPSTOGPU_KERNELMEMORY_H
+
+#include "passes/Passes.h"
+
+namespace tilewright {
+
+/// The name of the symbol that all shared memory of a gpu.module is part of.
+inline constexpr llvm::StringLiteral kSharedMemorySymbol = "shared_memory";
+
+/// What an op itself, not the ops in its regions, reads or writes. `buffer` is null for memory that is not known.
+struct MemoryAccess {
+  mlir::Value buffer;
+  bool isWrite;
+};
+llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *op);
+
+/// The allocation, argument or symbol behind views.
+mlir::Value getRootBuffer(mlir::Value buffer);
+
+bool isShared(mlir::Value buffer);
+/// Memory of one thread alone.
+bool isPrivate(mlir::Value buffer);
+
+/// The number of bytes of an element in memory: at least one, as for i1.
+int64_t getElementBytes(mlir::Type type);
+
+/// Threads of a block along x, y and z, from `known_block_size`.
+std::array<int64_t, 3> getBlockSize(mlir::gpu::GPUFuncOp kernel);
+
+/// On which thread indices the values of a kernel depend. Sets of indices are bits: 1 for x, 2 for y, 4 for z.
+class ThreadDependence {
+public:
+  static constexpr unsigned kAll = 7;
+
+  explicit ThreadDependence(mlir::gpu::GPUFuncOp kernel);
+
+  /// The thread indices that a value may differ along.
+  unsigned of(mlir::Value value) const { return values.lookup(value); }
+  unsigned ofOperands(mlir::Operation *op) const;
+  /// The thread indices that decide whether, or how often, an op in this block is executed.
+  unsigned ofControl(mlir::Block *block) const;
+
+private:
+  void visit(mlir::Operation *op);
+  void add(mlir::Value value, unsigned threads);
+
+  mlir::gpu::GPUFuncOp kernel;
+  llvm::DenseMap<mlir::Value, unsigned> values;
+  /// What was stored into each private buffer.
+  llvm::DenseMap<mlir::Value, unsigned> contents;
+  bool changed = false;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,253 @@
+//===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
+#include "passes/loops-to-gpu/UserNames.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_MAPLOOPSTOGPU
+#include "passes/Passes.h.inc"
+
+namespace {
+constexpr unsigned kNumTags = 6;
+constexpr unsigned kFirstThreadTag = 3;
+constexpr int64_t kMaxThreads = 1024, kMaxThreadsZ = 64;
+constexpr int64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
+
+struct MapLoopsToGPU : impl::MapLoopsToGPUBase<MapLoopsToGPU> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](func::FuncOp function) {
+      if (function.isExternal())
+        return WalkResult::advance();
+      return WalkResult(mapFunction(function));
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  static LogicalResult mapFunction(func::FuncOp function);
+};
+
+/// One top-level nest with bound loops, on its way to become a launch.
+class Kernel {
+public:
+  Kernel(Operation *nest, func::FuncOp function, ArrayRef<scf::ForOp> bound) : nest(nest), function(function) {
+    for (scf::ForOp loop : bound)
+      loops[static_cast<unsigned>(getTag(loop))].push_back(loop);
+  }
+
+  static schedule::ThreadTag getTag(scf::ForOp loop) {
+    return loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue();
+  }
+
+  LogicalResult map();
+
+private:
+  LogicalResult checkLoops();
+  LogicalResult checkThreads();
+  LogicalResult checkGrid();
+  FailureOr<Value> hoistExtent(OpBuilder &builder, scf::ForOp loop);
+  std::string quoted(scf::ForOp loop) const { return getAxisName(loop, function).quoted(); }
+  /// The extent of an index, if it is known now. An index without a loop has extent 1.
+  std::optional<int64_t> getStaticExtent(unsigned tag) {
+    return loops[tag].empty() ? 1 : getConstantIntValue(loops[tag].front().getUpperBound());
+  }
+
+  Operation *nest;
+  func::FuncOp function;
+  /// By index, outermost first: the first one gives the extent.
+  SmallVector<scf::ForOp> loops[kNumTags];
+};
+} // namespace
+
+/// True where both values are one number: the same value or computed alike from the same values.
+static bool isSameValue(Value a, Value b) {
+  if (a == b)
+    return true;
+  if (std::optional<int64_t> constant = getConstantIntValue(a))
+    return getConstantIntValue(b) == constant;
+  auto first = dyn_cast<OpResult>(a), second = dyn_cast<OpResult>(b);
+  if (!first || !second || first.getResultNumber() != second.getResultNumber())
+    return false;
+  Operation *op = first.getOwner(), *other = second.getOwner();
+  return op->getName() == other->getName() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         op->getAttrDictionary() == other->getAttrDictionary() && op->getNumOperands() == other->getNumOperands() &&
+         llvm::all_of(llvm::zip(op->getOperands(), other->getOperands()),
+                      [](auto pair) { return isSameValue(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+static std::string printExtent(Value extent) {
+  std::optional<int64_t> constant = getConstantIntValue(extent);
+  return constant ? std::to_string(*constant) : "a symbolic extent";
+}
+
+LogicalResult Kernel::checkLoops() {
+  for (auto [index, sameIndex] : llvm::enumerate(loops)) {
+    StringRef tag = getTagName(static_cast<schedule::ThreadTag>(index));
+    for (scf::ForOp loop : sameIndex) {
+      if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+        return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag << ", to run from 0 by 1";
+      if (loop.getNumResults() != 0)
+        return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag << ", to carry no values";
+      std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
+      if (index >= kFirstThreadTag && !extent)
+        return loop.emitError() << "expected a constant extent of " << tag << ", got a symbolic one of "
+                                << quoted(loop);
+      if (extent && *extent < 1)
+        return loop.emitError() << "expected an extent of " << tag << " of at least 1, got " << *extent << " of "
+                                << quoted(loop);
+      scf::ForOp first = sameIndex.front();
+      if (isSameValue(first.getUpperBound(), loop.getUpperBound()))
+        continue;
+      InFlightDiagnostic diagnostic = loop.emitError()
+                                      << "expected extent " << printExtent(first.getUpperBound()) << " of " << tag
+                                      << ", as for " << quoted(first) << ", got " << printExtent(loop.getUpperBound())
+                                      << " of " << quoted(loop);
+      diagnostic.attachNote(first.getLoc()) << quoted(first) << " is bound here";
+      return diagnostic;
+    }
+  }
+  return success();
+}
+
+LogicalResult Kernel::checkThreads() {
+  int64_t threads = 1;
+  scf::ForOp at;
+  std::string product;
+  for (unsigned tag = kFirstThreadTag; tag < kNumTags; ++tag) {
+    if (loops[tag].empty())
+      continue;
+    scf::ForOp loop = loops[tag].front();
+    int64_t extent = *getStaticExtent(tag);
+    if (tag == kFirstThreadTag + 2 && extent > kMaxThreadsZ)
+      return loop.emitError() << "expected at most " << kMaxThreadsZ << " threads along threadIdx.z, got " << extent
+                              << " of " << quoted(loop);
+    at = at ? at : loop;
+    // Each factor may be as large as an index: the product must not wrap around.
+    threads = std::min(threads, kMaxThreads + 1) * std::min(extent, kMaxThreads + 1);
+    if (!product.empty())
+      product += " and ";
+    product += std::to_string(extent) + " along " + getTagName(static_cast<schedule::ThreadTag>(tag)).str() + " of " +
+               quoted(loop);
+  }
+  if (threads > kMaxThreads)
+    return at.emitError() << "expected at most " << kMaxThreads << " threads a block, got " << product;
+  return success();
+}
+
+LogicalResult Kernel::checkGrid() {
+  for (unsigned tag = 0; tag < kFirstThreadTag; ++tag) {
+    std::optional<int64_t> extent = getStaticExtent(tag);
+    if (extent && *extent > kMaxGrid[tag])
+      return loops[tag].front().emitError()
+             << "expected at most " << kMaxGrid[tag] << " blocks along "
+             << getTagName(static_cast<schedule::ThreadTag>(tag)) << ", got " << *extent << " of "
+             << quoted(loops[tag].front());
+  }
+  return success();
+}
+
+/// The extent as a value before the nest; what it is computed from may stand in the nest.
+FailureOr<Value> Kernel::hoistExtent(OpBuilder &builder, scf::ForOp loop) {
+  IRMapping mapping;
+  std::function<LogicalResult(Value)> hoist = [&](Value value) -> LogicalResult {
+    Operation *op = value.getDefiningOp();
+    bool inside = op ? nest->isAncestor(op) : nest->isAncestor(value.getParentBlock()->getParentOp());
+    if (mapping.contains(value) || !inside)
+      return success();
+    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return loop.emitError() << "expected the extent of " << quoted(loop) << ", bound to " << getTagName(getTag(loop))
+                              << ", to be known when the kernel is launched";
+    for (Value operand : op->getOperands())
+      if (failed(hoist(operand)))
+        return failure();
+    builder.clone(*op, mapping);
+    return success();
+  };
+  if (failed(hoist(loop.getUpperBound())))
+    return failure();
+  return mapping.lookupOrDefault(loop.getUpperBound());
+}
+
+LogicalResult Kernel::map() {
+  if (failed(checkLoops()) || failed(checkThreads()) || failed(checkGrid()))
+    return failure();
+
+  OpBuilder builder(nest);
+  Value extents[kNumTags];
+  SmallVector<NamedAttribute> origin;
+  for (unsigned tag = 0; tag < kNumTags; ++tag) {
+    if (loops[tag].empty()) {
+      extents[tag] = arith::ConstantIndexOp::create(builder, nest->getLoc(), 1);
+      continue;
+    }
+    scf::ForOp loop = loops[tag].front();
+    FailureOr<Value> extent = hoistExtent(builder, loop);
+    if (failed(extent))
+      return failure();
+    extents[tag] = *extent;
+    static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z"};
+    origin.push_back(builder.getNamedAttr(
+        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(loop, function), loop.getLoc()))));
+  }
+  auto launch = gpu::LaunchOp::create(builder, nest->getLoc(), extents[0], extents[1], extents[2], extents[3],
+                                      extents[4], extents[5]);
+  launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
+  Block &body = launch.getBody().front();
+  builder.setInsertionPointToEnd(&body);
+  auto terminator = gpu::TerminatorOp::create(builder, nest->getLoc());
+  nest->moveBefore(terminator);
+
+  gpu::KernelDim3 blockIds = launch.getBlockIds(), threadIds = launch.getThreadIds();
+  Value ids[kNumTags] = {blockIds.x, blockIds.y, blockIds.z, threadIds.x, threadIds.y, threadIds.z};
+  for (auto [index, sameIndex] : llvm::enumerate(loops))
+    for (scf::ForOp loop : sameIndex) {
+      Block *inner = loop.getBody();
+      inner->getTerminator()->erase();
+      inner->getArgument(0).replaceAllUsesWith(ids[index]);
+      loop->getBlock()->getOperations().splice(loop->getIterator(), inner->getOperations());
+      loop.erase();
+    }
+  return success();
+}
+
+/// An op at the top of a function computes something, but no loop around or in it is bound.
+static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
+  scf::ForOp outermost;
+  op->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    outermost = loop;
+    return WalkResult::interrupt();
+  });
+  AxisName name = outermost ? getAxisName(outermost, function) : AxisName();
+  if (!name.axis.empty())
+    return outermost.emitError() << "stage '" << name.stage
+                                 << "' is not bound to any block or thread: bind an axis, such as s[" << name.stage
+                                 << "].bind(" << name.axis << ", te.thread_axis(\"blockIdx.x\"))";
+  std::string stage;
+  op->walk([&](memref::StoreOp store) { stage = getBufferName(store.getMemRef()); });
+  if (!stage.empty())
+    return op->emitError() << "stage '" << stage
+                           << "' is not bound to any block or thread and has no axis to bind: give it an axis of "
+                              "extent 1, or compute it at a bound axis of its consumer";
+  return op->emitError("expected all work to stand in loops bound to blocks or threads");
+}
+
+LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+    SmallVector<scf::ForOp> bound;
+    op.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))
+        bound.push_back(loop);
+    });
+    if (!bound.empty()) {
+      if (failed(Kernel(&op, function, bound).map()))
+        return failure();
+    } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(op)) {
+      return refuseUnbound(&op, function);
+    }
+  }
+  return success();
+}
+} // namespace tilewright

@@ -1,0 +1,81 @@
+//===- OutlineKernels.cpp - launches become kernels of one module ---------===//
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/GPU/Utils/GPUUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (failed(outline(function, symbols)))
+        return signalPassFailure();
+  }
+
+  LogicalResult outline(func::FuncOp function, SymbolTable &symbols);
+};
+} // namespace
+
+/// Cheap enough to compute in every thread rather than to pass, where their operands are in the kernel anyway.
+static bool isCheap(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() || isa<affine::AffineApplyOp, memref::DimOp>(op);
+}
+
+/// The arguments of the function that the kernel uses come first, in the function's order; the rest as used.
+static SmallVector<Value> getFunctionArguments(gpu::LaunchOp launch, func::FuncOp function) {
+  SmallVector<Value> used;
+  for (BlockArgument argument : function.getArguments())
+    if (llvm::any_of(argument.getUsers(), [&](Operation *user) { return launch->isProperAncestor(user); }))
+      used.push_back(argument);
+  return used;
+}
+
+LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbols) {
+  SmallVector<gpu::LaunchOp> launches;
+  function.walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
+  if (launches.empty())
+    return success();
+
+  OpBuilder builder(function);
+  std::string moduleName = (function.getSymName() + "_kernels").str();
+  if (Operation *taken = symbols.lookup(moduleName)) {
+    InFlightDiagnostic diagnostic = function.emitError()
+                                    << "expected the name @" << moduleName << " to be free for the kernels of @"
+                                    << function.getSymName();
+    diagnostic.attachNote(taken->getLoc()) << "it is used here";
+    return diagnostic;
+  }
+  auto kernels = gpu::GPUModuleOp::create(builder, function.getLoc(), moduleName);
+  symbols.insert(kernels, Block::iterator(function));
+  getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
+
+  for (auto [number, launch] : llvm::enumerate(launches)) {
+    if (failed(sinkOperationsIntoLaunchOp(launch, isCheap)))
+      return failure();
+    SmallVector<Value> operands = getFunctionArguments(launch, function);
+    std::string name = (function.getSymName() + "_kernel" + Twine(number)).str();
+    gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
+    kernels.getBody()->push_back(kernel);
+    // Names of tensors go along, for the messages of later stages.
+    for (auto [i, operand] : llvm::enumerate(operands))
+      if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())
+        if (auto tensor = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr))
+          kernel.setArgAttr(i, te::kNameAttr, tensor);
+
+    builder.setInsertionPoint(launch);
+    auto call = gpu::LaunchFuncOp::create(builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
+                                          launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
+                                          operands);
+    if (Attribute origin = launch->getAttr(kLaunchOriginAttr))
+      call->setAttr(kLaunchOriginAttr, origin);
+    launch.erase();
+  }
+  return success();
+}
+} // namespace tilewright

@@ -1,0 +1,168 @@
+//===- PlanSharedMemory.cpp - shared buffers become parts of one symbol ---===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/OffsetPlanner.h"
+#include "passes/loops-to-gpu/UserNames.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_PLANSHAREDMEMORY
+#include "passes/Passes.h.inc"
+
+namespace {
+/// What a vector of four floats needs, and what bulk copies need.
+constexpr int64_t kSmallAlignment = 16, kLargeAlignment = 128;
+constexpr int64_t kLargeBytes = 1024;
+constexpr int64_t kSymbolAlignment = 1024;
+
+struct PlanSharedMemory : impl::PlanSharedMemoryBase<PlanSharedMemory> {
+  using PlanSharedMemoryBase::PlanSharedMemoryBase;
+
+  void runOnOperation() override {
+    for (auto kernels : getOperation().getOps<gpu::GPUModuleOp>())
+      for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+        if (failed(plan(kernel)))
+          return signalPassFailure();
+    getOperation().walk([&](gpu::LaunchFuncOp launch) { setSize(launch); });
+  }
+
+  LogicalResult plan(gpu::GPUFuncOp kernel);
+  void setSize(gpu::LaunchFuncOp launch);
+
+  struct Needs {
+    int64_t bytes;
+    std::string origin;
+  };
+  llvm::DenseMap<StringAttr, llvm::DenseMap<StringAttr, Needs>> needs; // by module and kernel
+};
+
+/// The program's order in numbers: an op of a kernel begins before the ops in it and ends after them.
+class Timeline {
+public:
+  explicit Timeline(gpu::GPUFuncOp kernel) { number(kernel); }
+
+  /// From the first use of a buffer to its last. Where a loop uses a buffer that lives around it, the next iteration
+  /// may read what this one wrote: the buffer lives as long as the loop.
+  void setLifetime(memref::AllocOp alloc, PlannedBuffer &buffer) const {
+    buffer.begin = ~0u;
+    buffer.end = begins.lookup(alloc);
+    SmallVector<Value> views = {alloc};
+    while (!views.empty())
+      for (Operation *user : views.pop_back_val().getUsers()) {
+        if (isa<ViewLikeOpInterface>(user))
+          views.append(user->result_begin(), user->result_end());
+        if (isa<memref::DeallocOp>(user))
+          continue;
+        for (Operation *parent = user->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
+          if (isa<LoopLikeOpInterface>(parent))
+            user = parent;
+        buffer.begin = std::min(buffer.begin, begins.lookup(user));
+        buffer.end = std::max(buffer.end, ends.lookup(user));
+      }
+    buffer.begin = std::min(buffer.begin, buffer.end);
+  }
+
+private:
+  void number(Operation *op) {
+    begins[op] = next++;
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        number(&inner);
+    ends[op] = next++;
+  }
+
+  unsigned next = 0;
+  llvm::DenseMap<Operation *, unsigned> begins, ends;
+};
+} // namespace
+
+static int64_t getBytes(MemRefType type) { return type.getNumElements() * getElementBytes(type.getElementType()); }
+
+/// The symbol that stands for the shared memory of a launch; the driver decides how much there is.
+static memref::GlobalOp getSymbol(gpu::GPUModuleOp kernels, MemRefType type) {
+  if (auto symbol = SymbolTable(kernels).lookup<memref::GlobalOp>(kSharedMemorySymbol))
+    return symbol;
+  OpBuilder builder = OpBuilder::atBlockBegin(kernels.getBody());
+  return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
+                                  /*initial_value=*/Attribute(), /*constant=*/false,
+                                  builder.getI64IntegerAttr(kSymbolAlignment));
+}
+
+LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
+  SmallVector<memref::AllocOp> allocs;
+  WalkResult walked = kernel.walk([&](memref::AllocOp alloc) {
+    std::string name = getBufferName(alloc);
+    if (!isShared(alloc)) {
+      alloc.emitError() << "expected buffers in a kernel to be shared or local, got '" << name << "' in global memory";
+      return WalkResult::interrupt();
+    }
+    if (!alloc.getType().hasStaticShape() || !alloc.getType().getLayout().isIdentity()) {
+      alloc.emitError() << "expected shared buffer '" << name << "' to have a constant size, got " << alloc.getType();
+      return WalkResult::interrupt();
+    }
+    allocs.push_back(alloc);
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  if (allocs.empty())
+    return success();
+
+  Timeline timeline(kernel);
+  SmallVector<PlannedBuffer> buffers;
+  std::string list;
+  for (memref::AllocOp alloc : allocs) {
+    PlannedBuffer &buffer = buffers.emplace_back();
+    buffer.size = getBytes(alloc.getType());
+    buffer.alignment = std::max<int64_t>(alloc.getAlignment().value_or(1),
+                                         buffer.size >= kLargeBytes ? kLargeAlignment : kSmallAlignment);
+    timeline.setLifetime(alloc, buffer);
+    list += (list.empty() ? "" : ", ") + getBufferName(alloc) + " (" + std::to_string(buffer.size) + " bytes)";
+  }
+  int64_t total = planOffsets(buffers);
+  if (total > sharedLimit) {
+    InFlightDiagnostic diagnostic = kernel.emitError()
+                                    << "expected at most " << sharedLimit << " bytes of shared memory a block, got "
+                                    << total << ": " << list;
+    for (memref::AllocOp alloc : allocs)
+      diagnostic.attachNote(alloc.getLoc()) << "'" << getBufferName(alloc) << "' is allocated here";
+    return diagnostic;
+  }
+
+  auto space = gpu::AddressSpaceAttr::get(&getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({0}, IntegerType::get(&getContext(), 8), MemRefLayoutAttrInterface(), space);
+  auto kernels = kernel->getParentOfType<gpu::GPUModuleOp>();
+  getSymbol(kernels, type);
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  auto memory = memref::GetGlobalOp::create(builder, kernel.getLoc(), type, kSharedMemorySymbol);
+  for (auto [alloc, buffer] : llvm::zip_equal(allocs, buffers)) {
+    // At the top: one view serves all iterations of the loop in which the buffer was allocated.
+    Value offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), buffer.offset);
+    auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), memory, offset, ValueRange());
+    if (Attribute stage = alloc->getAttr(te::kStageAttr))
+      view->setAttr(te::kStageAttr, stage);
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    alloc.replaceAllUsesWith(view.getResult());
+    alloc.erase();
+  }
+  needs[kernels.getSymNameAttr()][kernel.getNameAttr()] = {total, list};
+  return success();
+}
+
+void PlanSharedMemory::setSize(gpu::LaunchFuncOp launch) {
+  auto inModule = needs.find(launch.getKernelModuleName());
+  if (inModule == needs.end())
+    return;
+  auto need = inModule->second.find(launch.getKernelName());
+  if (need == inModule->second.end())
+    return;
+  OpBuilder builder(launch);
+  auto bytes = arith::ConstantIntOp::create(builder, launch.getLoc(), builder.getI32Type(), need->second.bytes);
+  launch.getDynamicSharedMemorySizeMutable().assign(bytes);
+  NamedAttrList origin(launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr));
+  origin.set("shared", builder.getStringAttr(need->second.origin));
+  launch->setAttr(kLaunchOriginAttr, origin.getDictionary(&getContext()));
+}
+} // namespace tilewright

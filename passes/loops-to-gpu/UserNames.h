@@ -1,0 +1,35 @@
+//===- UserNames.h - stages, axes and lines as the user knows them --------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_USERNAMES_H
+#define TILEWRIGHT_PASSES_LOOPSTOGPU_USERNAMES_H
+
+#include "passes/Passes.h"
+
+#include <string>
+
+namespace tilewright {
+
+/// A loop's axis, from `schedule.axis = "C.i.outer"`: stage `C`, axis `i.outer`.
+struct AxisName {
+  std::string stage, axis;
+  /// "axis 'C.i.outer'", or "a loop" for one without a name.
+  std::string quoted() const;
+};
+
+/// The name of a loop's axis. Stage names have dots too (`A.shared`): `function` says which stages there are.
+AxisName getAxisName(mlir::scf::ForOp loop, mlir::func::FuncOp function);
+
+/// "mmult.py:14", or nothing where the location has no file.
+std::string getFileAndLine(mlir::Location loc);
+
+/// "i.outer of stage C, mmult.py:14".
+std::string describeOrigin(const AxisName &name, mlir::Location loc);
+
+/// The name of a buffer: the stage that it holds, the argument's name, or else its type.
+std::string getBufferName(mlir::Value buffer);
+
+/// "threadIdx.x".
+llvm::StringRef getTagName(schedule::ThreadTag tag);
+
+} // namespace tilewright
+
+#endif
