@@ -86,6 +86,7 @@ class _Loaded:
 
     def __init__(self, cubin: bytes, kernels: tuple[str, ...], device: Device) -> None:
         self.device = device
+        self._api, self._context = driver.module(), device.context
         with device.active():
             self.module = driver.call("cuModuleLoadData", cubin)
             self.functions = [driver.call("cuModuleGetFunction", self.module, name.encode()) for name in kernels]
@@ -101,9 +102,10 @@ class _Loaded:
 
     def __del__(self) -> None:
         if hasattr(self, "module") and not driver.is_finalizing():
-            # Waits for its kernels; in a context that has failed the module is gone with it.
-            with self.device.active():
-                driver.module().cuModuleUnload(self.module)
+            # Waits for its kernels. In a context that has failed the module is gone with it, so no code is looked at.
+            self._api.cuCtxPushCurrent(self._context)
+            self._api.cuModuleUnload(self.module)
+            self._api.cuCtxPopCurrent()
 
 
 class CudaProgram:
@@ -148,7 +150,7 @@ class CudaProgram:
         loaded = self.load(bound.device)
         launch_stream = bound.stream
         if launch_stream is None:
-            raise LaunchError(f"{self.signature}: no stream to launch on")
+            raise LaunchError(f"{self.signature}: expected a signature for cuda, got one for {bound.device.kind}")
         size = self.host.workspace_bytes(bound.shape)
         with bound.device.active():
             workspace = pool_of(bound.device).allocate(size, launch_stream) if size else None

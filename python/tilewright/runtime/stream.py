@@ -29,28 +29,29 @@ class Stream:
     A stream made here does not wait for the default stream, nor that one for it.
     """
 
-    __slots__ = ("__weakref__", "_owned", "_owner", "device", "handle")
+    __slots__ = ("__weakref__", "_api", "_owner", "device", "handle")
 
     def __init__(self, device: Device | None = None, *, priority: int = 0) -> None:
         self.device = _gpu(device)
-        self._owned, self._owner = False, None
+        self._api: Any = None
+        self._owner: object = None
         with self.device.active():
             self.handle = int(driver.call("cuStreamCreateWithPriority", _NON_BLOCKING, priority))
-        self._owned = True
+        self._api = driver.module()
 
     @classmethod
     def from_handle(cls, handle: int, device: Device | None = None, owner: object = None) -> Stream:
         """The stream of another library: who made it keeps it, `owner` as long as this refers to it. 0 is the default
         stream."""
         stream = cls.__new__(cls)
-        stream.device, stream.handle, stream._owned, stream._owner = _gpu(device), int(handle), False, owner
+        stream.device, stream.handle, stream._api, stream._owner = _gpu(device), int(handle), None, owner
         return stream
 
     def __del__(self) -> None:
-        if getattr(self, "_owned", False) and not driver.is_finalizing():
-            self._owned = False
-            # The driver lets the work that is in it finish first. A stream of a context that has failed is gone with it.
-            driver.module().cuStreamDestroy(self.handle)
+        # Only what was made here is destroyed, and the driver lets the work in it finish first.
+        api = getattr(self, "_api", None)
+        if api is not None and not driver.is_finalizing():
+            api.cuStreamDestroy(self.handle)
 
     def __repr__(self) -> str:
         return f"Stream({self.device!r}, {self.handle:#x})"
@@ -94,19 +95,19 @@ class Stream:
 class Event:
     """A point in a stream; two of them measure the time between."""
 
-    __slots__ = ("__weakref__", "_owned", "device", "handle")
+    __slots__ = ("__weakref__", "_api", "device", "handle")
 
     def __init__(self, device: Device | None = None, *, timing: bool = True) -> None:
         self.device = _gpu(device)
-        self._owned = False
+        self._api: Any = None
         with self.device.active():
             self.handle = int(driver.call("cuEventCreate", 0 if timing else _DISABLE_TIMING))
-        self._owned = True
+        self._api = driver.module()
 
     def __del__(self) -> None:
-        if getattr(self, "_owned", False) and not driver.is_finalizing():
-            self._owned = False
-            driver.module().cuEventDestroy(self.handle)
+        api = getattr(self, "_api", None)
+        if api is not None and not driver.is_finalizing():
+            api.cuEventDestroy(self.handle)
 
     def record(self, stream: Stream | None = None) -> None:
         """The event stands for all that the stream (the current one where none is given) was given so far."""
