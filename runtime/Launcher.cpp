@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -20,16 +19,8 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56, "CUlaunchConfig of the driver's ABI");
 
-constexpr int32_t invalidValue = 1;   // CUDA_ERROR_INVALID_VALUE
-constexpr int32_t notInitialized = 3; // CUDA_ERROR_NOT_INITIALIZED
-constexpr int maxDynamicSharedBytes = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-
-struct Driver {
-  int32_t (*launchKernelEx)(const LaunchConfig *, void *function, void **params, void **extra);
-  int32_t (*funcSetAttribute)(void *function, int attribute, int value);
-};
-
-std::atomic<const Driver *> driver;
+constexpr int32_t invalidValue = 1;          // CUDA_ERROR_INVALID_VALUE
+constexpr int32_t maxDynamicSharedBytes = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 int32_t fail(TilewrightCudaLaunch &launch, const char *call, int32_t kernel, const uint64_t *config, int32_t code) {
   launch.failedCall = call;
@@ -40,13 +31,8 @@ int32_t fail(TilewrightCudaLaunch &launch, const char *call, int32_t kernel, con
 
 } // namespace
 
-const char *tilewrightCudaOpen(const char *library) {
-  static std::mutex mutex;
-  static Driver opened;
-  static std::string error;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (driver.load(std::memory_order_relaxed))
-    return nullptr;
+const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver) {
+  thread_local std::string error;
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     error = dlerror();
@@ -58,19 +44,16 @@ const char *tilewrightCudaOpen(const char *library) {
       error = std::string(library) + " has no " + name;
     return function != nullptr;
   };
-  if (!find(opened.launchKernelEx, "cuLaunchKernelEx") || !find(opened.funcSetAttribute, "cuFuncSetAttribute")) {
+  if (!find(driver->launchKernelEx, "cuLaunchKernelEx") || !find(driver->funcSetAttribute, "cuFuncSetAttribute")) {
     dlclose(handle);
     return error.c_str();
   }
-  driver.store(&opened, std::memory_order_release);
   return nullptr;
 }
 
 int32_t tilewrightCudaLaunch(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t) {
   auto &launch = *static_cast<TilewrightCudaLaunch *>(context);
-  const Driver *cuda = driver.load(std::memory_order_acquire);
-  if (!cuda)
-    return fail(launch, "tilewrightCudaOpen", kernel, config, notInitialized);
+  const TilewrightCudaDriver *cuda = launch.kernels->driver;
   // What the driver would cut off to 32 bits must not come out as some other launch.
   if (kernel < 0 || kernel >= launch.kernels->count ||
       std::any_of(config, config + TilewrightConfigSize, [](uint64_t number) { return number > UINT32_MAX; }))
@@ -86,7 +69,7 @@ int32_t tilewrightCudaLaunch(void *context, int32_t kernel, const uint64_t *conf
     if (sharedBytes > INT32_MAX)
       return fail(launch, "cuFuncSetAttribute", kernel, config, invalidValue);
     if (sharedBytes > limit) {
-      if (int32_t code = cuda->funcSetAttribute(function, maxDynamicSharedBytes, static_cast<int>(sharedBytes)))
+      if (int32_t code = cuda->funcSetAttribute(function, maxDynamicSharedBytes, static_cast<int32_t>(sharedBytes)))
         return fail(launch, "cuFuncSetAttribute", kernel, config, code);
       __atomic_store_n(&limit, sharedBytes, __ATOMIC_RELEASE);
     }

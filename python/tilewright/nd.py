@@ -1,0 +1,29 @@
+"""Arrays on devices: `tw.nd.array(x, tw.cuda(0))`, `tw.nd.empty(shape, dtype, device)`, `.numpy()`.
+
+The one pool behind them is per device; `stats` says what it holds and `release` gives back what it keeps.
+
+>>> import numpy as np
+>>> from tilewright import nd
+>>> a = nd.array(np.ones(4, "float32"))
+>>> b = nd.empty(a.shape, a.dtype).copyfrom(a)
+>>> b.numpy()
+array([1., 1., 1., 1.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from .runtime.device import Device, cpu, cuda
+from .runtime.memory import PoolStats, pool_of
+from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
+
+__all__ = ["NDArray", "PoolStats", "array", "cpu", "cuda", "empty", "from_dlpack", "release", "stats", "zeros"]
+
+
+def stats(device: Device | None = None) -> PoolStats:
+    """What the pool of a device (the cpu where none is given) holds and has done."""
+    return pool_of(cpu() if device is None else device).stats
+
+
+def release(device: Device | None = None) -> None:
+    """Gives the memory that the pool keeps for reuse back: to the driver, or for the cpu to the system."""
+    pool_of(cpu() if device is None else device).release()

@@ -1,0 +1,32 @@
+"""The run time: devices, streams, memory, arrays, the arguments of built functions, and their launches on a GPU.
+
+Nothing here touches a driver when it is imported.
+"""
+
+from .arguments import Argument, Signature, Symbol
+from .device import Device, DeviceKind, cpu, cuda
+from .memory import PoolStats
+from .module import CudaProgram, KernelAttributes
+from .ndarray import NDArray
+from .stream import Event, Stream, current_stream, synchronize
+from .timing import Timing, time_evaluator
+
+__all__ = [
+    "Argument",
+    "CudaProgram",
+    "Device",
+    "DeviceKind",
+    "Event",
+    "KernelAttributes",
+    "NDArray",
+    "PoolStats",
+    "Signature",
+    "Stream",
+    "Symbol",
+    "Timing",
+    "cpu",
+    "cuda",
+    "current_stream",
+    "synchronize",
+    "time_evaluator",
+]

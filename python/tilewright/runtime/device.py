@@ -1,0 +1,174 @@
+"""Devices: this machine's memory and its GPUs, named without touching a driver."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..errors import LaunchError, TilewrightError
+from . import driver
+
+__all__ = ["Device", "DeviceKind", "cpu", "cuda"]
+
+
+class DeviceKind(enum.Enum):
+    """Where memory is; the value is DLPack's code."""
+
+    CPU = 1
+    CUDA = 2
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+_contexts: dict[int, Any] = {}
+_contexts_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device: `cpu(0)` or `cuda(i)`. To name one takes no driver; to ask it for anything does.
+
+    >>> cuda(1)
+    cuda(1)
+    """
+
+    kind: DeviceKind
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.index, bool) or not isinstance(self.index, int):
+            raise TypeError(f"expected the device's index as an int, got {type(self.index).__name__}")
+        if self.index < 0 or (self.kind is DeviceKind.CPU and self.index != 0):
+            wanted = "0" if self.kind is DeviceKind.CPU else "0 or more"
+            raise ValueError(f"expected the index of a {self.kind} device to be {wanted}, got {self.index}")
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.index})"
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.index}"
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.kind is DeviceKind.CUDA
+
+    @property
+    def exist(self) -> bool:
+        """True where the device is present and its driver starts."""
+        if not self.is_cuda:
+            return True
+        try:
+            return self.index < driver.call("cuDeviceGetCount")
+        except TilewrightError:
+            return False
+
+    def attribute(self, name: str) -> int:
+        """An attribute of a GPU by the driver's name: `attribute("MULTIPROCESSOR_COUNT")`."""
+        return _attribute(self._number(), name)
+
+    def _number(self) -> int:
+        """The index, checked against the GPUs that there are."""
+        if not self.is_cuda:
+            raise ValueError(f"expected a cuda device, got {self!r}")
+        count = driver.call("cuDeviceGetCount")
+        if self.index >= count:
+            raise LaunchError(f"no GPU {self}: the driver has {count} of them")
+        return self.index
+
+    @property
+    def name(self) -> str:
+        """The product's name, e.g. "NVIDIA H200"."""
+        if not self.is_cuda:
+            return "cpu"
+        return driver.call("cuDeviceGetName", 256, self._number()).split(b"\0")[0].decode()
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        """(9, 0) for an H200."""
+        return self.attribute("COMPUTE_CAPABILITY_MAJOR"), self.attribute("COMPUTE_CAPABILITY_MINOR")
+
+    @property
+    def arch(self) -> str:
+        """"sm_90" for an H200; its own features go by "sm_90a"."""
+        major, minor = self.compute_capability
+        return f"sm_{major}{minor}"
+
+    @property
+    def l2_bytes(self) -> int:
+        """The size of the last cache before memory."""
+        return self.attribute("L2_CACHE_SIZE") if self.is_cuda else _cpu_cache_bytes()
+
+    @property
+    def context(self) -> Any:
+        """The GPU's primary context, the one that torch, CuPy and the CUDA runtime use too."""
+        found = _contexts.get(self.index) if self.is_cuda else None
+        if found is None:
+            number = self._number()
+            with _contexts_lock:
+                if number not in _contexts:
+                    # Kept for the life of the process: arrays of other libraries live in it as well.
+                    _contexts[number] = driver.call("cuDevicePrimaryCtxRetain", number)
+                found = _contexts[number]
+        return found
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """The GPU's primary context is the thread's current one inside; nothing happens for the cpu."""
+        if not self.is_cuda:
+            yield
+            return
+        context = self.context
+        if int(driver.call("cuCtxGetCurrent")) == int(context):
+            yield
+            return
+        driver.call("cuCtxPushCurrent", context)
+        try:
+            yield
+        finally:
+            driver.call("cuCtxPopCurrent")
+
+    def sync(self) -> None:
+        """Waits for all that the device was given; nothing to wait for on the cpu."""
+        if self.is_cuda:
+            with self.active():
+                driver.call("cuCtxSynchronize")
+
+
+@cache
+def _attribute(index: int, name: str) -> int:
+    known = driver.module().CUdevice_attribute
+    member = getattr(known, f"CU_DEVICE_ATTRIBUTE_{name}", None)
+    if member is None:
+        raise ValueError(f"expected an attribute of the driver (CU_DEVICE_ATTRIBUTE_*), got {name!r}")
+    return int(driver.call("cuDeviceGetAttribute", member, index))
+
+
+@cache
+def _cpu_cache_bytes() -> int:
+    """The largest cache that Linux tells of, and 32 MiB where it tells of none."""
+    from pathlib import Path
+
+    sizes = []
+    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        try:
+            text = file.read_text().strip()
+            sizes.append(int(text[:-1]) << {"K": 10, "M": 20}[text[-1]])
+        except (OSError, ValueError, KeyError):
+            continue
+    return max(sizes, default=32 << 20)
+
+
+def cuda(index: int = 0) -> Device:
+    """The GPU of that number."""
+    return Device(DeviceKind.CUDA, index)
+
+
+def cpu(index: int = 0) -> Device:
+    """This machine's memory."""
+    return Device(DeviceKind.CPU, index)

@@ -1,0 +1,161 @@
+"""DLPack, both ways: arrays of other libraries read where they are, and ours handed out.
+
+What comes in is read from the capsule, which is kept unconsumed as long as the array is used: when it goes, its own
+destructor tells the producer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+from ..ir import library
+
+__all__ = ["DLTensor", "Imported", "dtype_code", "export_capsule", "read_capsule"]
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+READ_ONLY = 1
+DEVICE_NAMES = {
+    1: "cpu", 2: "cuda", 3: "pinned cpu", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 11: "pinned rocm",
+    13: "managed cuda", 14: "oneapi", 15: "webgpu", 16: "hexagon",
+}  # fmt: skip
+
+_CODES = {
+    **{(0, bits): f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{(1, bits): f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{(2, bits): f"float{bits}" for bits in (16, 32, 64)},
+    (4, 16): "bfloat16",
+    (5, 64): "complex64",
+    (5, 128): "complex128",
+    (6, 8): "bool",
+    (7, 8): "float8_e3m4",
+    (8, 8): "float8_e4m3",
+    (9, 8): "float8_e4m3b11fnuz",
+    (10, 8): "float8_e4m3fn",
+    (11, 8): "float8_e4m3fnuz",
+    (12, 8): "float8_e5m2",
+    (13, 8): "float8_e5m2fnuz",
+    (14, 8): "float8_e8m0fnu",
+}
+_CODE_OF = {name: code for code, name in _CODES.items()}
+
+
+class DLTensor(ctypes.Structure):
+    """`DLTensor` of dlpack.h."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", DLTensor),
+    )
+
+
+class Imported:
+    """An array as DLPack tells of it: strides are in elements, None where they are row-major by default."""
+
+    __slots__ = ("address", "device_index", "device_type", "dtype", "keep", "read_only", "shape", "strides")
+
+    def __init__(self, tensor: DLTensor, read_only: bool, keep: object) -> None:
+        ndim = tensor.ndim
+        self.address = (tensor.data or 0) + tensor.byte_offset
+        self.shape = tuple(tensor.shape[:ndim]) if ndim else ()
+        self.strides = tuple(tensor.strides[:ndim]) if ndim and tensor.strides else None
+        name = _CODES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+        self.dtype = name or f"DLPack type {tensor.code} with {tensor.bits} bits and {tensor.lanes} lanes"
+        self.device_type, self.device_index = tensor.device_type, tensor.device_id
+        self.read_only, self.keep = read_only, keep
+
+
+_api = ctypes.pythonapi
+_get_name, _get_pointer = _api.PyCapsule_GetName, _api.PyCapsule_GetPointer
+_get_name.restype, _get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
+def read_capsule(array: object, stream: int | None) -> Imported:
+    """What an object with `__dlpack__` has. `stream` is the one that will use it, for arrays on a GPU: 1 is the default
+    stream, as DLPack numbers them.
+
+    Whatever `__dlpack__` raises comes through; a capsule that is none raises BufferError.
+    """
+    options = {} if stream is None else {"stream": stream}
+    try:
+        capsule = array.__dlpack__(max_version=(1, 0), **options)  # type: ignore[attr-defined]
+    except TypeError:
+        # A producer from before DLPack 1.0 knows no versions.
+        capsule = array.__dlpack__(**options)  # type: ignore[attr-defined]
+    name = _get_name(capsule)
+    if name == b"dltensor_versioned":
+        versioned = _Versioned.from_address(_get_pointer(capsule, name))
+        if versioned.major != 1:
+            raise BufferError(f"expected DLPack 1, got {versioned.major}.{versioned.minor}")
+        return Imported(versioned.tensor, bool(versioned.flags & READ_ONLY), capsule)
+    if name == b"dltensor":
+        return Imported(DLTensor.from_address(_get_pointer(capsule, name)), False, capsule)
+    raise BufferError(f"expected a DLPack capsule, got one named {name!r}")
+
+
+class _Python(ctypes.Structure):
+    """TilewrightPython of runtime/DLPack.h."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_void_p)
+        for name in (
+            "Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "Py_IncRef", "Py_DecRef",
+            "PyCapsule_New", "PyCapsule_IsValid", "PyCapsule_GetPointer",
+        )
+    )  # fmt: skip
+
+
+@cache
+def _python() -> _Python:
+    return _Python(*(ctypes.cast(getattr(_api, name), ctypes.c_void_p).value for name, _ in _Python._fields_))
+
+
+@cache
+def _make_capsule() -> ctypes._CFuncPtr:
+    # With the GIL held, for it makes a Python object.
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.c_int32, ctypes.c_uint64
+    )
+    return prototype(ctypes.cast(library().tilewrightDLPackCapsule, ctypes.c_void_p).value or 0)
+
+
+def dtype_code(name: str) -> tuple[int, int]:
+    """DLPack's code and bits for a NumPy name."""
+    found = _CODE_OF.get(name)
+    if found is None:
+        raise BufferError(f"DLPack has no type for {name}")
+    return found
+
+
+def export_capsule(
+    address: int, shape: tuple[int, ...], dtype: str, device: tuple[int, int], owner: object, versioned: bool
+) -> object:
+    """A capsule of a row-major array; `owner` lives until the consumer is done with it."""
+    ndim = len(shape)
+    strides = [1] * ndim
+    for i in reversed(range(ndim - 1)):
+        strides[i] = strides[i + 1] * shape[i + 1]
+    code, bits = dtype_code(dtype)
+    extents = (ctypes.c_int64 * ndim)(*shape), (ctypes.c_int64 * ndim)(*strides)
+    tensor = DLTensor(address, *device, ndim, code, bits, 1, *extents, 0)
+    return _make_capsule()(ctypes.addressof(_python()), ctypes.addressof(tensor), owner, int(versioned), 0)

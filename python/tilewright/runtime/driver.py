@@ -1,0 +1,113 @@
+"""The CUDA driver, through cuda-bindings, and nothing before it is needed.
+
+Importing this module loads nothing. The first call loads libcuda and initialises it; where that cannot be, the error
+says which of the two is missing: the driver or the GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from types import ModuleType
+from typing import Any
+
+from ..errors import DriverError, LaunchError
+from ..ir import library
+
+__all__ = ["EntryPoints", "call", "entry_points", "is_finalizing", "module"]
+
+LIBRARY = "libcuda.so.1"
+_NO_DEVICE = 100
+_INSTEAD = 'targets "sim" and "cpu" need none'
+
+_lock = threading.Lock()
+_module: ModuleType | None = None
+
+
+def is_finalizing() -> bool:
+    """True while the interpreter goes down, when the driver may have gone before."""
+    return sys is None or sys.is_finalizing()
+
+
+def _load() -> ModuleType:
+    try:
+        from cuda.bindings import driver
+    except ImportError as error:
+        raise LaunchError(f"no CUDA driver: cuda-bindings cannot be imported ({error})") from None
+    try:
+        (result,) = driver.cuInit(0)
+    except RuntimeError as error:
+        # cuda-bindings finds libcuda at the first call; its own message names neither what is missing nor why it matters.
+        raise LaunchError(
+            f"no CUDA driver: {LIBRARY} was not found; install NVIDIA's driver to run on a GPU ({_INSTEAD})"
+        ) from error
+    code = int(result)
+    if code == _NO_DEVICE:
+        raise DriverError("cuInit", code, result.name, f"the driver is there, but no GPU is ({_INSTEAD})")
+    if code:
+        raise DriverError("cuInit", code, result.name, f"the driver is there, but does not start ({_INSTEAD})")
+    return driver
+
+
+def module() -> Any:
+    """cuda-bindings' driver module, initialised.
+
+    Raises
+    ------
+    LaunchError
+        Where there is no driver.
+    DriverError
+        Where the driver finds no GPU or does not start.
+    """
+    global _module
+    if _module is None:
+        with _lock:
+            if _module is None:
+                _module = _load()
+    return _module
+
+
+def call(name: str, *args: Any) -> Any:
+    """Calls a function of the driver and returns its one result, None or the tuple of its results.
+
+    >>> call("cuDriverGetVersion")  # doctest: +SKIP
+    13000
+
+    Raises
+    ------
+    DriverError
+        With the call, its code and the code's name.
+    """
+    result, *values = getattr(module(), name)(*args)
+    code = int(result)
+    if code:
+        raise DriverError(name, code, result.name)
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+class EntryPoints(ctypes.Structure):
+    """The functions of the driver that the C launcher calls."""
+
+    _fields_ = (("launch_kernel_ex", ctypes.c_void_p), ("func_set_attribute", ctypes.c_void_p))
+
+
+_entry_points: EntryPoints | None = None
+
+
+def entry_points() -> EntryPoints:
+    """The C launcher's functions of the driver, found once."""
+    global _entry_points
+    if _entry_points is None:
+        module()
+        found = EntryPoints()
+        open_driver = library().tilewrightCudaOpen
+        open_driver.restype = ctypes.c_char_p
+        open_driver.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
+        error = open_driver(LIBRARY.encode(), ctypes.addressof(found))
+        if error is not None:
+            raise LaunchError(f"no CUDA driver: {error.decode()}")
+        _entry_points = found
+    return _entry_points

@@ -1,0 +1,296 @@
+"""The project's own array: row-major memory on one device, enough to feed built functions without another library."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from . import dlpack, driver
+from .device import Device, DeviceKind, cpu, cuda
+from .memory import Block, pool_of
+from .stream import Stream, current_stream
+
+__all__ = ["NDArray", "array", "as_dtype", "empty", "from_dlpack", "zeros"]
+
+_EXTRA = {
+    name: np.dtype(getattr(ml_dtypes, name))
+    for name in dlpack._CODE_OF
+    if not hasattr(np, name) and hasattr(ml_dtypes, name)
+}
+
+
+def as_dtype(dtype: Any) -> np.dtype[Any]:
+    """NumPy's dtype of that name, with ml_dtypes' (bfloat16, float8_e4m3fn, ...) beside its own."""
+    name = getattr(dtype, "name", dtype)
+    found = _EXTRA[name] if isinstance(name, str) and name in _EXTRA else np.dtype(dtype)
+    if found.name not in dlpack._CODE_OF:
+        raise TypeError(f"expected a dtype of numbers, got {found}")
+    return found
+
+
+def _as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    for extent in extents:
+        if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)):
+            raise TypeError(f"expected extents as ints, got {extent!r} in shape {extents}")
+        if extent < 0:
+            raise ValueError(f"expected extents of 0 or more, got {extent} in shape {extents}")
+    return tuple(int(extent) for extent in extents)
+
+
+class NDArray:
+    """A row-major array on the cpu or on a GPU. Made by `empty`, `zeros`, `array` and `from_dlpack`.
+
+    >>> a = array(np.arange(6, dtype="float32").reshape(2, 3))
+    >>> a.shape, str(a.dtype), a.device
+    ((2, 3), 'float32', cpu(0))
+    >>> a.numpy()[1, 2]
+    np.float32(5.0)
+    """
+
+    __slots__ = ("__weakref__", "_block", "_owner", "address", "device", "dtype", "read_only", "shape")
+
+    def __init__(
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        device: Device,
+        block: Block | None,
+        owner: object = None,
+        read_only: bool = False,
+    ) -> None:
+        self.address, self.shape, self.dtype, self.device = address, shape, dtype, device
+        self._block, self._owner, self.read_only = block, owner, read_only
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"NDArray(shape={self.shape}, dtype={self.dtype.name}, device={self.device!r})"
+
+    def used_on(self, stream: Stream) -> None:
+        """Work on this stream uses the array: its memory is not given to others before that is done."""
+        if self._block is not None:
+            self._block.used_on(stream)
+
+    def _bytes(self) -> np.ndarray[Any, np.dtype[Any]]:
+        """An array on the cpu as NumPy's, over the same memory."""
+        buffer = (ctypes.c_uint8 * self.nbytes).from_address(self.address)
+        view = np.frombuffer(buffer, np.uint8).view(self.dtype).reshape(self.shape)
+        view.flags.writeable = not self.read_only
+        return view
+
+    def numpy(self) -> np.ndarray[Any, np.dtype[Any]]:
+        """A copy as a NumPy array. For a GPU, after the work in the current stream so far."""
+        if not self.size:
+            return np.empty(self.shape, self.dtype)
+        if not self.device.is_cuda:
+            return self._bytes().copy()
+        result = np.empty(self.shape, self.dtype)
+        stream = self._before_copy()
+        with self.device.active():
+            driver.call("cuMemcpyDtoHAsync", result.ctypes.data, self.address, self.nbytes, stream.handle)
+        stream.synchronize()
+        return result
+
+    asnumpy = numpy
+
+    def _before_copy(self) -> Stream:
+        """The stream for a copy that must come after all earlier work on the array."""
+        stream = current_stream(self.device)
+        if self._block is not None:
+            self._block.ordered_before(stream)
+            self._block.used_on(stream)
+        return stream
+
+    def copyfrom(self, source: Any) -> NDArray:
+        """Copies from an array of the same shape and dtype: NumPy's (or what it makes one of) or ours, from any device.
+        Returns itself."""
+        if self.read_only:
+            raise ValueError("expected a writable array to copy to, got a read-only one")
+        if not isinstance(source, NDArray):
+            if hasattr(source, "__dlpack_device__") and source.__dlpack_device__()[0] != dlpack.CPU:
+                source = from_dlpack(source)
+            else:
+                # Python's own numbers take on the dtype; an array must have it.
+                source = _host_view(np.asarray(source, None if hasattr(source, "dtype") else self.dtype, order="C"))
+        if source.shape != self.shape:
+            raise ValueError(f"expected an array of shape {self.shape}, got {source.shape}")
+        if source.dtype != self.dtype:
+            raise TypeError(f"expected an array of dtype {self.dtype.name}, got {source.dtype.name}")
+        if self.size:
+            self._copy(source)
+        return self
+
+    def copyto(self, target: NDArray | Device) -> NDArray:
+        """Copies to another array, or to a new one on a device. Returns that array."""
+        if isinstance(target, Device):
+            target = empty(self.shape, self.dtype, target)
+        return target.copyfrom(self)
+
+    def _copy(self, source: NDArray) -> None:
+        here, there = self.device, source.device
+        if not here.is_cuda and not there.is_cuda:
+            ctypes.memmove(self.address, source.address, self.nbytes)
+            return
+        stream = (self if here.is_cuda else source)._before_copy()
+        if here.is_cuda and there.is_cuda and source._block is not None:
+            # The source's streams are of its own GPU when that is another one; events work across GPUs.
+            source._block.ordered_before(stream)
+            source._block.used_on(stream)
+        with stream.device.active():
+            if not there.is_cuda:
+                driver.call("cuMemcpyHtoDAsync", self.address, source.address, self.nbytes, stream.handle)
+            elif not here.is_cuda:
+                driver.call("cuMemcpyDtoHAsync", self.address, source.address, self.nbytes, stream.handle)
+            elif here == there:
+                driver.call("cuMemcpyDtoDAsync", self.address, source.address, self.nbytes, stream.handle)
+            else:
+                contexts = here.context, there.context
+                driver.call(
+                    "cuMemcpyPeerAsync", self.address, contexts[0], source.address, contexts[1], self.nbytes,
+                    stream.handle,
+                )  # fmt: skip
+        if not (here.is_cuda and there.is_cuda):
+            # The host's memory may be changed or freed as soon as this returns.
+            stream.synchronize()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device.kind.value, self.device.index
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """The array for another library, by DLPack: the memory is shared, and kept as long as the other needs it.
+
+        `stream` is the consumer's, as DLPack numbers them: its work comes after what this array was used for so far.
+        """
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"expected no change of device, got {tuple(dl_device)} for an array on {self.device}")
+        if copy:
+            raise BufferError("expected no copy: copy the array with copyto first")
+        if self.read_only:
+            raise BufferError("a read-only array is not handed out")
+        if self.device.is_cuda and stream != -1 and self._block is not None:
+            consumer = Stream.from_handle(0 if stream in (None, 1) else stream, self.device)
+            self._block.ordered_before(consumer)
+            self._block.used_on(consumer)
+        versioned = max_version is not None and max_version[0] >= 1
+        return dlpack.export_capsule(
+            self.address, self.shape, self.dtype.name, self.__dlpack_device__(), self, versioned
+        )
+
+
+def _host_view(source: np.ndarray[Any, Any]) -> NDArray:
+    """NumPy's array as one of ours, over the same memory."""
+    return NDArray(
+        source.ctypes.data, source.shape, as_dtype(source.dtype), cpu(), None, source, not source.flags.writeable
+    )
+
+
+def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
+    """A new array whose elements are whatever the memory had; on the cpu where no device is given.
+
+    >>> empty((2, 3), "bfloat16")
+    NDArray(shape=(2, 3), dtype=bfloat16, device=cpu(0))
+    """
+    device = cpu() if device is None else device
+    shape, element = _as_shape(shape), as_dtype(dtype)
+    stream = current_stream(device) if device.is_cuda else None
+    block = pool_of(device).allocate(math.prod(shape) * element.itemsize, stream)
+    return NDArray(block.address, shape, element, device, block)
+
+
+def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | None = None) -> NDArray:
+    """A new array of zeros."""
+    result = empty(shape, dtype, device)
+    if not result.size:
+        return result
+    if not result.device.is_cuda:
+        ctypes.memset(result.address, 0, result.nbytes)
+        return result
+    with result.device.active():
+        driver.call("cuMemsetD8Async", result.address, 0, result.nbytes, current_stream(result.device).handle)
+    return result
+
+
+def array(source: Any, device: Device | None = None, dtype: Any = None) -> NDArray:
+    """A new array with the elements of another: NumPy's, what NumPy makes an array of, or ours.
+
+    >>> array([1, 2, 3], dtype="int32").numpy()
+    array([1, 2, 3], dtype=int32)
+    """
+    if not isinstance(source, NDArray):
+        source = np.asarray(source, None if dtype is None else as_dtype(dtype), order="C")
+    elif dtype is not None and as_dtype(dtype) != source.dtype:
+        raise TypeError(f"expected dtype {source.dtype.name} of the array to be copied, got {as_dtype(dtype).name}")
+    return empty(source.shape, source.dtype, device).copyfrom(source)
+
+
+def from_dlpack(source: Any) -> NDArray:
+    """An array of another library as one of ours, over the same memory.
+
+    Raises
+    ------
+    TypeError
+        Where the object has no `__dlpack__`, or a dtype that NumPy and ml_dtypes lack.
+    ValueError
+        Where the array is not row-major or on a device that is neither the cpu nor a GPU of CUDA's.
+    """
+    if not hasattr(source, "__dlpack__") or not hasattr(source, "__dlpack_device__"):
+        raise TypeError(f"expected an array with __dlpack__, got {type(source).__name__}")
+    kind, index = (int(number) for number in source.__dlpack_device__())
+    device = {dlpack.CPU: cpu(), dlpack.CUDA_HOST: cpu()}.get(kind)
+    if kind in (dlpack.CUDA, dlpack.CUDA_MANAGED):
+        device = cuda(index)
+    if device is None:
+        raise ValueError(f"expected an array on cpu or cuda, got one on {dlpack.DEVICE_NAMES.get(kind, kind)}")
+    handle = (current_stream(device).handle or 1) if device.kind is DeviceKind.CUDA else None
+    found = dlpack.read_capsule(source, handle)
+    dtype = as_dtype(found.dtype) if found.dtype in dlpack._CODE_OF else None
+    if dtype is None:
+        raise TypeError(f"expected a dtype of numbers, got {found.dtype}")
+    if found.strides is not None and not is_row_major(found.shape, found.strides):
+        raise ValueError(f"expected a row-major array, got strides {found.strides} for shape {found.shape}")
+    return NDArray(found.address, found.shape, dtype, device, None, found.keep, found.read_only)
+
+
+def is_row_major(shape: Sequence[int], strides: Sequence[int], itemsize: int = 1) -> bool:
+    """Whether the strides (in units of which an element has `itemsize`) are those of a row-major array; a dimension of
+    one element may have any, and so may an array without elements."""
+    expected = itemsize
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent == 0:
+            return True
+        if extent != 1:
+            if stride != expected:
+                # An extent of 0 further out makes the array empty, whatever its strides.
+                return 0 in shape
+            expected *= extent
+    return True

@@ -1,0 +1,199 @@
+"""Streams and events of a GPU, and which stream a call goes to when none is given."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from ..errors import DriverError
+from . import driver
+from .device import Device, cuda
+
+__all__ = ["Event", "Stream", "as_stream", "current_stream", "stream_of_arrays", "synchronize"]
+
+_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_DISABLE_TIMING = 2  # CU_EVENT_DISABLE_TIMING
+_NOT_READY = 600  # CUDA_ERROR_NOT_READY
+
+_local = threading.local()
+
+
+class Stream:
+    """A queue of work on one GPU. Inside `with stream:` it is the thread's current one, for this project's calls.
+
+    >>> stream = Stream(cuda(0))                # doctest: +SKIP
+    >>> mmult(a, b, c, stream=stream)           # doctest: +SKIP
+    >>> stream.synchronize()                    # doctest: +SKIP
+
+    A stream made here does not wait for the default stream, nor that one for it.
+    """
+
+    __slots__ = ("__weakref__", "_api", "_owner", "device", "handle")
+
+    def __init__(self, device: Device | None = None, *, priority: int = 0) -> None:
+        self.device = _gpu(device)
+        self._api: Any = None
+        self._owner: object = None
+        with self.device.active():
+            self.handle = int(driver.call("cuStreamCreateWithPriority", _NON_BLOCKING, priority))
+        self._api = driver.module()
+
+    @classmethod
+    def from_handle(cls, handle: int, device: Device | None = None, owner: object = None) -> Stream:
+        """The stream of another library: who made it keeps it, `owner` as long as this refers to it. 0 is the default
+        stream."""
+        stream = cls.__new__(cls)
+        stream.device, stream.handle, stream._api, stream._owner = _gpu(device), int(handle), None, owner
+        return stream
+
+    def __del__(self) -> None:
+        # Only what was made here is destroyed, and the driver lets the work in it finish first.
+        api = getattr(self, "_api", None)
+        if api is not None and not driver.is_finalizing():
+            api.cuStreamDestroy(self.handle)
+
+    def __repr__(self) -> str:
+        return f"Stream({self.device!r}, {self.handle:#x})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and (self.device, self.handle) == (other.device, other.handle)
+
+    def __hash__(self) -> int:
+        return hash((self.device, self.handle))
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The protocol by which other libraries take the stream: its version and the handle."""
+        return 0, self.handle
+
+    def __enter__(self) -> Stream:
+        stack: list[Stream] = _local.__dict__.setdefault("stack", [])
+        stack.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _local.stack.pop()
+
+    def synchronize(self) -> None:
+        """Waits until all work given to the stream is done."""
+        with self.device.active():
+            driver.call("cuStreamSynchronize", self.handle)
+
+    def record(self, event: Event | None = None) -> Event:
+        """Marks the point that the stream has come to; the event made or given is returned."""
+        event = Event(self.device) if event is None else event
+        event.record(self)
+        return event
+
+    def wait(self, other: Event | Stream) -> None:
+        """All later work of this stream waits for the event, or for what the other stream was given so far."""
+        event = other.record(Event(other.device, timing=False)) if isinstance(other, Stream) else other
+        with self.device.active():
+            driver.call("cuStreamWaitEvent", self.handle, event.handle, 0)
+
+
+class Event:
+    """A point in a stream; two of them measure the time between."""
+
+    __slots__ = ("__weakref__", "_api", "device", "handle")
+
+    def __init__(self, device: Device | None = None, *, timing: bool = True) -> None:
+        self.device = _gpu(device)
+        self._api: Any = None
+        with self.device.active():
+            self.handle = int(driver.call("cuEventCreate", 0 if timing else _DISABLE_TIMING))
+        self._api = driver.module()
+
+    def __del__(self) -> None:
+        api = getattr(self, "_api", None)
+        if api is not None and not driver.is_finalizing():
+            api.cuEventDestroy(self.handle)
+
+    def record(self, stream: Stream | None = None) -> None:
+        """The event stands for all that the stream (the current one where none is given) was given so far."""
+        stream = current_stream(self.device) if stream is None else stream
+        with self.device.active():
+            driver.call("cuEventRecord", self.handle, stream.handle)
+
+    def synchronize(self) -> None:
+        """Waits until the work before the event is done."""
+        driver.call("cuEventSynchronize", self.handle)
+
+    @property
+    def done(self) -> bool:
+        """True once the work before the event is done."""
+        (result,) = driver.module().cuEventQuery(self.handle)
+        if int(result) not in (0, _NOT_READY):
+            raise DriverError("cuEventQuery", int(result), result.name)
+        return int(result) == 0
+
+    def seconds_since(self, start: Event) -> float:
+        """The time from `start` to this event; both must be done."""
+        return float(driver.call("cuEventElapsedTime", start.handle, self.handle)) / 1e3
+
+
+def _gpu(device: Device | None) -> Device:
+    device = cuda(0) if device is None else device
+    if not device.is_cuda:
+        raise ValueError(f"expected a cuda device, got {device!r}")
+    return device
+
+
+def current_stream(device: Device | None = None) -> Stream:
+    """The stream of the innermost `with stream:` on the device, and its default stream outside of any."""
+    device = _gpu(device)
+    for stream in reversed(getattr(_local, "stack", ())):
+        if stream.device == device:
+            return stream
+    return Stream.from_handle(0, device)
+
+
+def as_stream(stream: object, device: Device) -> Stream:
+    """What a caller gave as `stream=`: a Stream, another library's (`__cuda_stream__`, or torch's and CuPy's own
+    attributes), or a handle."""
+    if isinstance(stream, Stream):
+        if stream.device != device:
+            raise ValueError(f"expected a stream of {device}, got one of {stream.device}")
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        # A method by the protocol, an attribute in its first form.
+        _, handle = protocol() if callable(protocol) else protocol
+        return Stream.from_handle(handle, device, stream)
+    for attribute in ("cuda_stream", "ptr"):
+        handle = getattr(stream, attribute, None)
+        if isinstance(handle, int):
+            return Stream.from_handle(handle, device, stream)
+    if isinstance(stream, bool) or not hasattr(stream, "__int__") or isinstance(stream, float):
+        raise TypeError(f"expected a stream (Stream, __cuda_stream__ or a handle), got {type(stream).__name__}")
+    return Stream.from_handle(int(stream), device)  # type: ignore[call-overload]
+
+
+def stream_of_arrays(arrays: tuple[object, ...], device: Device) -> Stream:
+    """The stream for a call on these arrays where none is given.
+
+    That of `with stream:` if there is one; otherwise the current stream of torch or of CuPy if an array is theirs, so
+    that the call comes after what made its inputs; otherwise the default stream. Neither library is imported.
+    """
+    for stream in reversed(getattr(_local, "stack", ())):
+        if stream.device == device:
+            return stream
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and any(isinstance(array, torch.Tensor) for array in arrays):
+        current = torch.cuda.current_stream(device.index)
+        return Stream.from_handle(current.cuda_stream, device, current)
+    if cupy is not None and any(isinstance(array, cupy.ndarray) for array in arrays):
+        return _cupy_stream(cupy, device)
+    return Stream.from_handle(0, device)
+
+
+def _cupy_stream(cupy: Any, device: Device) -> Stream:
+    """CuPy has a current stream for each device, and tells that of its current one."""
+    with cupy.cuda.Device(device.index):
+        current = cupy.cuda.get_current_stream()
+    return Stream.from_handle(current.ptr, device, current)
+
+
+def synchronize(device: Device | None = None) -> None:
+    """Waits for all that the GPU was given."""
+    _gpu(device).sync()

@@ -1,0 +1,173 @@
+"""A CUDA driver that is not there: memory is this machine's, work is done at once, and every call is kept."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from tilewright.runtime import device as device_module
+from tilewright.runtime import driver, memory
+
+
+class Result(enum.IntEnum):
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_OUT_OF_MEMORY = 2
+    CUDA_ERROR_NO_DEVICE = 100
+    CUDA_ERROR_NO_BINARY_FOR_GPU = 209
+    CUDA_ERROR_NOT_FOUND = 500
+    CUDA_ERROR_NOT_READY = 600
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700
+
+
+OK = Result.CUDA_SUCCESS
+ATTRIBUTES = {
+    "COMPUTE_CAPABILITY_MAJOR": 9, "COMPUTE_CAPABILITY_MINOR": 0, "L2_CACHE_SIZE": 1 << 16, "MULTIPROCESSOR_COUNT": 132,
+    "MAX_GRID_DIM_X": 2**31 - 1, "MAX_GRID_DIM_Y": 65535, "MAX_GRID_DIM_Z": 65535, "MAX_BLOCK_DIM_X": 1024,
+    "MAX_BLOCK_DIM_Y": 1024, "MAX_BLOCK_DIM_Z": 64, "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
+}  # fmt: skip
+
+LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+SET_ATTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig of cuda.h."""
+
+    _fields_ = (
+        ("numbers", ctypes.c_uint32 * 7),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("attribute_count", ctypes.c_uint32),
+    )
+
+
+class FakeDriver:
+    """The part of cuda.bindings.driver that the run time uses. Contexts are 0xC0 + the device's number."""
+
+    CUresult = Result
+    CUdevice_attribute = SimpleNamespace(**{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in ATTRIBUTES})
+    CUfunction_attribute = SimpleNamespace(
+        **{f"CU_FUNC_ATTRIBUTE_{name}": name for name in ("NUM_REGS", "LOCAL_SIZE_BYTES", "SHARED_SIZE_BYTES", "MAX_THREADS_PER_BLOCK")}
+    )
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[object, ...]] = []
+        self.devices = 2
+        self.attributes = dict(ATTRIBUTES)
+        self.capacity = 1 << 30
+        self.memory: dict[int, object] = {}
+        self.sizes: dict[int, int] = {}
+        self.events_done = True
+        self.clock = 0.0
+        self.event_times: dict[int, float] = {}
+        self.fail: dict[str, Result] = {}
+        self.launches: list[tuple[int, tuple[int, ...], int | None]] = []
+        self.launch_result = OK
+        self.kernel = None
+        self.limits: list[tuple[int, int, int]] = []
+        self._handles = iter(range(0x1000, 1 << 30, 16))
+        self._stack: list[int] = []
+        self._launch = LAUNCH(self._launch_kernel_ex)
+        self._set_attribute = SET_ATTRIBUTE(self._func_set_attribute)
+        self.entry_points = driver.EntryPoints(
+            ctypes.cast(self._launch, ctypes.c_void_p).value, ctypes.cast(self._set_attribute, ctypes.c_void_p).value
+        )
+
+    def names(self) -> list[object]:
+        return [call[0] for call in self.calls]
+
+    def __getattribute__(self, name: str):
+        found = object.__getattribute__(self, name)
+        if not name.startswith("cu"):
+            return found
+
+        def call(*args: object):
+            self.calls.append((name, *args))
+            if name in self.fail:
+                return (self.fail[name],)
+            result = found(*args)
+            return (OK,) if result is None else result if isinstance(result, tuple) else (OK, result)
+
+        return call
+
+    # devices and contexts
+    def cuDeviceGetCount(self): return self.devices
+    def cuDeviceGetName(self, _length, index): return f"Fake GPU {index}".encode() + b"\0\0"
+    def cuDeviceGetAttribute(self, name, _index): return self.attributes[name]
+    def cuDevicePrimaryCtxRetain(self, index): return 0xC0 + index
+    def cuCtxGetCurrent(self): return self._stack[-1] if self._stack else 0
+    def cuCtxPushCurrent(self, context): self._stack.append(context)
+    def cuCtxPopCurrent(self): return self._stack.pop()
+    def cuCtxSynchronize(self): pass
+
+    # memory
+    def cuMemAlloc(self, size):
+        if sum(self.sizes.values()) + size > self.capacity:
+            return (Result.CUDA_ERROR_OUT_OF_MEMORY,)
+        buffer = ctypes.create_string_buffer(size + 512)
+        address = -(-ctypes.addressof(buffer) // 512) * 512
+        self.memory[address], self.sizes[address] = buffer, size
+        return address
+
+    def cuMemFree(self, address):
+        del self.memory[address], self.sizes[address]
+
+    def cuMemcpyHtoDAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
+    def cuMemcpyDtoHAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
+    def cuMemcpyDtoDAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
+    def cuMemcpyPeerAsync(self, to, _to_context, source, _context, size, _stream): ctypes.memmove(to, source, size)
+    def cuMemsetD8Async(self, to, value, size, _stream): ctypes.memset(to, value, size)
+
+    # streams and events
+    def cuStreamCreateWithPriority(self, _flags, _priority): return next(self._handles)
+    def cuStreamDestroy(self, _stream): pass
+    def cuStreamSynchronize(self, _stream): pass
+    def cuStreamWaitEvent(self, _stream, _event, _flags): pass
+    def cuEventCreate(self, _flags): return next(self._handles)
+    def cuEventDestroy(self, _event): pass
+    def cuEventSynchronize(self, _event): pass
+    def cuEventQuery(self, _event): return (OK,) if self.events_done else (Result.CUDA_ERROR_NOT_READY,)
+    def cuEventElapsedTime(self, start, stop): return (self.event_times[stop] - self.event_times[start]) * 1e3
+
+    def cuEventRecord(self, event, _stream):
+        self.event_times[event] = self.clock
+
+    # modules
+    def cuModuleLoadData(self, image):
+        assert isinstance(image, bytes)
+        return next(self._handles)
+
+    def cuModuleGetFunction(self, _module, name): return 0xF000 + int(name[-1:])
+    def cuModuleUnload(self, _module): pass
+    def cuFuncGetAttribute(self, name, function): return {"NUM_REGS": 32, "MAX_THREADS_PER_BLOCK": 1024}.get(name, 0) + function - 0xF000
+
+    # the C launcher's entry points
+    def _launch_kernel_ex(self, config, function, params, _extra):
+        numbers = LaunchConfig.from_address(config)
+        self.launches.append((function, tuple(numbers.numbers), numbers.stream))
+        if self.launch_result == OK and self.kernel is not None:
+            self.kernel(function, params)
+        return int(self.launch_result)
+
+    def _func_set_attribute(self, function, attribute, value):
+        self.limits.append((function, attribute, value))
+        return int(self.fail.get("cuFuncSetAttribute", OK))
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
+    """The fake in place of the driver, with pools and contexts of its own."""
+    made = FakeDriver()
+    monkeypatch.setattr(driver, "_module", made)
+    monkeypatch.setattr(driver, "_entry_points", made.entry_points)
+    monkeypatch.setattr(memory, "_pools", {})
+    monkeypatch.setattr(device_module, "_contexts", {})
+    device_module._attribute.cache_clear()
+    yield made
+    device_module._attribute.cache_clear()
