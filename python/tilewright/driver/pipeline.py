@@ -14,9 +14,9 @@ from typing import Union
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from ..errors import CompileError
+from ..errors import CompileError, ScheduleError
+from ..ir.diagnostics import diagnostics_of
 from ..target import Target
-from .diagnostics import compile_error
 
 __all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "run_passes", "stages_of"]
 
@@ -41,6 +41,14 @@ def stages_of(target: Target) -> tuple[str, ...]:
     return ("te", "schedule", *path[1:], *(("host",) if "gpu" in path else ()))
 
 
+def _compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
+    """The error for MLIR's `error`, met while `doing` something on the way to `stage`."""
+    found = diagnostics_of(error)
+    text = "\n".join(map(str, found)) or str(error)
+    kind = ScheduleError if schedule else CompileError
+    return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
+
+
 def pipeline_text(start: str, stop: str, target: Target) -> str:
     """The pass pipeline between two stages, as `tilewright-opt --pass-pipeline=` takes it.
 
@@ -61,7 +69,7 @@ def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, sche
         try:
             manager.run(module.operation)
         except ir.MLIRError as error:
-            raise compile_error(doing, stage, error, schedule=schedule) from None
+            raise _compile_error(doing, stage, error, schedule=schedule) from None
 
 
 def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) -> dict[str, tuple[Hook, ...]]:
@@ -97,7 +105,7 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         try:
             made.operation.verify()
         except ir.MLIRError as error:
-            raise compile_error(f"verifying what {name} made after {stage}", stage, error) from None
+            raise _compile_error(f"verifying what {name} made after {stage}", stage, error) from None
     return made
 
 
@@ -125,23 +133,40 @@ class Lowering:
         """Takes up a module at the start stage; it is copied, and the hooks of that stage run."""
         self._arrive(self.start, self._copy(module))
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that can be shown, in order: those of the target, from the one on where the program was taken up."""
+        known = stages_of(self.target)
+        return known[known.index(self.start) :]
+
+    def ir(self, stage: str, *, locations: bool = False) -> str:
+        """The text of `stage`; `tilewright-opt` reads it again. With `locations` it says where each op came from.
+
+        "te" is the whole module, the schedule beside the function; "schedule" is the schedule alone.
+        """
+        if stage not in self.stages:
+            raise ValueError(f"expected a stage of this program ({', '.join(self.stages)}), got {stage!r}")
+        if stage != "schedule":
+            return self.reach(stage).operation.get_asm(enable_debug_info=locations)
+        found = (op.operation for op in self.reach("te").body if op.operation.name == "schedule.of")
+        return "\n".join(op.get_asm(enable_debug_info=locations) for op in found)
+
     def reach(self, stage: str) -> ir.Module:
         """The module at `stage`, made if need be from the nearest stage above. It is not to be changed."""
         if stage in self.modules:
             return self.modules[stage]
-        above = "gpu" if stage == "host" else self._path[self._path.index(stage) - 1]
-        if stage != "host" and self._path.index(stage) <= self._path.index(self.start):
+        path = PATHS[self.target.kind]
+        # The launches are at gpu and still there at nvvm, where a program may have been taken up.
+        above = max("gpu", self.start, key=path.index) if stage == "host" else path[path.index(stage) - 1]
+        if stage != "host" and path.index(stage) <= path.index(self.start):
             raise ValueError(f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}")
         module = self._copy(self.reach(above))
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):
-            run_passes(module, pipeline_text(above, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
+            begin = "gpu" if stage == "host" else above
+            run_passes(module, pipeline_text(begin, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
         self._arrive(stage, module)
         return self.modules[stage]
-
-    @property
-    def _path(self) -> tuple[str, ...]:
-        return PATHS[self.target.kind]
 
     @staticmethod
     def _copy(module: ir.Module) -> ir.Module:
