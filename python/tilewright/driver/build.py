@@ -106,7 +106,7 @@ def lower(
     known = stages_of(lowering.target)
     if stage not in known:
         raise ValueError(f"expected a stage of target {lowering.target.kind} ({', '.join(known)}), got {stage!r}")
-    return lowering.reach("te" if stage == "schedule" else stage)
+    return lowering.copy_of("te" if stage == "schedule" else stage)
 
 
 def build(

@@ -27,7 +27,7 @@ STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 PATHS: Mapping[str, tuple[str, ...]] = {
     "cuda": ("te", "linalg", "loops", "gpu", "nvvm"),
     "sim": ("te", "linalg", "loops", "gpu"),
-    "cpu": ("te", "linalg"),
+    "cpu": ("te", "linalg"),  # on to host from there
 }
 # Up to here it is the schedule that decides what is made, so an error is the schedule's.
 SCHEDULED = ("loops", "gpu")
@@ -37,8 +37,7 @@ Hook = Union[str, Callable[[ir.Module], "ir.Module | None"]]
 
 def stages_of(target: Target) -> tuple[str, ...]:
     """The stages that a program for `target` has, in order."""
-    path = PATHS[target.kind]
-    return ("te", "schedule", *path[1:], *(("host",) if "gpu" in path else ()))
+    return ("te", "schedule", *PATHS[target.kind][1:], "host")
 
 
 def _compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
@@ -133,6 +132,10 @@ class Lowering:
         """Takes up a module at the start stage; it is copied, and the hooks of that stage run."""
         self._arrive(self.start, self._copy(module))
 
+    def copy_of(self, stage: str) -> ir.Module:
+        """A copy of the module at `stage`."""
+        return self._copy(self.reach(stage))
+
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages that can be shown, in order: those of the target, from the one on where the program was taken up."""
@@ -156,17 +159,21 @@ class Lowering:
         if stage in self.modules:
             return self.modules[stage]
         path = PATHS[self.target.kind]
-        # The launches are at gpu and still there at nvvm, where a program may have been taken up.
-        above = max("gpu", self.start, key=path.index) if stage == "host" else path[path.index(stage) - 1]
+        above = path[path.index(stage) - 1] if stage != "host" else self._above_host()
         if stage != "host" and path.index(stage) <= path.index(self.start):
             raise ValueError(f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}")
         module = self._copy(self.reach(above))
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):
-            begin = "gpu" if stage == "host" else above
+            begin = "gpu" if (above, stage) == ("nvvm", "host") else above
             run_passes(module, pipeline_text(begin, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
         self._arrive(stage, module)
         return self.modules[stage]
+
+    def _above_host(self) -> str:
+        """What host is made from: the launches are at gpu, and still there at nvvm, where a program may be taken up."""
+        path = PATHS[self.target.kind]
+        return max("gpu", self.start, key=path.index) if "gpu" in path else path[-1]
 
     @staticmethod
     def _copy(module: ir.Module) -> ir.Module:
