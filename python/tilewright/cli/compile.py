@@ -59,7 +59,7 @@ def _from_mlir(path: Path) -> Any:
         try:
             return ir.Module.parseFile(str(path))
         except ir.MLIRError as error:
-            found = diagnostics_of(error)
+            found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)) or str(error), diagnostics=found) from None
 
 

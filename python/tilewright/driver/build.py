@@ -28,7 +28,7 @@ def _parse(text: str, name: str, stage: str) -> ir.Module:
         try:
             return ir.Module.parse(text)
         except ir.MLIRError as error:
-            found = diagnostics_of(error)
+            found = diagnostics_of(error.error_diagnostics)
             told = "\n".join(map(str, found)) or str(error)
             raise CompileError(f"{told}\n(reading {name} as IR of stage {stage})", stage=stage, diagnostics=found) from None
 

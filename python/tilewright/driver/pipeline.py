@@ -42,7 +42,7 @@ def stages_of(target: Target) -> tuple[str, ...]:
 
 def _compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
     """The error for MLIR's `error`, met while `doing` something on the way to `stage`."""
-    found = diagnostics_of(error)
+    found = diagnostics_of(error.error_diagnostics)
     text = "\n".join(map(str, found)) or str(error)
     kind = ScheduleError if schedule else CompileError
     return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
