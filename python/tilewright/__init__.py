@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import te
+from .driver import Function, LaunchConfig, build, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, TilewrightError
 from .schedule import create_schedule
 from .target import Target
@@ -19,17 +20,21 @@ __all__ = [
     "Device",
     "DriverError",
     "Event",
+    "Function",
+    "LaunchConfig",
     "LaunchError",
     "ScheduleError",
     "Stream",
     "Target",
     "TilewrightError",
     "cpu",
-    "create_schedule",
     "cuda",
     "current_stream",
     "nd",
     "synchronize",
+    "build",
+    "create_schedule",
+    "lower",
     "te",
     "time_evaluator",
 ]

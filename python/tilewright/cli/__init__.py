@@ -16,11 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or described: asking for help needs neither MLIR nor a driver.
     """
     from ..errors import TilewrightError
-    from . import doctor
+    from . import compile, demo, doctor
 
     parser = argparse.ArgumentParser(prog="tilewright", description="Tensor expressions and schedules, compiled to kernels.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (doctor,):
+    for module in (demo, compile, doctor):
         module.add(commands)
     options = parser.parse_args(arguments)
     try:

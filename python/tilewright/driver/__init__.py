@@ -1,7 +1,6 @@
 """From a schedule, a module or IR text to a function that runs: the pipeline, stage by stage."""
 
 from .build import build, lower
-from .function import Function
-from .pipeline import STAGES
+from .function import Function, LaunchConfig
 
-__all__ = ["STAGES", "Function", "build", "lower"]
+__all__ = ["Function", "LaunchConfig", "build", "lower"]

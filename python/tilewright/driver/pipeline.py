@@ -14,9 +14,9 @@ from typing import Union
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from ..errors import CompileError
+from ..errors import CompileError, ScheduleError
+from ..ir.diagnostics import diagnostics_of
 from ..target import Target
-from .diagnostics import compile_error
 
 __all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "run_passes", "stages_of"]
 
@@ -27,7 +27,7 @@ STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 PATHS: Mapping[str, tuple[str, ...]] = {
     "cuda": ("te", "linalg", "loops", "gpu", "nvvm"),
     "sim": ("te", "linalg", "loops", "gpu"),
-    "cpu": ("te", "linalg"),
+    "cpu": ("te", "linalg"),  # on to host from there
 }
 # Up to here it is the schedule that decides what is made, so an error is the schedule's.
 SCHEDULED = ("loops", "gpu")
@@ -37,8 +37,15 @@ Hook = Union[str, Callable[[ir.Module], "ir.Module | None"]]
 
 def stages_of(target: Target) -> tuple[str, ...]:
     """The stages that a program for `target` has, in order."""
-    path = PATHS[target.kind]
-    return ("te", "schedule", *path[1:], *(("host",) if "gpu" in path else ()))
+    return ("te", "schedule", *PATHS[target.kind][1:], "host")
+
+
+def _compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
+    """The error for MLIR's `error`, met while `doing` something on the way to `stage`."""
+    found = diagnostics_of(error.error_diagnostics)
+    text = "\n".join(map(str, found)) or str(error)
+    kind = ScheduleError if schedule else CompileError
+    return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
 
 
 def pipeline_text(start: str, stop: str, target: Target) -> str:
@@ -61,7 +68,7 @@ def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, sche
         try:
             manager.run(module.operation)
         except ir.MLIRError as error:
-            raise compile_error(doing, stage, error, schedule=schedule) from None
+            raise _compile_error(doing, stage, error, schedule=schedule) from None
 
 
 def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) -> dict[str, tuple[Hook, ...]]:
@@ -97,7 +104,7 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         try:
             made.operation.verify()
         except ir.MLIRError as error:
-            raise compile_error(f"verifying what {name} made after {stage}", stage, error) from None
+            raise _compile_error(f"verifying what {name} made after {stage}", stage, error) from None
     return made
 
 
@@ -125,23 +132,48 @@ class Lowering:
         """Takes up a module at the start stage; it is copied, and the hooks of that stage run."""
         self._arrive(self.start, self._copy(module))
 
+    def copy_of(self, stage: str) -> ir.Module:
+        """A copy of the module at `stage`."""
+        return self._copy(self.reach(stage))
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that can be shown, in order: those of the target, from the one on where the program was taken up."""
+        known = stages_of(self.target)
+        return known[known.index(self.start) :]
+
+    def ir(self, stage: str, *, locations: bool = False) -> str:
+        """The text of `stage`; `tilewright-opt` reads it again. With `locations` it says where each op came from.
+
+        "te" is the whole module, the schedule beside the function; "schedule" is the schedule alone.
+        """
+        if stage not in self.stages:
+            raise ValueError(f"expected a stage of this program ({', '.join(self.stages)}), got {stage!r}")
+        if stage != "schedule":
+            return self.reach(stage).operation.get_asm(enable_debug_info=locations)
+        found = (op.operation for op in self.reach("te").body if op.operation.name == "schedule.of")
+        return "\n".join(op.get_asm(enable_debug_info=locations) for op in found)
+
     def reach(self, stage: str) -> ir.Module:
         """The module at `stage`, made if need be from the nearest stage above. It is not to be changed."""
         if stage in self.modules:
             return self.modules[stage]
-        above = "gpu" if stage == "host" else self._path[self._path.index(stage) - 1]
-        if stage != "host" and self._path.index(stage) <= self._path.index(self.start):
+        path = PATHS[self.target.kind]
+        above = path[path.index(stage) - 1] if stage != "host" else self._above_host()
+        if stage != "host" and path.index(stage) <= path.index(self.start):
             raise ValueError(f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}")
         module = self._copy(self.reach(above))
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):
-            run_passes(module, pipeline_text(above, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
+            begin = "gpu" if (above, stage) == ("nvvm", "host") else above
+            run_passes(module, pipeline_text(begin, stage, self.target), doing, stage, schedule=stage in SCHEDULED)
         self._arrive(stage, module)
         return self.modules[stage]
 
-    @property
-    def _path(self) -> tuple[str, ...]:
-        return PATHS[self.target.kind]
+    def _above_host(self) -> str:
+        """What host is made from: the launches are at gpu, and still there at nvvm, where a program may be taken up."""
+        path = PATHS[self.target.kind]
+        return max("gpu", self.start, key=path.index) if "gpu" in path else path[-1]
 
     @staticmethod
     def _copy(module: ir.Module) -> ir.Module:

@@ -1,0 +1,119 @@
+"""`tilewright compile FILE --emit=STAGE`: one stage of a program, given as Python or as IR."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CompileError, TilewrightError
+
+if TYPE_CHECKING:
+    from ..driver import Function
+    from ..driver.pipeline import Lowering
+
+__all__ = ["add"]
+
+IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
+BINARIES = ("ptx", "cubin", "sass")
+
+DESCRIPTION = """\
+Compiles FILE down to one stage and writes it.
+
+A Python file says its program with two names at module level, `schedule` and `args` (and `name`, if the function is not
+to be called main); or --program gives an expression over the file's names whose value is such a pair:
+
+  tilewright compile python/examples/02_tiled_gemm.py --program "mmult(1024, 1024, 1024)" --emit=ptx
+
+An .mlir file holds the IR of the stage that --from names, as an earlier --emit wrote it and a person may have edited it.
+"""
+
+
+def _from_python(path: Path, options: argparse.Namespace) -> tuple[Any, Any, str | None]:
+    """(schedule, args, name) of a Python file."""
+    if options.start is not None:
+        raise TilewrightError("--from is for .mlir files: a Python program starts at te")
+    names = runpy.run_path(str(path), run_name="__tilewright__")
+    if options.program is None:
+        if "schedule" not in names or "args" not in names:
+            raise TilewrightError(
+                f"{path}: expected `schedule` and `args` at module level, or --program with an expression for the pair"
+            )
+        return names["schedule"], names["args"], options.name or names.get("name")
+    value = eval(compile(options.program, "--program", "eval"), names)  # the user's own file, the user's own expression
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TilewrightError(f"--program: expected a pair (schedule, args), got {type(value).__name__}")
+    return value[0], value[1], options.name
+
+
+def _from_mlir(path: Path) -> Any:
+    """The module of an .mlir file; its diagnostics name the file's lines."""
+    from mlir import ir
+
+    from ..ir import context
+    from ..ir.diagnostics import diagnostics_of
+
+    with context():
+        try:
+            return ir.Module.parseFile(str(path))
+        except ir.MLIRError as error:
+            found = diagnostics_of(error.error_diagnostics)
+            raise CompileError("\n".join(map(str, found)) or str(error), diagnostics=found) from None
+
+
+def _output(program: Lowering | Function, stage: str) -> str | bytes:
+    if stage in IR_STAGES:
+        return program.ir(stage)
+    function: Any = program
+    return function.sass() if stage == "sass" else getattr(function, stage)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ..driver import build
+    from ..driver.build import take_up
+
+    path = Path(options.file)
+    if not path.is_file():
+        raise TilewrightError(f"{path}: no such file")
+    target, start = options.target, options.start
+    if path.suffix == ".py":
+        program, args, name = _from_python(path, options)
+    elif path.suffix == ".mlir":
+        if options.program is not None:
+            raise TilewrightError("--program is for Python files")
+        program, args, name = _from_mlir(path), None, options.name
+    else:
+        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+    try:
+        # A stage of the IR is made without what comes after it: a program that breaks further down shows up to there.
+        make = take_up if options.emit in IR_STAGES else build
+        text = _output(make(program, args, target, name, start=start), options.emit)
+    except (TypeError, ValueError) as error:
+        raise TilewrightError(str(error)) from None
+    if options.output is not None:
+        out = Path(options.output)
+        out.write_bytes(text) if isinstance(text, bytes) else out.write_text(text)
+    elif isinstance(text, bytes):
+        if sys.stdout.isatty():
+            raise TilewrightError(f"{options.emit} is binary: say where to with -o")
+        sys.stdout.buffer.write(text)
+    else:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    return 0
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    parser = commands.add_parser(
+        "compile", help="write one stage of a program", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
+    parser.add_argument("--emit", metavar="STAGE", required=True, choices=IR_STAGES + BINARIES, help=", ".join(IR_STAGES + BINARIES))
+    parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out")
+    parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')
+    parser.add_argument("--from", dest="start", metavar="STAGE", help="the stage that an .mlir file is at (default: te)")
+    parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
+    parser.add_argument("--name", help="the function's name")
+    parser.set_defaults(run=_run)

@@ -1,0 +1,153 @@
+"""`tw.lower` and `tw.build`: a program, given as a schedule, a module or IR text, at a stage or as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Union
+
+from mlir import ir
+
+from ..errors import CompileError
+from ..ir import context
+from ..ir.diagnostics import diagnostics_of
+from ..target import Target
+from .function import Function
+from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
+
+if TYPE_CHECKING:
+    from ..te import Schedule, Tensor
+
+    Program = Union[Schedule, Tensor, Sequence[Tensor], ir.Module, str]
+
+__all__ = ["build", "lower", "take_up"]
+
+
+def _parse(text: str, name: str, stage: str) -> ir.Module:
+    """The module that IR text of the user's stands for."""
+    with context():
+        try:
+            return ir.Module.parse(text)
+        except ir.MLIRError as error:
+            found = diagnostics_of(error.error_diagnostics)
+            told = "\n".join(map(str, found)) or str(error)
+            raise CompileError(f"{told}\n(reading {name} as IR of stage {stage})", stage=stage, diagnostics=found) from None
+
+
+def _program_name(module: ir.Module, name: str | None) -> str:
+    """The function of `module` that is the program: the one called `name`, or the only public one."""
+    names = [
+        ir.StringAttr(operation.attributes["sym_name"]).value
+        for operation in module.body
+        if operation.operation.name == "func.func" and "sym_visibility" not in operation.attributes
+    ]
+    if name is None and len(names) == 1:
+        return names[0]
+    if name not in names:
+        wanted = "one public function" if name is None else f"a public function {name!r}"
+        raise ValueError(f"expected {wanted} in the module, got {', '.join(names) or 'none'}")
+    return name
+
+
+def take_up(
+    program: Program,
+    args: Sequence[Tensor] | None = None,
+    target: Target | str | None = None,
+    name: str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    start: str | None = None,
+) -> Lowering:
+    """The program at the stage where it is taken up, from which `Lowering.reach` makes any later one."""
+    target = Target.of(target)
+    path = PATHS[target.kind]
+    if isinstance(program, (str, ir.Module)):
+        start = "te" if start in (None, "schedule") else start
+        if start not in path:
+            raise ValueError(f"expected a stage to start at ({', '.join(path)} for target {target.kind}), got {start!r}")
+        if args is not None:
+            raise TypeError("expected no args beside a module or IR text: its function has them")
+        module = _parse(program, name or "the text", start) if isinstance(program, str) else program
+        name = _program_name(module, name)
+        lowering = Lowering(name, target, start, hooks_of(after, target))
+    else:
+        from ..te.emit import emit_module
+
+        if start is not None:
+            raise TypeError("expected start only beside a module or IR text: a schedule starts at te")
+        if args is None:
+            raise TypeError("expected args beside a schedule: the tensors that the function takes, outputs too")
+        name = "main" if name is None else name
+        if not name.isidentifier():
+            raise ValueError(f"expected a name that is an identifier, got {name!r}")
+        lowering = Lowering(name, target, "te", hooks_of(after, target))
+        with lowering.timed("te"):
+            module = emit_module(program, args, name)
+    lowering.enter(module)
+    return lowering
+
+
+def lower(
+    program: Program,
+    args: Sequence[Tensor] | None = None,
+    name: str | None = None,
+    stage: str = "loops",
+    target: Target | str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    start: str | None = None,
+) -> ir.Module:
+    """The module of a program at `stage`, without building it.
+
+    Parameters are those of `build`; `stage` is any stage that the target has.
+
+    >>> print(tw.lower(s, [A, B, C], "mmult", stage="loops"))      # doctest: +SKIP
+    """
+    lowering = take_up(program, args, target, name, after=after, start=start)
+    known = stages_of(lowering.target)
+    if stage not in known:
+        raise ValueError(f"expected a stage of target {lowering.target.kind} ({', '.join(known)}), got {stage!r}")
+    return lowering.copy_of("te" if stage == "schedule" else stage)
+
+
+def build(
+    program: Program,
+    args: Sequence[Tensor] | None = None,
+    target: Target | str | None = None,
+    name: str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    start: str | None = None,
+) -> Function:
+    """Compiles a program to a function.
+
+    Parameters
+    ----------
+    program
+        A schedule, or a module or IR text: what `Function.ir(stage)` or `tilewright-opt` printed, edited or not.
+    args
+        With a schedule, the tensors in the order in which the function takes their arrays, outputs included.
+    target
+        "cuda", "sim", "cpu" or a `Target`; "cuda" where it is left out.
+    name
+        The function's name, "main" where it is left out. Of a module or text, the function to compile.
+    after
+        Passes of one's own by the stage that they follow: a C++ pass by its flag (`"canonicalize"`), a function that
+        takes the module and changes it or returns another, or a list of these.
+    start
+        The stage that a module or text is at; "te" where it is left out.
+
+    Raises
+    ------
+    ScheduleError
+        Where the schedule cannot be applied, or asks for more than the target has.
+    CompileError
+        Where the program does not compile, or a pass of the user's leaves invalid IR.
+    ValueError, TypeError
+        For wrong arguments.
+
+    >>> mmult = tw.build(s, [A, B, C], target="sim", name="mmult")      # doctest: +SKIP
+    >>> mmult(a, b, c)                                                  # doctest: +SKIP
+    >>> edited = mmult.ir("loops").replace("1.0", "2.0")                # doctest: +SKIP
+    >>> tw.build(edited, target="sim", start="loops")(a, b, c)          # doctest: +SKIP
+    """
+    return Function(take_up(program, args, target, name, after=after, start=start))

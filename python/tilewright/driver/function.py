@@ -1,0 +1,229 @@
+"""What `tw.build` returns: a function to call, and everything that was made on the way to it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mlir import ir
+
+from ..errors import TilewrightError
+from ..target import Target
+from .pipeline import Lowering
+from .programs import Program, make_program
+
+if TYPE_CHECKING:
+    from ..host import KernelLaunch
+    from ..runtime import Signature, Timing
+
+__all__ = ["Function", "LaunchConfig"]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchConfig:
+    """The launches that one call makes, in order. A program of one kernel has its numbers as attributes here too.
+
+    >>> config = mmult.launch_config(a, b, c)      # doctest: +SKIP
+    >>> config.grid, config.block                  # doctest: +SKIP
+    ((32, 32, 1), (16, 16, 1))
+    >>> config.origin["grid.x"]                    # doctest: +SKIP
+    'j.outer of stage C, mmult.py:14'
+    """
+
+    launches: tuple[KernelLaunch, ...]
+
+    def __len__(self) -> int:
+        return len(self.launches)
+
+    def __iter__(self) -> Iterator[KernelLaunch]:
+        return iter(self.launches)
+
+    def __getitem__(self, index: int) -> KernelLaunch:
+        return self.launches[index]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.launches))
+
+    def _only(self) -> KernelLaunch:
+        if len(self.launches) != 1:
+            kernels = ", ".join(launch.kernel for launch in self.launches) or "none"
+            raise ValueError(f"expected a call of one kernel to have one configuration, got {kernels}: index the launches")
+        return self.launches[0]
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks along x, y and z."""
+        return self._only().grid
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads of a block along x, y and z."""
+        return self._only().block
+
+    @property
+    def cluster(self) -> tuple[int, int, int]:
+        """Blocks of a cluster along x, y and z: nothing in a schedule makes clusters yet, so each block is its own."""
+        self._only()
+        return (1, 1, 1)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of dynamic shared memory a block."""
+        return self._only().shared_bytes
+
+    @property
+    def origin(self) -> Mapping[str, str]:
+        """Where each number came from: "grid.x" → "j.outer of stage C, mmult.py:14"."""
+        return self._only().origin
+
+
+class Function:
+    """A compiled program. Call it with one array for each argument; it writes those of the outputs.
+
+    NumPy's arrays, those of `tw.nd` and any that speak DLPack are taken where their memory is where the target
+    computes: on this machine for "cpu" and "sim", on the GPU for "cuda". A call on a GPU does not wait for the kernels.
+    """
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._program: Program = make_program(lowering)
+
+    @property
+    def name(self) -> str:
+        """The program's name."""
+        return self._lowering.name
+
+    @property
+    def entry_name(self) -> str:
+        """The name of the host function that a call enters."""
+        return self._program.entry_name
+
+    @property
+    def target(self) -> Target:
+        """What it was compiled for."""
+        return self._lowering.target
+
+    @property
+    def signature(self) -> Signature:
+        """The arguments: names, dtypes, shapes, and which are outputs."""
+        return self._program.signature
+
+    @property
+    def timings(self) -> Mapping[str, float]:
+        """Seconds by what took them: each stage's passes, passes of one's own ("after loops"), "ptx", "cubin", …"""
+        return dict(self._lowering.timings)
+
+    def __repr__(self) -> str:
+        return f"<tilewright.Function {self.signature} for {self.target}>"
+
+    def __call__(self, *arrays: object, stream: object = None) -> None:
+        """Runs the program on the arrays; on a GPU, on `stream` or else on the arrays' own current one.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For arrays that do not fit, before anything runs.
+        LaunchError
+            Where there is no driver or GPU, or the launch fails.
+        SimulationError
+            On the simulator, for what it finds in the kernel.
+        """
+        self._program(*arrays, stream=stream)
+
+    # ------------------------------------------------------------------ inspection
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages that `ir` shows, in order."""
+        return self._lowering.stages
+
+    def ir(self, stage: str, *, locations: bool = False) -> str:
+        """The IR of a stage as text, which `tilewright-opt` and `tw.build(text, start=stage)` take again.
+
+        "te" is the whole module, the schedule beside the function; "schedule" is the schedule alone. With `locations`
+        each op says which line of the program it came from.
+        """
+        return self._lowering.ir(stage, locations=locations)
+
+    @property
+    def ptx(self) -> str:
+        """The kernels in PTX."""
+        return self._device_code("ptx")
+
+    @property
+    def cubin(self) -> bytes:
+        """The kernels in machine code."""
+        return self._device_code("cubin")
+
+    def _device_code(self, what: str) -> Any:
+        code = getattr(self._program, what, None)
+        if code is None:
+            raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}")
+        return code
+
+    def sass(self) -> str:
+        """The kernels' machine code, disassembled by the CUDA toolkit's nvdisasm or cuobjdump, whichever is installed."""
+        cubin = self.cubin
+        for tool, option in (("nvdisasm", "-c"), ("cuobjdump", "-sass")):
+            path = shutil.which(tool)
+            if path is not None:
+                break
+        else:
+            raise TilewrightError("expected nvdisasm or cuobjdump on the PATH to disassemble the cubin, got neither")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"{self.name}.cubin"
+            file.write_bytes(cubin)
+            run = subprocess.run([path, option, str(file)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if run.returncode != 0:
+            raise TilewrightError(f"{tool} failed with code {run.returncode}: {run.stderr.strip()}")
+        return run.stdout
+
+    def launch_config(self, *arrays: Any) -> LaunchConfig:
+        """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches, and which
+        axis and line of the schedule each number came from. Nothing is launched, and no GPU is needed.
+
+        Only the arrays' shapes count, so anything with a `shape` will do, and nothing at all where every extent is a
+        number.
+        """
+        return LaunchConfig(self._program.launches(self._extents(arrays)))
+
+    def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
+        """The extents of all arguments in order, checked against the signature."""
+        arguments = self.signature.arguments
+        if not arrays and all(isinstance(extent, int) for argument in arguments for extent in argument.shape):
+            return [int(extent) for argument in arguments for extent in argument.shape]  # type: ignore[arg-type]
+        if len(arrays) != len(arguments):
+            raise TypeError(f"{self.signature}: expected {len(arguments)} arguments, got {len(arrays)}")
+        extents: list[int] = []
+        for argument, array in zip(arguments, arrays):
+            shape = getattr(array, "shape", None)
+            if shape is None:
+                raise TypeError(f"{self.signature}: {argument.name}: expected something with a shape, got {type(array).__name__}")
+            given = tuple(int(extent) for extent in shape)
+            fits = len(given) == len(argument.shape) and all(
+                not isinstance(wanted, int) or wanted == extent for wanted, extent in zip(argument.shape, given)
+            )
+            if not fits:
+                raise ValueError(f"{self.signature}: {argument.name}: got shape {given}")
+            extents.extend(given)
+        return extents
+
+    def time_evaluator(self, device: Any = None, **options: Any) -> Callable[..., Timing]:
+        """A function that times calls of this one: `f.time_evaluator(repeat=20)(a, b, c).median`.
+
+        The options are those of `tilewright.runtime.time_evaluator`; the device is GPU 0 for target cuda.
+        """
+        from ..runtime import cpu, cuda, time_evaluator
+
+        if device is None:
+            device = cuda(0) if self.target.kind == "cuda" else cpu()
+        return time_evaluator(self, device, **options)
+
+    def module(self, stage: str) -> ir.Module:
+        """A copy of a stage's module, for passes of one's own."""
+        return self._lowering.copy_of("te" if stage == "schedule" else stage)

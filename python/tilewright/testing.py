@@ -1,0 +1,79 @@
+"""What tests of built functions share: poisoned outputs, and bounds on rounding that come from the arithmetic.
+
+A bound here is never a guess that made a test pass: it is what the computation's own rounding can amount to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .driver import Function
+
+__all__ = ["assert_within", "dot_bound", "poisoned", "run", "unit_roundoff"]
+
+
+def unit_roundoff(dtype: Any) -> float:
+    """Half the distance from 1 to the next number of a floating-point type, e.g. 2**-24 for float32."""
+    return float(ml_dtypes.finfo(dtype).eps) / 2
+
+
+def poisoned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array that no program can have computed: NaN, or bytes of 0xA5 in an integer.
+
+    >>> poisoned((2,), "float32")
+    array([nan, nan], dtype=float32)
+    """
+    kind = np.dtype(dtype)
+    if kind.kind in "iub":
+        return np.full(int(np.prod(shape)) * kind.itemsize, 0xA5, np.uint8).view(kind).reshape(shape)
+    return np.full(shape, np.nan, kind)
+
+
+def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "float32") -> NDArray[np.float64]:
+    """How far sums of `length` products in `dtype` may be from the exact ones, element by element.
+
+    `lhs` and `rhs` are two matrices whose product is taken. The bound is the probabilistic one of Higham and Mary
+    (SIAM J. Sci. Comput. 41-5, 2019): 4 sqrt(length) u |lhs| |rhs|, which a result exceeds with negligible chance.
+    """
+    magnitude = np.abs(lhs.astype(np.float64)) @ np.abs(rhs.astype(np.float64))
+    return 4 * np.sqrt(length) * unit_roundoff(dtype) * magnitude
+
+
+def assert_within(got: NDArray[Any], expected: NDArray[np.float64], bound: Any) -> None:
+    """Raises AssertionError unless every element of `got` is a number within `bound` of `expected`."""
+    if got.shape != expected.shape:
+        raise AssertionError(f"expected shape {expected.shape}, got {got.shape}")
+    limit = np.broadcast_to(bound, expected.shape)
+    wrong = ~(np.abs(got.astype(np.float64) - expected) <= limit)  # so that NaN counts as wrong
+    if wrong.any():
+        at = tuple(int(index[0]) for index in np.nonzero(wrong)) if wrong.ndim else ()
+        raise AssertionError(
+            f"{int(wrong.sum())} of {wrong.size} elements are wrong, the first at {at}: "
+            f"expected {expected[at]!r} within {limit[at]:.3g}, got {got[at]!r}"
+        )
+
+
+def run(function: Function, inputs: Sequence[NDArray[Any]], outputs: Sequence[tuple[tuple[int, ...], Any]]) -> list[NDArray[Any]]:
+    """Calls a built function with copies of `inputs` and poisoned outputs of the given shapes and types.
+
+    For target "cuda" the arrays travel to the GPU and back. Returns the outputs.
+    """
+    given = [np.array(each) for each in inputs] + [poisoned(shape, dtype) for shape, dtype in outputs]
+    if function.target.kind != "cuda":
+        function(*given)
+    else:
+        from . import nd
+
+        arrays = [nd.array(each, nd.cuda(0)) for each in given]
+        function(*arrays)
+        given = [each.numpy() for each in arrays]
+    for before, after in zip(inputs, given):
+        if before.tobytes() != after.tobytes():
+            raise AssertionError("an input was written to")
+    return given[len(inputs) :]

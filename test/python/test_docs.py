@@ -1,0 +1,36 @@
+"""The committed pages are those that the sources give."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def load(name: str) -> ModuleType:
+    """A tool of the tree, by its file name."""
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), ROOT / "tools" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TOOL = load("regenerate-docs")
+
+
+@pytest.mark.parametrize("page", TOOL.PAGES)
+def test_generated_page_is_current(page: str) -> None:
+    committed = (ROOT / "docs" / "generated" / page).read_text()
+    source = TOOL.PAGES[page][0]
+    assert committed.startswith(TOOL.note(source)), f"{page} is stale: run tools/regenerate-docs.py"
+
+
+@pytest.mark.skipif(TOOL.mlir_root() is None, reason="needs mlir-tblgen and MLIR's headers")
+def test_generated_pages_are_what_the_tool_writes() -> None:
+    for page, text in TOOL.pages(TOOL.mlir_root()).items():
+        assert (ROOT / "docs" / "generated" / page).read_text() == text, page
