@@ -194,7 +194,8 @@ void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes
     mask = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vectorOf(builder.getI1Type()), true));
   Value origin = arith::ConstantIndexOp::create(builder, loc, 0);
   SmallVector<Value> origins(indices.size(), origin);
-  vector::ScatterOp::create(builder, loc, memref, origins, linearize(loc, memref, indices), mask, vector);
+  vector::ScatterOp::create(builder, loc, /*resultType=*/Type(), memref, origins, linearize(loc, memref, indices), mask,
+                            vector);
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,8 +107,9 @@ SmallVector<Step> AxisView::getAccesses() {
 int64_t getWidestElement(linalg::GenericOp op) {
   int64_t bits = 8;
   auto look = [&](Type type) {
+    // Narrow floats are computed with as f32.
     if (type.isIntOrFloat())
-      bits = std::max<int64_t>(bits, type.getIntOrFloatBitWidth());
+      bits = std::max<int64_t>({bits, type.getIntOrFloatBitWidth(), isa<FloatType>(type) ? 32 : 8});
   };
   for (BlockArgument arg : op.getBody()->getArguments())
     if (!arg.use_empty() || arg.getArgNumber() >= op.getNumDpsInputs())

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/linalg-to-cpu/LanesBuilder.h"
 #include "passes/linalg-to-cpu/LoopPlan.h"
 
