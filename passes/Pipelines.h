@@ -60,6 +60,15 @@ void buildTilewrightPipeline(mlir::OpPassManager &pm, const PipelineOptions &opt
 
 void registerTilewrightPipelines();
 
+struct CPUPipelineOptions : public mlir::PassPipelineOptions<CPUPipelineOptions> {
+  PassOptions::Option<int64_t> vectorBits{*this, "vector-bits",
+                                          llvm::cl::desc("the width of the vectors; 0 for this machine's"), llvm::cl::init(0)};
+};
+
+/// From the linalg stage to a module of the LLVM dialect with the host ABI, for the CPU; the schedule is ignored.
+void buildLinalgToCPUPipeline(mlir::OpPassManager &pm, const CPUPipelineOptions &options);
+void registerLinalgToCPUPipeline();
+
 } // namespace tilewright
 
 #endif

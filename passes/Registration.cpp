@@ -16,4 +16,5 @@ extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilew
 extern "C" void tilewrightRegisterPasses() {
   tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPipelines();
+  tilewright::registerLinalgToCPUPipeline();
 }

@@ -1,0 +1,20 @@
+//===- DropSchedules.cpp - a target that schedules by itself --------------===//
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_DROPSCHEDULES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+struct DropSchedules : impl::DropSchedulesBase<DropSchedules> {
+  void runOnOperation() override {
+    for (auto op : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>()))
+      op.erase();
+  }
+};
+
+} // namespace
+} // namespace tilewright

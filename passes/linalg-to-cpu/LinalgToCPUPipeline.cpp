@@ -1,0 +1,77 @@
+//===- LinalgToCPUPipeline.cpp - linalg on tensors to LLVM for the CPU ----===//
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// Results are written in place into the arguments; temporaries become allocations.
+static void addBufferization(OpPassManager &pm) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
+}
+
+/// Arithmetic on types that the processor only stores is done in f32, rounded after every op.
+static void addFloatLegalization(OpPassManager &pm) {
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  for (StringRef type : {"f16", "bf16", "f8E4M3FN", "f8E5M2"})
+    emulate.sourceTypeStrs.push_back(type.str());
+  pm.addPass(math::createMathExtendToSupportedTypes());
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(createLegalizeNarrowFloats(LegalizeNarrowFloatsOptions{/*f64ThroughF32=*/true}));
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+}
+
+static void addLoweringToLLVM(OpPassManager &pm) {
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOptions &options) {
+  int64_t vectorBits = options.vectorBits;
+  if (vectorBits == 0)
+    vectorBits = llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 512 : 256;
+  pm.addPass(createDropSchedules());
+  pm.addPass(createCSEPass());
+  addBufferization(pm);
+  pm.addPass(createStoreBoolsAsBytes());
+  pm.addPass(createVectorizeLinalgLoops(VectorizeLinalgLoopsOptions{vectorBits}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  addFloatLegalization(pm);
+  pm.addPass(createWrapInHostABI());
+  addLoweringToLLVM(pm);
+}
+
+void tilewright::registerLinalgToCPUPipeline() {
+  PassPipelineRegistration<CPUPipelineOptions>("linalg-to-cpu", "From linalg on tensors to vectorised loops in the LLVM dialect",
+                                               buildLinalgToCPUPipeline);
+}
