@@ -74,6 +74,112 @@ def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
                            "mlir::affine::AffineDialect"];
 }
 
+//===--- linalg to cpu ----------------------------------------------------===//
+
+def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
+  let summary = "Erases the schedules, for a target that schedules by itself";
+}
+
+def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
+  let summary = "Memrefs of i1 become memrefs of i8";
+  let description = [{
+    NumPy's bools are bytes, and so are a memref's i1, but a vector of i1 in memory is packed into bits. Here every
+    access becomes one of bytes, which are 0 or 1 when they are written and true unless they are 0 when they are read.
+
+    ```mlir
+    %b = memref.load %m[%i] : memref<8xi1>
+    ```
+
+    becomes
+
+    ```mlir
+    %byte = memref.load %m[%i] : memref<8xi8>
+    %b = arith.cmpi ne, %byte, %c0_i8 : i8
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
+def LegalizeNarrowFloats : Pass<"legalize-narrow-floats"> {
+  let summary = "Conversions from and to f8E4M3FN and f8E5M2 become integer and f32 arithmetic";
+  let description = [{
+    Exact, on scalars and vectors: to nearest even, with subnormals and NaN. What is beyond the largest value becomes
+    infinity in f8E5M2 and NaN in f8E4M3FN, which has no infinity. Both are storage types: arithmetic on them is to be
+    done in f32 first (`arith-emulate-unsupported-floats`).
+
+    ```mlir
+    %y = arith.extf %x : f8E5M2 to f16
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = arith.bitcast %x : f8E5M2 to i8
+    %1 = arith.extui %0 : i8 to i16
+    %2 = arith.shli %1, %c8_i16 : i16
+    %y = arith.bitcast %2 : i16 to f16
+    ```
+  }];
+  let options = [Option<"f64ThroughF32", "f64-through-f32", "bool", "false",
+                        "also round from f64 to f16 and bf16 through f32, where the target has no instruction for it">];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
+def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
+  let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
+  let description = [{
+    For each op one axis is chosen whose iterations become the lanes of vectors: the one along which the most memory
+    accesses are contiguous. In a reduction, a tile of several vectors, by several iterations of an axis that shares
+    loads among them, is kept in registers over all reduction loops. Extents that are no multiple of the tile are
+    finished by smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom
+    combiner along the axis, becomes scalar loops. Conditions within a vector become masks.
+
+    ```mlir
+    linalg.generic {indexing_maps = [(i) -> (i), (i) -> (i)], iterator_types = ["parallel"]}
+        ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.negf %a : f32
+      linalg.yield %c : f32
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = %c0 to %c64 step %c16 {
+      %a = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+      %c = arith.negf %a : vector<16xf32>
+      vector.store %c, %y[%i] : memref<64xf32>, vector<16xf32>
+    }
+    ```
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "the width of a vector in bits">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
+  let summary = "Functions on memrefs get the signature of host functions";
+  let description = [{
+    Each function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
+    memrefs of them and returns 0. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
+    `@f_workspace_bytes`, which returns 0.
+
+    ```mlir
+    func.func @f(%x: memref<?x4xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
+    func.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
 //===--- linalg to loops --------------------------------------------------===//
 
 def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
@@ -100,90 +206,6 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
-}
-
-//===--- gpu to nvvm ------------------------------------------------------===//
-
-def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
-  let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
-  let description = [{
-    A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
-    Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
-    from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
-    buffers are static and below 2^31 elements, otherwise in 64. The module gets the `#nvvm.target` of `arch`, whose PTX
-    version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
-
-    ```mlir
-    gpu.module @f_kernels {
-      gpu.func @f_kernel0(%a: memref<?xf32>, %b: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
-        %i = gpu.thread_id x
-        %x = memref.load %a[%i] : memref<?xf32>
-        memref.store %x, %b[%i] : memref<?xf32>
-        gpu.return
-      }
-    }
-    ```
-    becomes
-    ```mlir
-    gpu.module @f_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
-      llvm.func @f_kernel0(%a: !llvm.ptr {llvm.align = 16, llvm.noalias, llvm.readonly}, %a_0: i64,
-                           %b: !llvm.ptr {llvm.align = 16, llvm.noalias}, %b_0: i64)
-          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256, 1, 1>} {
-        %i = nvvm.read.ptx.sreg.tid.x range <i32, 0, 256> : i32
-        ...
-      }
-    }
-    ```
-  }];
-  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture, sm_75 to sm_120">];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
-                           "mlir::cf::ControlFlowDialect", "mlir::memref::MemRefDialect", "mlir::vector::VectorDialect"];
-}
-
-def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
-  let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
-  let description = [{
-    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. The
-    module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
-    message.
-  }];
-}
-
-//===--- gpu to host ------------------------------------------------------===//
-
-def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
-  let summary = "The host function of the gpu stage becomes a function of the host ABI";
-  let description = [{
-    Each function that launches kernels becomes an `llvm.func` of the host ABI (docs/stages.md): the arguments' pointers
-    and extents are loaded from two arrays, views of the workspace become pointers into it, and each `gpu.launch_func`
-    becomes a call of the launcher with the kernel's number, the launch configuration and the parameters of the kernel
-    ABI. The first launch that returns non-zero ends the call; a launch whose grid is empty is left out. A second
-    function gives the workspace's size. The `gpu.module` goes. Structured control flow must have been lowered before;
-    `arith` and `cf` remain.
-
-    ```mlir
-    func.func @f(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
-      ...
-      %t = memref.view %workspace[%c0][%n] : memref<?xi8> to memref<?xf32>
-      gpu.launch_func @f_kernels::@f_kernel0 blocks in (%grid, %c1, %c1) threads in (%c256, %c1, %c1)
-        args(%a : memref<?xf32>, %t : memref<?xf32>) {tilewright.launch_origin = {"grid.x" = "i.outer of stage T"}}
-      return
-    }
-    ```
-    becomes
-    ```mlir
-    llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 {
-      %a = llvm.load %data : !llvm.ptr -> !llvm.ptr
-      %n = llvm.load %shape : !llvm.ptr -> i64
-      ...
-      %status = llvm.call %launch(%context, %kernel, %config, %params, %count) {tilewright.kernel = "f_kernel0",
-        tilewright.launch_origin = {"grid.x" = "i.outer of stage T"}} : !llvm.ptr, (...) -> i32
-      ...
-    }
-    llvm.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
-    ```
-  }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
 }
 
 //===--- loops to gpu -----------------------------------------------------===//
@@ -323,110 +345,194 @@ def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
-//===--- linalg to cpu ----------------------------------------------------===//
+//===--- gpu to nvvm ------------------------------------------------------===//
 
-def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
-  let summary = "Erases the schedules, for a target that schedules by itself";
-}
-
-def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
-  let summary = "Memrefs of i1 become memrefs of i8";
+def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
   let description = [{
-    NumPy's bools are bytes, and so are a memref's i1, but a vector of i1 in memory is packed into bits. Here every
-    access becomes one of bytes, which are 0 or 1 when they are written and true unless they are 0 when they are read.
+    A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
+    Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
+    from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
+    buffers are static and below 2^31 elements, otherwise in 64. The module gets the `#nvvm.target` of `arch`, whose PTX
+    version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
 
     ```mlir
-    %b = memref.load %m[%i] : memref<8xi1>
-    ```
-
-    becomes
-
-    ```mlir
-    %byte = memref.load %m[%i] : memref<8xi8>
-    %b = arith.cmpi ne, %byte, %c0_i8 : i8
-    ```
-  }];
-  let dependentDialects = ["mlir::arith::ArithDialect"];
-}
-
-def LegalizeNarrowFloats : Pass<"legalize-narrow-floats"> {
-  let summary = "Conversions from and to f8E4M3FN and f8E5M2 become integer and f32 arithmetic";
-  let description = [{
-    Exact, on scalars and vectors: to nearest even, with subnormals and NaN. What is beyond the largest value becomes
-    infinity in f8E5M2 and NaN in f8E4M3FN, which has no infinity. Both are storage types: arithmetic on them is to be
-    done in f32 first (`arith-emulate-unsupported-floats`).
-
-    ```mlir
-    %y = arith.extf %x : f8E5M2 to f16
-    ```
-
-    becomes
-
-    ```mlir
-    %0 = arith.bitcast %x : f8E5M2 to i8
-    %1 = arith.extui %0 : i8 to i16
-    %2 = arith.shli %1, %c8_i16 : i16
-    %y = arith.bitcast %2 : i16 to f16
-    ```
-  }];
-  let options = [Option<"f64ThroughF32", "f64-through-f32", "bool", "false",
-                        "also round from f64 to f16 and bf16 through f32, where the target has no instruction for it">];
-  let dependentDialects = ["mlir::arith::ArithDialect"];
-}
-
-def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
-  let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
-  let description = [{
-    For each op one axis is chosen whose iterations become the lanes of vectors: the one along which the most memory
-    accesses are contiguous. In a reduction, a tile of several vectors, by several iterations of an axis that shares
-    loads among them, is kept in registers over all reduction loops. Extents that are no multiple of the tile are
-    finished by smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom
-    combiner along the axis, becomes scalar loops. Conditions within a vector become masks.
-
-    ```mlir
-    linalg.generic {indexing_maps = [(i) -> (i), (i) -> (i)], iterator_types = ["parallel"]}
-        ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
-    ^bb0(%a: f32, %b: f32):
-      %c = arith.negf %a : f32
-      linalg.yield %c : f32
+    gpu.module @f_kernels {
+      gpu.func @f_kernel0(%a: memref<?xf32>, %b: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+        %i = gpu.thread_id x
+        %x = memref.load %a[%i] : memref<?xf32>
+        memref.store %x, %b[%i] : memref<?xf32>
+        gpu.return
+      }
     }
     ```
-
     becomes
-
     ```mlir
-    scf.for %i = %c0 to %c64 step %c16 {
-      %a = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
-      %c = arith.negf %a : vector<16xf32>
-      vector.store %c, %y[%i] : memref<64xf32>, vector<16xf32>
+    gpu.module @f_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
+      llvm.func @f_kernel0(%a: !llvm.ptr {llvm.align = 16, llvm.noalias, llvm.readonly}, %a_0: i64,
+                           %b: !llvm.ptr {llvm.align = 16, llvm.noalias}, %b_0: i64)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256, 1, 1>} {
+        %i = nvvm.read.ptx.sreg.tid.x range <i32, 0, 256> : i32
+        ...
+      }
     }
     ```
   }];
-  let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "the width of a vector in bits">];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
-                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture, sm_75 to sm_120">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::cf::ControlFlowDialect", "mlir::memref::MemRefDialect", "mlir::vector::VectorDialect"];
 }
 
-def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
-  let summary = "Functions on memrefs get the signature of host functions";
+def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
+  let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
   let description = [{
-    Each function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
-    memrefs of them and returns 0. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
-    `@f_workspace_bytes`, which returns 0.
+    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. The
+    module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
+    message.
+  }];
+}
+
+//===--- gpu to host ------------------------------------------------------===//
+
+def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
+  let summary = "The host function of the gpu stage becomes a function of the host ABI";
+  let description = [{
+    Each function that launches kernels becomes an `llvm.func` of the host ABI (docs/stages.md): the arguments' pointers
+    and extents are loaded from two arrays, views of the workspace become pointers into it, and each `gpu.launch_func`
+    becomes a call of the launcher with the kernel's number, the launch configuration and the parameters of the kernel
+    ABI. The first launch that returns non-zero ends the call; a launch whose grid is empty is left out. A second
+    function gives the workspace's size. The `gpu.module` goes. Structured control flow must have been lowered before;
+    `arith` and `cf` remain.
 
     ```mlir
-    func.func @f(%x: memref<?x4xf32>)
+    func.func @f(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
+      ...
+      %t = memref.view %workspace[%c0][%n] : memref<?xi8> to memref<?xf32>
+      gpu.launch_func @f_kernels::@f_kernel0 blocks in (%grid, %c1, %c1) threads in (%c256, %c1, %c1)
+        args(%a : memref<?xf32>, %t : memref<?xf32>) {tilewright.launch_origin = {"grid.x" = "i.outer of stage T"}}
+      return
+    }
+    ```
+    becomes
+    ```mlir
+    llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 {
+      %a = llvm.load %data : !llvm.ptr -> !llvm.ptr
+      %n = llvm.load %shape : !llvm.ptr -> i64
+      ...
+      %status = llvm.call %launch(%context, %kernel, %config, %params, %count) {tilewright.kernel = "f_kernel0",
+        tilewright.launch_origin = {"grid.x" = "i.outer of stage T"}} : !llvm.ptr, (...) -> i32
+      ...
+    }
+    llvm.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+}
+
+//===--- gpu to sim -------------------------------------------------------===//
+
+def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
+  let summary = "Each kernel becomes a function that runs one simulated thread";
+  let description = [{
+    The function takes the thread's state and the launch's parameters; runtime/sim/ABI.h says what is where. Thread and
+    block numbers and the base of shared memory are words of the state; barriers, shuffles and the end of a thread are
+    calls of the run time, each with a site: a constant that holds a name and the source line. Local arrays move to the
+    top. The host functions go; `@<kernel>_info` tells the run time what a kernel needs and takes.
+
+    ```mlir
+    gpu.module @double_kernels {
+      gpu.func @double_kernel0(%a: memref<64xf32>) kernel {
+        %i = gpu.thread_id x
+        %x = memref.load %a[%i] : memref<64xf32>
+        gpu.barrier
+        ...
     ```
 
     becomes
 
     ```mlir
-    func.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
-    func.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
+    func.func @double_kernel0(%state: !llvm.ptr, %params: !llvm.ptr) attributes {tilewright.sim_kernel} {
+      %place = llvm.getelementptr %state[0] : (!llvm.ptr) -> !llvm.ptr, i64
+      %x_i64 = llvm.load %place : !llvm.ptr -> i64
+      %i = arith.index_cast %x_i64 : i64 to index
+      %a = builtin.unrealized_conversion_cast %descriptor : !llvm.struct<...> to memref<64xf32>
+      %x = memref.load %a[%i] : memref<64xf32>
+      %site = llvm.mlir.addressof @site0 : !llvm.ptr
+      call @tw_sim_barrier(%state, %site) : (!llvm.ptr, !llvm.ptr) -> ()
+      ...
     ```
   }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
-                           "mlir::arith::ArithDialect"];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+}
+
+def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
+  let summary = "A check before every access to memory";
+  let description = [{
+    Each index must be below its extent; the run time then looks at the address: is it inside the buffer, was it written
+    before it is read, does another thread of the block touch the same bytes of shared memory with no barrier between.
+    What is found is reported with the indices; the access is made all the same unless it is out of bounds.
+
+    ```mlir
+    %x = memref.load %a[%i] : memref<64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %inside = arith.cmpi ult, %i, %c64 : index
+    %defect = scf.if %inside -> (i32) {
+      %found = func.call @tw_sim_load_global(%state, %argument, %address, %bytes) : (!llvm.ptr, i32, i64, i64) -> i32
+      scf.yield %found : i32
+    } else {
+      scf.yield %out_of_bounds : i32
+    }
+    scf.if %found_any {
+      func.call @tw_sim_report(...)
+    }
+    %x = scf.if %safe -> (f32) {
+      %loaded = memref.load %a[%i] : memref<64xf32>
+      scf.yield %loaded : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::scf::SCFDialect", "mlir::memref::MemRefDialect"];
+}
+
+def EraseAddressSpaces : Pass<"erase-address-spaces", "mlir::ModuleOp"> {
+  let summary = "Memrefs of shared and local memory become plain ones";
+  let description = [{
+    ```mlir
+    %tile = memref.view %shared[%c0][] : memref<0xi8, #gpu.address_space<workgroup>>
+                                      to memref<4x8xf32, #gpu.address_space<workgroup>>
+    ```
+
+    becomes
+
+    ```mlir
+    %tile = memref.view %shared[%c0][] : memref<0xi8> to memref<4x8xf32>
+    ```
+  }];
+}
+
+def KeepNarrowRounding : Pass<"keep-narrow-rounding"> {
+  let summary = "Conversions between float types keep their rounding";
+  let description = [{
+    `arith-emulate-unsupported-floats` marks its conversions so that an extension undoes a truncation before it. A GPU
+    rounds after each operation, and so does the simulator.
+
+    ```mlir
+    %narrow = arith.truncf %x fastmath<contract> : f32 to bf16
+    ```
+
+    becomes
+
+    ```mlir
+    %narrow = arith.truncf %x : f32 to bf16
+    ```
+  }];
 }
 
 #endif
