@@ -100,6 +100,11 @@ void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOption
   auto passes = [&](Stage before, Stage after) { return options.from <= before && options.to >= after; };
   if (passes(Stage::TE, Stage::Linalg))
     buildTEToLinalgPipeline(pm, options);
+  if (options.target == TargetKind::CPU) {
+    if (passes(Stage::Linalg, Stage::Host))
+      buildLinalgToCPUPipeline(pm, CPUPipelineOptions());
+    return;
+  }
   if (passes(Stage::Linalg, Stage::Loops))
     buildLinalgToLoopsPipeline(pm, options);
   if (passes(Stage::Loops, Stage::GPU))
@@ -135,6 +140,9 @@ void tilewright::registerTilewrightPipelines() {
           return error("expected an architecture from sm_75 to sm_120, got '" + options.arch + "'");
         if (options.from > options.to || (options.from == Stage::NVVM && options.to == Stage::Host))
           return error("expected a stage that can be reached from the stage given as 'from'");
+        auto isOfGPU = [](Stage stage) { return stage > Stage::Linalg && stage < Stage::Host; };
+        if (options.target == TargetKind::CPU && (isOfGPU(options.from) || isOfGPU(options.to)))
+          return error("expected a stage of target cpu: te, linalg or host");
         buildTilewrightPipeline(pm, options);
         return success();
       },

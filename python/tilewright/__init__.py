@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from . import te
 from .driver import Function, LaunchConfig, build, lower
-from .errors import CompileError, DriverError, LaunchError, ScheduleError, TilewrightError
+from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
 from .schedule import create_schedule
 from .target import Target
 
 if TYPE_CHECKING:
-    from . import nd
+    from . import nd, testing
     from .runtime import Device, Event, Stream, cpu, cuda, current_stream, synchronize, time_evaluator
 
 __version__ = "0.1.0"
@@ -24,6 +24,7 @@ __all__ = [
     "LaunchConfig",
     "LaunchError",
     "ScheduleError",
+    "SimulationError",
     "Stream",
     "Target",
     "TilewrightError",
@@ -36,6 +37,7 @@ __all__ = [
     "create_schedule",
     "lower",
     "te",
+    "testing",
     "time_evaluator",
 ]
 
@@ -46,8 +48,8 @@ _RUNTIME = ("Device", "Event", "Stream", "cpu", "cuda", "current_stream", "synch
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name == "nd":
-        return import_module(".nd", __name__)
+    if name in ("nd", "testing"):
+        return import_module(f".{name}", __name__)
     if name in _RUNTIME:
         return getattr(import_module(".runtime", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 __all__ = ["ARCHITECTURES", "DEFAULT_ARCH", "Target"]
@@ -46,7 +46,8 @@ class Target:
 
     `kind` is "cuda" (an NVIDIA GPU), "sim" (the same kernels, simulated on this machine) or "cpu" ("llvm" is another
     name for it). It may carry the architecture as TVM writes it: "cuda -arch=sm_90a". Without one, `arch` is that of
-    the GPU present, and sm_90a where there is none; "cpu" has none.
+    the GPU present, and sm_90a where there is none; "cpu" has none. With `checks` (-checks=off turns them off) the
+    simulator reports accesses out of bounds, reads of what nothing wrote, and races.
 
     >>> Target("cuda", arch="sm_90a")
     Target(kind='cuda', arch='sm_90a')
@@ -60,6 +61,7 @@ class Target:
 
     kind: str = "cuda"
     arch: str | None = None
+    checks: bool = field(default=True, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str):
@@ -71,6 +73,9 @@ class Target:
         arch = self.arch
         for word in words[1:]:
             name, _, value = word.lstrip("-").partition("=")
+            if (kind, name) == ("sim", "checks") and value in ("on", "off"):
+                object.__setattr__(self, "checks", value == "on")
+                continue
             if name != "arch" or not value:
                 raise ValueError(f"expected -arch=ARCH after the target's kind, got {word!r}")
             if arch is not None and arch != value:
@@ -83,6 +88,8 @@ class Target:
             arch = (_present_arch() if kind == "cuda" else None) or DEFAULT_ARCH
         elif arch not in ARCHITECTURES:
             raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
+        if kind != "sim" and not self.checks:
+            raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "arch", arch)
 
@@ -96,4 +103,5 @@ class Target:
         raise TypeError(f"expected a Target or a string, got {type(target).__name__}")
 
     def __str__(self) -> str:
-        return self.kind if self.arch is None else f"{self.kind} -arch={self.arch}"
+        checks = "" if self.checks else " -checks=off"
+        return self.kind + ("" if self.arch is None else f" -arch={self.arch}") + checks

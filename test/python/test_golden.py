@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_docs import load
+from tree import load
 
 TOOL = load("regenerate-goldens")
 

@@ -31,6 +31,15 @@ def test_arch_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Target("sim").arch == "sm_90a", "the simulator must not depend on the machine"
 
 
+def test_checks_of_the_simulator() -> None:
+    off = Target("sim -checks=off")
+    assert (off.checks, Target("sim").checks) == (False, True)
+    assert off == Target("sim", checks=False) != Target("sim")
+    assert Target(str(off)) == off
+    with pytest.raises(ValueError, match="^expected checks to be turned off for target sim only, got cuda$"):
+        Target("cuda", arch="sm_90a", checks=False)
+
+
 def test_frozen_and_hashable() -> None:
     made = Target("sim", arch="sm_75")
     assert {made: 1}[Target("sim -arch=sm_75")] == 1

@@ -14,9 +14,9 @@ from typing import Union
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from ..errors import CompileError, ScheduleError
-from ..ir.diagnostics import diagnostics_of
+from ..errors import CompileError
 from ..target import Target
+from .diagnostics import compile_error
 
 __all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "run_passes", "stages_of"]
 
@@ -40,14 +40,6 @@ def stages_of(target: Target) -> tuple[str, ...]:
     return ("te", "schedule", *PATHS[target.kind][1:], "host")
 
 
-def _compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
-    """The error for MLIR's `error`, met while `doing` something on the way to `stage`."""
-    found = diagnostics_of(error.error_diagnostics)
-    text = "\n".join(map(str, found)) or str(error)
-    kind = ScheduleError if schedule else CompileError
-    return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
-
-
 def pipeline_text(start: str, stop: str, target: Target) -> str:
     """The pass pipeline between two stages, as `tilewright-opt --pass-pipeline=` takes it.
 
@@ -68,7 +60,7 @@ def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, sche
         try:
             manager.run(module.operation)
         except ir.MLIRError as error:
-            raise _compile_error(doing, stage, error, schedule=schedule) from None
+            raise compile_error(doing, stage, error, schedule=schedule) from None
 
 
 def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) -> dict[str, tuple[Hook, ...]]:
@@ -104,7 +96,7 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         try:
             made.operation.verify()
         except ir.MLIRError as error:
-            raise _compile_error(f"verifying what {name} made after {stage}", stage, error) from None
+            raise compile_error(f"verifying what {name} made after {stage}", stage, error) from None
     return made
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from ctypes import addressof, create_string_buffer
+from math import prod
 from typing import TYPE_CHECKING, Protocol
 
 from mlir import ir
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from ..runtime import Signature
 
 __all__ = ["Program", "make_program"]
+
+WORKSPACE_ALIGNMENT = 256
 
 
 class Program(Protocol):
@@ -61,7 +65,7 @@ class _Cuda:
         assert arch is not None  # Target sees to it
         nvvm = lowering.reach("nvvm")
         with lowering.timed("ptx"):
-            self.ptx = codegen.emit_ptx(nvvm, arch)
+            self.ptx = codegen.emit_ptx(nvvm)
         with lowering.timed("cubin"):
             self.cubin = codegen.link_cubin(self.ptx, arch)
         self._host = HostProgram(lowering.reach("host"), lowering.name)
@@ -76,7 +80,68 @@ class _Cuda:
         return self._host.launch_config(extents)
 
 
-PROGRAMS: Mapping[str, Callable[[Lowering], Program]] = {"cuda": _Cuda}
+class _Sim:
+    """The kernels of the gpu stage on the simulator, launched by the same host program."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        from ..host import HostProgram
+        from ..runtime import DeviceKind, Signature
+        from ..sim import compile_sim
+
+        kernels = lowering.reach("gpu")
+        self._host = HostProgram(lowering.reach("host"), lowering.name)
+        with lowering.timed("sim"):
+            self._simulator = compile_sim(kernels, lowering.target.checks, self._host.kernels)
+        self.entry_name = self._host.name
+        self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
+
+    def __call__(self, *arrays: object, stream: object = None) -> None:
+        from ..errors import LaunchError
+        from ..sim import Buffer
+
+        bound = self.signature.bind(arrays, stream)
+        buffers, at = [], 0
+        for argument, address in zip(self.signature.arguments, bound.data):
+            extents = bound.shape[at : at + len(argument.shape)]
+            at += len(argument.shape)
+            buffers.append(Buffer(argument.name, address, prod(extents) * argument.itemsize, written=not argument.output))
+        size = self._host.workspace_bytes(bound.shape)
+        memory = create_string_buffer(size + WORKSPACE_ALIGNMENT) if size else None
+        workspace = 0
+        if memory is not None:
+            workspace = -(-addressof(memory) // WORKSPACE_ALIGNMENT) * WORKSPACE_ALIGNMENT
+            buffers.append(Buffer("the workspace", workspace, size, written=False))
+        with self._simulator.call(buffers):
+            code = self._host.call(bound.data, bound.shape, workspace, self._simulator.launcher)
+        if code:  # what was found has been raised by now
+            raise LaunchError(f"{self.signature}: the simulator returned {code}")
+
+    def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
+        return self._host.launch_config(extents)
+
+
+class _CPU:
+    """Vectorised loops for this machine's processor; nothing is launched."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        from ..processor import compile_cpu
+        from ..runtime import DeviceKind, Signature
+
+        module = lowering.reach("linalg")
+        with lowering.timed("cpu"):
+            self._program = compile_cpu(module, lowering.name)
+        self.entry_name = self._program.name
+        self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
+
+    def __call__(self, *arrays: object, stream: object = None) -> None:
+        bound = self.signature.bind(arrays, stream)
+        self._program.call(bound.data, bound.shape)
+
+    def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
+        return ()
+
+
+PROGRAMS: Mapping[str, Callable[[Lowering], Program]] = {"cuda": _Cuda, "sim": _Sim, "cpu": _CPU}
 
 
 def make_program(lowering: Lowering) -> Program:

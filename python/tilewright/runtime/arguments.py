@@ -60,6 +60,11 @@ class Argument:
     output: bool = False
     alignment: int = ALIGNMENT
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return _itemsize(self.dtype)
+
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
 

@@ -7,4 +7,6 @@
 // FORK: error: expected a stage that can be reached from the stage given as 'from'
 // RUN: not tilewright-opt --tilewright-pipeline="to=loop" %s 2>&1 | FileCheck %s --check-prefix=STAGE
 // STAGE: for the --to option: Cannot find option named 'loop'!
+// RUN: not tilewright-opt --tilewright-pipeline="to=gpu target=cpu" %s 2>&1 | FileCheck %s --check-prefix=CPU
+// CPU: error: expected a stage of target cpu: te, linalg or host
 module {}

@@ -14,7 +14,8 @@ from mlir.execution_engine import ExecutionEngine
 
 from .driver.pipeline import run_passes
 from .errors import LaunchError
-from .host import _HostFunction, _lookup
+from .host import _HostFunction
+from .ir.jit import lookup
 
 __all__ = ["CPUProgram", "compile_cpu"]
 
@@ -30,7 +31,7 @@ class CPUProgram:
         self._engine = engine
         self.name = name
         self.argument_ranks = argument_ranks
-        self.address = _lookup(engine, name)
+        self.address = lookup(engine, name)
         self._call = _HostFunction(self.address)
 
     def call(self, data: Sequence[int], shape: Sequence[int]) -> None:

@@ -1,0 +1,21 @@
+"""MLIR's errors as Tilewright's."""
+
+from __future__ import annotations
+
+from mlir import ir
+
+from ..errors import CompileError, ScheduleError
+from ..ir.diagnostics import diagnostics_of
+
+__all__ = ["compile_error"]
+
+
+def compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
+    """The error for MLIR's `error`, met while `doing` something on the way to `stage`.
+
+    With `schedule` it is a ScheduleError: what the user wrote that cannot be is a schedule.
+    """
+    found = diagnostics_of(error.error_diagnostics)
+    text = "\n".join(map(str, found)) or str(error)
+    kind = ScheduleError if schedule else CompileError
+    return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
