@@ -26,6 +26,9 @@ mlir::Value axisStage(mlir::Value axis);
 bool isReduceAxis(mlir::Value axis);
 /// The name of the stage behind a handle.
 llvm::StringRef stageName(mlir::Value stage);
+/// The loops of a stage as the primitives before `op` left them, outermost first. An axis that no primitive before
+/// `op` names is not among them.
+llvm::SmallVector<mlir::Value> loopsBefore(mlir::Value stage, mlir::Operation *op);
 
 /// On a loop of the loops stage: the axis that it came from, as "stage.axis".
 inline constexpr llvm::StringLiteral kAxisAttr = "schedule.axis";

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilewright::schedule;
@@ -78,19 +79,37 @@ static LogicalResult verifyLoop(Operation *op, Value axis) {
   return diag;
 }
 
+/// What an earlier op of these types said of the loop; for the text of diagnostics.
+static StringRef describeMark(Operation *op) {
+  return TypeSwitch<Operation *, StringRef>(op)
+      .Case<BindOp>([](auto) { return "bound"; })
+      .Case<VectorizeOp>([](auto) { return "vectorized"; })
+      .Case<UnrollOp>([](auto) { return "unrolled"; });
+}
+
+/// A loop is bound, vectorized or unrolled once, and not split or fused after that.
+static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
+  if (failed(verifyLoop(op, axis)))
+    return failure();
+  for (Operation *user : axis.getUsers()) {
+    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp>(user) || user->getBlock() != op->getBlock() ||
+        !user->isBeforeInBlock(op))
+      continue;
+    InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
+                                                << stageName(axisStage(axis)) << "': expected a plain loop, got one that is "
+                                                << describeMark(user);
+    if (auto bind = dyn_cast<BindOp>(user))
+      diag << " to " << stringifyThreadTag(bind.getThread());
+    diag.attachNote(user->getLoc()) << describeMark(user) << " here";
+    return diag;
+  }
+  return success();
+}
+
 static LogicalResult verifyFactor(Operation *op, StringRef what, int64_t factor) {
   if (factor >= 1)
     return success();
   return op->emitOpError() << "expected " << what << " of at least 1, got " << factor;
-}
-
-/// The earlier op of type `Op` that marks the same loop.
-template <typename Op> static Op getEarlier(Op op, Value axis) {
-  for (Operation *user : axis.getUsers())
-    if (auto other = dyn_cast<Op>(user))
-      if (other != op && other->getBlock() == op->getBlock() && other->isBeforeInBlock(op))
-        return other;
-  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,7 +169,7 @@ LogicalResult SplitOp::verify() {
     return emitOpError("expected either a factor or a number of parts");
   if (failed(getFactor() ? verifyFactor(*this, "a factor", *getFactor()) : verifyFactor(*this, "a number of parts", *getNparts())))
     return failure();
-  return verifyLoop(*this, getAxis());
+  return verifyPlainLoop(*this, getAxis());
 }
 
 LogicalResult TileOp::verify() {
@@ -161,9 +180,9 @@ LogicalResult TileOp::verify() {
   if (!sameStage(axisStage(getX()), axisStage(getY())))
     return emitOpError() << "expected axes of one stage, got '" << axisName(getX()) << "' of '" << stageName(axisStage(getX()))
                          << "' and '" << axisName(getY()) << "' of '" << stageName(axisStage(getY())) << "'";
-  if (failed(verifyLoop(*this, getX())))
+  if (failed(verifyPlainLoop(*this, getX())))
     return failure();
-  return verifyLoop(*this, getY());
+  return verifyPlainLoop(*this, getY());
 }
 
 /// Loops of one stage, each named once.
@@ -191,6 +210,16 @@ LogicalResult FuseOp::verify() {
     if (isReduceAxis(axis) != isReduceAxis(getAxes()[0]))
       return emitOpError() << "expected spatial axes or reduction axes, got '" << axisName(getAxes()[0]) << "' and '"
                            << axisName(axis) << "'";
+  for (Value axis : getAxes())
+    if (failed(verifyPlainLoop(*this, axis)))
+      return failure();
+  SmallVector<Value> loops = loopsBefore(axisStage(getAxes()[0]), *this);
+  auto first = llvm::find(loops, getAxes()[0]);
+  for (auto [i, axis] : llvm::enumerate(getAxes()))
+    if (size_t(loops.end() - first) <= i || first[i] != axis)
+      return emitOpError() << "stage '" << stageName(axisStage(axis))
+                           << "': expected neighbouring loops, each outside the next, got '" << axisName(getAxes()[0])
+                           << "' and '" << axisName(axis) << "' apart: reorder them first";
   return success();
 }
 
@@ -199,14 +228,8 @@ LogicalResult ReorderOp::verify() { return verifyLoops(*this, getAxes()); }
 LogicalResult BindOp::verify() {
   if (getExtent() && failed(verifyFactor(*this, "an extent", *getExtent())))
     return failure();
-  if (failed(verifyLoop(*this, getAxis())))
+  if (failed(verifyPlainLoop(*this, getAxis())))
     return failure();
-  if (auto earlier = getEarlier(*this, getAxis())) {
-    InFlightDiagnostic diag = emitOpError() << "axis '" << axisName(getAxis()) << "': expected a loop that is not bound, got one bound to "
-                                            << stringifyThreadTag(earlier.getThread());
-    diag.attachNote(earlier.getLoc()) << "bound here";
-    return diag;
-  }
   // Two loops of one stage on one index would run only its diagonal.
   for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
     if (other == *this)
@@ -222,27 +245,13 @@ LogicalResult BindOp::verify() {
   return success();
 }
 
-/// A loop carries one mark: bound, vectorized or unrolled.
-template <typename... Others> static LogicalResult verifyMark(Operation *op, Value axis) {
-  if (failed(verifyLoop(op, axis)))
-    return failure();
-  for (Operation *user : axis.getUsers())
-    if (user != op && isa<Others...>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op)) {
-      InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "': expected a plain loop, got one with "
-                                                  << user->getName();
-      diag.attachNote(user->getLoc()) << "here";
-      return diag;
-    }
-  return success();
-}
-
 LogicalResult VectorizeOp::verify() {
   if (isReduceAxis(getAxis()))
     return emitOpError() << "expected a spatial axis, got the reduction axis '" << axisName(getAxis())
                          << "': its iterations depend on each other";
-  return verifyMark<BindOp, VectorizeOp, UnrollOp>(*this, getAxis());
+  return verifyPlainLoop(*this, getAxis());
 }
-LogicalResult UnrollOp::verify() { return verifyMark<BindOp, VectorizeOp, UnrollOp>(*this, getAxis()); }
+LogicalResult UnrollOp::verify() { return verifyPlainLoop(*this, getAxis()); }
 
 LogicalResult CacheReadOp::verify() {
   if (getReaders().empty())
@@ -251,15 +260,18 @@ LogicalResult CacheReadOp::verify() {
 }
 
 LogicalResult CacheWriteOp::verify() {
-  for (auto axes : (*this)->getBlock()->getOps<AxesOp>())
-    if (axes->isBeforeInBlock(*this) && sameStage(axes.getStage(), getOf()))
-      for (Operation *user : axes->getUsers())
-        if (user->isBeforeInBlock(*this)) {
-          InFlightDiagnostic diag = emitOpError() << "expected to stand before the axes of stage '" << stageName(getOf())
-                                                  << "' are used";
-          diag.attachNote(user->getLoc()) << "used here";
-          return diag;
-        }
+  for (Operation &op : *(*this)->getBlock()) {
+    if (&op == *this)
+      break;
+    if (!isa<AxesOp, ReduceAxesOp>(op) || !sameStage(op.getOperand(0), getOf()))
+      continue;
+    for (Operation *user : op.getUsers()) {
+      InFlightDiagnostic diag = emitOpError() << "expected to stand before the axes of stage '" << stageName(getOf())
+                                              << "' are used";
+      diag.attachNote(user->getLoc()) << "used here";
+      return diag;
+    }
+  }
   return success();
 }
 
@@ -271,7 +283,7 @@ LogicalResult ComputeAtOp::verify() {
   if (!sameStage(axisStage(getAxis()), getConsumer()))
     return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '" << axisName(getAxis())
                          << "' of '" << stageName(axisStage(getAxis())) << "'";
-  return success();
+  return verifyLoop(*this, getAxis());
 }
 
 LogicalResult ComputeInlineOp::verify() { return success(); }

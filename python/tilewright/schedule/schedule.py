@@ -75,7 +75,9 @@ class Schedule:
         return self._stage(of, "schedule", user_source())
 
     def __str__(self) -> str:
-        return str(self.module)
+        """The primitives so far, as the IR has them."""
+        # The function that it is of comes with `emit`, so it does not verify before.
+        return self._of.get_asm(assume_verified=True)
 
     def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
         """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.

@@ -170,13 +170,13 @@ class _Function:
                     f"{self._source}: te.var {name}: expected an argument that has it as an extent, got it in none alone "
                     f"({var.source})"
                 )
-            with named_location(name, var.source):
+            with file_location(var.source):
                 number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
-                self._symbols[var] = tensor.dim(block.arguments[place[0]], number)
+            self._symbols[var] = tensor.dim(block.arguments[place[0]], number, loc=named_location(name, var.source))
 
     def _emit_extent(self, extent: Expr, source: Source) -> ir.Value:
         with file_location(source):
-            return BodyEmitter(self._values.__getitem__, self._symbols, ()).value(extent)
+            return BodyEmitter(self._values, self._symbols).value(extent)
 
     def _emit_compute(self, op: ComputeOp) -> None:
         axes = op.axis + op.reduce_axis
@@ -210,7 +210,7 @@ class _Function:
         body = ir.Block.create_at_start(made.regions[0], [ir.IndexType.get()] * len(axes), locations)
         bound = dict(self._symbols) | dict(zip(axes, body.arguments))
         with ir.InsertionPoint(body), file_location(op.source):
-            emitter = BodyEmitter(self._values.__getitem__, bound, axes)
+            emitter = BodyEmitter(self._values, bound)
             values = [emitter.element(expr) for expr in (reduction.exprs if reduction is not None else op.body)]
             te_ops.yield_(values, loc=file_location(op.source if reduction is None else reduction.source))
         if reduction is not None and reduction.combined:
@@ -224,6 +224,6 @@ class _Function:
         locations = [named_location(var.name, var.source) for var in elements]
         block = ir.Block.create_at_start(made.regions[1], [mlir_type(var._dtype) for var in elements], locations)
         with ir.InsertionPoint(block), file_location(reduction.source):
-            emitter = BodyEmitter(self._values.__getitem__, dict(zip(elements, block.arguments)), ())
+            emitter = BodyEmitter(self._values, dict(zip(elements, block.arguments)))
             te_ops.yield_([emitter.element(expr) for expr in reduction.combined])
 

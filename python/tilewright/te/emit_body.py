@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +71,11 @@ _MATH = {
     name: getattr(math, name)
     for name in (
         "exp exp2 erf tanh log log2 log10 log1p tan cos cosh sin sinh asin acos atan asinh acosh atanh sqrt rsqrt "
-        "floor ceil trunc round isnan isfinite isinf"
+        "floor ceil trunc round"
     ).split()
 } | {"nearbyint": math.roundeven}
+# No fast-math flags: `contract` says nothing of them.
+_PREDICATES = {"isnan": math.isnan, "isfinite": math.isfinite, "isinf": math.isinf, "popcount": math.ctpop}
 _FLOAT_PREDICATES = {"eq": 1, "gt": 2, "ge": 3, "lt": 4, "le": 5, "ne": 13}  # ordered, but une
 _SIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 2, "le": 3, "gt": 4, "ge": 5}
 _UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
@@ -82,13 +84,11 @@ _UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
 class BodyEmitter:
     """Emits expressions at the current insertion point, each once in a region.
 
-    `bound` are the values of axes, symbols and combiner elements; `offsets` the first values of axes that do not start
-    at 0.
+    `tensors` are the values of tensors, `bound` those of axes, symbols and combiner elements.
     """
 
-    def __init__(self, tensors: Callable[[Tensor], ir.Value], bound: dict[Expr, ir.Value], axes: Sequence[IterVar]) -> None:
+    def __init__(self, tensors: Mapping[Tensor, ir.Value], bound: Mapping[Expr, ir.Value]) -> None:
         self._tensors, self._bound = tensors, bound
-        self._axes = {id(axis): axis for axis in axes}
         self._scopes: list[dict[int, ir.Value]] = [{}]
         self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
         self._index = ir.IndexType.get()
@@ -184,13 +184,10 @@ class BodyEmitter:
         if not isinstance(expr, Call) or expr._dtype.kind != "int":
             return None
         if expr.op in ("add", "sub", "mul"):
+            if expr.op == "mul" and not any(map(_is_number, expr.args)):
+                return None
             lhs, rhs = (self._affine_or_symbol(arg, operands) for arg in expr.args)
-            if expr.op == "add":
-                return lhs + rhs
-            if expr.op == "sub":
-                return lhs - rhs
-            constant = any(ir.AffineConstantExpr.isinstance(side) for side in (lhs, rhs))
-            return lhs * rhs if constant else None
+            return lhs + rhs if expr.op == "add" else lhs - rhs if expr.op == "sub" else lhs * rhs
         divisor = expr.args[-1]
         if expr.op in ("floordiv", "floormod") and isinstance(divisor, Const) and divisor.value > 0:
             lhs, by = self._affine_or_symbol(expr.args[0], operands), ir.AffineExpr.get_constant(int(divisor.value))
@@ -214,7 +211,7 @@ class BodyEmitter:
         results = [self._affine_or_symbol(index, operands) for index in expr.indices]
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
-                mlir_type(expr._dtype), self._tensors(expr.tensor), operands.values, ir.AffineMapAttr.get(operands.map(results))
+                mlir_type(expr._dtype), self._tensors[expr.tensor], operands.values, ir.AffineMapAttr.get(operands.map(results))
             )
 
     # Data.
@@ -258,8 +255,8 @@ class BodyEmitter:
             return arith.negf(*values, fastmath=self._fast)
         if name == "abs":
             return math.absf(*values, fastmath=self._fast) if dtype.is_float else math.absi(*values)
-        if name == "popcount":
-            return math.ctpop(*values)
+        if name in _PREDICATES:
+            return _PREDICATES[name](*values)
         if name == "sigmoid":
             one = arith.constant(mlir_type(dtype), constant_attr(1.0, dtype))
             power = math.exp(arith.negf(*values, fastmath=self._fast), fastmath=self._fast)
@@ -306,6 +303,13 @@ class BodyEmitter:
         if to.bits < source.bits:
             return arith.trunci(kind, value)
         return arith.extui(kind, value) if source.is_unsigned else arith.extsi(kind, value)
+
+
+def _is_number(expr: Expr) -> bool:
+    """True for constants and what affine expressions fold of them."""
+    if isinstance(expr, Call) and expr.op in ("add", "sub", "mul"):
+        return all(map(_is_number, expr.args))
+    return isinstance(expr, Const) or isinstance(expr, Cast) and expr.value.is_index and _is_number(expr.value)
 
 
 class _MapOperands:

@@ -25,6 +25,8 @@ _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "floormod": "%", "and": "&", "or": "|",
     "xor": "^", "shl": "<<", "shr": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
 }  # fmt: skip
+# How tightly operators bind, for printing.
+_BINDING = {"|": 2, "^": 3, "&": 4, "<<": 5, ">>": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7}
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _BITWISE = ("and", "or", "xor", "shl", "shr")
 _INDEX_OPS = frozenset(("add", "sub", "mul", "floordiv", "floormod", "truncdiv", "truncmod", "min", "max"))
@@ -251,9 +253,20 @@ class Call(Expr):
         return super().__bool__()
 
     def __str__(self) -> str:
-        if self.op in _SYMBOLS:
-            return f"({self.args[0]} {_SYMBOLS[self.op]} {self.args[1]})"
-        return f"{self.op}({', '.join(map(str, self.args))})"
+        if self.op not in _SYMBOLS:
+            return f"{self.op}({', '.join(map(str, self.args))})"
+        symbol, binding = _SYMBOLS[self.op], _binding(self)
+        lhs, rhs = (
+            f"({arg})" if _binding(arg) < binding + side else str(arg) for side, arg in enumerate(self.args)
+        )
+        return f"{lhs} {symbol} {rhs}"
+
+
+def _binding(expr: Expr) -> int:
+    """How tightly the operator of an expression binds; names, numbers and calls most of all."""
+    if not isinstance(expr, Call) or expr.op not in _SYMBOLS:
+        return 9
+    return _BINDING.get(_SYMBOLS[expr.op], 1)
 
 
 class Cast(Expr):

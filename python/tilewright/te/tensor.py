@@ -83,7 +83,20 @@ class CacheOp(Operation):
     __slots__ = ()
 
 
-class Tensor:
+def _no_operator(tensor: Tensor | TensorSlice, *_: object) -> Any:
+    """Operators take elements: on a whole tensor they are an error that says so."""
+    literal(tensor, None, user_source())
+
+
+class _Elementless:
+    """What has no arithmetic of its own, as it is no scalar."""
+
+    __slots__ = ()
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_operator
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _no_operator
+
+
+class Tensor(_Elementless):
     """A tensor: ``A[i, k]`` reads one element, and ``A.op`` is what defines it."""
 
     __slots__ = ("op", "value_index")
@@ -128,7 +141,7 @@ class Tensor:
         return f"Tensor(name={self.name}, shape={self.shape}, dtype={self.dtype})"
 
 
-class TensorSlice:
+class TensorSlice(_Elementless):
     """A tensor with some of its indices given: ``A[i][k]`` is ``A[i, k]``."""
 
     __slots__ = ("indices", "tensor")

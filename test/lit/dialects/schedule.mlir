@@ -1,0 +1,46 @@
+// Round trip: what is printed reads back as the same.
+// RUN: tilewright-opt %s | tilewright-opt | FileCheck %s
+
+func.func @mmult(%A: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  return %A : tensor<64x32xf32>
+}
+
+// CHECK: schedule.of @mmult {
+schedule.of @mmult {
+  // CHECK-NEXT: %C = schedule.stage "C"
+  %C = schedule.stage "C"
+  // CHECK-NEXT: %C_local = schedule.cache_write %C in <local> as "C.local"
+  %CL = schedule.cache_write %C in <local> as "C.local"
+  // CHECK-NEXT: %A_shared = schedule.cache_read "A" in <shared> for %C_local as "A.shared"
+  %AS = schedule.cache_read "A" in <shared> for %CL as "A.shared"
+  // CHECK-NEXT: %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  // CHECK-NEXT: %k = schedule.reduce_axes %C_local ["k"] : !schedule.axis
+  %k = schedule.reduce_axes %CL ["k"] : !schedule.axis
+  // CHECK-NEXT: %i_outer, %j_outer, %i_inner, %j_inner = schedule.tile %i, %j by 16, 8
+  %io, %jo, %ii, %ji = schedule.tile %i, %j by 16, 8
+  // CHECK-NEXT: %k_outer, %k_inner = schedule.split %k by 4
+  %ko, %ki = schedule.split %k by 4
+  // CHECK-NEXT: %k_outer_outer, %k_outer_inner = schedule.split %k_outer into 2
+  %koo, %koi = schedule.split %ko into 2
+  // CHECK-NEXT: schedule.reorder %j_outer, %i_outer
+  schedule.reorder %jo, %io
+  // CHECK-NEXT: %j_outer_i_outer_fused = schedule.fuse %j_outer, %i_outer
+  %f = schedule.fuse %jo, %io
+  // CHECK-NEXT: schedule.bind %j_outer_i_outer_fused to <blockIdx.x>
+  schedule.bind %f to <blockIdx.x>
+  // CHECK-NEXT: schedule.bind %i_inner to <threadIdx.y> extent 16
+  schedule.bind %ii to <threadIdx.y> extent 16
+  // CHECK-NEXT: schedule.vectorize %j_inner
+  schedule.vectorize %ji
+  // CHECK-NEXT: schedule.unroll %k_inner
+  schedule.unroll %ki
+  // CHECK-NEXT: schedule.compute_at %C_local at %C, %j_inner
+  schedule.compute_at %CL at %C, %ji
+  // CHECK-NEXT: schedule.set_scope %A_shared to <shared>
+  schedule.set_scope %AS to <shared>
+  // CHECK-NEXT: schedule.compute_root %A_shared
+  schedule.compute_root %AS
+  // CHECK-NEXT: schedule.compute_inline %A_shared
+  schedule.compute_inline %AS
+}

@@ -1,0 +1,13 @@
+"""The examples of the front end's docstrings."""
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = "errors source schedule.schedule te te.dtypes te.functions te.program te.reduction te.tensor".split()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    assert doctest.testmod(importlib.import_module(f"tilewright.{name}")).failed == 0
