@@ -1,0 +1,168 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op axis 'k': expected a positive extent, got 0}}
+  %C = te.compute "C" (%i: 4) sum (%k: 0) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op expected axes with different names, got 'i' twice}}
+  %C = te.compute "C" (%i: 4) sum (%k as "i": 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{'te.compute' op expected results of rank 1, one dimension a spatial axis, got 'tensor<4x4xf32>'}}
+  %C = te.compute "C" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<4x4xf32>
+  return %C : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<5xf32> {
+  // expected-error @+1 {{'te.compute' op dimension 0 of the result: expected the extent of axis 'i', got 'tensor<5xf32>'}}
+  %C = te.compute "C" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<5xf32>
+  return %C : tensor<5xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op expected a combiner region with its identity exactly with 'reduce'}}
+  %C = te.compute "C" (%i: 4) reduce (%k: 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error @+1 {{'te.compute' op expected one result of 'sum', got 2}}
+  %C, %D = te.compute "C" (%i: 4) sum (%k: 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a, %a : f32, f32
+  } : tensor<4xf32>, tensor<4xf32>
+  return %C, %D : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op expected one identity a result, 1, got 2}}
+  %C = te.compute "C" (%i: 4) reduce (%k: 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } combine (%x: f32, %y: f32) identity [0.0 : f32, 0.0 : f32] {
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op expected an identity of type 'f32', got 0 : i32}}
+  %C = te.compute "C" (%i: 4) reduce (%k: 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } combine (%x: f32, %y: f32) identity [0 : i32] {
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'te.compute' op expected a combiner on two elements of each result, got ('f32', 'f64')}}
+  %C = te.compute "C" (%i: 4) reduce (%k: 2) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    te.yield %a : f32
+  } combine (%x: f32, %y: f64) identity [0.0 : f32] {
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf64>) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf64>
+    // expected-error @+1 {{'te.yield' op expected a value of type 'f32', got 'f64'}}
+    te.yield %a : f64
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) {
+    %a = te.read %A[%i] : tensor<4xf32>
+    // expected-error @+1 {{'te.yield' op expected one value a result, 1, got 2}}
+    te.yield %a, %a : f32, f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4x4xf32>) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) {
+    // expected-error @+1 {{'te.read' op expected 2 indices of 'tensor<4x4xf32>', got 1}}
+    %a = te.read %A[%i] : tensor<4x4xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'te.read' op expected to stand inside te.compute}}
+  %a = te.read %A[%c0] : tensor<4xf32>
+  return %a : f32
+}
+
+// -----
+
+func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) {
+    // expected-error @+1 {{'te.read' op index 0 leaves the tensor: expected 0 to 3, got -1 to 2}}
+    %a = te.read %A[%i - 1] : tensor<4xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%A: tensor<?xf32>) -> tensor<4xf32> {
+  %C = te.compute "C" (%i: 4) {
+    // expected-error @+1 {{'te.read' op index 0 leaves the tensor: expected 0 to its extent, got -2 to 1}}
+    %a = te.read %A[%i - 2] : tensor<?xf32>
+    te.yield %a : f32
+  } : tensor<4xf32>
+  return %C : tensor<4xf32>
+}
