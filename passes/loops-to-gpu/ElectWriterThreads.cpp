@@ -57,7 +57,8 @@ unsigned Election::getElected(Operation *op) {
         whole = false;
       } else if (isPrivate(access.buffer)) {
         // What a thread keeps for later must be kept by every thread.
-        if (access.isWrite && !op->isProperAncestor(getRootBuffer(access.buffer).getDefiningOp()))
+        Operation *allocation = getRootBuffer(access.buffer).getDefiningOp();
+        if (access.isWrite && !(allocation && op->isProperAncestor(allocation)))
           whole = false;
       } else {
         writes |= access.isWrite;

@@ -4,6 +4,21 @@
 // before they fill them again.
 
 // CHECK-LABEL: gpu.module @mmult_kernels
+// CHECK: memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
+// CHECK: gpu.func @mmult_kernel0(
+// CHECK-SAME: known_block_size = array<i32: 32, 32, 1>, known_grid_size = array<i32: 4, 4, 1>
+// CHECK: scf.for
+// CHECK: memref.load {{.*}} : memref<128x64xf32>
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: memref.store
+// CHECK-NOT: gpu.barrier
+// CHECK: memref.store
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: scf.for
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+// CHECK: gpu.launch_func @mmult_kernels::@mmult_kernel0
+// CHECK-SAME: shared = "A.shared (4096 bytes), B.shared (4096 bytes)"
 func.func @mmult(%A: memref<128x64xf32> {te.name = "A"}, %B: memref<64x128xf32> {te.name = "B"}, %C: memref<128x128xf32> {te.name = "C", te.output}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
