@@ -273,7 +273,7 @@ void LoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
 
 void LoopEmitter::emit() {
   rewriter.setInsertionPoint(op);
-  for (Range range : cast<linalg::LinalgOp>(*op).createLoopRanges(rewriter, loc))
+  for (Range range : cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(rewriter, loc))
     extents.push_back(range.size);
   // Where the tile has rows they go innermost, so that what they share stays in the cache.
   SmallVector<unsigned> spatial;
@@ -296,12 +296,16 @@ struct VectorizeLinalgLoops : impl::VectorizeLinalgLoopsBase<VectorizeLinalgLoop
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (linalg::LinalgOp op : ops) {
+      if (!op.hasPureBufferSemantics()) {
+        op->emitOpError("expected operands that are memrefs, got tensors");
+        return signalPassFailure();
+      }
       rewriter.setInsertionPoint(op);
-      FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
-      if (failed(generic))
-        generic = dyn_cast<linalg::GenericOp>(*op);
-      if (!*generic || !(*generic).hasPureBufferSemantics()) {
-        op->emitOpError("expected a linalg op on memrefs that has a body, got ") << op->getName();
+      FailureOr<linalg::GenericOp> generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (!*generic)
+        generic = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic)) {
+        op->emitOpError("expected a linalg op with a body on scalars, got another");
         return signalPassFailure();
       }
       LoopEmitter(rewriter, *generic, planLoops(*generic, vectorBits)).emit();

@@ -31,7 +31,7 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     Value size;
     if (type.isDynamicDim(dim)) {
-      Value place = LLVM::GEPOp::create(builder, shape.getType(), i64, shape, LLVM::GEPArg(firstDim + dim));
+      Value place = LLVM::GEPOp::create(builder, shape.getType(), i64, shape, LLVM::GEPArg(int32_t(firstDim + dim)));
       size = LLVM::LoadOp::create(builder, i64, place);
     } else {
       size = constant(type.getDimSize(dim));
@@ -40,7 +40,7 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
     descriptor.setStride(builder, builder.getLoc(), dim, stride);
     stride = LLVM::MulOp::create(builder, stride, size);
   }
-  return UnrealizedConversionCastOp::create(builder, type, Value(descriptor)).getResult(0);
+  return UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0);
 }
 
 LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
@@ -73,7 +73,7 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   unsigned numDims = 0;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     auto type = cast<MemRefType>(argument.getType());
-    Value place = LLVM::GEPOp::create(builder, pointer, pointer, abi[0], LLVM::GEPArg(i));
+    Value place = LLVM::GEPOp::create(builder, pointer, pointer, abi[0], LLVM::GEPArg(int32_t(i)));
     Value data = LLVM::LoadOp::create(builder, pointer, place);
     argument.replaceAllUsesWith(buildMemRef(builder, types, type, data, abi[1], numDims));
     numDims += type.getRank();
