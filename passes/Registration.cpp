@@ -4,6 +4,7 @@
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/gpu-to-sim/Pipeline.h"
 
 using namespace mlir;
 
@@ -16,4 +17,5 @@ extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilew
 extern "C" void tilewrightRegisterPasses() {
   tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPipelines();
+  tilewright::registerSimPipeline();
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["CompileError", "Diagnostic", "DriverError", "LaunchError", "ScheduleError", "TilewrightError"]
+__all__ = ["CompileError", "Diagnostic", "DriverError", "LaunchError", "ScheduleError", "SimulationError", "TilewrightError"]
 
 
 class TilewrightError(Exception):
@@ -56,3 +56,11 @@ class DriverError(LaunchError):
     def __init__(self, call: str, code: int, name: str, detail: str = "") -> None:
         super().__init__(f"{call} failed with {name} ({code})" + (f": {detail}" if detail else ""))
         self.call, self.code, self.name = call, code, name
+
+
+class SimulationError(TilewrightError):
+    """What the simulator found while a program ran: `reports` holds one text for each kind and place."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.reports = tuple(text.splitlines())

@@ -12,13 +12,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from mlir import _mlir_libs, ir
+from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 
 from .errors import LaunchError
-from .ir import _pointer, library
+from .ir import library
+from .ir.jit import lookup
 
 __all__ = ["CONFIG_SIZE", "HostProgram", "KernelLaunch", "Launcher"]
 
@@ -77,32 +77,6 @@ class KernelLaunch:
             origin = self.origin.get(name)
             lines.append(f"  {name} = {number}" + (f"  ({origin})" if origin else ""))
         return "\n".join(lines)
-
-
-class _StringRef(ctypes.Structure):
-    _fields_ = (("data", ctypes.c_char_p), ("length", ctypes.c_size_t))
-
-
-class _Handle(ctypes.Structure):
-    _fields_ = (("pointer", ctypes.c_void_p),)
-
-
-@cache
-def _engine_lookup() -> ctypes._CFuncPtr:
-    """The C API's lookup: the bindings' own one gives MLIR's packed wrapper instead of the function."""
-    path = Path(_mlir_libs.__file__).parent / "libMLIRPythonCAPI.so"
-    lookup = ctypes.CDLL(str(path)).mlirExecutionEngineLookup
-    lookup.restype = ctypes.c_void_p
-    lookup.argtypes = (_Handle, _StringRef)
-    return lookup
-
-
-def _lookup(engine: ExecutionEngine, name: str) -> int:
-    encoded = name.encode()
-    address = _engine_lookup()(_Handle(_pointer(engine._CAPIPtr)), _StringRef(encoded, len(encoded)))
-    if not address:
-        raise LaunchError(f"the host program has no function {name}")
-    return address
 
 
 @cache
@@ -171,8 +145,8 @@ class HostProgram:
                 return
             # A handful of integer operations: what matters is the time to compile, not theirs.
             engine = ExecutionEngine(self._module, opt_level=1)
-            self._call = _HostFunction(_lookup(engine, self.name))
-            self._workspace_bytes = _SizeFunction(_lookup(engine, f"{self.name}_workspace_bytes"))
+            self._call = _HostFunction(lookup(engine, self.name))
+            self._workspace_bytes = _SizeFunction(lookup(engine, f"{self.name}_workspace_bytes"))
             self._engine = engine
 
     def call(self, data: Sequence[int], shape: Sequence[int], workspace: int, launcher: Launcher | int) -> int:

@@ -1,0 +1,360 @@
+//===- ConvertGPUToSim.cpp - kernels as functions of one simulated thread -===//
+#include "passes/Passes.h"
+
+#include "passes/gpu-to-sim/SimSupport.h"
+#include "runtime/sim/ABI.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONVERTGPUTOSIM
+#include "passes/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+
+/// The names of each kernel's arguments, as the launches in the host function know them.
+using ArgumentNames = llvm::StringMap<SmallVector<std::string>>;
+
+/// What the user calls a value that a host function passes to a kernel: `te.name` of the function's argument behind it,
+/// or what the buffer's own operation or location says.
+std::string nameLaunchOperand(Value value) {
+  if (!isa<BaseMemRefType>(value.getType()))
+    return "";
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr)
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), sim::nameAttrName))
+      return name.str();
+  return sim::nameBuffer(value);
+}
+
+ArgumentNames collectArgumentNames(ModuleOp module) {
+  ArgumentNames names;
+  module.walk([&](gpu::LaunchFuncOp launch) {
+    auto &list = names[launch.getKernelName().getValue()];
+    if (list.empty())
+      for (Value operand : launch.getKernelOperands())
+        list.push_back(nameLaunchOperand(operand));
+  });
+  return names;
+}
+
+/// Makes one kernel's function.
+class KernelConverter {
+public:
+  KernelConverter(gpu::GPUFuncOp kernel, ArrayRef<std::string> names)
+      : kernel(kernel), names(names), builder(kernel.getContext()),
+        pointer(LLVM::LLVMPointerType::get(kernel.getContext())) {}
+
+  LogicalResult run() {
+    if (failed(checkKernel()))
+      return failure();
+    createFunction();
+    if (failed(convertArguments()))
+      return failure();
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (failed(convertOp(op)))
+        return failure();
+    createInfo();
+    return success();
+  }
+
+private:
+  LogicalResult checkKernel() {
+    if (!kernel.isKernel())
+      return kernel.emitError("expected every gpu.func to be a kernel");
+    if (kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions())
+      return kernel.emitError("expected shared memory to be planned (plan-shared-memory), got attributions");
+    return success();
+  }
+
+  void createFunction() {
+    builder.setInsertionPoint(kernel->getParentOp());
+    auto type = builder.getFunctionType({pointer, pointer}, {});
+    function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(), type);
+    function->setAttr(sim::kernelAttrName, builder.getUnitAttr());
+    function.getBody().takeBody(kernel.getBody());
+  }
+
+  Value constant(int64_t value) {
+    return LLVM::ConstantOp::create(builder, function.getLoc(), builder.getI64IntegerAttr(value));
+  }
+
+  /// One word of the thread's state, as an index or a pointer.
+  Value loadWord(int word, Type type) {
+    Location loc = function.getLoc();
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), state, LLVM::GEPArg(word));
+    if (!type.isIndex())
+      return LLVM::LoadOp::create(builder, loc, type, place);
+    Value loaded = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), place);
+    return arith::IndexCastOp::create(builder, loc, type, loaded);
+  }
+
+  /// The same, loaded once, at the top of the function.
+  Value stateWord(int word) {
+    Value &value = words[word];
+    if (!value) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfterValue(prologueEnd);
+      value = loadWord(word, word == sim::SharedBase ? Type(pointer) : builder.getIndexType());
+    }
+    return value;
+  }
+
+  /// A row-major memref over `base`, as the cast of the descriptor that memref's lowering to LLVM uses.
+  UnrealizedConversionCastOp createMemRef(MemRefType type, Value base, ArrayRef<Value> extents) {
+    Location loc = function.getLoc();
+    Type i64 = builder.getI64Type();
+    SmallVector<Type> fields{pointer, pointer, i64};
+    if (type.getRank())
+      fields.append(2, LLVM::LLVMArrayType::get(i64, type.getRank()));
+    auto descriptorType = LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+    Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
+    auto insert = [&](Value value, ArrayRef<int64_t> position) {
+      descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+    };
+    insert(base, {0});
+    insert(base, {1});
+    insert(constant(0), {2});
+    Value stride = constant(1);
+    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+      insert(extents[dim], {3, dim});
+      insert(stride, {4, dim});
+      if (dim)
+        stride = LLVM::MulOp::create(builder, loc, stride, extents[dim]);
+    }
+    return UnrealizedConversionCastOp::create(builder, loc, TypeRange{type}, ValueRange{descriptor});
+  }
+
+  /// Takes the arguments from the array of parameters: for a memref a pointer and an i64 for each dynamic extent.
+  LogicalResult convertArguments() {
+    Block &entry = function.getBody().front();
+    unsigned count = entry.getNumArguments();
+    SmallVector<Value> arguments(entry.getArguments());
+    Location loc = function.getLoc();
+    state = entry.addArgument(pointer, loc);
+    Value params = entry.addArgument(pointer, loc);
+    builder.setInsertionPointToStart(&entry);
+    prologueEnd = constant(0); // state words are loaded here later, and local arrays stand here
+    int parameter = 0;
+    auto take = [&](Type type) -> Value {
+      Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, params, LLVM::GEPArg(parameter++));
+      Value slot = LLVM::LoadOp::create(builder, loc, pointer, place);
+      return LLVM::LoadOp::create(builder, loc, type, slot);
+    };
+    for (auto [number, argument] : llvm::enumerate(arguments)) {
+      info.push_back(parameter);
+      std::string name = argumentName(number, argument);
+      texts += name + '\0';
+      if (auto type = dyn_cast<MemRefType>(argument.getType())) {
+        if (!type.getLayout().isIdentity() || type.getMemorySpace())
+          return kernel.emitError("expected row-major arguments without a memory space, got ") << type;
+        info.push_back(elementBytes(type.getElementType()));
+        info.push_back(type.getRank());
+        llvm::append_range(info, llvm::map_range(type.getShape(), [](int64_t extent) {
+                             return ShapedType::isDynamic(extent) ? -1 : extent;
+                           }));
+        Value base = take(pointer);
+        SmallVector<Value> extents;
+        for (int64_t extent : type.getShape())
+          extents.push_back(ShapedType::isDynamic(extent) ? take(builder.getI64Type()) : constant(extent));
+        auto made = createMemRef(type, base, extents);
+        made->setAttr(sim::argumentAttrName, builder.getI64IntegerAttr(number));
+        made->setAttr(sim::nameAttrName, builder.getStringAttr(name));
+        argument.replaceAllUsesWith(made.getResult(0));
+      } else if (argument.getType().isIndex()) {
+        info.append({0, 0});
+        Value taken = take(builder.getI64Type());
+        Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), taken);
+        argument.replaceAllUsesWith(index);
+      } else if (argument.getType().isIntOrFloat()) {
+        info.append({0, 0});
+        argument.replaceAllUsesWith(take(argument.getType()));
+      } else {
+        return kernel.emitError("expected arguments that are memrefs, indices or scalars, got ") << argument.getType();
+      }
+    }
+    entry.eraseArguments(0, count);
+    numArguments = count;
+    return success();
+  }
+
+  std::string argumentName(size_t number, Value argument) {
+    if (number < names.size() && !names[number].empty())
+      return names[number];
+    auto name = argument.getLoc()->findInstanceOf<NameLoc>();
+    return name ? name.getName().str() : "argument " + std::to_string(number);
+  }
+
+  static int64_t elementBytes(Type type) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.getNumElements() * elementBytes(vector.getElementType());
+    return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  }
+
+  LogicalResult convertOp(Operation *op);
+  LogicalResult convertShuffle(gpu::ShuffleOp op);
+  LogicalResult convertMemory(Operation *op);
+
+  void replaceIndex(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  /// The constants that tell the run time what this kernel needs, what it takes, and what the user calls that.
+  void createInfo() {
+    SmallVector<int64_t> words{synchronizes, granularity ? granularity : 1, privateBytes, numArguments};
+    words.append(info);
+    if (texts.empty())
+      texts.push_back('\0');
+    builder.setInsertionPointAfter(function);
+    auto type = RankedTensorType::get({static_cast<int64_t>(words.size())}, builder.getI64Type());
+    LLVM::GlobalOp::create(builder, function.getLoc(), LLVM::LLVMArrayType::get(builder.getI64Type(), words.size()),
+                           /*isConstant=*/true, LLVM::Linkage::External, (function.getName() + "_info").str(),
+                           DenseElementsAttr::get(type, ArrayRef<int64_t>(words)));
+    LLVM::GlobalOp::create(builder, function.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), texts.size()),
+                           /*isConstant=*/true, LLVM::Linkage::External, (function.getName() + "_arguments").str(),
+                           builder.getStringAttr(texts));
+  }
+
+  gpu::GPUFuncOp kernel;
+  ArrayRef<std::string> names;
+  OpBuilder builder;
+  LLVM::LLVMPointerType pointer;
+  func::FuncOp function;
+  Value state, prologueEnd;
+  llvm::MapVector<int, Value> words;
+  SmallVector<int64_t> info;
+  std::string texts;
+  int64_t synchronizes = 0, granularity = 0, privateBytes = 0, numArguments = 0;
+};
+
+LogicalResult KernelConverter::convertOp(Operation *op) {
+  builder.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  auto along = [](int word, gpu::Dimension dimension) { return word + static_cast<int>(dimension); };
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op))
+    replaceIndex(op, stateWord(along(sim::ThreadIdX, id.getDimension())));
+  else if (auto id = dyn_cast<gpu::BlockIdOp>(op))
+    replaceIndex(op, stateWord(along(sim::BlockIdX, id.getDimension())));
+  else if (auto dim = dyn_cast<gpu::BlockDimOp>(op))
+    replaceIndex(op, stateWord(along(sim::BlockDimX, dim.getDimension())));
+  else if (auto dim = dyn_cast<gpu::GridDimOp>(op))
+    replaceIndex(op, stateWord(along(sim::GridDimX, dim.getDimension())));
+  else if (auto id = dyn_cast<gpu::GlobalIdOp>(op)) {
+    Value block = stateWord(along(sim::BlockIdX, id.getDimension()));
+    Value scaled = arith::MulIOp::create(builder, loc, block, stateWord(along(sim::BlockDimX, id.getDimension())));
+    replaceIndex(op, arith::AddIOp::create(builder, loc, scaled, stateWord(along(sim::ThreadIdX, id.getDimension()))));
+  } else if (isa<gpu::LaneIdOp>(op))
+    replaceIndex(op, stateWord(sim::LaneId));
+  else if (isa<gpu::SubgroupIdOp>(op))
+    replaceIndex(op, stateWord(sim::SubgroupId));
+  else if (isa<gpu::NumSubgroupsOp>(op))
+    replaceIndex(op, stateWord(sim::NumSubgroups));
+  else if (isa<gpu::SubgroupSizeOp>(op))
+    replaceIndex(op, arith::ConstantIndexOp::create(builder, loc, sim::warpSize));
+  else if (isa<gpu::BarrierOp>(op)) {
+    synchronizes = 1;
+    sim::callRuntime(builder, loc, sim::barrierFunction, {}, {state, sim::createSite(builder, loc, "barrier")});
+    op->erase();
+  } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+    return convertShuffle(shuffle);
+  } else if (isa<gpu::ReturnOp>(op)) {
+    sim::callRuntime(builder, loc, sim::endFunction, {}, {state, sim::createSite(builder, loc, "end")});
+    func::ReturnOp::create(builder, loc);
+    op->erase();
+  } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {
+    return op->emitError("expected an operation that the simulator runs, got '") << op->getName() << "'";
+  } else {
+    return convertMemory(op);
+  }
+  return success();
+}
+
+/// A shuffle exchanges 64 bits; narrower values ride in the low ones.
+LogicalResult KernelConverter::convertShuffle(gpu::ShuffleOp op) {
+  Location loc = op.getLoc();
+  Type type = op.getValue().getType();
+  auto vector = dyn_cast<VectorType>(type);
+  unsigned width = vector ? vector.getNumElements() * vector.getElementTypeBitWidth() : type.getIntOrFloatBitWidth();
+  if (width > 64)
+    return op.emitError("expected a value of at most 64 bits, got ") << type;
+  synchronizes = 1;
+  Type i64 = builder.getI64Type(), narrow = builder.getIntegerType(width);
+  Value bits = op.getValue();
+  if (type != narrow)
+    bits = LLVM::BitcastOp::create(builder, loc, narrow, bits);
+  if (width < 64)
+    bits = arith::ExtUIOp::create(builder, loc, i64, bits);
+  Value mode = arith::ConstantIntOp::create(builder, loc, static_cast<int64_t>(op.getMode()), 32);
+  Value site = sim::createSite(builder, loc, "shuffle");
+  Value back = sim::callRuntime(builder, loc, sim::shuffleFunction, {i64},
+                                {state, site, mode, bits, op.getOffset(), op.getWidth()})
+                   .getResult(0);
+  if (width < 64)
+    back = arith::TruncIOp::create(builder, loc, narrow, back);
+  if (type != narrow)
+    back = LLVM::BitcastOp::create(builder, loc, type, back);
+  Value valid = arith::IndexCastOp::create(builder, loc, i64, loadWord(sim::ShuffleValid, builder.getIndexType()));
+  op.getShuffleResult().replaceAllUsesWith(back);
+  op.getValid().replaceAllUsesWith(arith::TruncIOp::create(builder, loc, builder.getI1Type(), valid).getResult());
+  op.erase();
+  return success();
+}
+
+LogicalResult KernelConverter::convertMemory(Operation *op) {
+  if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
+    MemRefType type = global.getType();
+    if (!sim::isShared(type))
+      return success();
+    Value base = stateWord(sim::SharedBase);
+    SmallVector<Value> extents;
+    for (int64_t extent : type.getShape())
+      extents.push_back(constant(extent));
+    replaceIndex(op, createMemRef(type, base, extents).getResult(0));
+    return success();
+  }
+  if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
+    if (!alloca.getType().hasStaticShape())
+      return op->emitError("expected a local array of static extents, got ") << alloca.getType();
+    // A stack allocation inside a loop would grow the fiber's stack with each turn.
+    privateBytes += alloca.getType().getNumElements() * elementBytes(alloca.getType().getElementType());
+    op->moveAfter(prologueEnd.getDefiningOp());
+    return success();
+  }
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return op->emitError("expected no allocation inside a kernel (plan-shared-memory), got ") << alloc.getType();
+  if (isa<ViewLikeOpInterface>(op))
+    return success();
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type))
+      if (int64_t bytes = elementBytes(type.getElementType()); !granularity || bytes < granularity)
+        granularity = bytes;
+  return success();
+}
+
+struct ConvertGPUToSim : impl::ConvertGPUToSimBase<ConvertGPUToSim> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ArgumentNames names = collectArgumentNames(module);
+    for (func::FuncOp host : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      host.erase();
+    for (auto kernels : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>())) {
+      for (auto kernel : llvm::make_early_inc_range(kernels.getOps<gpu::GPUFuncOp>()))
+        if (failed(KernelConverter(kernel, names[kernel.getName()]).run()))
+          return signalPassFailure();
+      // Tables of constants stay; the symbol of shared memory has done its work.
+      for (auto global : llvm::make_early_inc_range(kernels.getOps<memref::GlobalOp>()))
+        if (!sim::isShared(global.getType()))
+          global->moveBefore(kernels);
+      kernels.erase();
+    }
+    module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+  }
+};
+
+} // namespace
+} // namespace tilewright

@@ -1,0 +1,234 @@
+//===- InsertSimChecks.cpp - a check before every access ------------------===//
+#include "passes/Passes.h"
+
+#include "passes/gpu-to-sim/SimSupport.h"
+#include "runtime/sim/ABI.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_INSERTSIMCHECKS
+#include "passes/Passes.h.inc"
+
+using namespace mlir;
+namespace {
+
+/// A read or a write of `count` elements along the last dimension.
+struct Access {
+  Operation *op;
+  Value memref;
+  ValueRange indices;
+  Type type; // of what is read or written
+  Value stored; // what is written; null for a read
+
+  int64_t count() const {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector != memrefType().getElementType() ? vector.getNumElements() : 1;
+  }
+  MemRefType memrefType() const { return cast<MemRefType>(memref.getType()); }
+};
+
+/// The access that `op` makes; none if it makes none. An access of another kind is an error.
+FailureOr<std::optional<Access>> findAccess(Operation *op) {
+  auto found = [](Access access) -> FailureOr<std::optional<Access>> { return std::optional<Access>(access); };
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return found({op, load.getMemRef(), load.getIndices(), load.getType(), Value()});
+  if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    Value stored = store.getValueToStore();
+    return found({op, store.getMemRef(), store.getIndices(), stored.getType(), stored});
+  }
+  // Vectors of rank 0 and 1 lie along the last dimension; one of a higher rank is unrolled before it comes here.
+  auto lies = [](VectorType type) { return type.getRank() <= 1 && !type.isScalable(); };
+  if (auto load = dyn_cast<vector::LoadOp>(op); load && lies(load.getVectorType()))
+    return found({op, load.getBase(), load.getIndices(), load.getType(), Value()});
+  if (auto store = dyn_cast<vector::StoreOp>(op); store && lies(store.getVectorType()))
+    return found({op, store.getBase(), store.getIndices(), store.getVectorType(), store.getValueToStore()});
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  bool touches = effects && (effects.hasEffect<MemoryEffects::Read>() || effects.hasEffect<MemoryEffects::Write>());
+  bool onMemRef = llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<BaseMemRefType>(type); });
+  if (touches && onMemRef)
+    return op->emitError("expected an access that the simulator can check, got '") << op->getName() << "'";
+  return std::optional<Access>();
+}
+
+/// Puts the checks into one kernel's function.
+class CheckInserter {
+public:
+  explicit CheckInserter(func::FuncOp function)
+      : function(function), builder(function.getContext()), state(function.getArgument(0)) {}
+
+  void insert(const Access &access) {
+    loc = access.op->getLoc();
+    builder.setInsertionPoint(access.op);
+    Value site = sim::createSite(builder, loc, sim::nameBuffer(access.memref));
+    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, access.memref);
+    Value defect = createCheck(access, metadata, site);
+
+    Value fine = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, defect, i32(sim::NoDefect));
+    auto slow = scf::IfOp::create(builder, loc, arith::XOrIOp::create(builder, loc, fine, i1(true)), false);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(slow.thenBlock());
+      createReport(access, metadata, site, defect);
+    }
+    guardAccess(access, defect);
+  }
+
+private:
+  Value i1(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
+  Value i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
+  Value i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  Value toI64(Value value) { return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value); }
+  Value extent(const Access &access, memref::ExtractStridedMetadataOp metadata, unsigned dim) {
+    int64_t known = access.memrefType().getDimSize(dim);
+    return ShapedType::isDynamic(known) ? metadata.getSizes()[dim] : index(known);
+  }
+
+  /// Every index must be below its extent; only then is there an address to ask the run time about.
+  Value createCheck(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
+    Value inside = i1(true);
+    for (auto [dim, at] : llvm::enumerate(access.indices)) {
+      Value bound = extent(access, metadata, dim);
+      bool last = dim + 1 == access.indices.size();
+      Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, bound);
+      inside = arith::AndIOp::create(builder, loc, inside, below);
+      if (last && access.count() > 1) {
+        Value end = arith::AddIOp::create(builder, loc, at, index(access.count() - 1));
+        Value endBelow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, end, bound);
+        inside = arith::AndIOp::create(builder, loc, inside, endBelow);
+      }
+    }
+    auto check = scf::IfOp::create(builder, loc, TypeRange{builder.getI32Type()}, inside, true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(check.thenBlock());
+    scf::YieldOp::create(builder, loc, askRuntime(access, metadata, site));
+    builder.setInsertionPointToStart(check.elseBlock());
+    scf::YieldOp::create(builder, loc, i32(sim::OutOfBounds));
+    return check.getResult(0);
+  }
+
+  Value askRuntime(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
+    MemRefType type = access.memrefType();
+    if (sim::isPrivate(type))
+      return i32(sim::NoDefect);
+    int64_t elementBytes = bytesOf(type.getElementType());
+    Value linear = metadata.getOffset();
+    for (auto [at, stride] : llvm::zip(access.indices, metadata.getStrides()))
+      linear = arith::AddIOp::create(builder, loc, linear, arith::MulIOp::create(builder, loc, at, stride));
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, metadata.getBaseBuffer());
+    Value shift = arith::MulIOp::create(builder, loc, linear, index(elementBytes));
+    Value address = toI64(arith::AddIOp::create(builder, loc, base, shift));
+    Value bytes = i64(elementBytes * access.count());
+    SmallVector<Value> operands{state};
+    StringRef callee;
+    if (sim::isShared(type)) {
+      operands.append({address, bytes, site});
+      callee = sim::loadSharedFunction;
+      if (access.stored) {
+        callee = sim::storeSharedFunction;
+        operands.push_back(spill(access.stored));
+      }
+    } else {
+      operands.append({i32(argumentOf(access.memref)), address, bytes});
+      callee = access.stored ? sim::storeGlobalFunction : sim::loadGlobalFunction;
+    }
+    return sim::callRuntime(builder, loc, callee, {builder.getI32Type()}, operands).getResult(0);
+  }
+
+  static int64_t bytesOf(Type type) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return vector.getNumElements() * bytesOf(vector.getElementType());
+    return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+  }
+
+  /// Which argument of the kernel is accessed; -1 where that is not known here.
+  static int64_t argumentOf(Value memref) {
+    Operation *root = sim::traceViews(memref).getDefiningOp();
+    auto number = root ? root->getAttrOfType<IntegerAttr>(sim::argumentAttrName) : IntegerAttr();
+    return number ? number.getInt() : -1;
+  }
+
+  /// The address of a copy of `value`, which the run time compares with what stands in shared memory.
+  Value spill(Value value) {
+    Value &slot = spills[value.getType()];
+    if (!slot)
+      slot = createAtEntry(MemRefType::get({}, value.getType()));
+    memref::StoreOp::create(builder, loc, value, slot);
+    return toI64(memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, slot));
+  }
+
+  Value createAtEntry(MemRefType type) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&function.getBody().front());
+    return memref::AllocaOp::create(builder, function.getLoc(), type);
+  }
+
+  /// Hands the indices and extents to the run time through memory: this is the slow path.
+  void createReport(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site, Value defect) {
+    MemRefType type = access.memrefType();
+    if (!places)
+      places = createAtEntry(MemRefType::get({maxPlaces}, builder.getI64Type()));
+    int64_t rank = std::min<int64_t>(type.getRank(), maxPlaces / 2);
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      memref::StoreOp::create(builder, loc, toI64(access.indices[dim]), places, index(2 * dim));
+      memref::StoreOp::create(builder, loc, toI64(extent(access, metadata, dim)), places, index(2 * dim + 1));
+    }
+    int64_t flags = (access.stored ? sim::AccessWrites : 0) | (sim::isShared(type) ? sim::AccessShared : 0) |
+                    (sim::isPrivate(type) ? sim::AccessPrivate : 0);
+    Value address = toI64(memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, places));
+    sim::callRuntime(builder, loc, sim::reportFunction, {},
+                     {state, defect, i32(flags), site, i32(rank), i64(access.count()), address});
+  }
+
+  /// An access out of bounds is not made: a read gives zero.
+  void guardAccess(const Access &access, Value defect) {
+    Value safe = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, defect, i32(sim::OutOfBounds));
+    bool reads = !access.stored;
+    auto guarded = scf::IfOp::create(builder, loc, reads ? TypeRange{access.type} : TypeRange{}, safe, reads);
+    if (reads) {
+      access.op->getResult(0).replaceAllUsesWith(guarded.getResult(0));
+      builder.setInsertionPointToStart(guarded.elseBlock());
+      Value zero = isa<LLVM::LLVMPointerType>(access.type)
+                       ? LLVM::ZeroOp::create(builder, loc, access.type).getResult()
+                       : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(access.type)).getResult();
+      scf::YieldOp::create(builder, loc, zero);
+      access.op->moveBefore(guarded.thenBlock(), guarded.thenBlock()->end());
+      builder.setInsertionPointToEnd(guarded.thenBlock());
+      scf::YieldOp::create(builder, loc, access.op->getResult(0));
+    } else {
+      access.op->moveBefore(guarded.thenBlock(), guarded.thenBlock()->begin());
+    }
+  }
+
+  static constexpr int64_t maxPlaces = 16; // an index and an extent for each of 8 dimensions
+
+  func::FuncOp function;
+  OpBuilder builder;
+  Value state;
+  Location loc = function.getLoc();
+  Value places;
+  DenseMap<Type, Value> spills;
+};
+
+struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function->hasAttr(sim::kernelAttrName))
+        continue;
+      SmallVector<Operation *> ops;
+      function.walk([&](Operation *op) { ops.push_back(op); });
+      CheckInserter inserter(function);
+      for (Operation *op : ops) {
+        FailureOr<std::optional<Access>> access = findAccess(op);
+        if (failed(access))
+          return signalPassFailure();
+        if (*access)
+          inserter.insert(**access);
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace tilewright

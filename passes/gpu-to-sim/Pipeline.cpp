@@ -1,0 +1,58 @@
+//===- Pipeline.cpp - from the gpu stage to what the simulator calls ------===//
+#include "passes/gpu-to-sim/Pipeline.h"
+
+#include "passes/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilewright;
+
+/// From memrefs, loops and vectors to the LLVM dialect.
+static void addLoweringToLLVM(OpPassManager &pm) {
+  pm.addPass(createLowerAffinePass());
+  // Narrow floats are computed in f32, which rounds once an operation, as a GPU does.
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16", "f8E4M3FN", "f8E5M2"};
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  pm.addPass(createKeepNarrowRounding());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptions &options) {
+  // Transfers become plain loads and stores, which can be checked.
+  pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createConvertGPUToSim());
+  if (options.checks)
+    pm.addPass(createInsertSimChecks());
+  pm.addPass(createEraseAddressSpaces());
+  addLoweringToLLVM(pm);
+}
+
+void tilewright::registerSimPipeline() {
+  PassPipelineRegistration<SimPipelineOptions>("gpu-to-sim", "From the gpu stage to functions that the simulator runs",
+                                               buildGPUToSimPipeline);
+}

@@ -1,0 +1,40 @@
+//===- SimSupport.h - what the passes to the simulator share --------------===//
+#ifndef TILEWRIGHT_PASSES_GPU_TO_SIM_SIMSUPPORT_H
+#define TILEWRIGHT_PASSES_GPU_TO_SIM_SIMSUPPORT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace tilewright::sim {
+
+/// On a function: it is a kernel of the simulator.
+constexpr const char kernelAttrName[] = "tilewright.sim_kernel";
+/// On the cast that makes a kernel's memref argument: which argument, and what the user calls it.
+constexpr const char argumentAttrName[] = "tilewright.argument";
+constexpr const char nameAttrName[] = "te.name";
+constexpr const char stageAttrName[] = "te.stage";
+
+/// `file:line` of the user's program inside a location, or "an unknown line".
+std::string describeLocation(mlir::Location location);
+
+/// What the user calls the buffer behind a memref, looked for through views, attributes and locations.
+std::string nameBuffer(mlir::Value memref);
+
+/// The value that a memref is a view of, all the way up.
+mlir::Value traceViews(mlir::Value memref);
+
+bool isShared(mlir::BaseMemRefType type);
+bool isPrivate(mlir::BaseMemRefType type);
+
+/// A call of a function of the simulator's run time, which is declared at the first call.
+mlir::func::CallOp callRuntime(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef callee,
+                               mlir::TypeRange results, mlir::ValueRange operands);
+
+/// A pointer to a new site: a constant that holds a name and the source line of `location`.
+mlir::Value createSite(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef name);
+
+} // namespace tilewright::sim
+
+#endif

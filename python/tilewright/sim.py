@@ -1,0 +1,178 @@
+"""The simulator: the kernels of the gpu stage, run on the processor.
+
+Blocks run in sequence; the threads of a block are fibers that go on when the others have come to the barrier. With
+checks on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError: accesses out
+of bounds, reads of memory that nothing wrote, races on shared memory, barriers that not all threads reach.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mlir import ir
+from mlir.execution_engine import ExecutionEngine
+from mlir.passmanager import PassManager
+
+from .errors import SimulationError
+from .host import CONFIG_SIZE, Launcher
+from .ir import library
+from .ir.jit import lookup
+
+__all__ = ["Buffer", "Simulator", "compile_sim"]
+
+# What compiled kernels call (runtime/sim/ABI.h).
+_RUNTIME = (
+    "tw_sim_barrier",
+    "tw_sim_end",
+    "tw_sim_shuffle",
+    "tw_sim_load_global",
+    "tw_sim_store_global",
+    "tw_sim_load_shared",
+    "tw_sim_store_shared",
+    "tw_sim_report",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that a program may use: an argument's or the workspace's, `bytes` long. What is not `written` (an output,
+    the workspace) must be written before it is read."""
+
+    name: str
+    address: int
+    bytes: int
+    written: bool
+
+
+@cache
+def _runtime() -> ctypes.CDLL:
+    """The library, with the types of the simulator's C interface (runtime/sim/Simulator.h)."""
+    loaded = library()
+    pointer, text = ctypes.c_void_p, ctypes.c_char_p
+    signatures: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "tilewrightSimCreate": (pointer, (ctypes.c_int32,)),
+        "tilewrightSimDestroy": (None, (pointer,)),
+        "tilewrightSimAddKernel": (None, (pointer, text, pointer, pointer, pointer)),
+        "tilewrightSimReset": (None, (pointer,)),
+        "tilewrightSimAddBuffer": (None, (pointer, text, pointer, ctypes.c_uint64, ctypes.c_int32)),
+        "tilewrightSimLaunch": (ctypes.c_int32, (pointer, ctypes.c_int32, pointer, pointer, ctypes.c_int32)),
+        "tilewrightSimReports": (text, (pointer,)),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+    return loaded
+
+
+class Simulator:
+    """The kernels of one program, compiled for the simulator. Made by `compile_sim`.
+
+    `launcher` is what a host program launches through; it works only inside `call`, which names the memory that the
+    program may use and raises what was found:
+
+    >>> with simulator.call([Buffer("A", a.ctypes.data, a.nbytes, written=True), ...]):       # doctest: +SKIP
+    ...     program.call([a.ctypes.data, ...], shape, workspace, simulator.launcher)
+    """
+
+    def __init__(self, module: ir.Module, kernels: Sequence[str], checks: bool) -> None:
+        self.kernels = tuple(kernels)
+        self.checks = checks
+        self._lock = threading.Lock()
+        self._engine = ExecutionEngine(module, opt_level=2)
+        runtime = _runtime()
+        for name in _RUNTIME:
+            self._engine.raw_register_runtime(name, ctypes.cast(getattr(runtime, name), ctypes.c_void_p))
+        self._handle = runtime.tilewrightSimCreate(checks)
+        # The finalizer holds the engine, so that the kernels live as long as the simulator that knows them.
+        weakref.finalize(self, _destroy, self._handle, self._engine)
+        for name in self.kernels:
+            parts = (lookup(self._engine, name + suffix) for suffix in ("", "_info", "_arguments"))
+            runtime.tilewrightSimAddKernel(self._handle, name.encode(), *parts)
+        launch = ctypes.cast(runtime.tilewrightSimLaunch, ctypes.c_void_p).value
+        self.launcher = Launcher(self._handle, launch)
+
+    @contextmanager
+    def call(self, buffers: Iterable[Buffer]) -> Iterator[None]:
+        """Takes the simulator for one call of the program, whose kernels may use `buffers`.
+
+        Raises SimulationError at the end if anything was found. Calls from several threads follow one another.
+        """
+        runtime = _runtime()
+        with self._lock:
+            runtime.tilewrightSimReset(self._handle)
+            for buffer in buffers:
+                runtime.tilewrightSimAddBuffer(
+                    self._handle, buffer.name.encode(), buffer.address, buffer.bytes, buffer.written
+                )
+            yield
+            text = runtime.tilewrightSimReports(self._handle).decode()
+        if text:
+            raise SimulationError(text)
+
+    def launch(
+        self,
+        kernel: str,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_bytes: int,
+        params: Sequence[Any],
+    ) -> int:
+        """Runs one kernel, inside `call`. `params` are those of the kernel ABI: a ctypes value each (an int counts as
+        64 bits: a pointer, an extent). Returns 0, or something else if anything was found."""
+        values = [ctypes.c_int64(param) if isinstance(param, int) else param for param in params]
+        slots = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
+        config = (ctypes.c_uint64 * CONFIG_SIZE)(*grid, *block, shared_bytes)
+        number = self.kernels.index(kernel)
+        return _runtime().tilewrightSimLaunch(self._handle, number, config, slots, len(values))
+
+
+def _destroy(handle: int, engine: ExecutionEngine) -> None:
+    _runtime().tilewrightSimDestroy(handle)
+    del engine
+
+
+def _kernel_names(module: ir.Module) -> list[str]:
+    names: list[str] = []
+    for op in module.body.operations:
+        if op.operation.name == "gpu.module":
+            for inner in op.regions[0].blocks[0].operations:
+                if inner.operation.name == "gpu.func":
+                    names.append(ir.StringAttr(inner.attributes["sym_name"]).value)
+    return names
+
+
+def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None = None) -> Simulator:
+    """Compiles the kernels of a module of the gpu stage for the simulator; the module stays as it is.
+
+    `kernels` are the kernels' names in the order of their numbers (HostProgram.kernels), by default the module's order.
+    Raises CompileError where a kernel holds an operation that the simulator does not run.
+
+    >>> simulator = compile_sim(module, checks=True)      # doctest: +SKIP
+    >>> simulator.kernels                                 # doctest: +SKIP
+    ('mmult_kernel0',)
+    """
+    names = _kernel_names(module) if kernels is None else list(kernels)
+    with module.context:
+        copy = ir.Module.parse(_bytecode(module))
+        manager = PassManager.parse(f"builtin.module(gpu-to-sim{{checks={str(checks).lower()}}})")
+        try:
+            manager.run(copy.operation)
+        except ir.MLIRError as error:
+            from .driver.diagnostics import compile_error  # the driver imports this module
+
+            raise compile_error("compiling for the simulator", "sim", error) from None
+        return Simulator(copy, names, checks)
+
+
+def _bytecode(module: ir.Module) -> bytes:
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()

@@ -1,0 +1,160 @@
+//===- Simulator.cpp - the simulator's C interface ------------------------===//
+#include "runtime/sim/Simulator.h"
+
+#include "runtime/sim/Machine.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace tilewright::sim;
+
+struct TilewrightSimulator {
+  explicit TilewrightSimulator(bool checked) : machine(reports, checked) {}
+
+  ReportList reports;
+  Machine machine;
+  std::vector<Kernel> kernels;
+  std::string text;
+};
+
+/// What the kernel's arguments point to, and how many bytes of it their shapes cover. A buffer that is smaller than the
+/// shape is reported, and there is no launch.
+static bool bindArguments(TilewrightSimulator &simulator, const Kernel &kernel, void **params, int32_t paramCount,
+                          std::vector<ArgumentMemory> &arguments) {
+  const int64_t *word = kernel.info + NumInfoWords;
+  int64_t expected = 0;
+  for (int64_t number = 0; number < kernel.info[InfoNumArguments]; ++number) {
+    int64_t rank = word[2];
+    expected += 1 + std::count(word + 3, word + 3 + rank, -1);
+    word += 3 + rank;
+  }
+  if (expected != paramCount) {
+    simulator.reports.add(kernel.name + ": expected " + std::to_string(expected) + " parameters, got " +
+                          std::to_string(paramCount));
+    return false;
+  }
+  word = kernel.info + NumInfoWords;
+  for (int64_t number = 0; number < kernel.info[InfoNumArguments]; ++number) {
+    int64_t parameter = *word++, elementBytes = *word++, rank = *word++;
+    ArgumentMemory memory;
+    if (elementBytes) {
+      uint64_t bytes = elementBytes;
+      int64_t next = parameter + 1;
+      for (int64_t dim = 0; dim < rank; ++dim) {
+        int64_t extent = *word++;
+        bytes *= extent >= 0 ? extent : *static_cast<const int64_t *>(params[next++]);
+      }
+      memory.base = reinterpret_cast<uintptr_t>(*static_cast<void **>(params[parameter]));
+      memory.bytes = bytes;
+      for (Buffer &buffer : simulator.machine.buffers)
+        if (buffer.contains(memory.base))
+          memory.buffer = &buffer;
+      if (memory.buffer && memory.buffer->bytes - (memory.base - memory.buffer->base) < bytes) {
+        simulator.reports.add(kernel.name + ": expected " + std::to_string(bytes) + " bytes for '" +
+                              kernel.argumentNames[number] + "', got " +
+                              std::to_string(memory.buffer->bytes - (memory.base - memory.buffer->base)));
+        return false;
+      }
+    }
+    arguments.push_back(memory);
+  }
+  return true;
+}
+
+extern "C" {
+
+TilewrightSimulator *tilewrightSimCreate(int32_t checked) { return new TilewrightSimulator(checked); }
+
+void tilewrightSimDestroy(TilewrightSimulator *simulator) { delete simulator; }
+
+void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, void *function, const int64_t *info,
+                            const char *argumentNames) {
+  Kernel kernel{name, reinterpret_cast<KernelFunction>(function), info, {}};
+  for (int64_t number = 0; number < info[InfoNumArguments]; ++number) {
+    kernel.argumentNames.emplace_back(argumentNames);
+    argumentNames += kernel.argumentNames.back().size() + 1;
+  }
+  simulator->kernels.push_back(std::move(kernel));
+}
+
+void tilewrightSimReset(TilewrightSimulator *simulator) {
+  simulator->machine.buffers.clear();
+  simulator->reports.clear();
+}
+
+void tilewrightSimAddBuffer(TilewrightSimulator *simulator, const char *name, const void *data, uint64_t bytes,
+                            int32_t written) {
+  Buffer buffer{name, reinterpret_cast<uintptr_t>(data), bytes, {}};
+  if (!written)
+    buffer.written.assign(bytes / 64 + 1, 0);
+  simulator->machine.buffers.push_back(std::move(buffer));
+}
+
+int32_t tilewrightSimLaunch(void *context, int32_t number, const uint64_t *config, void **params, int32_t paramCount) {
+  auto &simulator = *static_cast<TilewrightSimulator *>(context);
+  if (number < 0 || static_cast<size_t>(number) >= simulator.kernels.size()) {
+    simulator.reports.add("expected a kernel below " + std::to_string(simulator.kernels.size()) + ", got " +
+                          std::to_string(number));
+    return 1;
+  }
+  const Kernel &kernel = simulator.kernels[number];
+  uint64_t threads = config[3] * config[4] * config[5];
+  if (threads == 0 || threads > 1024) {
+    simulator.reports.add(kernel.name + ": expected 1 to 1024 threads a block, got " + std::to_string(threads));
+    return 1;
+  }
+  try {
+    std::vector<ArgumentMemory> arguments;
+    if (!bindArguments(simulator, kernel, params, paramCount, arguments))
+      return 1;
+    return !simulator.machine.launch(kernel, config, params, std::move(arguments));
+  } catch (const std::bad_alloc &) {
+    simulator.reports.add(kernel.name + ": no memory for " + std::to_string(config[6]) + " bytes of shared memory");
+    return 1;
+  }
+}
+
+const char *tilewrightSimReports(TilewrightSimulator *simulator) {
+  simulator->text = simulator->reports.text();
+  return simulator->text.c_str();
+}
+
+// What compiled kernels call; the names and the parameters are ABI.h's.
+
+void tw_sim_barrier(ThreadState *state, const char *site) {
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->waitAtBarrier(thread, Site(site));
+}
+
+void tw_sim_end(ThreadState *state, const char *site) { static_cast<Thread &>(*state).waitSite = Site(site); }
+
+uint64_t tw_sim_shuffle(ThreadState *state, const char *site, int32_t mode, uint64_t bits, uint32_t offset,
+                        uint32_t width) {
+  auto &thread = static_cast<Thread &>(*state);
+  return thread.machine->shuffle(thread, Site(site), static_cast<ShuffleMode>(mode), bits, offset, width);
+}
+
+int32_t tw_sim_load_global(ThreadState *state, int32_t argument, uint64_t address, uint64_t bytes) {
+  return static_cast<Thread &>(*state).machine->loadGlobal(argument, address, bytes);
+}
+
+int32_t tw_sim_store_global(ThreadState *state, int32_t argument, uint64_t address, uint64_t bytes) {
+  return static_cast<Thread &>(*state).machine->storeGlobal(argument, address, bytes);
+}
+
+int32_t tw_sim_load_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site) {
+  auto &thread = static_cast<Thread &>(*state);
+  return thread.machine->sharedMemory().load(thread.number, address, bytes, Site(site), thread.conflict);
+}
+
+int32_t tw_sim_store_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site, const char *value) {
+  auto &thread = static_cast<Thread &>(*state);
+  return thread.machine->sharedMemory().store(thread.number, address, bytes, Site(site), value, thread.conflict);
+}
+
+void tw_sim_report(ThreadState *state, int32_t defect, int32_t flags, const char *site, int32_t rank, int64_t elements,
+                   const int64_t *places) {
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->reportAccess(thread, static_cast<Defect>(defect), flags, Site(site), rank, elements, places);
+}
+}

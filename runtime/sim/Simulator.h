@@ -1,0 +1,38 @@
+//===- Simulator.h - the simulator's C interface --------------------------===//
+//
+// A simulator holds the compiled kernels of one program. Its launch function is a launcher's (runtime/Launcher.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_SIM_SIMULATOR_H
+#define TILEWRIGHT_RUNTIME_SIM_SIMULATOR_H
+
+#include <cstdint>
+
+extern "C" {
+
+struct TilewrightSimulator;
+
+/// Makes a simulator without kernels. With `checked` its kernels are those that the pass insert-sim-checks went over.
+TilewrightSimulator *tilewrightSimCreate(int32_t checked);
+void tilewrightSimDestroy(TilewrightSimulator *simulator);
+
+/// Adds the next kernel: its function, its info (runtime/sim/ABI.h), and the names of its arguments, each
+/// ended by a zero.
+void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, void *function, const int64_t *info,
+                            const char *argumentNames);
+
+/// Forgets the buffers and reports of the last call of the program.
+void tilewrightSimReset(TilewrightSimulator *simulator);
+
+/// Tells of a buffer that the next launches may use. Unless it is `written`, reading it before writing it is a defect.
+void tilewrightSimAddBuffer(TilewrightSimulator *simulator, const char *name, const void *data, uint64_t bytes,
+                            int32_t written);
+
+/// Runs a kernel; `simulator` is a TilewrightSimulator. Returns 0, or 1 if something was found.
+int32_t tilewrightSimLaunch(void *simulator, int32_t kernel, const uint64_t *config, void **params, int32_t paramCount);
+
+/// All that was found since the last reset, one a line; "" if nothing was. Valid until the next call.
+const char *tilewrightSimReports(TilewrightSimulator *simulator);
+}
+
+#endif
