@@ -44,8 +44,8 @@ ArgumentNames collectArgumentNames(ModuleOp module) {
 class KernelConverter {
 public:
   KernelConverter(gpu::GPUFuncOp kernel, ArrayRef<std::string> names)
-      : kernel(kernel), names(names), builder(kernel.getContext()), pointer(LLVM::LLVMPointerType::get(kernel.getContext())),
-        module(kernel->getParentOfType<ModuleOp>()) {}
+      : kernel(kernel), names(names), builder(kernel.getContext()),
+        pointer(LLVM::LLVMPointerType::get(kernel.getContext())) {}
 
   LogicalResult run() {
     if (failed(checkKernel()))
@@ -111,7 +111,8 @@ private:
     SmallVector<Type> fields{pointer, pointer, i64};
     if (type.getRank())
       fields.append(2, LLVM::LLVMArrayType::get(i64, type.getRank()));
-    Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(builder.getContext(), fields));
+    auto descriptorType = LLVM::LLVMStructType::getLiteral(builder.getContext(), fields);
+    Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
     auto insert = [&](Value value, ArrayRef<int64_t> position) {
       descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
     };
@@ -167,7 +168,8 @@ private:
       } else if (argument.getType().isIndex()) {
         info.append({0, 0});
         Value taken = take(builder.getI64Type());
-        argument.replaceAllUsesWith(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), taken).getResult());
+        Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), taken);
+        argument.replaceAllUsesWith(index);
       } else if (argument.getType().isIntOrFloat()) {
         info.append({0, 0});
         argument.replaceAllUsesWith(take(argument.getType()));
@@ -222,7 +224,6 @@ private:
   ArrayRef<std::string> names;
   OpBuilder builder;
   LLVM::LLVMPointerType pointer;
-  ModuleOp module;
   func::FuncOp function;
   Value state, prologueEnd;
   llvm::MapVector<int, Value> words;
@@ -326,8 +327,10 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
   }
   if (auto alloc = dyn_cast<memref::AllocOp>(op))
     return op->emitError("expected no allocation inside a kernel (plan-shared-memory), got ") << alloc.getType();
+  if (isa<ViewLikeOpInterface>(op))
+    return success();
   for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type) && !isa<ViewLikeOpInterface>(op))
+    if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type))
       if (int64_t bytes = elementBytes(type.getElementType()); !granularity || bytes < granularity)
         granularity = bytes;
   return success();

@@ -33,8 +33,10 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
   auto found = [](Access access) -> FailureOr<std::optional<Access>> { return std::optional<Access>(access); };
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return found({op, load.getMemRef(), load.getIndices(), load.getType(), Value()});
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return found({op, store.getMemRef(), store.getIndices(), store.getValueToStore().getType(), store.getValueToStore()});
+  if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    Value stored = store.getValueToStore();
+    return found({op, store.getMemRef(), store.getIndices(), stored.getType(), stored});
+  }
   // Vectors of rank 0 and 1 lie along the last dimension; one of a higher rank is unrolled before it comes here.
   auto lies = [](VectorType type) { return type.getRank() <= 1 && !type.isScalable(); };
   if (auto load = dyn_cast<vector::LoadOp>(op); load && lies(load.getVectorType()))

@@ -10,9 +10,8 @@ namespace {
 
 struct KeepNarrowRounding : impl::KeepNarrowRoundingBase<KeepNarrowRounding> {
   void runOnOperation() override {
-    auto clear = [](auto op) { op.setFastmath(arith::FastMathFlags::none); };
-    getOperation()->walk([&](arith::TruncFOp op) { clear(op); });
-    getOperation()->walk([&](arith::ExtFOp op) { clear(op); });
+    getOperation()->walk([](arith::TruncFOp op) { op.setFastmath(std::nullopt); });
+    getOperation()->walk([](arith::ExtFOp op) { op.setFastmath(std::nullopt); });
   }
 };
 

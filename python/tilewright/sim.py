@@ -1,13 +1,14 @@
 """The simulator: the kernels of the gpu stage, run on the processor.
 
-Blocks run in sequence; the threads of a block are fibers that go on when the others have come to the barrier. With checks
-on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError: accesses out
+Blocks run in sequence; the threads of a block are fibers that go on when the others have come to the barrier. With
+checks on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError: accesses out
 of bounds, reads of memory that nothing wrote, races on shared memory, barriers that not all threads reach.
 """
 
 from __future__ import annotations
 
 import ctypes
+import io
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
-from .errors import CompileError, Diagnostic, SimulationError
+from .errors import SimulationError
 from .host import CONFIG_SIZE, Launcher
 from .ir import library
 from .ir.jit import lookup
@@ -165,17 +166,13 @@ def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None =
         try:
             manager.run(copy.operation)
         except ir.MLIRError as error:
-            found = tuple(
-                Diagnostic(info.severity.name.lower(), info.message, str(info.location)) for info in error.error_diagnostics
-            )
-            text = "\n".join(map(str, found)) or str(error)
-            raise CompileError(f"{text}\n(compiling for the simulator)", stage="sim", diagnostics=found) from None
+            from .driver.diagnostics import compile_error  # the driver imports this module
+
+            raise compile_error("compiling for the simulator", "sim", error) from None
         return Simulator(copy, names, checks)
 
 
 def _bytecode(module: ir.Module) -> bytes:
-    import io
-
     stream = io.BytesIO()
     module.operation.write_bytecode(stream)
     return stream.getvalue()

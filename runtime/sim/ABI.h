@@ -1,7 +1,7 @@
 //===- ABI.h - what compiled kernels and the simulator agree on -----------===//
 //
-// The pass convert-gpu-to-sim makes of each kernel a function `void kernel(ThreadState *, void **params)` and a constant
-// `int64_t kernel_info[]`. Both sides include this header; it needs neither MLIR nor anything of the run time.
+// The pass convert-gpu-to-sim makes of each kernel a function `void kernel(ThreadState *, void **params)` and constants
+// `int64_t kernel_info[]` and `char kernel_arguments[]`. Both sides include this header; it needs neither MLIR nor anything of the run time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_RUNTIME_SIM_ABI_H
@@ -47,15 +47,15 @@ enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
 // `places` of a report is the index and the extent of each dimension, in order.
 //
-// The functions that compiled code calls. A site is two strings, one behind the other, each ended by a zero: the name of
-// the buffer or operation, and the source line.
+// The functions that compiled code calls. A site is two strings, one behind the other, each ended by a zero: the name
+// of the buffer or operation, and the source line.
 constexpr const char barrierFunction[] = "tw_sim_barrier";          // (state, site)
 constexpr const char endFunction[] = "tw_sim_end";                  // (state, site)
 constexpr const char shuffleFunction[] = "tw_sim_shuffle";          // (state, site, mode, bits, offset, width) -> bits
 constexpr const char loadGlobalFunction[] = "tw_sim_load_global";   // (state, argument or -1, address, bytes) -> defect
 constexpr const char storeGlobalFunction[] = "tw_sim_store_global"; // (state, argument or -1, address, bytes) -> defect
 constexpr const char loadSharedFunction[] = "tw_sim_load_shared";   // (state, address, bytes, site) -> defect
-constexpr const char storeSharedFunction[] = "tw_sim_store_shared"; // (state, address, bytes, site, new value) -> defect
+constexpr const char storeSharedFunction[] = "tw_sim_store_shared"; // (state, address, bytes, site, value) -> defect
 constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
 
 } // namespace tilewright::sim

@@ -10,7 +10,8 @@ static std::string tuple(uint64_t x, uint64_t y, uint64_t z) {
 }
 
 std::string Machine::describeNumber(uint64_t thread) const {
-  return "thread " + tuple(thread % blockDim[0], thread / blockDim[0] % blockDim[1], thread / blockDim[0] / blockDim[1]);
+  uint64_t row = thread / blockDim[0];
+  return "thread " + tuple(thread % blockDim[0], row % blockDim[1], row / blockDim[1]);
 }
 
 std::string Machine::describeBlock() const {
@@ -22,7 +23,8 @@ std::string Machine::describe(const Thread &thread) const {
 }
 
 /// "[3, 70]", or "[3, 68:72]" for a vector; with `extents` also whether that lies inside them.
-static std::string describePlaces(int32_t rank, int64_t elements, const int64_t *places, bool &inside, std::string &shape) {
+static std::string describePlaces(int32_t rank, int64_t elements, const int64_t *places, bool &inside,
+                                  std::string &shape) {
   std::string text = "[";
   shape = "[";
   inside = true;
@@ -43,7 +45,8 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
   bool writes = flags & AccessWrites;
   const Conflict &conflict = thread.conflict;
   Site other = defect == Race ? conflict.otherSite : Site();
-  ReportList::Key key{defect * 4 + writes * 2 + (defect == Race && conflict.otherWrites), site.identity(), other.identity()};
+  int kind = defect * 4 + writes * 2 + (defect == Race && conflict.otherWrites);
+  ReportList::Key key{kind, site.identity(), other.identity()};
   if (!reports.count(key))
     return;
   bool inside;
@@ -69,7 +72,7 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     return;
   }
   // What makes two findings the same to a reader: kind, buffer and lines, but not the indices and threads.
-  std::string place = std::to_string(std::get<0>(key)) + line + site.name() + '\n' + (other ? other.line() : "");
+  std::string place = std::to_string(kind) + line + site.name() + '\n' + (other ? other.line() : "");
   reports.describe(key, place, head + tail);
 }
 
@@ -81,7 +84,8 @@ void Machine::reportStuck() {
       waiting = &threads[number];
   auto isShuffle = [](const Thread &thread) { return thread.wait == Wait::Shuffle; };
   std::string name = isShuffle(*waiting) ? "shuffle" : "barrier";
-  std::string text = std::string(waiting->waitSite.line()) + ": divergent " + name + ": " + describe(*waiting) + " waits here, but ";
+  std::string text = std::string(waiting->waitSite.line()) + ": divergent " + name + ": " + describe(*waiting);
+  text += " waits here, but ";
 
   size_t first = 0, end = threadCount;
   if (isShuffle(*waiting)) {
@@ -103,7 +107,7 @@ void Machine::reportStuck() {
     if (other.wait == Wait::Ended)
       text += std::string(" has ended at ") + other.waitSite.line();
     else
-      text += std::string(" waits at the ") + (isShuffle(other) ? "shuffle" : "barrier") + " of " + other.waitSite.line();
+      text += std::string(" waits at the ") + (isShuffle(other) ? "shuffle of " : "barrier of ") + other.waitSite.line();
     break;
   }
   reports.add(text);

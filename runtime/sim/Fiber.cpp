@@ -18,7 +18,8 @@ bool StackPool::reserve(size_t count, size_t bytes) {
     return true;
   release();
   // Pages come when they are touched, so what is reserved and never used costs nothing.
-  void *mapped = mmap(nullptr, count * wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void *mapped = mmap(nullptr, count * wanted, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (mapped == MAP_FAILED)
     return false;
   memory = static_cast<char *>(mapped);
@@ -39,8 +40,8 @@ void StackPool::release() {
 
 #if defined(__x86_64__)
 
-// Saves what the ABI asks a callee to keep and changes the stack. The control words of the floating-point units are left
-// alone: no kernel touches them. ucontext would make a system call at each switch.
+// Saves what the ABI asks a callee to keep and changes the stack. The control words of the floating-point units are
+// left alone: no kernel touches them. ucontext would make a system call at each switch.
 extern "C" void tilewrightSwitchStack(void **savedStack, void *nextStack);
 asm(R"(
     .text

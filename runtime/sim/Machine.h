@@ -29,8 +29,8 @@ struct Kernel {
 
 class Machine;
 
-/// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no thread
-/// can run; one that finds none has found a deadlock.
+/// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no
+/// thread can run; one that finds none has found a deadlock.
 enum class Wait { Nothing, Barrier, Shuffle, Ended };
 
 /// A simulated thread. Compiled code holds a pointer to its state, which is therefore first.
@@ -47,8 +47,8 @@ struct Thread : ThreadState {
   uint32_t shuffleOffset = 0, shuffleWidth = 0;
 };
 
-/// Runs one launch after the other: its blocks in sequence, the threads of a block as fibers where they have to wait for
-/// each other, one behind the other where they do not.
+/// Runs one launch after the other: its blocks in sequence, the threads of a block as fibers where they have to wait
+/// for each other, one behind the other where they do not.
 class Machine {
 public:
   explicit Machine(ReportList &reports, bool checked) : reports(reports), checked(checked) {}

@@ -128,7 +128,8 @@ void tw_sim_barrier(ThreadState *state, const char *site) {
 
 void tw_sim_end(ThreadState *state, const char *site) { static_cast<Thread &>(*state).waitSite = Site(site); }
 
-uint64_t tw_sim_shuffle(ThreadState *state, const char *site, int32_t mode, uint64_t bits, uint32_t offset, uint32_t width) {
+uint64_t tw_sim_shuffle(ThreadState *state, const char *site, int32_t mode, uint64_t bits, uint32_t offset,
+                        uint32_t width) {
   auto &thread = static_cast<Thread &>(*state);
   return thread.machine->shuffle(thread, Site(site), static_cast<ShuffleMode>(mode), bits, offset, width);
 }

@@ -16,7 +16,8 @@ struct TilewrightSimulator;
 TilewrightSimulator *tilewrightSimCreate(int32_t checked);
 void tilewrightSimDestroy(TilewrightSimulator *simulator);
 
-/// Adds the next kernel: its function, its info (runtime/sim/ABI.h), and the names of its arguments, each ended by a zero.
+/// Adds the next kernel: its function, its info (runtime/sim/ABI.h), and the names of its arguments, each
+/// ended by a zero.
 void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, void *function, const int64_t *info,
                             const char *argumentNames);
 
