@@ -102,6 +102,53 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+//===--- gpu to nvvm ------------------------------------------------------===//
+
+def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
+  let description = [{
+    A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
+    Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
+    from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
+    buffers are static and below 2^31 elements, otherwise in 64. The module gets the `#nvvm.target` of `arch`, whose PTX
+    version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
+
+    ```mlir
+    gpu.module @f_kernels {
+      gpu.func @f_kernel0(%a: memref<?xf32>, %b: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+        %i = gpu.thread_id x
+        %x = memref.load %a[%i] : memref<?xf32>
+        memref.store %x, %b[%i] : memref<?xf32>
+        gpu.return
+      }
+    }
+    ```
+    becomes
+    ```mlir
+    gpu.module @f_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
+      llvm.func @f_kernel0(%a: !llvm.ptr {llvm.align = 16, llvm.noalias, llvm.readonly}, %a_0: i64,
+                           %b: !llvm.ptr {llvm.align = 16, llvm.noalias}, %b_0: i64)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256, 1, 1>} {
+        %i = nvvm.read.ptx.sreg.tid.x range <i32, 0, 256> : i32
+        ...
+      }
+    }
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture, sm_75 to sm_120">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::cf::ControlFlowDialect", "mlir::memref::MemRefDialect", "mlir::vector::VectorDialect"];
+}
+
+def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
+  let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
+  let description = [{
+    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. The
+    module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
+    message.
+  }];
+}
+
 //===--- gpu to host ------------------------------------------------------===//
 
 def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {

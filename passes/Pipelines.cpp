@@ -8,6 +8,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -30,7 +31,20 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {}
 
-void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {}
+void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  ConvertKernelsToNVVMOptions conversion;
+  conversion.arch = options.arch;
+  kernels.addPass(createConvertKernelsToNVVM(conversion));
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
 
 void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // The launches may stand in structured control flow, which cannot be left in the middle when one of them fails.

@@ -1,0 +1,108 @@
+//===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
+#include "passes/Passes.h"
+#include "passes/gpu-to-nvvm/KernelABI.h"
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONVERTKERNELSTONVVM
+#include "passes/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+
+/// Whether every index in `module` fits 32 bits: all buffers are static and below 2^31 elements, and so is every
+/// constant. Addresses are still computed in 64 bits, from 32-bit offsets in elements; an index that overshoots a buffer
+/// stands behind the predicate that keeps it from being used.
+static bool fits32BitIndices(gpu::GPUModuleOp module) {
+  auto isSmall = [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return !memref || (memref.hasStaticShape() && memref.getNumElements() <= INT32_MAX);
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    IntegerAttr constant;
+    if (matchPattern(op, m_Constant(&constant)) && constant.getType().isIndex() && !constant.getValue().isSignedIntN(32))
+      return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (!llvm::all_of(block.getArgumentTypes(), isSmall))
+          return WalkResult::interrupt();
+    // An index that comes from elsewhere may be anything.
+    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
+      if (llvm::any_of(kernel.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
+        return WalkResult::interrupt();
+    return llvm::all_of(op->getResultTypes(), isSmall) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+namespace tilewright {
+namespace {
+
+struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVM> {
+  using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    const NVPTXArchitecture *architecture = findArchitecture(arch);
+    if (!architecture) {
+      module.emitError("expected one of the architectures ") << knownArchitectures() << ", got '" << arch << "'";
+      return signalPassFailure();
+    }
+
+    // Vectors of more than one dimension and lane shuffles that LLVM has no form for go first.
+    {
+      RewritePatternSet patterns(context);
+      vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+      vector::populateVectorBroadcastLoweringPatterns(patterns);
+      vector::populateVectorShapeCastLoweringPatterns(patterns);
+      if (failed(applyPatternsGreedily(module, std::move(patterns))))
+        return signalPassFailure();
+    }
+
+    LowerToLLVMOptions options(context);
+    options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);
+    LLVMTypeConverter converter(context, options);
+    configureGpuToNVVMTypeConverter(converter);
+
+    for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>()))
+      if (failed(lowerKernelSignature(kernel, converter)))
+        return signalPassFailure();
+
+    RewritePatternSet patterns(context);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    cf::populateAssertToLLVMConversionPattern(converter, patterns);
+    populateGpuToNVVMConversionPatterns(converter, patterns);
+    populateGpuWMMAToNVVMConversionPatterns(converter, patterns);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    populateVectorToLLVMConversionPatterns(converter, patterns);
+    LLVMConversionTarget target(*context);
+    configureGpuToNVVMConversionLegality(target);
+    target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+
+    module.setTargetsAttr(ArrayAttr::get(
+        context, NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", architecture->name,
+                                           architecture->features)));
+  }
+};
+
+} // namespace
+} // namespace tilewright

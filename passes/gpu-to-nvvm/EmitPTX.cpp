@@ -1,0 +1,111 @@
+//===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
+#include "passes/Passes.h"
+
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <mutex>
+
+// Not TargetSelect.h: the library holds the back end, but not every one that LLVM's configuration lists.
+extern "C" {
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace tilewright {
+#define GEN_PASS_DEF_EMITPTX
+#include "passes/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+
+namespace {
+/// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
+struct ModuleToPTX : LLVM::ModuleToObject {
+  using ModuleToObject::ModuleToObject;
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
+    FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
+    if (failed(machine))
+      return getOperation().emitError("the NVPTX back end is not available for ") << chip;
+    FailureOr<SmallString<0>> text =
+        translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
+    if (failed(text))
+      return failure();
+    return SmallVector<char, 0>(text->begin(), text->end());
+  }
+};
+} // namespace
+
+namespace tilewright {
+namespace {
+
+struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
+  using EmitPTXBase::EmitPTXBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    auto target = module.getTargetsAttr() && module.getTargetsAttr().size() == 1
+                      ? dyn_cast<NVVM::NVVMTargetAttr>(module.getTargetsAttr()[0])
+                      : nullptr;
+    if (!target) {
+      module.emitError("expected a gpu.module with one #nvvm.target");
+      return signalPassFailure();
+    }
+    static std::once_flag once;
+    std::call_once(once, [] {
+      LLVMInitializeNVPTXTargetInfo();
+      LLVMInitializeNVPTXTarget();
+      LLVMInitializeNVPTXTargetMC();
+      LLVMInitializeNVPTXAsmPrinter();
+    });
+    std::optional<SmallVector<char, 0>> text;
+    std::string message;
+    if (!runGuarded([&] {
+          text = ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO()).run();
+        }, message)) {
+      module.emitError("LLVM's NVPTX back end gave up for ") << target.getChip() << (message.empty() ? "" : ": ") << message;
+      return signalPassFailure();
+    }
+    if (!text)
+      return signalPassFailure();
+    module->setAttr("tilewright.ptx", StringAttr::get(&getContext(), StringRef(text->data(), text->size())));
+  }
+
+  /// Runs `function`. What LLVM's back end cannot select aborts the process; here it returns false, with LLVM's message.
+  /// What LLVM had allocated is lost then, which is better than the user's session.
+  static bool runGuarded(llvm::function_ref<void()> function, std::string &message) {
+    static std::mutex mutex;
+    std::lock_guard<std::mutex> lock(mutex); // both handlers are the process's own
+    llvm::ScopedFatalErrorHandler handler(
+        [](void *text, const char *reason, bool) {
+          // Another thread's LLVM is not ours to rescue.
+          if (auto *recovery = llvm::CrashRecoveryContext::GetCurrent()) {
+            *static_cast<std::string *>(text) = reason;
+            recovery->HandleExit(1);
+          }
+        },
+        &message);
+    llvm::CrashRecoveryContext::Enable();
+    llvm::CrashRecoveryContext recovery;
+    bool done = recovery.RunSafely(function);
+    llvm::CrashRecoveryContext::Disable();
+    return done;
+  }
+};
+
+} // namespace
+} // namespace tilewright

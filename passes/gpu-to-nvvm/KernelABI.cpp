@@ -1,0 +1,158 @@
+//===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
+#include "passes/gpu-to-nvvm/KernelABI.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+/// The buffers that the runtime passes start at least this aligned: it checks the caller's arrays, and the workspace's
+/// temporaries are placed so.
+static constexpr unsigned bufferAlignment = 16;
+
+/// Whether nothing is done with `buffer` but to load from it, here or through views of it.
+static bool isOnlyLoaded(Value buffer) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (isa<memref::LoadOp, vector::LoadOp, memref::DimOp, memref::ExtractStridedMetadataOp>(user))
+      return !isa<memref::ExtractStridedMetadataOp>(user) || isOnlyLoaded(user->getResult(0));
+    // A select or a branch takes the buffer elsewhere; only views are followed.
+    if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1)
+      return isOnlyLoaded(user->getResult(0));
+    return false;
+  });
+}
+
+/// The descriptor of a row-major memref from its pointer and its dynamic extents (all in the converter's index type).
+static Value buildDescriptor(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter, MemRefType type,
+                             Value pointer, ValueRange dynamicSizes) {
+  if (type.hasStaticShape())
+    return MemRefDescriptor::fromStaticShape(builder, loc, converter, type, pointer);
+  auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(builder, loc, pointer);
+  descriptor.setAlignedPtr(builder, loc, pointer);
+  descriptor.setConstantOffset(builder, loc, 0);
+  Type indexType = converter.getIndexType();
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, indexType, builder.getIntegerAttr(indexType, value));
+  };
+  Value stride = constant(1);
+  unsigned dynamic = dynamicSizes.size();
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
+    Value size = type.isDynamicDim(dim) ? dynamicSizes[--dynamic] : constant(type.getDimSize(dim));
+    descriptor.setSize(builder, loc, dim, size);
+    descriptor.setStride(builder, loc, dim, stride);
+    if (dim > 0)
+      stride = LLVM::MulOp::create(builder, loc, stride, size);
+  }
+  return descriptor;
+}
+
+namespace {
+/// The new signature, and for each argument of the old one how many of the new ones stand for it.
+struct Signature {
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+};
+} // namespace
+
+static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, const LLVMTypeConverter &converter,
+                                 Signature &signature) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  auto add = [&](Type type, ArrayRef<NamedAttribute> attributes = {}) {
+    signature.types.push_back(type);
+    signature.attributes.push_back(builder.getDictionaryAttr(attributes));
+  };
+  if (auto type = dyn_cast<MemRefType>(argument.getType())) {
+    if (!type.getLayout().isIdentity() || type.getMemorySpace())
+      return kernel.emitOpError("expected a row-major memref without memory space as argument #")
+             << argument.getArgNumber() << ", got " << type;
+    SmallVector<NamedAttribute> attributes = {
+        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment)),
+        builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr())};
+    if (isOnlyLoaded(argument))
+      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
+    add(LLVM::LLVMPointerType::get(context), attributes);
+    for (int64_t i = 0; i < type.getNumDynamicDims(); ++i)
+      add(builder.getI64Type());
+    return success();
+  }
+  if (argument.getType().isIndex()) {
+    add(builder.getI64Type());
+    return success();
+  }
+  if (argument.getType().isIntOrFloat()) {
+    add(converter.convertType(argument.getType()));
+    return success();
+  }
+  return kernel.emitOpError("expected a memref, an index or a scalar as argument #")
+         << argument.getArgNumber() << ", got " << argument.getType();
+}
+
+FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kernel,
+                                                             const LLVMTypeConverter &converter) {
+  if (kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions())
+    return kernel.emitOpError("expected no attributions: shared memory is a global of the module, private memory an "
+                              "alloca");
+  if (kernel.getFunctionType().getNumResults())
+    return kernel.emitOpError("expected no results, got ") << kernel.getFunctionType().getNumResults();
+  Signature signature;
+  Block &body = kernel.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    if (failed(addArgument(kernel, argument, converter, signature)))
+      return failure();
+
+  IRRewriter rewriter(kernel);
+  Location loc = kernel.getLoc();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(kernel.getContext()), signature.types);
+  auto function = LLVM::LLVMFuncOp::create(rewriter, loc, kernel.getName(), type);
+  if (kernel.isKernel()) {
+    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), rewriter.getUnitAttr());
+    function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), rewriter.getUnitAttr());
+  }
+  if (auto size = kernel.getKnownBlockSizeAttr())
+    function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+    function->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  function.setAllArgAttrs(signature.attributes);
+
+  // The old arguments, made from the new ones in front of the body.
+  function.getBody().takeBody(kernel.getBody());
+  Block *entry = rewriter.createBlock(&function.getBody(), function.getBody().begin());
+  for (Type argumentType : signature.types)
+    entry->addArgument(argumentType, loc);
+  rewriter.setInsertionPointToStart(entry);
+  auto toIndex = [&](Value value) -> Value {
+    if (converter.getIndexType() == value.getType())
+      return value;
+    return LLVM::TruncOp::create(rewriter, loc, converter.getIndexType(), value);
+  };
+  unsigned next = 0;
+  for (BlockArgument argument : body.getArguments()) {
+    Value made = entry->getArgument(next++);
+    Type wanted = argument.getType();
+    if (auto memref = dyn_cast<MemRefType>(wanted)) {
+      SmallVector<Value> sizes;
+      for (int64_t i = 0; i < memref.getNumDynamicDims(); ++i)
+        sizes.push_back(toIndex(entry->getArgument(next++)));
+      made = buildDescriptor(rewriter, loc, converter, memref, made, sizes);
+    } else if (wanted.isIndex()) {
+      made = toIndex(made);
+    }
+    if (made.getType() != wanted)
+      made = UnrealizedConversionCastOp::create(rewriter, loc, wanted, made).getResult(0);
+    argument.replaceAllUsesWith(made);
+  }
+  body.eraseArguments(0, body.getNumArguments());
+  rewriter.mergeBlocks(&body, entry);
+  function.walk([&](gpu::ReturnOp op) {
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
+  });
+  rewriter.eraseOp(kernel);
+  return function;
+}

@@ -1,0 +1,26 @@
+//===- NVPTXArchitectures.cpp - the GPU architectures that can be compiled for ===//
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+// PTX 8.6 has all that kernels for sm_90 and below use (relaxed arrivals among it); every CUDA 13 driver and linker
+// takes it. The newer families appeared with later versions; 9.0 is the newest that both LLVM and the linker know.
+static constexpr tilewright::NVPTXArchitecture architectures[] = {
+    {"sm_75", 75, "+ptx86"},   {"sm_80", 80, "+ptx86"},    {"sm_86", 86, "+ptx86"},    {"sm_87", 87, "+ptx86"},
+    {"sm_88", 88, "+ptx90"},   {"sm_89", 89, "+ptx86"},    {"sm_90", 90, "+ptx86"},    {"sm_90a", 90, "+ptx86"},
+    {"sm_100", 100, "+ptx86"}, {"sm_100a", 100, "+ptx86"}, {"sm_100f", 100, "+ptx88"}, {"sm_103", 103, "+ptx88"},
+    {"sm_103a", 103, "+ptx88"}, {"sm_103f", 103, "+ptx88"}, {"sm_110", 110, "+ptx90"}, {"sm_110a", 110, "+ptx90"},
+    {"sm_110f", 110, "+ptx90"}, {"sm_120", 120, "+ptx87"}, {"sm_120a", 120, "+ptx87"}, {"sm_120f", 120, "+ptx88"},
+};
+
+const tilewright::NVPTXArchitecture *tilewright::findArchitecture(StringRef name) {
+  const auto *found = find_if(architectures, [&](const NVPTXArchitecture &known) { return known.name == name; });
+  return found == std::end(architectures) ? nullptr : found;
+}
+
+std::string tilewright::knownArchitectures() {
+  return join(map_range(architectures, [](const NVPTXArchitecture &known) { return known.name.str(); }), ", ");
+}

@@ -1,0 +1,154 @@
+"""The last two steps: PTX of a module at the nvvm stage by LLVM, and a cubin of PTX by nvJitLink, both in process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from mlir import ir
+
+from .driver.diagnostics import compile_error
+from .driver.pipeline import Lowering
+from .errors import CompileError
+
+__all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOptions:
+    """How a cubin is made of PTX.
+
+    `opt_level` is ptxas's own, 0 to 3; `max_registers` bounds the registers of a thread where the kernel sets no bound
+    itself; `line_info` keeps the source lines for profilers; `extra` is handed to nvJitLink as it stands.
+
+    >>> LinkOptions(max_registers=128).arguments("sm_90a")
+    ('-arch=sm_90a', '-O3', '-verbose', '-maxrregcount=128')
+    """
+
+    opt_level: int = 3
+    max_registers: int | None = None
+    line_info: bool = False
+    extra: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.opt_level not in (0, 1, 2, 3):
+            raise ValueError(f"expected an opt_level from 0 to 3, got {self.opt_level!r}")
+        if self.max_registers is not None and not 16 <= self.max_registers <= 255:
+            raise ValueError(f"expected max_registers from 16 to 255, got {self.max_registers!r}")
+
+    def arguments(self, arch: str) -> tuple[str, ...]:
+        """The linker's command line."""
+        arguments = [f"-arch={arch}", f"-O{self.opt_level}", "-verbose"]
+        if self.max_registers is not None:
+            arguments.append(f"-maxrregcount={self.max_registers}")
+        if self.line_info:
+            arguments.append("-lineinfo")
+        return (*arguments, *self.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResources:
+    """What a thread of a kernel takes, as ptxas reports it: registers, and bytes of stack and of spills."""
+
+    registers: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """A linked cubin: its bytes, the resources of each kernel in it, and the linker's log."""
+
+    image: bytes
+    resources: dict[str, KernelResources]
+    log: str
+
+
+def emit_ptx(module: ir.Module) -> str:
+    """The PTX of all kernels of `module`, which is at the nvvm stage; it is left as it is.
+
+    Raises CompileError (stage "ptx") where LLVM has no code for an op, or where `module` does not hold exactly one
+    `gpu.module`.
+
+    >>> print(emit_ptx(tw.lower(s, [A, B, C], stage="nvvm")))      # doctest: +SKIP
+    """
+    from mlir.passmanager import PassManager
+
+    module = Lowering._copy(module)
+    kernels = [operation for operation in module.body if operation.operation.name == "gpu.module"]
+    if len(kernels) != 1:
+        raise CompileError(f"expected one gpu.module at the nvvm stage, got {len(kernels)}", stage="ptx")
+    with module.context:
+        try:
+            PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(module.operation)
+        except ir.MLIRError as error:
+            raise compile_error("emitting PTX", "ptx", error) from None
+        return ir.StringAttr(kernels[0].attributes["tilewright.ptx"]).value
+
+
+def link_cubin(ptx: str, arch: str, options: LinkOptions | None = None) -> bytes:
+    """The cubin for `arch` of `ptx`; `link` tells what it takes beside. Raises CompileError (stage "cubin")."""
+    return link(ptx, arch, options).image
+
+
+def link(ptx: str, arch: str, options: LinkOptions | None = None) -> Cubin:
+    """Links `ptx` to a cubin for `arch` with nvJitLink.
+
+    Raises CompileError (stage "cubin") with the linker's log where it refuses the PTX or the architecture, and where
+    the linker's library is not installed.
+    """
+    try:
+        from cuda.bindings import nvjitlink
+    except ImportError as error:
+        raise CompileError(f"nvJitLink is not installed: {error}", stage="cubin") from None
+
+    arguments = list((options or LinkOptions()).arguments(arch))
+    source = ptx.encode()
+
+    def log_of(handle: int, kind: str) -> str:
+        size = getattr(nvjitlink, f"get_{kind}_log_size")(handle)
+        buffer = bytearray(size)
+        getattr(nvjitlink, f"get_{kind}_log")(handle, buffer)
+        return buffer.decode(errors="replace").strip("\0 \n")
+
+    try:
+        handle = nvjitlink.create(len(arguments), arguments)
+    except nvjitlink.nvJitLinkError as error:
+        raise CompileError(f"nvJitLink refused its options ({' '.join(arguments)}): {error}", stage="cubin") from None
+    except RuntimeError as error:  # the library is loaded at the first call
+        raise CompileError(f"nvJitLink could not be loaded: {error}", stage="cubin") from None
+    try:
+        try:
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, source, len(source), "kernels.ptx")
+            nvjitlink.complete(handle)
+        except nvjitlink.nvJitLinkError as error:
+            log = log_of(handle, "error") or str(error)
+            raise CompileError(f"nvJitLink refused the PTX for {arch}:\n{log}", stage="cubin") from None
+        image = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, image)
+        log = log_of(handle, "info")
+    finally:
+        nvjitlink.destroy(handle)
+    return Cubin(bytes(image), _resources(log), log)
+
+
+def _resources(log: str) -> dict[str, KernelResources]:
+    """The lines of ptxas's report, by kernel.
+
+    >>> _resources('''ptxas info    : Compiling entry function 'f' for 'sm_90a'
+    ... ptxas info    : Function properties for f
+    ... ptxas         .     8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+    ... ptxas info    : Used 40 registers, used 1 barriers''')
+    {'f': KernelResources(registers=40, stack_bytes=8, spill_store_bytes=4, spill_load_bytes=12)}
+    """
+    found: dict[str, KernelResources] = {}
+    name, memory = "", (0, 0, 0)
+    for line in log.splitlines():
+        if match := re.search(r"Compiling entry function '([^']+)'", line):
+            name, memory = match[1], (0, 0, 0)
+        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            memory = (int(match[1]), int(match[2]), int(match[3]))
+        elif name and (match := re.search(r"Used (\d+) registers", line)):
+            found[name] = KernelResources(int(match[1]), *memory)
+    return found
