@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from .driver.diagnostics import compile_error
-from .driver.pipeline import Lowering
 from .errors import CompileError
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
@@ -75,16 +74,18 @@ def emit_ptx(module: ir.Module) -> str:
     """
     from mlir.passmanager import PassManager
 
-    module = Lowering._copy(module)
     kernels = [operation for operation in module.body if operation.operation.name == "gpu.module"]
     if len(kernels) != 1:
         raise CompileError(f"expected one gpu.module at the nvvm stage, got {len(kernels)}", stage="ptx")
-    with module.context:
+    with module.context, ir.Location.unknown():
+        alone = ir.Module.create()
+        copy = kernels[0].operation.clone()
+        alone.body.append(copy)
         try:
-            PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(module.operation)
+            PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(alone.operation)
         except ir.MLIRError as error:
             raise compile_error("emitting PTX", "ptx", error) from None
-        return ir.StringAttr(kernels[0].attributes["tilewright.ptx"]).value
+        return ir.StringAttr(copy.attributes["tilewright.ptx"]).value
 
 
 def link_cubin(ptx: str, arch: str, options: LinkOptions | None = None) -> bytes:
