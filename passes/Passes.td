@@ -347,6 +347,18 @@ def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
 
 //===--- gpu to nvvm ------------------------------------------------------===//
 
+def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Refuse ops and types that have no lowering for a GPU";
+  let description = [{
+    What LLVM's back end aborts on, what upstream's conversion asserts on, and what would become a call of libdevice is
+    refused here, at the user's line. The module is not changed.
+
+    ```mlir
+    %y = math.exp2 %x : f64  // error: math.exp2 on 'f64' has no lowering for target cuda
+    ```
+  }];
+}
+
 def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
   let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
   let description = [{

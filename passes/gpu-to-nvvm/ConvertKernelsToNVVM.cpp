@@ -89,7 +89,8 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     cf::populateAssertToLLVMConversionPattern(converter, patterns);
     populateGpuToNVVMConversionPatterns(converter, patterns);
     populateGpuWMMAToNVVMConversionPatterns(converter, patterns);
-    populateMathToLLVMConversionPatterns(converter, patterns);
+    // Before upstream's patterns for GPUs, which call libdevice even for a square root.
+    populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     LLVMConversionTarget target(*context);

@@ -6,6 +6,10 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -74,9 +78,24 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
     });
     std::optional<SmallVector<char, 0>> text;
     std::string message;
-    if (!runGuarded([&] {
-          text = ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO()).run();
-        }, message)) {
+    // LLVM's own handler of errors leaves the process.
+    auto handleErrors = [&](llvm::Module &llvmModule) {
+      llvmModule.getContext().setDiagnosticHandlerCallBack(
+          [](const llvm::DiagnosticInfo *info, void *text) {
+            if (info->getSeverity() != llvm::DS_Error)
+              return;
+            llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
+            llvm::DiagnosticPrinterRawOStream printer(stream);
+            info->print(printer);
+          },
+          &message);
+    };
+    auto emit = [&] {
+      text = ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(),
+                         handleErrors)
+                 .run();
+    };
+    if (!runGuarded(emit, message) || !message.empty()) {
       module.emitError("LLVM's NVPTX back end gave up for ") << target.getChip() << (message.empty() ? "" : ": ") << message;
       return signalPassFailure();
     }

@@ -116,8 +116,10 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   }
   if (auto size = kernel.getKnownBlockSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  // The symbol's name is a discardable attribute of a gpu.func too; only other dialects' are carried over.
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
-    function->setDiscardableAttr(attribute.getName(), attribute.getValue());
+    if (attribute.getNameDialect() && attribute.getName() != gpu::GPUDialect::getKernelFuncAttrName())
+      function->setDiscardableAttr(attribute.getName(), attribute.getValue());
   function.setAllArgAttrs(signature.attributes);
 
   // The old arguments, made from the new ones in front of the body.

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from .driver.diagnostics import compile_error
-from .driver.pipeline import Lowering
 from .errors import CompileError
+from .ir.diagnostics import diagnostics_of
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
 
@@ -18,29 +17,25 @@ __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
 class LinkOptions:
     """How a cubin is made of PTX.
 
-    `opt_level` is ptxas's own, 0 to 3; `max_registers` bounds the registers of a thread where the kernel sets no bound
-    itself; `line_info` keeps the source lines for profilers; `extra` is handed to nvJitLink as it stands.
+    `opt_level` is ptxas's own, 0 to 3; `line_info` keeps the source lines for profilers; `extra` is handed to nvJitLink
+    as it stands. There is no bound on registers here: ptxas ignores `-maxrregcount`, without a word, for kernels that
+    state their block's size (`.reqntid`), as ours do. `nvvm.maxnreg` on the kernel is what counts.
 
-    >>> LinkOptions(max_registers=128).arguments("sm_90a")
-    ('-arch=sm_90a', '-O3', '-verbose', '-maxrregcount=128')
+    >>> LinkOptions(line_info=True).arguments("sm_90a")
+    ('-arch=sm_90a', '-O3', '-verbose', '-lineinfo')
     """
 
     opt_level: int = 3
-    max_registers: int | None = None
     line_info: bool = False
     extra: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if self.opt_level not in (0, 1, 2, 3):
             raise ValueError(f"expected an opt_level from 0 to 3, got {self.opt_level!r}")
-        if self.max_registers is not None and not 16 <= self.max_registers <= 255:
-            raise ValueError(f"expected max_registers from 16 to 255, got {self.max_registers!r}")
 
     def arguments(self, arch: str) -> tuple[str, ...]:
         """The linker's command line."""
         arguments = [f"-arch={arch}", f"-O{self.opt_level}", "-verbose"]
-        if self.max_registers is not None:
-            arguments.append(f"-maxrregcount={self.max_registers}")
         if self.line_info:
             arguments.append("-lineinfo")
         return (*arguments, *self.extra)
@@ -75,16 +70,20 @@ def emit_ptx(module: ir.Module) -> str:
     """
     from mlir.passmanager import PassManager
 
-    module = Lowering._copy(module)
     kernels = [operation for operation in module.body if operation.operation.name == "gpu.module"]
     if len(kernels) != 1:
         raise CompileError(f"expected one gpu.module at the nvvm stage, got {len(kernels)}", stage="ptx")
-    with module.context:
+    with module.context, ir.Location.unknown():
+        alone = ir.Module.create()
+        copy = kernels[0].operation.clone()
+        alone.body.append(copy)
         try:
-            PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(module.operation)
+            PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(alone.operation)
         except ir.MLIRError as error:
-            raise compile_error("emitting PTX", "ptx", error) from None
-        return ir.StringAttr(kernels[0].attributes["tilewright.ptx"]).value
+            found = diagnostics_of(error.error_diagnostics)
+            text = "\n".join(map(str, found)) or str(error)
+            raise CompileError(f"{text}\n(emitting PTX)", stage="ptx", diagnostics=found) from None
+        return ir.StringAttr(copy.attributes["tilewright.ptx"]).value
 
 
 def link_cubin(ptx: str, arch: str, options: LinkOptions | None = None) -> bytes:

@@ -1,0 +1,16 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(convert-kernels-to-nvvm))'
+
+gpu.module @m {
+  // expected-error@+1 {{'gpu.func' op expected a row-major memref without memory space as argument #0, got 'memref<4xf32, strided<[2]>>'}}
+  gpu.func @k(%a: memref<4xf32, strided<[2]>>) kernel { gpu.return }
+}
+// -----
+gpu.module @m {
+  // expected-error@+1 {{'gpu.func' op expected a memref, an index or a scalar as argument #1, got 'vector<4xf32>'}}
+  gpu.func @k(%a: memref<4xf32>, %b: vector<4xf32>) kernel { gpu.return }
+}
+// -----
+gpu.module @m {
+  // expected-error@+1 {{'gpu.func' op expected no attributions: shared memory is a global of the module, private memory an alloca}}
+  gpu.func @k() workgroup(%s: memref<4xf32, 3>) kernel { gpu.return }
+}
