@@ -210,6 +210,29 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
 
 //===--- loops to gpu -----------------------------------------------------===//
 
+def VectorizeLoops : Pass<"vectorize-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops marked to be vectorized become vector code";
+  let description = [{
+    ```mlir
+    scf.for %j = %c0 to %c4 step %c1 {
+      %x = memref.load %A[%j] : memref<4xf32>
+      memref.store %x, %B[%j] : memref<4xf32>
+    } {schedule.vectorize}
+    ```
+    becomes
+    ```mlir
+    %x = vector.load %A[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
+    vector.store %x, %B[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
+    ```
+    A loop whose body has no vector form, such as one with a predicate inside, stays a loop.
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
+}
+
+def UnrollLoops : Pass<"unroll-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops marked to be unrolled are written out";
+}
+
 def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
   let summary = "Each top-level nest with bound loops becomes a launch";
   let description = [{

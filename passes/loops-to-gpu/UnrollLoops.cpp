@@ -1,0 +1,36 @@
+//===- UnrollLoops.cpp - marked loops are written out ---------------------===//
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_UNROLLLOOPS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct UnrollLoops : impl::UnrollLoopsBase<UnrollLoops> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    // Inner loops first, so that an outer one copies what is already written out.
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(schedule::kUnrollAttr))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      if (!getConstantIntValue(loop.getUpperBound())) {
+        loop.emitError("unroll: expected an axis of constant extent, got one that is symbolic");
+        return signalPassFailure();
+      }
+      loop->removeAttr(schedule::kUnrollAttr);
+      if (failed(loopUnrollFull(loop))) {
+        loop.emitError("unroll: the loop can not be written out");
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace
+} // namespace tilewright

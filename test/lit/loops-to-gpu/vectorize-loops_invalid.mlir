@@ -1,0 +1,24 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-loops,unroll-loops))' --split-input-file --verify-diagnostics
+
+func.func @odd(%A: memref<3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{vectorize: expected an axis of extent 1, 2, 4, 8 or 16, got 3}}
+  scf.for %j = %c0 to %c3 step %c1 {
+    %x = memref.load %A[%j] : memref<3xf32>
+  } {schedule.vectorize}
+  return
+}
+
+// -----
+
+func.func @symbolic(%A: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{unroll: expected an axis of constant extent, got one that is symbolic}}
+  scf.for %j = %c0 to %n step %c1 {
+    %x = memref.load %A[%j] : memref<?xf32>
+  } {schedule.unroll}
+  return
+}
