@@ -63,7 +63,7 @@ def page(text: str) -> str:
         language = {"py": "python", "ptx": "text"}.get(name.rpartition(".")[2], "mlir")
         return f"{match['mark']}\n```{language}\n{quote(name, first, last)}\n```"
 
-    mark = r"(?P<mark><!-- golden (?P<name>\S+)(?: (?P<first>.+?) \.\. (?P<last>.+?))? -->)\n```\w*\n.*?```"
+    mark = r"(?P<mark><!-- golden (?P<name>\S+)(?: (?P<first>[^\n]+?) \.\. (?P<last>[^\n]+?))? -->)\n```\w*\n.*?```"
     return re.sub(mark, block, text, flags=re.DOTALL)
 
 

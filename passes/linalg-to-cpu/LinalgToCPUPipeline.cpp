@@ -21,7 +21,6 @@ static void addBufferization(OpPassManager &pm) {
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
-  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
 }
 
 /// Arithmetic on types that the processor only stores is done in f32, rounded after every op.

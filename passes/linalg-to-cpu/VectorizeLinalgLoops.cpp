@@ -88,7 +88,8 @@ OpFoldResult LoopEmitter::getMainExtent(unsigned axis, int64_t step) {
 
 SmallVector<Lanes> LoopEmitter::getAxes(int64_t row, int64_t vector) {
   SmallVector<Lanes> all;
-  for (auto [axis, value] : llvm::enumerate(axes)) {
+  for (unsigned axis = 0; axis < axes.size(); ++axis) {
+    Value value = axes[axis];
     int64_t offset = plan.rowAxis == axis ? row : plan.vectorAxis == axis ? vector * lanes : 0;
     if (offset)
       value = arith::AddIOp::create(rewriter, loc, value, arith::ConstantIndexOp::create(rewriter, loc, offset));

@@ -44,8 +44,12 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
 }
 
 LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
-  if (func.getNumResults() != 0)
-    return func.emitOpError() << "expected a function that writes its outputs into its arguments, got "
+  SmallVector<Value> outputs;
+  for (BlockArgument argument : func.getArguments())
+    if (func.getArgAttr(argument.getArgNumber(), te::kOutputAttr))
+      outputs.push_back(argument);
+  if (func.getNumResults() != 0 && func.getNumResults() != outputs.size())
+    return func.emitOpError() << "expected a function that returns its " << outputs.size() << " outputs or nothing, got "
                               << func.getNumResults() << " results";
   for (Type type : func.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.getLayout().isIdentity())
@@ -56,10 +60,13 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   auto pointer = LLVM::LLVMPointerType::get(context);
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
 
-  // Temporaries are freed where the program ends.
+  // Results that are no outputs already are copied there; temporaries are freed where the program ends.
   Block &entry = func.getBody().front();
   Operation *ret = entry.getTerminator();
   builder.setInsertionPoint(ret);
+  for (auto [result, output] : llvm::zip(ret->getOperands(), outputs))
+    if (result != output)
+      memref::CopyOp::create(builder, result, output);
   for (auto alloc : entry.getOps<memref::AllocOp>())
     memref::DeallocOp::create(builder, alloc.getMemref());
   func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, 0, 32)));

@@ -1,4 +1,4 @@
-"""Where in the user's program something was said: the first frame outside this package."""
+"""Where in the user's program something was said: the first frame outside this package, whose demo is a user too."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 __all__ = ["Source", "user_source"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_COMMANDS = os.path.join(_PACKAGE, "cli", "")
 
 
 class Source(NamedTuple):
@@ -24,6 +25,10 @@ class Source(NamedTuple):
 def user_source() -> Source:
     """The line that called into Tilewright: that of the innermost frame whose code is not the package's own."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:
+    while _is_own(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return Source(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _is_own(file: str) -> bool:
+    return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS)

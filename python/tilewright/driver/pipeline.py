@@ -171,8 +171,9 @@ class Lowering:
     def _copy(module: ir.Module) -> ir.Module:
         with module.context, ir.Location.unknown():
             made = ir.Module.create()
-            for attribute in module.operation.attributes:
-                made.operation.attributes[attribute.name] = attribute.attr
+            attributes = module.operation.attributes
+            for index in range(len(attributes)):  # what iterating gives differs between versions of the bindings
+                made.operation.attributes[attributes[index].name] = attributes[index].attr
             for operation in module.body:
                 made.body.append(operation.operation.clone())
             return made

@@ -130,7 +130,7 @@ class Signature:
             types = [ir.TypeAttr(entry["type"]).value for entry in entries]
         else:
             types = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
-            entries = [ir.DictAttr.get({}) for _ in types]
+            entries = [ir.DictAttr.get({}, context=function.context) for _ in types]
             if "arg_attrs" in function.attributes:
                 entries = [ir.DictAttr(entry) for entry in ir.ArrayAttr(function.attributes["arg_attrs"])]
             # The workspace is the gpu stage's own.
