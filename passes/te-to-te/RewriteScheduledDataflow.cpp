@@ -217,7 +217,14 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
   for (te::ReadOp read : reads)
     inlineRead(read, stage);
   stage.erase();
+  Operation *handle = op.getStage().getDefiningOp();
   op.erase();
+  for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
+    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
+      user->erase();
+  if (!handle->use_empty())
+    return handle->emitOpError() << "expected no other primitive of a stage that is inlined, got one";
+  handle->erase();
   return success();
 }
 
@@ -228,6 +235,8 @@ void RewriteScheduledDataflow::runOnOperation() {
     if (!function)
       continue;
     Dataflow dataflow(function);
+    // Last: until then a stage that is inlined can be cached, and is then computed in the copy.
+    SmallVector<schedule::ComputeInlineOp> inlined;
     for (Operation &op : llvm::make_early_inc_range(of.getBody().front())) {
       LogicalResult applied = success();
       if (auto cacheRead = dyn_cast<schedule::CacheReadOp>(op))
@@ -235,10 +244,13 @@ void RewriteScheduledDataflow::runOnOperation() {
       else if (auto cacheWrite = dyn_cast<schedule::CacheWriteOp>(op))
         applied = applyCacheWrite(cacheWrite, dataflow);
       else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))
-        applied = applyInline(computeInline, dataflow);
+        inlined.push_back(computeInline);
       if (failed(applied))
         return signalPassFailure();
     }
+    for (schedule::ComputeInlineOp op : inlined)
+      if (failed(applyInline(op, dataflow)))
+        return signalPassFailure();
   }
 }
 } // namespace tilewright
