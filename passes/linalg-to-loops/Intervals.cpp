@@ -91,9 +91,21 @@ AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
     return isMod ? lhs % rhs : lhs.floorDiv(rhs);
   auto [quotient, rest] = Sum(lhs, extent).divide(*divisor);
   bool small = extent && isProvablyNonNegative(rest, extent) && isProvablyLess(rest, rhs, extent);
-  if (isMod)
-    return small ? rest : rest % rhs;
-  return small ? quotient : quotient + rest.floorDiv(rhs);
+  if (small)
+    return isMod ? rest : quotient;
+  // Multiples of g beside something below g: (g a + b) mod (g c) is g (a mod c) + b, and b is gone from the quotient.
+  for (auto [term, factor] : Sum(rest, extent).terms) {
+    int64_t g = std::abs(factor);
+    if (!extent || g <= 1 || *divisor % g)
+      continue;
+    auto [coarse, fine] = Sum(rest, extent).divide(g);
+    AffineExpr step = getAffineConstantExpr(g, context);
+    if (!isProvablyNonNegative(fine, extent) || !isProvablyLess(fine, step, extent))
+      continue;
+    AffineExpr whole = isMod ? coarse % (*divisor / g) : coarse.floorDiv(*divisor / g);
+    return isMod ? whole * g + fine : quotient + whole;
+  }
+  return isMod ? rest % rhs : quotient + rest.floorDiv(rhs);
 }
 
 AffineExpr Sum::get() {

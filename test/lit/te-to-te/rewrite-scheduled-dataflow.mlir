@@ -68,3 +68,32 @@ schedule.of @inline {
   %pad = schedule.stage "pad"
   schedule.compute_inline %pad
 }
+
+// -----
+
+// A cache of an inlined stage is computed from what the stage read, whichever primitive came first.
+// CHECK-LABEL: func.func @cached
+// CHECK-NOT:   te.compute "B"
+// CHECK:       te.compute "B.shared" (%ax0: 8) {
+// CHECK:         te.read %arg0[%ax0]
+// CHECK:       te.compute "C"
+// CHECK:         te.read %B.shared[%i]
+func.func @cached(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %B[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @cached {
+  %B = schedule.stage "B"
+  %C = schedule.stage "C"
+  schedule.compute_inline %B
+  %BS = schedule.cache_read "B" in <shared> for %C as "B.shared"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  schedule.compute_at %BS at %C, %i
+}

@@ -61,3 +61,24 @@ schedule.of @f {
   // expected-error @below {{'schedule.compute_inline' op expected a stage without a reduction, got stage 'B': its reduction would be computed again at every read}}
   schedule.compute_inline %B
 }
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %B[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  // expected-error @below {{'schedule.stage' op expected no other primitive of a stage that is inlined, got one}}
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %io, %ii = schedule.split %i by 4
+  schedule.compute_inline %B
+}

