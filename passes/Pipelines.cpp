@@ -69,6 +69,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
 
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandMath());
   kernels.addPass(createCheckKernelOps());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
