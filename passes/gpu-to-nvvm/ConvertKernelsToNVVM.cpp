@@ -95,6 +95,9 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateVectorToLLVMConversionPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);
+    // Upstream forbids these for the sake of libdevice.
+    target.addLegalOp<LLVM::CopySignOp, LLVM::Exp2Op, LLVM::FAbsOp, LLVM::FCeilOp, LLVM::FFloorOp, LLVM::FMAOp,
+                      LLVM::FTruncOp, LLVM::RoundEvenOp, LLVM::RoundOp, LLVM::SqrtOp>();
     target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
