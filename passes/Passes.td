@@ -162,7 +162,8 @@ def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
   let summary = "Functions on memrefs get the signature of host functions";
   let description = [{
     Each function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
-    memrefs of them and returns 0. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
+    memrefs of them and returns 0. A result that is not the output's argument (`te.output`, in order) already is copied
+    there. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
     `@f_workspace_bytes`, which returns 0.
 
     ```mlir

@@ -7,6 +7,16 @@ import tilewright as tw
 from tilewright import te
 
 
+POISON = 0xFF  # NaN as every float, -1 as an integer
+
+
+def guarded(shape, dtype):
+    """A poisoned array with at least 64 poisoned bytes on either side."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.full(size + 192, POISON, "u1")
+    return np.ndarray(shape, dtype, memory, 64 + -memory.ctypes.data % 64)
+
+
 def run(tensors, arrays, outputs):
     """Builds the program for the processor and runs it on poisoned outputs, which it returns."""
     f = tw.build(te.create_schedule([t.op for t in outputs]), [*tensors, *outputs], target="cpu", name="program")
@@ -14,8 +24,12 @@ def run(tensors, arrays, outputs):
     for tensor in outputs:
         dtype = np.dtype(tensor.dtype)
         shape = tuple(int(str(extent)) for extent in tensor.shape)
-        out.append(np.full(shape, np.nan if dtype.kind == "f" else -77 if dtype.kind == "i" else 1, dtype))
+        out.append(guarded(shape, dtype))
     f(*arrays, *out)
+    for array in out:
+        first = array.ctypes.data - array.base.ctypes.data
+        around = np.delete(array.base, np.s_[first : first + array.nbytes])
+        assert (around == POISON).all(), "written beside the output"
     return out if len(out) > 1 else out[0]
 
 
@@ -156,3 +170,44 @@ def test_reduction_to_a_scalar_row_and_column(rng, reduction, dtype):
     by_column = te.compute((37,), lambda j: reduce(a[l, j], axis=l), name="by_column")
     for got, axis in zip(run([a], [x], [by_row, by_column]), (1, 0)):
         np.testing.assert_allclose(got, getattr(np, reduction)(x.astype("f8"), axis=axis), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype, wide", [("float16", "float32"), ("float64", "float64"), ("int8", "int32"), ("int32", "int32")])
+@pytest.mark.parametrize("size", SIZES[:5], ids=str)
+def test_matmul_of_other_types(rng, size, dtype, wide):
+    m, n, k = size
+    x, y = rng.integers(-3, 4, (m, k)).astype(dtype), rng.integers(-3, 4, (k, n)).astype(dtype)
+    a, b = te.placeholder((m, k), dtype=dtype, name="A"), te.placeholder((k, n), dtype=dtype, name="B")
+    r = te.reduce_axis((0, k), name="k")
+    c = te.compute((m, n), lambda i, j: te.sum(a[i, r].astype(wide) * b[r, j].astype(wide), axis=r), name="C")
+    np.testing.assert_array_equal(run([a, b], [x, y], [c]), x.astype("f8") @ y.astype("f8"))
+
+
+def test_an_output_that_another_output_reads(rng):
+    x = rng.standard_normal((5, 19), "f4")
+    a = te.placeholder(x.shape, name="A")
+    k = te.reduce_axis((0, 19), name="k")
+    top = te.compute((5,), lambda i: te.max(a[i, k], axis=k), name="top")
+    below = te.compute(x.shape, lambda i, j: a[i, j] - top[i], name="below")
+    most, rest = run([a], [x], [top, below])
+    np.testing.assert_array_equal(most, x.max(1))
+    np.testing.assert_array_equal(rest, x - x.max(1, keepdims=True))
+
+
+def test_division_happens_only_where_it_may(rng):
+    x, y = rng.integers(-50, 50, 37).astype("i4"), rng.integers(0, 4, 37).astype("i4")
+    a, b = te.placeholder((37,), dtype="int32", name="A"), te.placeholder((37,), dtype="int32", name="B")
+    c = te.compute((37,), lambda i: te.if_then_else(b[i] != 0, te.floordiv(a[i], b[i]), te.const(-99, "int32")), name="C")
+    np.testing.assert_array_equal(run([a, b], [x, y], [c]), np.where(y == 0, -99, x // np.where(y == 0, 1, y)))
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 1), (3, 200), (17, 31)], ids=str)
+def test_sums_of_symbolic_extents_even_none(rng, shape):
+    m, n = te.var("m"), te.var("n")
+    a = te.placeholder((m, n), name="A")
+    k = te.reduce_axis((0, n), name="k")
+    b = te.compute((m,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    f = tw.build(te.create_schedule(b.op), [a, b], target="cpu", name="program")
+    x, y = rng.standard_normal(shape, "f4"), np.full(shape[0], np.nan, "f4")
+    f(x, y)
+    np.testing.assert_allclose(y, x.astype("f8").sum(1), rtol=1e-4, atol=1e-4)
