@@ -52,8 +52,8 @@ static int64_t getSharedLimit(StringRef arch) {
 }
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addNestedPass<func::FuncOp>(createVectorizeLoops());
-  pm.addNestedPass<func::FuncOp>(createUnrollLoops());
+  pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
+  pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   pm.addPass(createMapLoopsToGPU());
   // Not before: a loop of one iteration goes when simplified, and with it what it is bound to.
   pm.addPass(createCanonicalizerPass());

@@ -15,7 +15,15 @@ void tilewright::registerDialects(DialectRegistry &registry) {
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }
 
 extern "C" void tilewrightRegisterPasses() {
-  tilewright::registerTilewrightPasses();
+  tilewright::registerTilewrightTEToTEPasses();
+  tilewright::registerTilewrightTEToLinalgPasses();
+  tilewright::registerTilewrightLinalgToCPUPasses();
+  tilewright::registerTilewrightNarrowFloatsPasses();
+  tilewright::registerTilewrightLinalgToLoopsPasses();
+  tilewright::registerTilewrightLoopsToGPUPasses();
+  tilewright::registerTilewrightGPUToNVVMPasses();
+  tilewright::registerTilewrightGPUToHostPasses();
+  tilewright::registerTilewrightGPUToSimPasses();
   tilewright::registerTilewrightPipelines();
   tilewright::registerLinalgToCPUPipeline();
   tilewright::registerSimPipeline();

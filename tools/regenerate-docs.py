@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,10 @@ def mlir_root() -> Path | None:
 
 def note(source: str) -> str:
     """A page's first line. It names the text that the page was made from, so that a stale page is seen without tools."""
-    return NOTE.format(source=source, digest=hashlib.sha256((ROOT / source).read_bytes()).hexdigest())
+    digest = hashlib.sha256()
+    for file in [source, *re.findall(r'^include "((?:passes|dialects)/[^"]+)"', (ROOT / source).read_text(), re.MULTILINE)]:
+        digest.update((ROOT / file).read_bytes())
+    return NOTE.format(source=source, digest=digest.hexdigest())
 
 
 def pages(root: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_CONVERTGPUTOHOST
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-host/Passes.h.inc"
 
 namespace {
 /// Grid x, y, z, block x, y, z and the bytes of dynamic shared memory.

@@ -2,7 +2,8 @@
 #ifndef TILEWRIGHT_PASSES_GPUTOHOST_HOSTBUFFERS_H
 #define TILEWRIGHT_PASSES_GPUTOHOST_HOSTBUFFERS_H
 
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace tilewright {
 

@@ -1,9 +1,9 @@
 //===- CheckKernelOps.cpp - refuse what has no lowering for a GPU ---------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_CHECKKERNELOPS
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-nvvm/Passes.h.inc"
 } // namespace tilewright
 
 using namespace mlir;

@@ -1,5 +1,6 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 
@@ -17,8 +18,9 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tilewright {
+#define GEN_PASS_DECL_CONVERTKERNELSTONVVM
 #define GEN_PASS_DEF_CONVERTKERNELSTONVVM
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-nvvm/Passes.h.inc"
 } // namespace tilewright
 
 using namespace mlir;

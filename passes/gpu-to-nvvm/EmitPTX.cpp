@@ -1,5 +1,6 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -25,7 +26,7 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 namespace tilewright {
 #define GEN_PASS_DEF_EMITPTX
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-nvvm/Passes.h.inc"
 } // namespace tilewright
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 // polynomial.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_EXPANDMATH
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-nvvm/Passes.h.inc"
 
 namespace {
 

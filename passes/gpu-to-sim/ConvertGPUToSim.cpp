@@ -1,5 +1,6 @@
 //===- ConvertGPUToSim.cpp - kernels as functions of one simulated thread -===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "runtime/sim/ABI.h"
@@ -9,7 +10,7 @@
 
 namespace tilewright {
 #define GEN_PASS_DEF_CONVERTGPUTOSIM
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-sim/Passes.h.inc"
 
 using namespace mlir;
 namespace {

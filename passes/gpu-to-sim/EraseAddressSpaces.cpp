@@ -1,11 +1,11 @@
 //===- EraseAddressSpaces.cpp - on a processor there is one memory --------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_ERASEADDRESSSPACES
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-sim/Passes.h.inc"
 
 using namespace mlir;
 namespace {

@@ -1,5 +1,6 @@
 //===- InsertSimChecks.cpp - a check before every access ------------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "runtime/sim/ABI.h"
@@ -8,7 +9,7 @@
 
 namespace tilewright {
 #define GEN_PASS_DEF_INSERTSIMCHECKS
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-sim/Passes.h.inc"
 
 using namespace mlir;
 namespace {

@@ -1,9 +1,9 @@
 //===- KeepNarrowRounding.cpp - every narrow operation rounds -------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_KEEPNARROWROUNDING
-#include "passes/Passes.h.inc"
+#include "passes/gpu-to-sim/Passes.h.inc"
 
 using namespace mlir;
 namespace {

@@ -1,11 +1,11 @@
 //===- DropSchedules.cpp - a target that schedules by itself --------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_DROPSCHEDULES
-#include "passes/Passes.h.inc"
+#include "passes/linalg-to-cpu/Passes.h.inc"
 
 namespace {
 

@@ -1,11 +1,11 @@
 //===- StoreBoolsAsBytes.cpp - memrefs of i1 become memrefs of i8 ---------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_STOREBOOLSASBYTES
-#include "passes/Passes.h.inc"
+#include "passes/linalg-to-cpu/Passes.h.inc"
 
 namespace {
 

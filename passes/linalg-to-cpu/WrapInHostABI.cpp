@@ -1,5 +1,6 @@
 //===- WrapInHostABI.cpp - programs on memrefs behind the host's signature ===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -9,7 +10,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_WRAPINHOSTABI
-#include "passes/Passes.h.inc"
+#include "passes/linalg-to-cpu/Passes.h.inc"
 
 namespace {
 

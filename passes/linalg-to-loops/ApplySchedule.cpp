@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_APPLYSCHEDULE
-#include "passes/Passes.h.inc"
+#include "passes/linalg-to-loops/Passes.h.inc"
 
 namespace {
 struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {

@@ -8,7 +8,7 @@
 #ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
 #define TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
 
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 namespace tilewright {
 

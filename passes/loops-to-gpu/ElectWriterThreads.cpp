@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_ELECTWRITERTHREADS
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 struct ElectWriterThreads : impl::ElectWriterThreadsBase<ElectWriterThreads> {

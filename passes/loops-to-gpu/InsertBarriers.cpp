@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_INSERTBARRIERS
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 struct InsertBarriers : impl::InsertBarriersBase<InsertBarriers> {

@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_KERNELMEMORY_H
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_KERNELMEMORY_H
 
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 namespace tilewright {
 

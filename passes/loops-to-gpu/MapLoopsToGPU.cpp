@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_MAPLOOPSTOGPU
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 constexpr unsigned kNumTags = 6;

@@ -1,5 +1,5 @@
 //===- OutlineKernels.cpp - launches become kernels of one module ---------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_OUTLINEKERNELS
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {

@@ -6,8 +6,9 @@
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_PLANSHAREDMEMORY
 #define GEN_PASS_DEF_PLANSHAREDMEMORY
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 /// What a vector of four floats needs, and what bulk copies need.

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANWORKSPACE
-#include "passes/Passes.h.inc"
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
 /// What cudaMalloc guarantees: a temporary is aligned as an allocation of its own would be.

@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_USERNAMES_H
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_USERNAMES_H
 
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 //===- LegalizeNarrowFloats.cpp - conversions of f8 as integer arithmetic -===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -7,8 +7,9 @@
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_LEGALIZENARROWFLOATS
 #define GEN_PASS_DEF_LEGALIZENARROWFLOATS
-#include "passes/Passes.h.inc"
+#include "passes/narrow-floats/Passes.h.inc"
 
 namespace {
 

@@ -1,5 +1,5 @@
 //===- ConvertTEToLinalg.cpp - each te.compute becomes a linalg.generic ---===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_CONVERTTETOLINALG
-#include "passes/Passes.h.inc"
+#include "passes/te-to-linalg/Passes.h.inc"
 
 namespace {
 

@@ -4,7 +4,7 @@
 // are therefore rewrites of tensor expressions, done first; what remains of the schedule speaks of loops alone.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_REWRITESCHEDULEDDATAFLOW
-#include "passes/Passes.h.inc"
+#include "passes/te-to-te/Passes.h.inc"
 
 namespace {
 /// The stages and tensors of one function, by name.

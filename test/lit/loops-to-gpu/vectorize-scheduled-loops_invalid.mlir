@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-loops,unroll-loops))' --split-input-file --verify-diagnostics
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops,unroll-scheduled-loops))' --split-input-file --verify-diagnostics
 
 func.func @odd(%A: memref<3xf32>) {
   %c0 = arith.constant 0 : index

@@ -1,11 +1,11 @@
-//===- VectorizeLoops.cpp - marked loops become vectors -------------------===//
+//===- VectorizeScheduledLoops.cpp - marked loops become vectors -------------------===//
 //
 // The loops of a schedule compute element by element, so the body of a vectorized loop is scalar code in one variable.
 // Each op becomes its vector twin: a load along the last dimension a vector load, one that does not move a scalar, any
 // other a gather of elements. A predicate on the lanes leaves the loop as it is where it cannot be hoisted.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Passes.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -13,8 +13,8 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DEF_VECTORIZELOOPS
-#include "passes/Passes.h.inc"
+#define GEN_PASS_DEF_VECTORIZESCHEDULEDLOOPS
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 /// The widest access of a thread, in bytes.
 static constexpr int64_t kMaxBytes = 16;
@@ -249,7 +249,7 @@ private:
   IRMapping lane;  // what is not, as vectors
 };
 
-struct VectorizeLoops : impl::VectorizeLoopsBase<VectorizeLoops> {
+struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeScheduledLoops> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {

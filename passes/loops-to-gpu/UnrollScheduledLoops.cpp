@@ -1,5 +1,5 @@
-//===- UnrollLoops.cpp - marked loops are written out ---------------------===//
-#include "passes/Passes.h"
+//===- UnrollScheduledLoops.cpp - marked loops are written out ---------------------===//
+#include "passes/PassSupport.h"
 
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -7,11 +7,11 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DEF_UNROLLLOOPS
-#include "passes/Passes.h.inc"
+#define GEN_PASS_DEF_UNROLLSCHEDULEDLOOPS
+#include "passes/loops-to-gpu/Passes.h.inc"
 
 namespace {
-struct UnrollLoops : impl::UnrollLoopsBase<UnrollLoops> {
+struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoops> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     // Inner loops first, so that an outer one copies what is already written out.

@@ -1,0 +1,28 @@
+#ifndef TILEWRIGHT_PASSES_PASSSUPPORT_H
+#define TILEWRIGHT_PASSES_PASSSUPPORT_H
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include "dialects/Schedule/Schedule.h"
+#include "dialects/TE/TE.h"
+
+namespace tilewright {
+/// On a launch: where each of its numbers came from, a dictionary from "grid.x", "block.y" or "shared" to a string.
+inline constexpr llvm::StringLiteral kLaunchOriginAttr = "tilewright.launch_origin";
+/// On the host function of the gpu stage: the size of its workspace, where that is known.
+inline constexpr llvm::StringLiteral kWorkspaceBytesAttr = "tilewright.workspace_bytes";
+} // namespace tilewright
+
+#endif

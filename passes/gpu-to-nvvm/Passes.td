@@ -1,0 +1,93 @@
+#ifndef TILEWRIGHT_GPU_TO_NVVM_PASSES
+#define TILEWRIGHT_GPU_TO_NVVM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def ExpandMath : Pass<"expand-math", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Exponentials, logarithms, tanh and rsqrt become arithmetic around 2^x and the square root";
+  let description = [{
+    Libdevice is not linked, so what has no instruction of its own is built from what has. `math.exp`, `math.log` and
+    `math.tanh` on f32 stay within 2 units of the last place, `math.log2` and `math.log10` within 3, on scalars and
+    vectors; f16 and bf16 are computed in f32. `math.rsqrt` is a square root and a division, of f64 too. Other functions,
+    and those of f64, are left for `check-kernel-ops` to refuse.
+
+    ```mlir
+    %y = math.exp %x : f32
+    ```
+    becomes
+    ```mlir
+    %0 = arith.maximumf %x, %lowest : f32
+    %1 = arith.minimumf %0, %highest : f32
+    %2 = arith.mulf %1, %log2e : f32
+    %n = math.floor %2 : f32
+    %3 = arith.negf %n : f32
+    %4 = math.fma %1, %log2e, %3 : f32
+    %f = math.fma %1, %log2e_low, %4 : f32
+    %5 = math.exp2 %f : f32
+    %6 = math.exp2 %n : f32
+    %y = arith.mulf %5, %6 : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+}
+
+def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Refuse ops and types that have no lowering for a GPU";
+  let description = [{
+    What LLVM's back end aborts on, what upstream's conversion asserts on, and what would become a call of libdevice is
+    refused here, at the user's line. The module is not changed.
+
+    ```mlir
+    %y = math.exp2 %x : f64  // error: math.exp2 on 'f64' has no lowering for target cuda
+    ```
+  }];
+}
+
+def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
+  let description = [{
+    A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
+    Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
+    from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
+    buffers are static and below 2^31 elements, otherwise in 64. The module gets the `#nvvm.target` of `arch`, whose PTX
+    version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
+
+    ```mlir
+    gpu.module @f_kernels {
+      gpu.func @f_kernel0(%a: memref<?xf32>, %b: memref<?xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+        %i = gpu.thread_id x
+        %x = memref.load %a[%i] : memref<?xf32>
+        memref.store %x, %b[%i] : memref<?xf32>
+        gpu.return
+      }
+    }
+    ```
+    becomes
+    ```mlir
+    gpu.module @f_kernels [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx86">] {
+      llvm.func @f_kernel0(%a: !llvm.ptr {llvm.align = 16, llvm.noalias, llvm.readonly}, %a_0: i64,
+                           %b: !llvm.ptr {llvm.align = 16, llvm.noalias}, %b_0: i64)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 256, 1, 1>} {
+        %i = nvvm.read.ptx.sreg.tid.x range <i32, 0, 256> : i32
+        ...
+      }
+    }
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture, sm_75 to sm_120">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::cf::ControlFlowDialect", "mlir::memref::MemRefDialect", "mlir::vector::VectorDialect"];
+}
+
+def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
+  let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
+  let description = [{
+    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. The
+    module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
+    message.
+  }];
+}
+
+#endif // TILEWRIGHT_GPU_TO_NVVM_PASSES

@@ -1,0 +1,112 @@
+#ifndef TILEWRIGHT_GPU_TO_SIM_PASSES
+#define TILEWRIGHT_GPU_TO_SIM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
+  let summary = "Each kernel becomes a function that runs one simulated thread";
+  let description = [{
+    The function takes the thread's state and the launch's parameters; runtime/sim/ABI.h says what is where. Thread and
+    block numbers and the base of shared memory are words of the state; barriers, shuffles and the end of a thread are
+    calls of the run time, each with a site: a constant that holds a name and the source line. Local arrays move to the
+    top. The host functions go; `@<kernel>_info` tells the run time what a kernel needs and takes.
+
+    ```mlir
+    gpu.module @double_kernels {
+      gpu.func @double_kernel0(%a: memref<64xf32>) kernel {
+        %i = gpu.thread_id x
+        %x = memref.load %a[%i] : memref<64xf32>
+        gpu.barrier
+        ...
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @double_kernel0(%state: !llvm.ptr, %params: !llvm.ptr) attributes {tilewright.sim_kernel} {
+      %place = llvm.getelementptr %state[0] : (!llvm.ptr) -> !llvm.ptr, i64
+      %x_i64 = llvm.load %place : !llvm.ptr -> i64
+      %i = arith.index_cast %x_i64 : i64 to index
+      %a = builtin.unrealized_conversion_cast %descriptor : !llvm.struct<...> to memref<64xf32>
+      %x = memref.load %a[%i] : memref<64xf32>
+      %site = llvm.mlir.addressof @site0 : !llvm.ptr
+      call @tw_sim_barrier(%state, %site) : (!llvm.ptr, !llvm.ptr) -> ()
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+}
+
+def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
+  let summary = "A check before every access to memory";
+  let description = [{
+    Each index must be below its extent; the run time then looks at the address: is it inside the buffer, was it written
+    before it is read, does another thread of the block touch the same bytes of shared memory with no barrier between.
+    What is found is reported with the indices; the access is made all the same unless it is out of bounds.
+
+    ```mlir
+    %x = memref.load %a[%i] : memref<64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %inside = arith.cmpi ult, %i, %c64 : index
+    %defect = scf.if %inside -> (i32) {
+      %found = func.call @tw_sim_load_global(%state, %argument, %address, %bytes) : (!llvm.ptr, i32, i64, i64) -> i32
+      scf.yield %found : i32
+    } else {
+      scf.yield %out_of_bounds : i32
+    }
+    scf.if %found_any {
+      func.call @tw_sim_report(...)
+    }
+    %x = scf.if %safe -> (f32) {
+      %loaded = memref.load %a[%i] : memref<64xf32>
+      scf.yield %loaded : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::scf::SCFDialect", "mlir::memref::MemRefDialect"];
+}
+
+def EraseAddressSpaces : Pass<"erase-address-spaces", "mlir::ModuleOp"> {
+  let summary = "Memrefs of shared and local memory become plain ones";
+  let description = [{
+    ```mlir
+    %tile = memref.view %shared[%c0][] : memref<0xi8, #gpu.address_space<workgroup>>
+                                      to memref<4x8xf32, #gpu.address_space<workgroup>>
+    ```
+
+    becomes
+
+    ```mlir
+    %tile = memref.view %shared[%c0][] : memref<0xi8> to memref<4x8xf32>
+    ```
+  }];
+}
+
+def KeepNarrowRounding : Pass<"keep-narrow-rounding"> {
+  let summary = "Conversions between float types keep their rounding";
+  let description = [{
+    `arith-emulate-unsupported-floats` marks its conversions so that an extension undoes a truncation before it. A GPU
+    rounds after each operation, and so does the simulator.
+
+    ```mlir
+    %narrow = arith.truncf %x fastmath<contract> : f32 to bf16
+    ```
+
+    becomes
+
+    ```mlir
+    %narrow = arith.truncf %x : f32 to bf16
+    ```
+  }];
+}
+
+#endif // TILEWRIGHT_GPU_TO_SIM_PASSES

@@ -1,0 +1,88 @@
+#ifndef TILEWRIGHT_LINALG_TO_CPU_PASSES
+#define TILEWRIGHT_LINALG_TO_CPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
+  let summary = "Erases the schedules, for a target that schedules by itself";
+}
+
+def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
+  let summary = "Memrefs of i1 become memrefs of i8";
+  let description = [{
+    NumPy's bools are bytes, and so are a memref's i1, but a vector of i1 in memory is packed into bits. Here every
+    access becomes one of bytes, which are 0 or 1 when they are written and true unless they are 0 when they are read.
+
+    ```mlir
+    %b = memref.load %m[%i] : memref<8xi1>
+    ```
+
+    becomes
+
+    ```mlir
+    %byte = memref.load %m[%i] : memref<8xi8>
+    %b = arith.cmpi ne, %byte, %c0_i8 : i8
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
+def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
+  let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
+  let description = [{
+    For each op one axis is chosen whose iterations become the lanes of vectors: the one along which the most memory
+    accesses are contiguous. In a reduction, a tile of several vectors, by several iterations of an axis that shares
+    loads among them, is kept in registers over all reduction loops. Extents that are no multiple of the tile are
+    finished by smaller tiles and masked vectors. What cannot be vectorised, such as a reduction with a custom
+    combiner along the axis, becomes scalar loops. Conditions within a vector become masks.
+
+    ```mlir
+    linalg.generic {indexing_maps = [(i) -> (i), (i) -> (i)], iterator_types = ["parallel"]}
+        ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.negf %a : f32
+      linalg.yield %c : f32
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = %c0 to %c64 step %c16 {
+      %a = vector.load %x[%i] : memref<64xf32>, vector<16xf32>
+      %c = arith.negf %a : vector<16xf32>
+      vector.store %c, %y[%i] : memref<64xf32>, vector<16xf32>
+    }
+    ```
+  }];
+  let options = [Option<"vectorBits", "vector-bits", "int64_t", "512", "the width of a vector in bits">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
+  let summary = "Functions on memrefs get the signature of host functions";
+  let description = [{
+    Each function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
+    memrefs of them and returns 0. A result that is not the output's argument (`te.output`, in order) already is copied
+    there. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
+    `@f_workspace_bytes`, which returns 0.
+
+    ```mlir
+    func.func @f(%x: memref<?x4xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
+    func.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
+                           "mlir::arith::ArithDialect"];
+}
+
+#endif // TILEWRIGHT_LINALG_TO_CPU_PASSES

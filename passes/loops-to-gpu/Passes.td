@@ -1,0 +1,166 @@
+#ifndef TILEWRIGHT_LOOPS_TO_GPU_PASSES
+#define TILEWRIGHT_LOOPS_TO_GPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops marked to be vectorized become vector code";
+  let description = [{
+    ```mlir
+    scf.for %j = %c0 to %c4 step %c1 {
+      %x = memref.load %A[%j] : memref<4xf32>
+      memref.store %x, %B[%j] : memref<4xf32>
+    } {schedule.vectorize}
+    ```
+    becomes
+    ```mlir
+    %x = vector.load %A[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
+    vector.store %x, %B[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
+    ```
+    A loop whose body has no vector form, such as one with a predicate inside, stays a loop.
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
+}
+
+def UnrollScheduledLoops : Pass<"unroll-scheduled-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops marked to be unrolled are written out";
+}
+
+def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
+  let summary = "Each top-level nest with bound loops becomes a launch";
+  let description = [{
+    Every loop with `schedule.bind`, at any depth, gives way to its body with the block or thread index in place of
+    its variable: all threads run the rest of the nest alike. A loop bound to an index inside a loop bound to the same
+    index uses the same index again: that is how the threads of a block share work. Extents of loops on one index must
+    agree; those of thread indices must be constant. The launch says in `tilewright.launch_origin` where each of its
+    extents came from.
+
+    ```mlir
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %j = %c0 to %c32 step %c1 {
+        memref.store %x, %C[%i, %j] : memref<4x32xf32>
+      } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    ```
+    becomes
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c4, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+      memref.store %x, %C[%bx, %tx] : memref<4x32xf32>
+      gpu.terminator
+    } {tilewright.launch_origin = {block.x = "j of stage C", grid.x = "i of stage C"}}
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
+}
+
+def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
+  let summary = "Each launch of @f becomes a kernel in @f_kernels";
+  let description = [{
+    Kernels are named `@f_kernel0`, `@f_kernel1`, ... in the order of their launches. They take the arguments of the
+    function that they use, in its order, then other values; constants and extents of tensors that they take are
+    computed inside. Upstream's `gpu-kernel-outlining` makes a module a kernel, which then would be a cubin each.
+
+    ```mlir
+    gpu.launch blocks(...) threads(...) { ... memref.store %x, %C[%bx, %tx] ... }
+    ```
+    becomes
+    ```mlir
+    gpu.module @f_kernels {
+      gpu.func @f_kernel0(%C: memref<4x32xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>, ...} { ... }
+    }
+    gpu.launch_func @f_kernels::@f_kernel0 blocks in (...) threads in (...) args(%C : memref<4x32xf32>)
+    ```
+  }];
+  let dependentDialects = ["mlir::gpu::GPUDialect"];
+}
+
+def ElectWriterThreads : Pass<"elect-writer-threads", "mlir::gpu::GPUFuncOp"> {
+  let summary = "What all threads along an index would write alike, thread 0 writes";
+  let description = [{
+    Work in a kernel outside of all loops on some thread index is done by every thread along that index. Where it
+    writes to global or shared memory, only thread 0 along that index shall: otherwise an update of memory would happen
+    once a thread. Found by dependence: values, conditions and private memory that do not depend on the index.
+
+    ```mlir
+    %n = memref.load %count[%bx] : memref<8xi32>
+    memref.store %n, %C[%bx] : memref<8xi32>
+    ```
+    becomes, in a block of 32 by 1 threads,
+    ```mlir
+    %tx = gpu.thread_id x
+    %first = arith.cmpi eq, %tx, %c0 : index
+    scf.if %first {
+      %n = memref.load %count[%bx] : memref<8xi32>
+      memref.store %n, %C[%bx] : memref<8xi32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
+def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
+  let summary = "Shared buffers of a kernel become parts of one symbol, which they share over time";
+  let description = [{
+    Buffers of which no two live at the same time may lie at the same place; large ones are placed first. The launches
+    get the size of the whole, and `"shared"` in `tilewright.launch_origin` lists the buffers.
+
+    ```mlir
+    %As = memref.alloc() {te.stage = "A.shared"} : memref<32x32xf32, #gpu.address_space<workgroup>>
+    ```
+    becomes
+    ```mlir
+    %all = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
+    %As = memref.view %all[%c0][] {te.stage = "A.shared"}
+        : memref<0xi8, #gpu.address_space<workgroup>> to memref<32x32xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
+                        "bytes of shared memory that a block may have; sm_90 has 227 KiB">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
+def InsertBarriers : Pass<"insert-barriers", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Barriers where threads of a block exchange values through shared memory, and nowhere else";
+  let description = [{
+    A barrier stands between two accesses to shared memory if one of them writes, their bytes may overlap and they may
+    be made by different threads; also where the second access is in a later iteration of a loop. Accesses whose
+    element determines the thread need none. Barriers stand as far out as they can, and only where all threads of a
+    block come by: if one is needed elsewhere, that is an error.
+
+    ```mlir
+    memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+    %y = memref.load %S[%c0] : memref<32xf32, #gpu.address_space<workgroup>>
+    ```
+    becomes
+    ```mlir
+    memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %y = memref.load %S[%c0] : memref<32xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+}
+
+def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
+  let summary = "Temporaries between kernels become parts of one workspace, which they share over time";
+  let description = [{
+    The function takes the workspace as its last argument and says in `tilewright.workspace_bytes` how large it is,
+    unless that depends on symbolic extents: then the furthest end of a view is the size. Each temporary starts at a
+    multiple of 256 bytes.
+
+    ```mlir
+    func.func @f(%A: memref<64xf32>) {
+      %T = memref.alloc() {te.stage = "T"} : memref<64xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%A: memref<64xf32>, %workspace: memref<?xi8>) attributes {tilewright.workspace_bytes = 256 : i64} {
+      %T = memref.view %workspace[%c0][] {te.stage = "T"} : memref<?xi8> to memref<64xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
+#endif // TILEWRIGHT_LOOPS_TO_GPU_PASSES
