@@ -3,8 +3,8 @@
 // Loads along the last dimension are wide where the address is aligned; one that does not move is a scalar.
 // CHECK-LABEL: func.func @row
 // CHECK:         scf.for %[[I:.*]] =
-// CHECK:           %[[S:.*]] = memref.load %arg1[%[[I]]] : memref<8xf32>
 // CHECK:           %[[X:.*]] = vector.load %arg0[%[[I]], %{{.*}}] {alignment = 16 : i64} : memref<8x4xf32>, vector<4xf32>
+// CHECK:           %[[S:.*]] = memref.load %arg1[%[[I]]] : memref<8xf32>
 // CHECK:           %[[V:.*]] = vector.broadcast %[[S]]
 // CHECK:           %[[Y:.*]] = arith.mulf %[[X]], %[[V]] : vector<4xf32>
 // CHECK:           vector.store %[[Y]], %arg2[%[[I]], %{{.*}}] {alignment = 16 : i64} : memref<8x4xf32>, vector<4xf32>
