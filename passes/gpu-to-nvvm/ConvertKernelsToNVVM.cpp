@@ -50,6 +50,16 @@ static bool fits32BitIndices(gpu::GPUModuleOp module) {
   return !result.wasInterrupted();
 }
 
+/// Moves a thread's own buffers to the top of the kernel. LLVM promotes to registers only what the entry block allocates,
+/// and takes any other for a stack that grows at run time.
+static void hoistAllocas(gpu::GPUFuncOp kernel) {
+  Block &entry = kernel.getBody().front();
+  kernel.walk([&](memref::AllocaOp alloca) {
+    if (alloca->getBlock() != &entry && alloca.getDynamicSizes().empty())
+      alloca->moveBefore(&entry, entry.begin());
+  });
+}
+
 namespace tilewright {
 namespace {
 
@@ -74,6 +84,9 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
       if (failed(applyPatternsGreedily(module, std::move(patterns))))
         return signalPassFailure();
     }
+
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      hoistAllocas(kernel);
 
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);

@@ -1,4 +1,4 @@
-//===- VectorizeScheduledLoops.cpp - marked loops become vectors -------------------===//
+//===- VectorizeScheduledLoops.cpp - marked loops become vectors ----------===//
 //
 // The loops of a schedule compute element by element, so the body of a vectorized loop is scalar code in one variable.
 // Each op becomes its vector twin: a load along the last dimension a vector load, one that does not move a scalar, any
