@@ -37,8 +37,8 @@ from tilewright.runtime.module import runs_on
 
 GPU = cuda(0)
 
-# B = 2 A + C over n floats, in two kernels with a temporary: T = 2 A, B = T + C. {shared} is the bytes of dynamic shared
-# memory that the first one asks for.
+# B = 2 A + C over n floats, in two kernels with a temporary: T = 2 A, B = T + C. {shared} is the bytes of dynamic
+# shared memory that the first one asks for.
 HOST = """
 module attributes {{gpu.container_module}} {{
   gpu.module @axpy_kernels {{
@@ -92,7 +92,9 @@ def _ptx(name: str, arrays: int, compute: str) -> str:
     """An entry by the kernel ABI: a pointer and an extent for each array; the last one is written from %f0."""
     lines = []
     for i in range(arrays):
-        lines.append(f"ld.param.u64 %a{i}, [{name}_{2 * i}]; cvta.to.global.u64 %a{i}, %a{i}; add.s64 %a{i}, %a{i}, %i2;")
+        lines.append(
+            f"ld.param.u64 %a{i}, [{name}_{2 * i}]; cvta.to.global.u64 %a{i}, %a{i}; add.s64 %a{i}, %a{i}, %i2;"
+        )
         if i < arrays - 1:
             lines.append(f"ld.global.f32 %f{i}, [%a{i}];")
     lines += [compute, f"st.global.f32 [%a{arrays - 1}], %f0;"]
@@ -330,7 +332,8 @@ def time_evaluator_is_plausible() -> str:
     small = [nd.zeros(1 << 20, "float32", GPU) for _ in range(3)]
     cold = time_evaluator(run, GPU, repeat=50)(*small)
     warm = time_evaluator(run, GPU, repeat=50, flush_l2=False)(*small)
-    return f"{gigabytes / timing.median:.0f} GB/s; {timing}; 1 Mi cold {cold.median * 1e6:.1f} us, warm {warm.median * 1e6:.1f} us"
+    small_figures = f"1 Mi cold {cold.median * 1e6:.1f} us, warm {warm.median * 1e6:.1f} us"
+    return f"{gigabytes / timing.median:.0f} GB/s; {timing}; {small_figures}"
 
 
 @check

@@ -1,7 +1,7 @@
 """Elementwise kernels and the register-tiled f32 GEMM beside torch, in one run on one GPU.
 
-`python bench/simt.py OUT.json`: median of event times, inputs random and rotated past the L2 cache, every result checked
-against float64. Figures that are claimed stand in bench/results/ with the command, commit and device that made them.
+`python bench/simt.py OUT.json`: median of event times, inputs random and rotated past the L2 cache, every result
+checked against float64. Figures that are claimed stand in bench/results/ with the command, commit and device.
 """
 
 from __future__ import annotations
@@ -54,11 +54,21 @@ def bench_add(results: dict) -> None:
     copy = median_ms(lambda i: target.copy_(source), 1)
     results["copy 1GiB"] = {"ms": copy, "TBs": 2 * source.numel() / copy / 1e9}
     add = tw.build(*vector_add(n), target="cuda", name="add")
-    a, b, c = torch.randn(n, device="cuda"), torch.randn(n, device="cuda"), torch.full((n,), float("nan"), device="cuda")
+    a, b, c = (
+        torch.randn(n, device="cuda"),
+        torch.randn(n, device="cuda"),
+        torch.full((n,), float("nan"), device="cuda"),
+    )
     ours = median_ms(lambda i: add(a, b, c), 1)
     exact = bool(torch.equal(c.double(), (a.double() + b.double()).float().double()))
     theirs = median_ms(lambda i: torch.add(a, b, out=c), 1)
-    results["add f32 2^27"] = {"ms": ours, "TBs": 12 * n / ours / 1e9, "torch_ms": theirs, "of_copy": (12 * n / ours) / (2 * source.numel() / copy), "exact": exact}
+    results["add f32 2^27"] = {
+        "ms": ours,
+        "TBs": 12 * n / ours / 1e9,
+        "torch_ms": theirs,
+        "of_copy": (12 * n / ours) / (2 * source.numel() / copy),
+        "exact": exact,
+    }
 
 
 def bench_gemm(results: dict) -> None:
@@ -77,8 +87,14 @@ def bench_gemm(results: dict) -> None:
             reference = a.double() @ b.double()
             error, peer = (c - reference).abs().max().item(), (d - reference).abs().max().item()
             results[f"gemm f32 {size} step {step}"] = {
-                "ms": ours, "TFLOPs": 2 * size**3 / ours / 1e9, "cublas_ms": theirs, "of_cublas": theirs / ours,
-                "max_error": error, "cublas_max_error": peer, "right": error < 4 * peer + 1e-4}
+                "ms": ours,
+                "TFLOPs": 2 * size**3 / ours / 1e9,
+                "cublas_ms": theirs,
+                "of_cublas": theirs / ours,
+                "max_error": error,
+                "cublas_max_error": peer,
+                "right": error < 4 * peer + 1e-4,
+            }
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 python tools/regenerate-goldens.py
 
-test/golden/mmult.py is the kernel. Its te stage comes from Python; every other file is what `tilewright-opt` makes of the
-file before it, so a change in one pass changes one file (and those below it), and the difference is there to be read.
+test/golden/mmult.py is the kernel. Its te stage comes from Python; every other file is what `tilewright-opt` makes of
+the file before it, so a change in one pass changes one file (and those below it), and the difference can be read.
 docs/life-of-a-kernel.md quotes the files: the block after each `<!-- golden FILE [FROM .. TO] -->` is replaced.
 """
 

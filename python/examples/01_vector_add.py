@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+
 import tilewright as tw
 from tilewright import te, testing
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+
 import tilewright as tw
 from tilewright import te, testing
 
@@ -42,7 +43,7 @@ def check(target: str, rows: int, columns: int) -> None:
     power = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     exact = power / power.sum(axis=1, keepdims=True)
     # The difference is rounded once, so its exponential is off by |x - max| roundings; exp itself is good to 2 units
-    # of the last place, the division to one half; the sum of positive terms is off by at most as many roundings as terms.
+    # of the last place, the division to one half; the sum of positive terms is off by at most a rounding a term.
     shift = np.abs(x - x.max(axis=1, keepdims=True)).max()
     testing.assert_within(y, exact, (2 * shift + 2 * 4 + 1 + columns) * testing.unit_roundoff("float32") * exact)
 

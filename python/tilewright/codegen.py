@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mlir import ir
 
 from .errors import CompileError
-from .ir.diagnostics import diagnostics_of
+from .ir.diagnostics import MLIRError, diagnostics_of
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
 
@@ -79,7 +79,7 @@ def emit_ptx(module: ir.Module) -> str:
         alone.body.append(copy)
         try:
             PassManager.parse("builtin.module(gpu.module(emit-ptx))").run(alone.operation)
-        except ir.MLIRError as error:
+        except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             text = "\n".join(map(str, found)) or str(error)
             raise CompileError(f"{text}\n(emitting PTX)", stage="ptx", diagnostics=found) from None
@@ -98,7 +98,7 @@ def link(ptx: str, arch: str, options: LinkOptions | None = None) -> Cubin:
     the linker's library is not installed.
     """
     try:
-        from cuda.bindings import nvjitlink
+        from cuda.bindings import nvjitlink  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError as error:
         raise CompileError(f"nvJitLink is not installed: {error}", stage="cubin") from None
 

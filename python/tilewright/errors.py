@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["CompileError", "Diagnostic", "DriverError", "LaunchError", "ScheduleError", "SimulationError", "TilewrightError"]
+__all__ = [
+    "CompileError",
+    "Diagnostic",
+    "DriverError",
+    "LaunchError",
+    "ScheduleError",
+    "SimulationError",
+    "TilewrightError",
+]
 
 
 class TilewrightError(Exception):
@@ -28,7 +36,9 @@ class Diagnostic:
     notes: tuple[Diagnostic, ...] = field(default=())
 
     def __str__(self) -> str:
-        lines = [f"{self.location}: {self.severity}: {self.message}" if self.location else f"{self.severity}: {self.message}"]
+        lines = [
+            f"{self.location}: {self.severity}: {self.message}" if self.location else f"{self.severity}: {self.message}"
+        ]
         lines += [str(note) for note in self.notes]
         return "\n".join(lines)
 

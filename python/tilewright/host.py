@@ -16,7 +16,6 @@ from functools import cache
 from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 
-from .errors import LaunchError
 from .ir import library
 from .ir.jit import lookup
 
@@ -32,9 +31,7 @@ _LaunchFunction = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_int32,
 )
-_HostFunction = ctypes.CFUNCTYPE(
-    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
-)
+_HostFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SizeFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
@@ -58,7 +55,7 @@ class _Recorder(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
-    """One launch of a program: its numbers, and in `origin` where each came from (`"grid.x"`: which axis, which line)."""
+    """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line)."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -136,7 +133,7 @@ class HostProgram:
                 origins[kernel] = {entry.name: ir.StringAttr(entry.attr).value for entry in found}
             return ir.WalkResult.ADVANCE
 
-        function.walk(visit)
+        function.walk(visit, ir.WalkOrder.POST_ORDER)
         return origins
 
     def _compile(self) -> None:

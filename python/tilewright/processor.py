@@ -54,7 +54,9 @@ class CPUProgram:
 
 def _programs(module: ir.Module) -> dict[str, ir.FunctionType]:
     return {
-        ir.StringAttr(op.attributes["sym_name"]).value: ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+        ir.StringAttr(op.attributes["sym_name"]).value: ir.FunctionType(
+            ir.TypeAttr(op.attributes["function_type"]).value
+        )
         for op in module.body.operations
         if op.operation.name == "func.func" and len(op.operation.regions[0].blocks)
     }
@@ -74,6 +76,6 @@ def compile_cpu(module: ir.Module, name: str | None = None) -> CPUProgram:
         raise ValueError(f"expected {wanted} in the module, got {', '.join(programs) or 'none'}")
     ranks = tuple(ir.RankedTensorType(type_).rank for type_ in programs[name].inputs)
     with module.context, ir.Location.unknown():
-        lowered = ir.Module.parse(module.operation.get_asm(enable_debug_info=True))
+        lowered = ir.Module.parse(str(module.operation.get_asm(enable_debug_info=True)))
     run_passes(lowered, PIPELINE, f"compiling {name} for the cpu", "linalg")
     return CPUProgram(ExecutionEngine(lowered, opt_level=3), name, ranks)

@@ -1,8 +1,8 @@
 """The simulator: the kernels of the gpu stage, run on the processor.
 
 Blocks run in sequence; the threads of a block are fibers that go on when the others have come to the barrier. With
-checks on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError: accesses out
-of bounds, reads of memory that nothing wrote, races on shared memory, barriers that not all threads reach.
+checks on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError:
+accesses out of bounds, reads of memory that nothing wrote, races on shared memory, barriers that not all threads reach.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from mlir.passmanager import PassManager
 from .errors import SimulationError
 from .host import CONFIG_SIZE, Launcher
 from .ir import library
+from .ir.diagnostics import MLIRError
 from .ir.jit import lookup
 
 __all__ = ["Buffer", "Simulator", "compile_sim"]
@@ -165,7 +166,7 @@ def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None =
         manager = PassManager.parse(f"builtin.module(gpu-to-sim{{checks={str(checks).lower()}}})")
         try:
             manager.run(copy.operation)
-        except ir.MLIRError as error:
+        except MLIRError as error:
             from .driver.diagnostics import compile_error  # the driver imports this module
 
             raise compile_error("compiling for the simulator", "sim", error) from None

@@ -8,7 +8,7 @@ from functools import cache
 
 __all__ = ["ARCHITECTURES", "DEFAULT_ARCH", "Target"]
 
-# The architectures that LLVM 22's NVPTX back end and CUDA 13's linker both know; passes/Pipelines.cpp has the same list.
+# What LLVM 22's NVPTX back end and CUDA 13's linker both know; passes/Pipelines.cpp has the same list.
 ARCHITECTURES = (
     "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89",
     "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f",
@@ -23,7 +23,7 @@ KINDS = {"cuda": "cuda", "cpu": "cpu", "llvm": "cpu", "sim": "sim"}
 def _present_arch() -> str | None:
     """The architecture of the first GPU, with its own features where it has any (`sm_90a`); None without a GPU."""
     try:
-        from cuda.bindings import driver
+        from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
 
         (result,) = driver.cuInit(0)
     except (ImportError, RuntimeError):

@@ -59,7 +59,9 @@ def assert_within(got: NDArray[Any], expected: NDArray[np.float64], bound: Any) 
         )
 
 
-def run(function: Function, inputs: Sequence[NDArray[Any]], outputs: Sequence[tuple[tuple[int, ...], Any]]) -> list[NDArray[Any]]:
+def run(
+    function: Function, inputs: Sequence[NDArray[Any]], outputs: Sequence[tuple[tuple[int, ...], Any]]
+) -> list[NDArray[Any]]:
     """Calls a built function with copies of `inputs` and poisoned outputs of the given shapes and types.
 
     For target "cuda" the arrays travel to the GPU and back. Returns the outputs.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import lit.formats
 import llvm
+
 import tilewright
 
 config.name = "tilewright"

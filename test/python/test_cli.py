@@ -20,7 +20,20 @@ def run(*arguments: str) -> str:
 def test_demo_shows_every_stage_and_a_right_result() -> None:
     shown = run("demo", "--target", "sim", "--lines", "3")
     titles = re.findall(r"^== (\w+) ==", shown, re.MULTILINE)
-    assert titles == ["Python", "te", "schedule", "linalg", "loops", "gpu", "host", "nvvm", "PTX", "cubin", "launch", "result"]
+    assert titles == [
+        "Python",
+        "te",
+        "schedule",
+        "linalg",
+        "loops",
+        "gpu",
+        "host",
+        "nvvm",
+        "PTX",
+        "cubin",
+        "launch",
+        "result",
+    ]
     assert re.search(r"grid\.x = 4  \(j\.outer of stage C, demo\.py:\d+\)", shown)
     assert shown.endswith("  right\n")
 
@@ -35,7 +48,9 @@ def test_stop_change_and_resume(tmp_path: Path) -> None:
     run("compile", str(example), "--program", "mmult(64, 64, 64)", "--emit=loops", "-o", str(loops))
     assert "scf.for" in loops.read_text()
     opt = [sys.executable, "-c", "from tilewright.cli.opt import main; main()"]  # what the script tilewright-opt is
-    gpu = subprocess.run([*opt, "--tilewright-pipeline=from=loops to=gpu arch=sm_90a", str(loops)], capture_output=True, text=True)
+    gpu = subprocess.run(
+        [*opt, "--tilewright-pipeline=from=loops to=gpu arch=sm_90a", str(loops)], capture_output=True, text=True
+    )
     assert "gpu.launch_func" in gpu.stdout, gpu.stderr
     assert ".visible .entry main_kernel0" in run("compile", str(loops), "--from=loops", "--emit=ptx")
 

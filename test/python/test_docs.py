@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tree import ROOT, load
 
+from tree import ROOT, load
 
 TOOL = load("regenerate-docs")
 

@@ -22,7 +22,11 @@ FILES = sorted(
 @pytest.fixture(scope="module")
 def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
     """What lit says of each file that this session has selected, from one run of lit."""
-    selected = [item.callspec.params["file"] for item in request.session.items if hasattr(item, "callspec") and item.path == Path(__file__)]
+    selected = [
+        item.callspec.params["file"]
+        for item in request.session.items
+        if hasattr(item, "callspec") and item.path == Path(__file__)
+    ]
     report = tmp_path_factory.mktemp("lit") / "report.json"
     environment = {**os.environ, "TILEWRIGHT_LIT_OUTPUT": str(report.parent)}
     command = [sys.executable, "-c", "from lit.main import main; main()", "-q", "--output", str(report)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from tilewright import Target, target
 
 
@@ -52,11 +53,23 @@ def test_frozen_and_hashable() -> None:
     [
         (lambda: Target("rocm"), ValueError, "expected a target of kind cuda, cpu or sim, got 'rocm'"),
         (lambda: Target(""), ValueError, "expected a target of kind cuda, cpu or sim, got ''"),
-        (lambda: Target("cuda", arch="sm_70"), ValueError, "expected an architecture from sm_75 to sm_120, got 'sm_70'"),
+        (
+            lambda: Target("cuda", arch="sm_70"),
+            ValueError,
+            "expected an architecture from sm_75 to sm_120, got 'sm_70'",
+        ),
         (lambda: Target("cuda", arch="90"), ValueError, "expected an architecture from sm_75 to sm_120, got '90'"),
         (lambda: Target("cpu", arch="sm_80"), ValueError, "expected no architecture for target cpu, got 'sm_80'"),
-        (lambda: Target("cuda -libs=cublas"), ValueError, "expected -arch=ARCH after the target's kind, got '-libs=cublas'"),
-        (lambda: Target("cuda -arch=sm_80", arch="sm_90"), ValueError, "expected one architecture, got 'sm_80' and 'sm_90'"),
+        (
+            lambda: Target("cuda -libs=cublas"),
+            ValueError,
+            "expected -arch=ARCH after the target's kind, got '-libs=cublas'",
+        ),
+        (
+            lambda: Target("cuda -arch=sm_80", arch="sm_90"),
+            ValueError,
+            "expected one architecture, got 'sm_80' and 'sm_90'",
+        ),
         (lambda: Target(3), TypeError, "expected the target's kind as a string, got int"),  # type: ignore[arg-type]
         (lambda: Target.of(3), TypeError, "expected a Target or a string, got int"),  # type: ignore[arg-type]
     ],

@@ -18,7 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ..errors import TilewrightError
     from . import compile, demo, doctor
 
-    parser = argparse.ArgumentParser(prog="tilewright", description="Tensor expressions and schedules, compiled to kernels.")
+    parser = argparse.ArgumentParser(
+        prog="tilewright", description="Tensor expressions and schedules, compiled to kernels."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (demo, compile, doctor):
         module.add(commands)

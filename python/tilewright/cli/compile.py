@@ -27,7 +27,7 @@ to be called main); or --program gives an expression over the file's names whose
 
   tilewright compile python/examples/02_tiled_gemm.py --program "mmult(1024, 1024, 1024)" --emit=ptx
 
-An .mlir file holds the IR of the stage that --from names, as an earlier --emit wrote it and a person may have edited it.
+An .mlir file holds the IR of the stage that --from names, as an earlier --emit wrote it and you may have edited it.
 """
 
 
@@ -53,12 +53,12 @@ def _from_mlir(path: Path) -> Any:
     from mlir import ir
 
     from ..ir import context
-    from ..ir.diagnostics import diagnostics_of
+    from ..ir.diagnostics import MLIRError, diagnostics_of
 
     with context():
         try:
             return ir.Module.parseFile(str(path))
-        except ir.MLIRError as error:
+        except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)) or str(error), diagnostics=found) from None
 
@@ -107,13 +107,22 @@ def _run(options: argparse.Namespace) -> int:
 def add(commands: argparse._SubParsersAction) -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser(
-        "compile", help="write one stage of a program", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        "compile",
+        help="write one stage of a program",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
-    parser.add_argument("--emit", metavar="STAGE", required=True, choices=IR_STAGES + BINARIES, help=", ".join(IR_STAGES + BINARIES))
-    parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out")
+    parser.add_argument(
+        "--emit", metavar="STAGE", required=True, choices=IR_STAGES + BINARIES, help=", ".join(IR_STAGES + BINARIES)
+    )
+    parser.add_argument(
+        "-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out"
+    )
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')
-    parser.add_argument("--from", dest="start", metavar="STAGE", help="the stage that an .mlir file is at (default: te)")
+    parser.add_argument(
+        "--from", dest="start", metavar="STAGE", help="the stage that an .mlir file is at (default: te)"
+    )
     parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
     parser.add_argument("--name", help="the function's name")
     parser.set_defaults(run=_run)

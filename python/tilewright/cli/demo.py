@@ -37,7 +37,8 @@ def mmult(size: int):
     C_local = s.cache_write(C, "local")
     thread_y, thread_x = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
 
-    io, jo, ii, ji = s[C].tile(*C.op.axis, 32, 32)
+    i, j = s[C].op.axis
+    io, jo, ii, ji = s[C].tile(i, j, 32, 32)
     iy, jx, iv, jv = s[C].tile(ii, ji, 2, 2)
     s[C].bind(io, te.thread_axis("blockIdx.y"))
     s[C].bind(jo, te.thread_axis("blockIdx.x"))
@@ -111,7 +112,9 @@ def _run(options: argparse.Namespace) -> int:
         _title(stage, what)
         _excerpt(func.ir(stage), mark, options.lines)
     # Without a GPU the simulator runs the gpu stage; what a GPU would run is compiled all the same.
-    device = func if target.kind == "cuda" else tw.build(s, args, target=tw.Target("cuda", arch=target.arch), name="mmult")
+    device = (
+        func if target.kind == "cuda" else tw.build(s, args, target=tw.Target("cuda", arch=target.arch), name="mmult")
+    )
     if target.kind == "sim":
         _title("nvvm", EXCERPTS["nvvm"][0])
         _excerpt(device.ir("nvvm"), "llvm.func", options.lines)
@@ -131,7 +134,9 @@ def _run(options: argparse.Namespace) -> int:
     exact = a.astype(np.float64) @ b.astype(np.float64)
     bound = testing.dot_bound(a, b, SIZE)
     _title("result", f"computed {where}")
-    print(f"  largest difference from NumPy in float64: {np.abs(c - exact).max():.2g} (rounding allows {bound.min():.2g})")
+    print(
+        f"  largest difference from NumPy in float64: {np.abs(c - exact).max():.2g} (rounding allows {bound.min():.2g})"
+    )
     try:
         testing.assert_within(c, exact, bound)
     except AssertionError as error:

@@ -65,7 +65,7 @@ def _gpu() -> list[Finding]:
     launch = 'target="cuda" compiles to a cubin but does not launch; target="sim" and "cpu" run everything'
     if importlib.util.find_spec("cuda") is None:
         return [Finding("NVIDIA driver", False, "not asked: no cuda-bindings", launch, required=False)]
-    from cuda.bindings import driver
+    from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
 
     try:
         (result,) = driver.cuInit(0)
@@ -85,7 +85,9 @@ def _gpu() -> list[Finding]:
         _, memory = driver.cuDeviceTotalMem(device)
         text = f"{name.split(bytes(1))[0].decode()}, sm_{major}{minor}, {memory / 2**30:.0f} GiB"
         ok = (major, minor) >= (7, 5)
-        found.append(Finding(f"GPU {ordinal}", ok, text, "older than sm_75: kernels for it cannot be compiled", required=False))
+        found.append(
+            Finding(f"GPU {ordinal}", ok, text, "older than sm_75: kernels for it cannot be compiled", required=False)
+        )
     if count == 0:
         found.append(Finding("GPU", False, "the driver sees none", launch, required=False))
     return found

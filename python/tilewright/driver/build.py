@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from mlir import ir
 
 from ..errors import CompileError
 from ..ir import context
-from ..ir.diagnostics import diagnostics_of
+from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..target import Target
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
@@ -17,7 +17,7 @@ from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
 if TYPE_CHECKING:
     from ..te import Schedule, Tensor
 
-    Program = Union[Schedule, Tensor, Sequence[Tensor], ir.Module, str]
+    Program = Schedule | Tensor | Sequence[Tensor] | ir.Module | str
 
 __all__ = ["build", "lower", "take_up"]
 
@@ -27,10 +27,12 @@ def _parse(text: str, name: str, stage: str) -> ir.Module:
     with context():
         try:
             return ir.Module.parse(text)
-        except ir.MLIRError as error:
+        except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             told = "\n".join(map(str, found)) or str(error)
-            raise CompileError(f"{told}\n(reading {name} as IR of stage {stage})", stage=stage, diagnostics=found) from None
+            raise CompileError(
+                f"{told}\n(reading {name} as IR of stage {stage})", stage=stage, diagnostics=found
+            ) from None
 
 
 def _program_name(module: ir.Module, name: str | None) -> str:
@@ -63,7 +65,9 @@ def take_up(
     if isinstance(program, (str, ir.Module)):
         start = "te" if start in (None, "schedule") else start
         if start not in path:
-            raise ValueError(f"expected a stage to start at ({', '.join(path)} for target {target.kind}), got {start!r}")
+            raise ValueError(
+                f"expected a stage to start at ({', '.join(path)} for target {target.kind}), got {start!r}"
+            )
         if args is not None:
             raise TypeError("expected no args beside a module or IR text: its function has them")
         module = _parse(program, name or "the text", start) if isinstance(program, str) else program

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from mlir import ir
-
 from ..errors import CompileError, ScheduleError
-from ..ir.diagnostics import diagnostics_of
+from ..ir.diagnostics import MLIRError, diagnostics_of
 
 __all__ = ["compile_error"]
 
 
-def compile_error(doing: str, stage: str, error: ir.MLIRError, *, schedule: bool = False) -> CompileError:
+def compile_error(doing: str, stage: str, error: MLIRError, *, schedule: bool = False) -> CompileError:
     """The error for MLIR's `error`, met while `doing` something on the way to `stage`.
 
     With `schedule` it is a ScheduleError: what the user wrote that cannot be is a schedule.

@@ -52,7 +52,9 @@ class LaunchConfig:
     def _only(self) -> KernelLaunch:
         if len(self.launches) != 1:
             kernels = ", ".join(launch.kernel for launch in self.launches) or "none"
-            raise ValueError(f"expected a call of one kernel to have one configuration, got {kernels}: index the launches")
+            raise ValueError(
+                f"expected a call of one kernel to have one configuration, got {kernels}: index the launches"
+            )
         return self.launches[0]
 
     @property
@@ -163,24 +165,27 @@ class Function:
     def _device_code(self, what: str) -> Any:
         code = getattr(self._program, what, None)
         if code is None:
-            raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}")
+            raise TilewrightError(
+                f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}"
+            )
         return code
 
     def sass(self) -> str:
-        """The kernels' machine code, disassembled by the CUDA toolkit's nvdisasm or cuobjdump, whichever is installed."""
+        """The kernels' machine code, disassembled by the CUDA toolkit's nvdisasm or cuobjdump, what the PATH has.
+
+        Raises TilewrightError where neither is.
+        """
         cubin = self.cubin
-        for tool, option in (("nvdisasm", "-c"), ("cuobjdump", "-sass")):
-            path = shutil.which(tool)
-            if path is not None:
-                break
-        else:
+        found = ((shutil.which(tool), option) for tool, option in (("nvdisasm", "-c"), ("cuobjdump", "-sass")))
+        path, option = next(((path, option) for path, option in found if path is not None), (None, ""))
+        if path is None:
             raise TilewrightError("expected nvdisasm or cuobjdump on the PATH to disassemble the cubin, got neither")
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"{self.name}.cubin"
             file.write_bytes(cubin)
             run = subprocess.run([path, option, str(file)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if run.returncode != 0:
-            raise TilewrightError(f"{tool} failed with code {run.returncode}: {run.stderr.strip()}")
+            raise TilewrightError(f"{Path(path).name} failed with code {run.returncode}: {run.stderr.strip()}")
         return run.stdout
 
     def launch_config(self, *arrays: Any) -> LaunchConfig:
@@ -203,7 +208,9 @@ class Function:
         for argument, array in zip(arguments, arrays):
             shape = getattr(array, "shape", None)
             if shape is None:
-                raise TypeError(f"{self.signature}: {argument.name}: expected something with a shape, got {type(array).__name__}")
+                raise TypeError(
+                    f"{self.signature}: {argument.name}: expected something with a shape, got {type(array).__name__}"
+                )
             given = tuple(int(extent) for extent in shape)
             fits = len(given) == len(argument.shape) and all(
                 not isinstance(wanted, int) or wanted == extent for wanted, extent in zip(argument.shape, given)

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any
 
 from mlir import ir
 from mlir.passmanager import PassManager
 
 from ..errors import CompileError
+from ..ir.diagnostics import MLIRError
 from ..target import Target
 from .diagnostics import compile_error
 
@@ -32,7 +33,7 @@ PATHS: Mapping[str, tuple[str, ...]] = {
 # Up to here it is the schedule that decides what is made, so an error is the schedule's.
 SCHEDULED = ("loops", "gpu")
 
-Hook = Union[str, Callable[[ir.Module], "ir.Module | None"]]
+Hook = str | Callable[[ir.Module], ir.Module | None]
 
 
 def stages_of(target: Target) -> tuple[str, ...]:
@@ -59,7 +60,7 @@ def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, sche
             raise CompileError(f"{error}\n({doing})", stage=stage) from None
         try:
             manager.run(module.operation)
-        except ir.MLIRError as error:
+        except MLIRError as error:
             raise compile_error(doing, stage, error, schedule=schedule) from None
 
 
@@ -70,7 +71,7 @@ def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) 
     for stage, given in (after or {}).items():
         if stage not in known:
             raise ValueError(f"expected a stage of target {target.kind} ({', '.join(known)}) in after, got {stage!r}")
-        each = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+        each: tuple[Any, ...] = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         for hook in each:
             if not isinstance(hook, str) and not callable(hook):
                 raise TypeError(f"expected a pass's flag or a function in after[{stage!r}], got {type(hook).__name__}")
@@ -92,10 +93,12 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         if made is None:
             made = module
         elif not isinstance(made, ir.Module):
-            raise TypeError(f"expected {name}, called after {stage}, to return a module or None, got {type(made).__name__}")
+            raise TypeError(
+                f"expected {name}, called after {stage}, to return a module or None, got {type(made).__name__}"
+            )
         try:
             made.operation.verify()
-        except ir.MLIRError as error:
+        except MLIRError as error:
             raise compile_error(f"verifying what {name} made after {stage}", stage, error) from None
     return made
 
@@ -130,7 +133,7 @@ class Lowering:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages that can be shown, in order: those of the target, from the one on where the program was taken up."""
+        """The stages that can be shown, in order: those of the target from where the program was taken up."""
         known = stages_of(self.target)
         return known[known.index(self.start) :]
 
@@ -142,9 +145,9 @@ class Lowering:
         if stage not in self.stages:
             raise ValueError(f"expected a stage of this program ({', '.join(self.stages)}), got {stage!r}")
         if stage != "schedule":
-            return self.reach(stage).operation.get_asm(enable_debug_info=locations)
+            return str(self.reach(stage).operation.get_asm(enable_debug_info=locations))
         found = (op.operation for op in self.reach("te").body if op.operation.name == "schedule.of")
-        return "\n".join(op.get_asm(enable_debug_info=locations) for op in found)
+        return "\n".join(str(op.get_asm(enable_debug_info=locations)) for op in found)
 
     def reach(self, stage: str) -> ir.Module:
         """The module at `stage`, made if need be from the nearest stage above. It is not to be changed."""

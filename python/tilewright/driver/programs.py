@@ -104,7 +104,9 @@ class _Sim:
         for argument, address in zip(self.signature.arguments, bound.data):
             extents = bound.shape[at : at + len(argument.shape)]
             at += len(argument.shape)
-            buffers.append(Buffer(argument.name, address, prod(extents) * argument.itemsize, written=not argument.output))
+            buffers.append(
+                Buffer(argument.name, address, prod(extents) * argument.itemsize, written=not argument.output)
+            )
         size = self._host.workspace_bytes(bound.shape)
         memory = create_string_buffer(size + WORKSPACE_ALIGNMENT) if size else None
         workspace = 0

@@ -8,7 +8,6 @@ import ctypes
 from functools import cache
 from pathlib import Path
 
-from mlir import ir
 from mlir.ir import Context, DialectRegistry, Location, Module
 
 from . import _schedule_ops_gen as schedule

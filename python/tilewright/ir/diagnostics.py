@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic
 
-__all__ = ["describe", "diagnostics_of"]
+if TYPE_CHECKING:
+
+    class MLIRError(Exception):
+        """The bindings' own error, which their type stubs leave out."""
+
+        error_diagnostics: list[Any]
+else:
+    from mlir.ir import MLIRError
+
+__all__ = ["MLIRError", "describe", "diagnostics_of"]
 
 _OP = re.compile(r"^'(?:te|schedule)\.([\w.]+)' op ")
 

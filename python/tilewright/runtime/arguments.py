@@ -137,7 +137,11 @@ class Signature:
             named = ["te.name" in entry for entry in entries]
             if len(named) > 1 and any(named) and not named[-1]:
                 entries, types = entries[:-1], types[:-1]
-        return cls(name, tuple(_argument_of(i, entry, kind) for i, (entry, kind) in enumerate(zip(entries, types))), device_kind)
+        return cls(
+            name,
+            tuple(_argument_of(i, entry, kind) for i, (entry, kind) in enumerate(zip(entries, types))),
+            device_kind,
+        )
 
     # ------------------------------------------------------------------ messages
 
@@ -187,7 +191,7 @@ class Signature:
         return bound
 
     def _device_of(self, arrays: Sequence[object]) -> Device:
-        """The GPU that the call runs on: that of the first array on one. The check of each array says if it is wrong."""
+        """The GPU that the call runs on: that of the first array on one. If it is wrong, an array's check says so."""
         for array in arrays:
             if isinstance(array, NDArray):
                 if array.device.is_cuda:
@@ -241,7 +245,9 @@ class Signature:
             ) from error
         bound.keep.append(found.keep)
         names = {dlpack.CPU: "cpu", dlpack.CUDA_HOST: "cpu", dlpack.CUDA: "cuda", dlpack.CUDA_MANAGED: "cuda"}
-        device = names.get(found.device_type) or dlpack.DEVICE_NAMES.get(found.device_type, f"device {found.device_type}")
+        device = names.get(found.device_type) or dlpack.DEVICE_NAMES.get(
+            found.device_type, f"device {found.device_type}"
+        )
         index = 0 if device == "cpu" else found.device_index
         return _Array(found.address, found.shape, found.strides, 1, found.dtype, device, index, found.read_only)
 
@@ -289,7 +295,8 @@ class Signature:
         if found.address % argument.alignment and math.prod(found.shape):
             fail(
                 ValueError,
-                f"expected memory aligned to {argument.alignment} bytes, got an address {found.address % argument.alignment} bytes past that",
+                f"expected memory aligned to {argument.alignment} bytes, "
+                f"got an address {found.address % argument.alignment} bytes past that",
             )
         if argument.output and found.read_only:
             fail(ValueError, "expected a writable array, for the function writes it, got a read-only one")

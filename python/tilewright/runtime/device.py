@@ -95,7 +95,7 @@ class Device:
 
     @property
     def arch(self) -> str:
-        """"sm_90" for an H200; its own features go by "sm_90a"."""
+        """ "sm_90" for an H200; its own features go by "sm_90a"."""
         major, minor = self.compute_capability
         return f"sm_{major}{minor}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from typing import Any
 
 from ..ir import library
 
@@ -127,11 +128,11 @@ class _Python(ctypes.Structure):
 
 @cache
 def _python() -> _Python:
-    return _Python(*(ctypes.cast(getattr(_api, name), ctypes.c_void_p).value for name, _ in _Python._fields_))
+    return _Python(*(ctypes.cast(getattr(_api, name), ctypes.c_void_p).value for name, *_ in _Python._fields_))
 
 
 @cache
-def _make_capsule() -> ctypes._CFuncPtr:
+def _make_capsule() -> Any:
     # With the GIL held, for it makes a Python object.
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.c_int32, ctypes.c_uint64

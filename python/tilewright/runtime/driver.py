@@ -32,13 +32,13 @@ def is_finalizing() -> bool:
 
 def _load() -> ModuleType:
     try:
-        from cuda.bindings import driver
+        from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError as error:
         raise LaunchError(f"no CUDA driver: cuda-bindings cannot be imported ({error})") from None
     try:
         (result,) = driver.cuInit(0)
     except RuntimeError as error:
-        # cuda-bindings finds libcuda at the first call; its own message names neither what is missing nor why it matters.
+        # cuda-bindings finds libcuda at the first call; its own message names neither what is missing nor what for.
         raise LaunchError(
             f"no CUDA driver: {LIBRARY} was not found; install NVIDIA's driver to run on a GPU ({_INSTEAD})"
         ) from error

@@ -43,7 +43,7 @@ class PoolStats:
 
 @dataclass(slots=True, eq=False)
 class _Memory:
-    """One piece of memory of the device, whoever has it now. Streams are kept whole: a handle may outlive its stream."""
+    """One piece of the device's memory, whoever has it now. Streams are kept whole: a handle may outlive its stream."""
 
     address: int
     size: int

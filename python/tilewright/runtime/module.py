@@ -26,8 +26,8 @@ _NO_BINARY_FOR_GPU = 209  # CUDA_ERROR_NO_BINARY_FOR_GPU
 
 @dataclass(frozen=True, slots=True)
 class KernelAttributes:
-    """What the driver says of a loaded kernel: registers and bytes of local memory (spills and arrays) a thread, bytes of
-    static shared memory a block, and the most threads a block may have."""
+    """What the driver says of a loaded kernel: registers and bytes of local memory (spills and arrays) a thread, bytes
+    of static shared memory a block, and the most threads a block may have."""
 
     kernel: str
     num_regs: int
@@ -166,7 +166,11 @@ class CudaProgram:
         name = driver.module().CUresult(code).name
         numbers = tuple(launch.failed_config)
         failed = KernelLaunch(
-            self.host.kernels[launch.failed_kernel], numbers[:3], numbers[3:6], numbers[6], {}  # type: ignore[arg-type]
+            self.host.kernels[launch.failed_kernel],
+            numbers[:3],
+            numbers[3:6],
+            numbers[6],
+            {},  # type: ignore[arg-type]
         )
         detail = (
             f"{failed.kernel} with grid {failed.grid}, block {failed.block} and {failed.shared_bytes} bytes of shared "
@@ -232,8 +236,13 @@ class CudaProgram:
 def _over_limits(launch: KernelLaunch, device: Device) -> list[str]:
     """The numbers of a launch that the GPU cannot have."""
     numbers = {
-        **{f"grid.{axis}": (n, device.attribute(f"MAX_GRID_DIM_{axis.upper()}")) for axis, n in zip("xyz", launch.grid)},
-        **{f"block.{axis}": (n, device.attribute(f"MAX_BLOCK_DIM_{axis.upper()}")) for axis, n in zip("xyz", launch.block)},
+        **{
+            f"grid.{axis}": (n, device.attribute(f"MAX_GRID_DIM_{axis.upper()}")) for axis, n in zip("xyz", launch.grid)
+        },
+        **{
+            f"block.{axis}": (n, device.attribute(f"MAX_BLOCK_DIM_{axis.upper()}"))
+            for axis, n in zip("xyz", launch.block)
+        },
         "threads a block": (
             launch.block[0] * launch.block[1] * launch.block[2],
             device.attribute("MAX_THREADS_PER_BLOCK"),

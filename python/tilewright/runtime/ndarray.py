@@ -96,7 +96,7 @@ class NDArray:
 
     def _bytes(self) -> np.ndarray[Any, np.dtype[Any]]:
         """An array on the cpu as NumPy's, over the same memory."""
-        buffer = (ctypes.c_uint8 * self.nbytes).from_address(self.address)
+        buffer: Any = (ctypes.c_uint8 * self.nbytes).from_address(self.address)
         view = np.frombuffer(buffer, np.uint8).view(self.dtype).reshape(self.shape)
         view.flags.writeable = not self.read_only
         return view

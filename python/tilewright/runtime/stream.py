@@ -155,10 +155,11 @@ def as_stream(stream: object, device: Device) -> Stream:
         if stream.device != device:
             raise ValueError(f"expected a stream of {device}, got one of {stream.device}")
         return stream
-    protocol = getattr(stream, "__cuda_stream__", None)
+    protocol: Any = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         # A method by the protocol, an attribute in its first form.
-        _, handle = protocol() if callable(protocol) else protocol
+        answer: Any = protocol() if callable(protocol) else protocol
+        _, handle = answer
         return Stream.from_handle(handle, device, stream)
     for attribute in ("cuda_stream", "ptr"):
         handle = getattr(stream, attribute, None)

@@ -72,7 +72,8 @@ class Timing:
         low, high = self.quartiles
         count = len(self.results)
         return (
-            f"median {self.median * scale:.4g} {unit}, half of them within {low * scale:.4g} to {high * scale:.4g} {unit}, "
+            f"median {self.median * scale:.4g} {unit}, "
+            f"half of them within {low * scale:.4g} to {high * scale:.4g} {unit}, "
             f"all within {self.min * scale:.4g} to {self.max * scale:.4g} {unit}, {count} repeat{'s' * (count != 1)}"
         )
 

@@ -9,7 +9,7 @@ from mlir import ir
 
 from ..errors import ScheduleError
 from ..ir import schedule as ops
-from ..ir.diagnostics import diagnostics_of
+from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source
 
 __all__ = ["append", "clone_for", "new_module"]
@@ -38,7 +38,7 @@ def append(of: ir.Operation, build: Callable[..., ir.OpView], source: Source, ar
         op = build(*args).operation
         try:
             op.verify()
-        except ir.MLIRError as error:
+        except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             op.erase()
             raise ScheduleError("\n".join(map(str, found)), "schedule", found) from None
@@ -106,7 +106,9 @@ def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
 
 
 def bind(axis: ir.Value, name: str, thread: str, extent: int | None) -> ir.OpView:
-    return ops.BindOp(axis, ir.Attribute.parse(f"#schedule.thread<{thread}>"), extent=_integer(extent), loc=_named(name))
+    return ops.BindOp(
+        axis, ir.Attribute.parse(f"#schedule.thread<{thread}>"), extent=_integer(extent), loc=_named(name)
+    )
 
 
 def vectorize(axis: ir.Value, name: str) -> ir.OpView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic, ScheduleError
 from ..source import Source, user_source
@@ -19,7 +19,7 @@ __all__ = ["SCOPES", "Schedule", "create_schedule"]
 
 SCOPES = ("global", "shared", "local")
 
-TensorOrOp = Union[Tensor, Operation]
+TensorOrOp = Tensor | Operation
 
 
 def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
@@ -77,7 +77,7 @@ class Schedule:
     def __str__(self) -> str:
         """The primitives so far, as the IR has them."""
         # The function that it is of comes with `emit`, so it does not verify before.
-        return self._of.get_asm(assume_verified=True)
+        return str(self._of.get_asm(assume_verified=True))
 
     def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
         """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.
@@ -106,7 +106,9 @@ class Schedule:
         if op not in self.names:
             raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
         if op.num_outputs != 1:
-            raise schedule_error(source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}")
+            raise schedule_error(
+                source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}"
+            )
         given = list(readers) if isinstance(readers, Sequence) else [readers]
         stages = [self._stage(reader, "cache_read", source) for reader in given]
         for stage in stages:
@@ -114,12 +116,15 @@ class Schedule:
                 reads = ", ".join(f"'{self.names[read]}'" for read in self._reads[stage.key]) or "nothing"
                 raise schedule_error(
                     source,
-                    f"cache_read: expected a reader of '{self.names[op]}', got stage '{stage.name}', which reads {reads}",
+                    f"cache_read: expected a reader of '{self.names[op]}', "
+                    f"got stage '{stage.name}', which reads {reads}",
                 )
         axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
         cache = CacheOp(unique_name(f"{self.names[op]}.{scope}", self.names.values()), op.shape, op._dtypes, source)
         cache.axis = axis
-        value = self.apply(handles.cache_read, source, self.names[op], scope, [stage.handle for stage in stages], cache.name)
+        value = self.apply(
+            handles.cache_read, source, self.names[op], scope, [stage.handle for stage in stages], cache.name
+        )
         self._add(cache, value, scope, [op])
         for stage in stages:
             self._reads[stage.key] = [cache if read is op else read for read in self._reads[stage.key]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ..source import Source, user_source
 from ..te.expr import IterVar
 from ..te.program import axis_names
-from ..te.tensor import ComputeOp, Operation
+from ..te.tensor import Operation
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -22,7 +22,9 @@ class Stage:
 
     __slots__ = ("_axes", "_handle", "_schedule", "key", "op", "scope")
 
-    def __init__(self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global") -> None:
+    def __init__(
+        self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
+    ) -> None:
         self._schedule, self.key, self.op, self.scope = schedule, op, op, scope
         self._handle = handle
         self._axes: dict[IterVar, ir.Value] = {}
@@ -241,6 +243,6 @@ def _integer(value: object, what: str, name: str, source: Source, default: int |
     """An integer that the user gave, or None."""
     if value is None and default is None:
         return None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
-    return value.__index__()  # type: ignore[attr-defined]
+    return value.__index__()

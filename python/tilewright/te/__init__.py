@@ -12,16 +12,18 @@
 
 from __future__ import annotations
 
+from . import functions
 from .expr import Expr, IterVar, Var
 from .functions import *  # noqa: F403
-from .functions import __all__ as _functions
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
 
+# isort: split
 # At the end: a schedule is made of the above.
-from ..schedule import Schedule, Stage, create_schedule  # noqa: E402
+from ..schedule import Schedule, Stage, create_schedule
 
 __all__ = [
-    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice", "Var",
-    "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis", "sum", *_functions,
+    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice",
+    "Var", "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis", "sum",
 ]  # fmt: skip
+__all__ += functions.__all__

@@ -11,7 +11,7 @@ from mlir.dialects import arith, func, tensor
 from .. import ir as tw_ir
 from ..errors import CompileError
 from ..ir import te as te_ops
-from ..ir.diagnostics import diagnostics_of
+from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
 from .expr import Expr, Var
@@ -32,7 +32,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
     program
         A schedule, or the tensors to compute.
     args
-        All inputs and outputs, in the order in which the function takes them. An argument that is computed is an output.
+        All inputs and outputs, in the order in which the function takes them. One that is computed is an output.
     name
         The name of the function.
 
@@ -46,11 +46,12 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
     from ..schedule import Schedule
 
     source = user_source()
-    schedule = program if isinstance(program, Schedule) else None
-    if schedule is not None:
-        outputs, context = [op.output(i) for op in schedule.outputs for i in range(op.num_outputs)], schedule.context
+    schedule = None
+    if isinstance(program, Schedule):
+        schedule, context = program, program.context
+        outputs = [op.output(i) for op in program.outputs for i in range(op.num_outputs)]
     else:
-        outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context()  # type: ignore[list-item]
+        outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context()
     ops = operations([output.op for output in outputs])
     _check_args(ops, outputs, args, source)
     ops = [arg.op for arg in args if isinstance(arg.op, PlaceholderOp) and arg.op not in ops] + ops
@@ -63,7 +64,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
                 schedule.emit(name)
         try:
             module.operation.verify()
-        except ir.MLIRError as error:
+        except MLIRError as error:
             found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)), "te", found) from None
     return module
@@ -77,7 +78,9 @@ def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[
         if not isinstance(arg, Tensor):
             raise TypeError(f"{source}: argument {position}: expected a tensor, got {arg!r}")
         if isinstance(arg.op, CacheOp) or isinstance(arg.op, ComputeOp) and arg.op not in ops:
-            raise ValueError(f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}")
+            raise ValueError(
+                f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}"
+            )
         if any(arg is other for other in args[:position]):
             raise ValueError(f"{source}: argument {position}: expected each tensor once, got {arg.name} twice")
     given = ", ".join(arg.name for arg in args)
@@ -116,7 +119,9 @@ class _Function:
         with file_location(self._source):
             function = func.FuncOp(self._name, (types, [self._type(output) for output in outputs]))
         function.arg_attrs = [self._arg_attrs(arg) for arg in self._args]
-        block = ir.Block.create_at_start(function.body, types, [named_location(self._tensor_name(a), a.op.source) for a in self._args])
+        block = ir.Block.create_at_start(
+            function.body, types, [named_location(self._tensor_name(a), a.op.source) for a in self._args]
+        )
         with ir.InsertionPoint(block):
             self._emit_symbols(block)
             for arg, value in zip(self._args, block.arguments):
@@ -163,12 +168,13 @@ class _Function:
         """Each symbolic extent is a dimension of the first argument that has it."""
         for var, name in self._symbol_names.items():
             place = next(
-                ((i, d) for i, arg in enumerate(self._args) for d, extent in enumerate(arg.shape) if extent is var), None
+                ((i, d) for i, arg in enumerate(self._args) for d, extent in enumerate(arg.shape) if extent is var),
+                None,
             )
             if place is None:
                 raise ValueError(
-                    f"{self._source}: te.var {name}: expected an argument that has it as an extent, got it in none alone "
-                    f"({var.source})"
+                    f"{self._source}: te.var {name}: expected an argument that has it as an extent, "
+                    f"got it in none alone ({var.source})"
                 )
             with file_location(var.source):
                 number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
@@ -226,4 +232,3 @@ class _Function:
         with ir.InsertionPoint(block), file_location(reduction.source):
             emitter = BodyEmitter(self._values, dict(zip(elements, block.arguments)))
             te_ops.yield_([emitter.element(expr) for expr in reduction.combined])
-

@@ -211,7 +211,10 @@ class BodyEmitter:
         results = [self._affine_or_symbol(index, operands) for index in expr.indices]
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
-                mlir_type(expr._dtype), self._tensors[expr.tensor], operands.values, ir.AffineMapAttr.get(operands.map(results))
+                mlir_type(expr._dtype),
+                self._tensors[expr.tensor],
+                operands.values,
+                ir.AffineMapAttr.get(operands.map(results)),
             )
 
     # Data.
@@ -227,7 +230,7 @@ class BodyEmitter:
         if not expr.lazy:
             return arith.select(condition, emit(expr.true_value), emit(expr.false_value))
         op = scf.IfOp(condition, [kind], has_else=True)
-        for block, branch in ((op.then_block, expr.true_value), (op.else_block, expr.false_value)):
+        for block, branch in zip((region.blocks[0] for region in op.regions), (expr.true_value, expr.false_value)):
             with self._scope(block):
                 scf.yield_([emit(branch)])
         return op.results[0]

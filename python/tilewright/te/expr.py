@@ -256,9 +256,7 @@ class Call(Expr):
         if self.op not in _SYMBOLS:
             return f"{self.op}({', '.join(map(str, self.args))})"
         symbol, binding = _SYMBOLS[self.op], _binding(self)
-        lhs, rhs = (
-            f"({arg})" if _binding(arg) < binding + side else str(arg) for side, arg in enumerate(self.args)
-        )
+        lhs, rhs = (f"({arg})" if _binding(arg) < binding + side else str(arg) for side, arg in enumerate(self.args))
         return f"{lhs} {symbol} {rhs}"
 
 
@@ -343,8 +341,8 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
     if isinstance(value, (Tensor, TensorSlice)):
         missing = f"one element of it, {value.name}[...] with {value.ndim} indices"
         raise TypeError(f"{source}: expected a scalar, got the tensor {value.name}: read {missing}")
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()
+    if type(value).__module__ == "numpy" and (item := getattr(value, "item", None)) is not None:
+        value = item()
     if not isinstance(value, (bool, int, float)):
         raise TypeError(f"{source}: expected an expression or a number, got {value!r}")
     kind = "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import SupportsIndex
 
 from ..source import user_source
 from .dtypes import dtype_of
@@ -69,7 +70,7 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
             raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
         extent = dom[1]
     if extent is not None:
-        if isinstance(extent, bool) or not hasattr(extent, "__index__"):
+        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
             raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}")
         extent = extent.__index__()
         if extent < 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from .expr import Expr, Read, Var
+from .expr import Expr, Var
 from .tensor import ComputeOp, Operation
 
 __all__ = ["axis_names", "operations", "symbols_of", "unique_name", "unique_names"]

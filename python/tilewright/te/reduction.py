@@ -7,7 +7,7 @@ from typing import Any
 
 from ..source import Source, user_source
 from .dtypes import DType
-from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, binary, constant, literal, _need_arithmetic
+from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
 
 __all__ = ["Reduction", "comm_reducer", "max", "min", "prod", "reduce_axis", "sum"]
 
@@ -54,7 +54,7 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
 
 
 def _axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:
-    axes = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
+    axes: tuple[Any, ...] = tuple(axis) if isinstance(axis, (list, tuple)) else (axis,)
     if not axes:
         raise ValueError(f"{source}: te.{what}: expected at least one axis, got none")
     for one in axes:
@@ -101,7 +101,9 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
         return result
     axes = _axes(axis, name, source)
     if init is not None:
-        raise ValueError(f"{source}: te.{name}: expected no init, got {init}: add it in the compute that reads the result")
+        raise ValueError(
+            f"{source}: te.{name}: expected no init, got {init}: add it in the compute that reads the result"
+        )
     value = literal(expr, None, source)
     if isinstance(value, ReduceItem):
         raise ValueError(f"{source}: te.{name}: expected an element, got a reduction: give it a compute of its own")
@@ -120,7 +122,9 @@ def _condition(where: object, name: str, source: Source) -> Expr:
     return condition
 
 
-def sum(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+def sum(
+    expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
+) -> Expr:
     """The sum of `expr` along `axis`, one `te.reduce_axis` or several; of the elements `where` says, if given.
 
     ``te.sum(a, b)`` on two expressions is ``a + b``.
@@ -128,22 +132,30 @@ def sum(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike
     return _reduce("sum", "add", expr, axis, where, init, args)
 
 
-def prod(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+def prod(
+    expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
+) -> Expr:
     """The product along `axis`; see `sum`."""
     return _reduce("prod", "mul", expr, axis, where, init, args)
 
 
-def max(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+def max(
+    expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
+) -> Expr:
     """The largest element along `axis`, NaN if there is one; ``te.max(a, b)`` is the larger of two. See `sum`."""
     return _reduce("max", "max", expr, axis, where, init, args)
 
 
-def min(expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike) -> Expr:
+def min(
+    expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
+) -> Expr:
     """The least element along `axis`, NaN if there is one; ``te.min(a, b)`` is the lesser of two. See `sum`."""
     return _reduce("min", "min", expr, axis, where, init, args)
 
 
-def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce") -> Callable[..., Any]:
+def comm_reducer(
+    fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce"
+) -> Callable[..., Any]:
     """A reduction of one's own, from a commutative and associative `fcombine` and its `fidentity`.
 
     Parameters
@@ -173,7 +185,9 @@ def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], na
         source = user_source()
         axes = _axes(axis, name, source)
         if init is not None:
-            raise ValueError(f"{source}: te.{name}: expected no init, got {init}: combine it in the compute that reads the result")
+            raise ValueError(
+                f"{source}: te.{name}: expected no init, got {init}: combine it in the compute that reads the result"
+            )
         several = isinstance(expr, (tuple, list))
         values = tuple(literal(value, None, source) for value in (expr if several else (expr,)))
         values = tuple(value.astype(value.dtype) if value.is_index else value for value in values)

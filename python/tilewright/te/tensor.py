@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Union
+from typing import Any, SupportsIndex
 
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of
-from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Var, literal
+from .expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
 from .reduction import Reduction
 
 __all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
 
-Extent = Union[int, Expr]
+Extent = int | Expr
 
 
 class Operation:
@@ -187,7 +187,7 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
                 raise TypeError(f"{source}: {what}: dimension {position}: expected an extent, got {extent}")
             extents.append(extent)
             continue
-        if isinstance(extent, bool) or not hasattr(extent, "__index__"):
+        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
             raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
         if extent.__index__() < 1:
             raise ValueError(f"{source}: {what}: dimension {position}: expected at least 1, got {extent.__index__()}")
@@ -211,17 +211,23 @@ def placeholder(shape: object, dtype: object = "float32", name: str = "placehold
     Tensor(name=A, shape=(4, 8), dtype=float32)
     """
     source = user_source()
-    return PlaceholderOp(name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source).output(0)
+    return PlaceholderOp(
+        name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source
+    ).output(0)
 
 
-def _axis_names(fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None, what: str, source: Source) -> list[str]:
+def _axis_names(
+    fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None, what: str, source: Source
+) -> list[str]:
     """The names of the axes: those of the function's parameters, and `i0`, `i1`, … for its `*axes`."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(fcompute).parameters.values()
     names = [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
     if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
         if len(names) != rank:
-            raise ValueError(f"{source}: {what}: expected a function of {rank} axes, one a dimension, got {len(names)} parameters")
+            raise ValueError(
+                f"{source}: {what}: expected a function of {rank} axes, one a dimension, got {len(names)} parameters"
+            )
         return names
     rest = rank - len(names)
     if rest < 0:
@@ -292,7 +298,10 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
     if reduction is not None or any(isinstance(expr, ReduceItem) for expr in op.body):
         items = [(expr.reduction, expr.index) if isinstance(expr, ReduceItem) else None for expr in op.body]
         if reduction is None or items != [(reduction, i) for i in range(len(reduction.exprs))]:
-            raise ValueError(f"{op.source}: {what}: expected the results of one reduction in their order, got {', '.join(map(str, op.body))}")
+            raise ValueError(
+                f"{op.source}: {what}: expected the results of one reduction in their order, "
+                f"got {', '.join(map(str, op.body))}"
+            )
     own = {id(axis) for axis in op.axis + op.reduce_axis}
     inputs: dict[int, Tensor] = {}
     seen: set[int] = set()
@@ -308,7 +317,7 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
                 "expression: give it a compute of its own"
             )
         if isinstance(expr, IterVar) and id(expr) not in own:
-            hint = f"name it in the reduction's axis=" if expr.kind == "reduce" else "it belongs to another compute"
+            hint = "name it in the reduction's axis=" if expr.kind == "reduce" else "it belongs to another compute"
             mine = ", ".join(axis.name for axis in op.axis + op.reduce_axis) or "none"
             raise ValueError(f"{op.source}: {what}: expected its own axes ({mine}), got '{expr.name}': {hint}")
         if isinstance(expr, Read):

@@ -6,7 +6,6 @@ import pytest
 import tilewright as tw
 from tilewright import te
 
-
 POISON = 0xFF  # NaN as every float, -1 as an integer
 
 
@@ -38,7 +37,17 @@ def rng():
     return np.random.default_rng(7)
 
 
-SIZES = [(1, 1, 1), (1, 17, 5), (3, 5, 7), (13, 1, 31), (17, 33, 29), (64, 64, 64), (65, 127, 63), (31, 100, 1), (5, 3, 257)]
+SIZES = [
+    (1, 1, 1),
+    (1, 17, 5),
+    (3, 5, 7),
+    (13, 1, 31),
+    (17, 33, 29),
+    (64, 64, 64),
+    (65, 127, 63),
+    (31, 100, 1),
+    (5, 3, 257),
+]
 
 
 def matmul(m, n, k):
@@ -77,7 +86,9 @@ def test_matmul_of_transposed(rng, size):
     np.testing.assert_allclose(run([a, b], [x, y], [c]), x.astype("f8") @ y.astype("f8").T, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("channels, filters, size, stride", [(3, 5, 9, 1), (4, 16, 14, 1), (2, 17, 13, 2), (1, 1, 33, 1)])
+@pytest.mark.parametrize(
+    "channels, filters, size, stride", [(3, 5, 9, 1), (4, 16, 14, 1), (2, 17, 13, 2), (1, 1, 33, 1)]
+)
 def test_conv_with_padding(rng, channels, filters, size, stride):
     x, w = rng.standard_normal((channels, size, size), "f4"), rng.standard_normal((filters, channels, 3, 3), "f4")
     out = (size - 1) // stride + 1
@@ -106,10 +117,10 @@ def test_row_softmax(rng, shape):
     m, n = shape
     x = (rng.standard_normal(shape, "f4") * 10).astype("f4")
     a = te.placeholder(shape, name="A")
-    k, l = te.reduce_axis((0, n), name="k"), te.reduce_axis((0, n), name="l")
+    k, q = te.reduce_axis((0, n), name="k"), te.reduce_axis((0, n), name="q")
     top = te.compute((m,), lambda i: te.max(a[i, k], axis=k), name="top")
     e = te.compute(shape, lambda i, j: te.exp(a[i, j] - top[i]), name="e")
-    total = te.compute((m,), lambda i: te.sum(e[i, l], axis=l), name="total")
+    total = te.compute((m,), lambda i: te.sum(e[i, q], axis=q), name="total")
     b = te.compute(shape, lambda i, j: e[i, j] / total[i], name="B")
     p = np.exp(x.astype("f8") - x.max(1, keepdims=True))
     np.testing.assert_allclose(run([a], [x], [b]), p / p.sum(1, keepdims=True), rtol=2e-5, atol=1e-9)
@@ -165,14 +176,16 @@ def test_reduction_to_a_scalar_row_and_column(rng, reduction, dtype):
     x = (rng.standard_normal((19, 37)) * 50).astype(dtype)
     a = te.placeholder(x.shape, dtype=dtype, name="A")
     reduce = getattr(te, reduction)
-    k, l = te.reduce_axis((0, 37), name="k"), te.reduce_axis((0, 19), name="l")
+    k, q = te.reduce_axis((0, 37), name="k"), te.reduce_axis((0, 19), name="q")
     by_row = te.compute((19,), lambda i: reduce(a[i, k], axis=k), name="by_row")
-    by_column = te.compute((37,), lambda j: reduce(a[l, j], axis=l), name="by_column")
+    by_column = te.compute((37,), lambda j: reduce(a[q, j], axis=q), name="by_column")
     for got, axis in zip(run([a], [x], [by_row, by_column]), (1, 0)):
         np.testing.assert_allclose(got, getattr(np, reduction)(x.astype("f8"), axis=axis), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype, wide", [("float16", "float32"), ("float64", "float64"), ("int8", "int32"), ("int32", "int32")])
+@pytest.mark.parametrize(
+    "dtype, wide", [("float16", "float32"), ("float64", "float64"), ("int8", "int32"), ("int32", "int32")]
+)
 @pytest.mark.parametrize("size", SIZES[:5], ids=str)
 def test_matmul_of_other_types(rng, size, dtype, wide):
     m, n, k = size
@@ -197,7 +210,9 @@ def test_an_output_that_another_output_reads(rng):
 def test_division_happens_only_where_it_may(rng):
     x, y = rng.integers(-50, 50, 37).astype("i4"), rng.integers(0, 4, 37).astype("i4")
     a, b = te.placeholder((37,), dtype="int32", name="A"), te.placeholder((37,), dtype="int32", name="B")
-    c = te.compute((37,), lambda i: te.if_then_else(b[i] != 0, te.floordiv(a[i], b[i]), te.const(-99, "int32")), name="C")
+    c = te.compute(
+        (37,), lambda i: te.if_then_else(b[i] != 0, te.floordiv(a[i], b[i]), te.const(-99, "int32")), name="C"
+    )
     np.testing.assert_array_equal(run([a, b], [x, y], [c]), np.where(y == 0, -99, x // np.where(y == 0, 1, y)))
 
 

@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-import tilewright as tw
 from mlir import ir
+
+import tilewright as tw
 from tilewright import te
 from tilewright.driver.build import take_up
 
@@ -30,7 +31,12 @@ CUDA = tw.Target("cuda", arch="sm_90a")
 
 def test_each_stage_has_its_ops() -> None:
     lowering = take_up(*scale(), CUDA, "scale")
-    for stage, op in (("te", "te.compute"), ("schedule", "schedule.split"), ("linalg", "linalg.generic"), ("loops", "scf.for")):
+    for stage, op in (
+        ("te", "te.compute"),
+        ("schedule", "schedule.split"),
+        ("linalg", "linalg.generic"),
+        ("loops", "scf.for"),
+    ):
         assert op in lowering.ir(stage), stage
     assert "te.compute" not in lowering.ir("schedule")
     assert "te.compute" not in lowering.ir("linalg")
@@ -98,7 +104,9 @@ def test_invalid_ir_after_a_hook_names_the_hook() -> None:
 
     with pytest.raises(tw.CompileError) as error:
         tw.lower(*scale(), "scale", after={"loops": break_it})
-    assert "(verifying what test_invalid_ir_after_a_hook_names_the_hook.<locals>.break_it made after loops)" in str(error.value)
+    assert "(verifying what test_invalid_ir_after_a_hook_names_the_hook.<locals>.break_it made after loops)" in str(
+        error.value
+    )
     assert error.value.stage == "loops"
     assert error.value.diagnostics
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import tilewright as tw
 from tilewright import te
 from tilewright.errors import CompileError

@@ -32,7 +32,9 @@ ATTRIBUTES = {
     "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
 }  # fmt: skip
 
-LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p
+)
 SET_ATTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
 
 
@@ -53,7 +55,10 @@ class FakeDriver:
     CUresult = Result
     CUdevice_attribute = SimpleNamespace(**{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in ATTRIBUTES})
     CUfunction_attribute = SimpleNamespace(
-        **{f"CU_FUNC_ATTRIBUTE_{name}": name for name in ("NUM_REGS", "LOCAL_SIZE_BYTES", "SHARED_SIZE_BYTES", "MAX_THREADS_PER_BLOCK")}
+        **{
+            f"CU_FUNC_ATTRIBUTE_{name}": name
+            for name in ("NUM_REGS", "LOCAL_SIZE_BYTES", "SHARED_SIZE_BYTES", "MAX_THREADS_PER_BLOCK")
+        }
     )
 
     def __init__(self) -> None:
@@ -97,14 +102,29 @@ class FakeDriver:
         return call
 
     # devices and contexts
-    def cuDeviceGetCount(self): return self.devices
-    def cuDeviceGetName(self, _length, index): return f"Fake GPU {index}".encode() + b"\0\0"
-    def cuDeviceGetAttribute(self, name, _index): return self.attributes[name]
-    def cuDevicePrimaryCtxRetain(self, index): return 0xC0 + index
-    def cuCtxGetCurrent(self): return self._stack[-1] if self._stack else 0
-    def cuCtxPushCurrent(self, context): self._stack.append(context)
-    def cuCtxPopCurrent(self): return self._stack.pop()
-    def cuCtxSynchronize(self): pass
+    def cuDeviceGetCount(self):
+        return self.devices
+
+    def cuDeviceGetName(self, _length, index):
+        return f"Fake GPU {index}".encode() + b"\0\0"
+
+    def cuDeviceGetAttribute(self, name, _index):
+        return self.attributes[name]
+
+    def cuDevicePrimaryCtxRetain(self, index):
+        return 0xC0 + index
+
+    def cuCtxGetCurrent(self):
+        return self._stack[-1] if self._stack else 0
+
+    def cuCtxPushCurrent(self, context):
+        self._stack.append(context)
+
+    def cuCtxPopCurrent(self):
+        return self._stack.pop()
+
+    def cuCtxSynchronize(self):
+        pass
 
     # memory
     def cuMemAlloc(self, size):
@@ -118,22 +138,48 @@ class FakeDriver:
     def cuMemFree(self, address):
         del self.memory[address], self.sizes[address]
 
-    def cuMemcpyHtoDAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
-    def cuMemcpyDtoHAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
-    def cuMemcpyDtoDAsync(self, to, source, size, _stream): ctypes.memmove(to, source, size)
-    def cuMemcpyPeerAsync(self, to, _to_context, source, _context, size, _stream): ctypes.memmove(to, source, size)
-    def cuMemsetD8Async(self, to, value, size, _stream): ctypes.memset(to, value, size)
+    def cuMemcpyHtoDAsync(self, to, source, size, _stream):
+        ctypes.memmove(to, source, size)
+
+    def cuMemcpyDtoHAsync(self, to, source, size, _stream):
+        ctypes.memmove(to, source, size)
+
+    def cuMemcpyDtoDAsync(self, to, source, size, _stream):
+        ctypes.memmove(to, source, size)
+
+    def cuMemcpyPeerAsync(self, to, _to_context, source, _context, size, _stream):
+        ctypes.memmove(to, source, size)
+
+    def cuMemsetD8Async(self, to, value, size, _stream):
+        ctypes.memset(to, value, size)
 
     # streams and events
-    def cuStreamCreateWithPriority(self, _flags, _priority): return next(self._handles)
-    def cuStreamDestroy(self, _stream): pass
-    def cuStreamSynchronize(self, _stream): pass
-    def cuStreamWaitEvent(self, _stream, _event, _flags): pass
-    def cuEventCreate(self, _flags): return next(self._handles)
-    def cuEventDestroy(self, _event): pass
-    def cuEventSynchronize(self, _event): pass
-    def cuEventQuery(self, _event): return (OK,) if self.events_done else (Result.CUDA_ERROR_NOT_READY,)
-    def cuEventElapsedTime(self, start, stop): return (self.event_times[stop] - self.event_times[start]) * 1e3
+    def cuStreamCreateWithPriority(self, _flags, _priority):
+        return next(self._handles)
+
+    def cuStreamDestroy(self, _stream):
+        pass
+
+    def cuStreamSynchronize(self, _stream):
+        pass
+
+    def cuStreamWaitEvent(self, _stream, _event, _flags):
+        pass
+
+    def cuEventCreate(self, _flags):
+        return next(self._handles)
+
+    def cuEventDestroy(self, _event):
+        pass
+
+    def cuEventSynchronize(self, _event):
+        pass
+
+    def cuEventQuery(self, _event):
+        return (OK,) if self.events_done else (Result.CUDA_ERROR_NOT_READY,)
+
+    def cuEventElapsedTime(self, start, stop):
+        return (self.event_times[stop] - self.event_times[start]) * 1e3
 
     def cuEventRecord(self, event, _stream):
         self.event_times[event] = self.clock
@@ -143,9 +189,14 @@ class FakeDriver:
         assert isinstance(image, bytes)
         return next(self._handles)
 
-    def cuModuleGetFunction(self, _module, name): return 0xF000 + int(name[-1:])
-    def cuModuleUnload(self, _module): pass
-    def cuFuncGetAttribute(self, name, function): return {"NUM_REGS": 32, "MAX_THREADS_PER_BLOCK": 1024}.get(name, 0) + function - 0xF000
+    def cuModuleGetFunction(self, _module, name):
+        return 0xF000 + int(name[-1:])
+
+    def cuModuleUnload(self, _module):
+        pass
+
+    def cuFuncGetAttribute(self, name, function):
+        return {"NUM_REGS": 32, "MAX_THREADS_PER_BLOCK": 1024}.get(name, 0) + function - 0xF000
 
     # the C launcher's entry points
     def _launch_kernel_ex(self, config, function, params, _extra):

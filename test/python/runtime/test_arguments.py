@@ -67,7 +67,9 @@ class OnDevice:
     def __dlpack__(self, *, stream: object = None, max_version: object = None) -> object:
         self.streams.append(stream)
         array = self._array
-        return self._export(array.ctypes.data, array.shape, array.dtype.name, self.device, array, max_version is not None)
+        return self._export(
+            array.ctypes.data, array.shape, array.dtype.name, self.device, array, max_version is not None
+        )
 
 
 def test_signature_text() -> None:
@@ -101,7 +103,8 @@ def test_tvm_ffi_tensors() -> None:
 
 def test_inputs_may_be_read_only_and_shared() -> None:
     square = Signature(
-        "f", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,)), Argument("C", "float32", (4,), output=True))
+        "f",
+        (Argument("A", "float32", (4,)), Argument("B", "float32", (4,)), Argument("C", "float32", (4,), output=True)),
     )
     shared = read_only(f32(4))
     assert len(set(square.bind([shared, shared, f32(4)]).data[:2])) == 1
@@ -161,9 +164,21 @@ A, B, C = f32(3, 4), f32(4, 8), f32(3, 8)
             ValueError,
             "argument 2 (C): expected extent n = 3, as in dimension 0 of A, in dimension 0, got shape (2, 8)",
         ),
-        ([A, f32(8, 4).T, C], ValueError, "argument 1 (B): expected a row-major array, got strides (1, 4) for shape (4, 8)"),
-        ([f32(6, 4)[::2], B, C], ValueError, "argument 0 (A): expected a row-major array, got strides (8, 1) for shape (3, 4)"),
-        ([f32(3, 4)[::-1], B, C], ValueError, "argument 0 (A): expected a row-major array, got strides (-4, 1) for shape (3, 4)"),
+        (
+            [A, f32(8, 4).T, C],
+            ValueError,
+            "argument 1 (B): expected a row-major array, got strides (1, 4) for shape (4, 8)",
+        ),
+        (
+            [f32(6, 4)[::2], B, C],
+            ValueError,
+            "argument 0 (A): expected a row-major array, got strides (8, 1) for shape (3, 4)",
+        ),
+        (
+            [f32(3, 4)[::-1], B, C],
+            ValueError,
+            "argument 0 (A): expected a row-major array, got strides (-4, 1) for shape (3, 4)",
+        ),
         (
             [misaligned(3, 4), B, C],
             ValueError,

@@ -10,7 +10,11 @@ import pytest
 
 from tilewright import runtime
 
-MODULES = ["tilewright.host", "tilewright.nd", *(f"tilewright.runtime.{m.name}" for m in pkgutil.iter_modules(runtime.__path__))]
+MODULES = [
+    "tilewright.host",
+    "tilewright.nd",
+    *(f"tilewright.runtime.{m.name}" for m in pkgutil.iter_modules(runtime.__path__)),
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -93,7 +93,9 @@ def test_launcher_without_driver() -> None:
 
 def test_failing_call(fake) -> None:
     fake.fail["cuStreamSynchronize"] = fake.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    with pytest.raises(DriverError, match=r"^cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS \(700\)$") as caught:
+    with pytest.raises(
+        DriverError, match=r"^cuStreamSynchronize failed with CUDA_ERROR_ILLEGAL_ADDRESS \(700\)$"
+    ) as caught:
         Stream(cuda(0)).synchronize()
     assert caught.value.code == 700
     assert isinstance(caught.value, tilewright.TilewrightError)

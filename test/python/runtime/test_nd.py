@@ -59,7 +59,9 @@ def test_without_elements(device) -> None:
     assert nd.zeros((4, 0), "int8", device).numpy().shape == (4, 0)
 
 
-@pytest.mark.parametrize(("here", "there"), [(cuda(0), cuda(0)), (cuda(0), cuda(1)), (cuda(0), cpu()), (cpu(), cuda(0))])
+@pytest.mark.parametrize(
+    ("here", "there"), [(cuda(0), cuda(0)), (cuda(0), cuda(1)), (cuda(0), cpu()), (cpu(), cuda(0))]
+)
 def test_between_devices(fake, here, there) -> None:
     source = nd.array(np.arange(5, dtype="int32"), here)
     np.testing.assert_array_equal(source.copyto(there).numpy(), np.arange(5))

@@ -30,7 +30,9 @@ def test_cuda_flushes_before_each_call_and_outside_of_the_time(fake) -> None:
     fake.cuMemsetD8Async = flushed
     timing = time_evaluator(call, cuda(0), number=2, repeat=3)()
     assert timing.results == (2.0, 2.0, 2.0)
-    order = [name for name in fake.names() if name in ("call", "cuMemsetD8Async", "cuEventRecord", "cuStreamSynchronize")]
+    order = [
+        name for name in fake.names() if name in ("call", "cuMemsetD8Async", "cuEventRecord", "cuStreamSynchronize")
+    ]
     assert order == ["call", *["cuMemsetD8Async", "cuEventRecord", "call", "cuEventRecord"] * 6, "cuStreamSynchronize"]
     sizes = {call[3] for call in fake.calls if call[0] == "cuMemsetD8Async"}
     assert sizes == {2 * fake.attributes["L2_CACHE_SIZE"]}

@@ -41,7 +41,12 @@ def primitives(schedule):
 def places(function):
     """The names of the lines in the expected texts."""
     lines = open(__file__).read().splitlines()
-    found = {word: f"{__file__}:{n}" for n, line in enumerate(lines, 1) for word in [line.split("  # ")[-1]] if word.isupper()}
+    found = {
+        word: f"{__file__}:{n}"
+        for n, line in enumerate(lines, 1)
+        for word in [line.split("  # ")[-1]]
+        if word.isupper()
+    }
     return found | {"HERE": f"{__file__}:{function.__code__.co_firstlineno}"}
 
 

@@ -101,7 +101,10 @@ def test_cache_write_leaves_the_copy_its_spatial_axes():
     s[C].split(i, 8)
     s[CL].split(k, 8)  # the user's own k is the computing stage's
     assert s[s[C].op] is s[C] is s[C.op]
-    assert [line.split(" = ")[1] for line in primitives(s) if "split" in line] == ["schedule.split %i by 8", "schedule.split %k by 8"]
+    assert [line.split(" = ")[1] for line in primitives(s) if "split" in line] == [
+        "schedule.split %i by 8",
+        "schedule.split %k by 8",
+    ]
 
 
 def test_cache_write_after_axes_were_only_looked_up():
@@ -165,4 +168,7 @@ def test_one_reduction_axis_in_two_stages():
     s = te.create_schedule([B, C])
     s[B].split(k, 2)
     s[C].split(k, 4)
-    assert [line.split(" = ")[1] for line in primitives(s) if "split" in line] == ["schedule.split %k by 2", "schedule.split %k_1 by 4"]
+    assert [line.split(" = ")[1] for line in primitives(s) if "split" in line] == [
+        "schedule.split %k by 2",
+        "schedule.split %k_1 by 4",
+    ]

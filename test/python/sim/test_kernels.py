@@ -163,10 +163,9 @@ def test_dynamic_extents_vectors_and_local_arrays(run, checks):
       }}
       gpu.barrier
       gpu.return"""
+    from sim_support import module
     from tilewright.ir import Module, context
     from tilewright.sim import Buffer, compile_sim
-
-    from sim_support import module
 
     with context():
         simulator = compile_sim(Module.parse(module("%A: memref<?x64xf32>, %B: memref<2x64xf32>", body)), checks)

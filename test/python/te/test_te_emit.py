@@ -8,7 +8,12 @@ from tilewright.te.emit import emit_module
 
 def text(program, args, name="main"):
     """The module with the user's names, without its first and last line."""
-    lines = emit_module(program, args, name).operation.get_asm(use_name_loc_as_prefix=True, use_local_scope=True).strip().splitlines()
+    lines = (
+        emit_module(program, args, name)
+        .operation.get_asm(use_name_loc_as_prefix=True, use_local_scope=True)
+        .strip()
+        .splitlines()
+    )
     return "\n".join(line[2:] for line in lines[1:-1])
 
 
@@ -23,7 +28,9 @@ def test_matmul():
     B = te.placeholder((32, 48), name="B")
     k = te.reduce_axis((0, 32), name="k")
     C = te.compute((64, 48), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
-    assert text(C, [A, B, C], "mmult") == """\
+    assert (
+        text(C, [A, B, C], "mmult")
+        == """\
 func.func @mmult(%A: tensor<64x32xf32> {te.dtype = "float32", te.name = "A"}, %B: tensor<32x48xf32> {te.dtype = "float32", te.name = "B"}, %C: tensor<64x48xf32> {te.dtype = "float32", te.name = "C", te.output}) -> tensor<64x48xf32> {
   %C_0 = te.compute "C" (%i: 64, %j: 48) sum (%k: 32) {
     %A_1 = te.read %A[%i, %k] : tensor<64x32xf32>
@@ -33,6 +40,7 @@ func.func @mmult(%A: tensor<64x32xf32> {te.dtype = "float32", te.name = "A"}, %B
   } : tensor<64x48xf32>
   return %C_0 : tensor<64x48xf32>
 }"""
+    )
 
 
 def test_convolution_with_padding():
@@ -49,7 +57,9 @@ def test_convolution_with_padding():
         lambda n, f, y, x: te.sum(pad[n, rc, y + ry, x + rx] * W[f, rc, ry, rx], axis=[rc, ry, rx]),
         name="B",
     )
-    assert body(B, [A, W, B]) == """\
+    assert (
+        body(B, [A, W, B])
+        == """\
 %c1 = arith.constant 1 : index
 %0 = arith.cmpi sge, %y, %c1 : index
 %c14 = arith.constant 14 : index
@@ -73,6 +83,7 @@ te.yield %7 : f32
 %W_2 = te.read %W[%f, %rc, %ry, %rx] : tensor<8x4x3x3xf32>
 %0 = arith.mulf %pad_1, %W_2 fastmath<contract> : f32
 te.yield %0 : f32"""
+    )
 
 
 def test_argmax():
@@ -85,7 +96,9 @@ def test_argmax():
 
     argmax = te.comm_reducer(combine, lambda t0, t1: (te.const(-1, t0), te.min_value(t1)), name="argmax")
     at, value = te.compute((4,), lambda i: argmax((k, A[i, k]), axis=k), name="T")
-    assert text([at, value], [A, at, value]) == """\
+    assert (
+        text([at, value], [A, at, value])
+        == """\
 func.func @main(%A: tensor<4x8xf32> {te.dtype = "float32", te.name = "A"}, %T.v0: tensor<4xi32> {te.dtype = "int32", te.name = "T.v0", te.output}, %T.v1: tensor<4xf32> {te.dtype = "float32", te.name = "T.v1", te.output}) -> (tensor<4xi32>, tensor<4xf32>) {
   %T:2 = te.compute "T" (%i: 4) reduce (%k: 8) {
     %0 = arith.index_cast %k : index to i32
@@ -103,6 +116,7 @@ func.func @main(%A: tensor<4x8xf32> {te.dtype = "float32", te.name = "A"}, %T.v0
   } : tensor<4xi32>, tensor<4xf32>
   return %T#0, %T#1 : tensor<4xi32>, tensor<4xf32>
 }"""
+    )
 
 
 def test_symbolic_extents():
@@ -111,7 +125,9 @@ def test_symbolic_extents():
     k = te.reduce_axis((0, m), "k")
     B = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="B")
     C = te.compute((n * 2 - 1,), lambda i: B[i // 2] + (i * n).astype("float32"), name="C")
-    assert text(C, [A, C]) == """\
+    assert (
+        text(C, [A, C])
+        == """\
 func.func @main(%A: tensor<?x?xf32> {te.dtype = "float32", te.name = "A", te.symbols = ["n", "m"]}, %C: tensor<?xf32> {te.dtype = "float32", te.name = "C", te.output, te.symbols = ["n * 2 - 1"]}) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %A, %c0 : tensor<?x?xf32>
@@ -132,6 +148,7 @@ func.func @main(%A: tensor<?x?xf32> {te.dtype = "float32", te.name = "A", te.sym
   } : tensor<?xf32>
   return %C_0 : tensor<?xf32>
 }"""
+    )
 
 
 def test_two_symbols_of_one_name_and_one_only_in_the_output():
@@ -149,19 +166,26 @@ def test_gather():
     at = te.placeholder((4,), "int32", name="at")
     byte = te.placeholder((4,), "uint8", name="byte")
     C = te.compute((4, 8), lambda i, j: A[at[i] * 2 + j - 1, byte[i]], name="C")
-    assert body(C, [A, at, byte, C]) == """\
+    assert (
+        body(C, [A, at, byte, C])
+        == """\
 %at_1 = te.read %at[%i] : tensor<4xi32>
 %0 = arith.index_cast %at_1 : i32 to index
 %byte_2 = te.read %byte[%i] : tensor<4xi8>
 %1 = arith.index_castui %byte_2 : i8 to index
 %A_3 = te.read %A[%j + symbol(%0) * 2 - 1, symbol(%1)] : tensor<16x8xf32>
 te.yield %A_3 : f32"""
+    )
 
 
 def test_index_that_is_no_affine_map():
     A = te.placeholder((64,), name="A")
-    C = te.compute((4, 8), lambda i, j: A[i * j + te.if_then_else(i < 2, i, 0) + te.min(j, 3) + i % 3 + j // 2], name="C")
-    assert body(C, [A, C]) == """\
+    C = te.compute(
+        (4, 8), lambda i, j: A[i * j + te.if_then_else(i < 2, i, 0) + te.min(j, 3) + i % 3 + j // 2], name="C"
+    )
+    assert (
+        body(C, [A, C])
+        == """\
 %0 = arith.muli %i, %j : index
 %c2 = arith.constant 2 : index
 %1 = arith.cmpi slt, %i, %c2 : index
@@ -175,6 +199,7 @@ def test_index_that_is_no_affine_map():
 %3 = arith.minsi %j, %c3 : index
 %A_1 = te.read %A[%i mod 3 + symbol(%0) + symbol(%2) + symbol(%3) + %j floordiv 2] : tensor<64xf32>
 te.yield %A_1 : f32"""
+    )
 
 
 def test_several_outputs_and_their_order():
@@ -205,8 +230,8 @@ def test_axes_of_one_name_get_names_of_their_own():
     i = te.reduce_axis((0, 8), "i")
     C = te.compute((8,), lambda i_: te.sum(A[i_, i], axis=i), name="C")
     D = te.compute((8,), lambda i: A[i, i], name="D")
-    k, l = te.reduce_axis((0, 8)), te.reduce_axis((0, 8))
-    E = te.compute((), lambda: te.sum(A[k, l], axis=[k, l]), name="E")
+    k, n = te.reduce_axis((0, 8)), te.reduce_axis((0, 8))
+    E = te.compute((), lambda: te.sum(A[k, n], axis=[k, n]), name="E")
     assert 'te.compute "C" (%i_: 8) sum (%i: 8)' in text(C, [A, C])
     assert 'te.compute "D" (%i: 8) {' in text(D, [A, D])
     assert 'te.compute "E" () sum (%rv: 8, %rv_1: 8) {' in text(E, [A, E]).replace(' as "rv_1"', "")
@@ -217,7 +242,9 @@ def test_reduction_from_a_first_value_where():
     k = te.reduce_axis((2, 16), "k")
     R = te.compute((), lambda: te.max(A[k], axis=k, where=k % 2 == 0), name="R")
     assert 'te.compute "R" () unsigned max (%k: 14) {' in text(R, [A, R])
-    assert body(R, [A, R]) == """\
+    assert (
+        body(R, [A, R])
+        == """\
 %0 = affine.apply affine_map<(d0) -> (d0 mod 2)>(%k)
 %c0 = arith.constant 0 : index
 %1 = arith.cmpi eq, %0, %c0 : index
@@ -229,6 +256,7 @@ def test_reduction_from_a_first_value_where():
   scf.yield %c0_i8 : i8
 }
 te.yield %2 : i8"""
+    )
 
 
 def ops(dtype, function):
@@ -241,25 +269,34 @@ def ops(dtype, function):
 
 def test_unsigned_integers_take_unsigned_ops():
     found = ops("uint8", lambda a: te.select(a < 3, te.max(a // 3, a >> 1), a % 5).astype("float32"))
-    assert [line.split()[0] for line in found] == "arith.cmpi arith.divui arith.shrui arith.maxui arith.remui arith.select arith.uitofp".split()
+    assert [
+        line.split()[0] for line in found
+    ] == "arith.cmpi arith.divui arith.shrui arith.maxui arith.remui arith.select arith.uitofp".split()
     assert found[0].startswith("arith.cmpi ult")
 
 
 def test_signed_integers():
     found = ops("int32", lambda a: te.select(a < 3, te.min(a // 3, a >> 1), te.truncmod(a, 5)).astype("int64"))
-    assert [line.split()[0] for line in found] == "arith.cmpi arith.floordivsi arith.shrsi arith.minsi arith.remsi arith.select arith.extsi".split()
+    assert [
+        line.split()[0] for line in found
+    ] == "arith.cmpi arith.floordivsi arith.shrsi arith.minsi arith.remsi arith.select arith.extsi".split()
     assert found[0].startswith("arith.cmpi slt")
 
 
 def test_float_ops_may_be_contracted():
     found = ops("float32", lambda a: te.max(-te.exp(a) + a * a, a / 3) - te.abs(a))
-    assert [line.split()[0] for line in found] == "math.exp arith.negf arith.mulf arith.addf arith.divf arith.maximumf math.absf arith.subf".split()
+    assert [
+        line.split()[0] for line in found
+    ] == "math.exp arith.negf arith.mulf arith.addf arith.divf arith.maximumf math.absf arith.subf".split()
     assert all("fastmath<contract>" in line for line in found)
 
 
 def test_conversions():
     def conversion(dtype, to):
-        return [line.split(" ", 1)[0].split(".")[1] + " " + line.split(" : ")[-1] for line in ops(dtype, lambda a: a.astype(to))]
+        return [
+            line.split(" ", 1)[0].split(".")[1] + " " + line.split(" : ")[-1]
+            for line in ops(dtype, lambda a: a.astype(to))
+        ]
 
     assert conversion("float32", "float32") == []
     assert conversion("float16", "bfloat16") == ["extf f16 to f32", "truncf f32 to bf16"]
@@ -291,7 +328,12 @@ def test_function(name):
 
 
 def test_functions_of_several_ops():
-    assert [line.split()[0] for line in ops("float32", te.sigmoid)] == ["arith.negf", "math.exp", "arith.addf", "arith.divf"]
+    assert [line.split()[0] for line in ops("float32", te.sigmoid)] == [
+        "arith.negf",
+        "math.exp",
+        "arith.addf",
+        "arith.divf",
+    ]
     assert [line.split()[0] for line in ops("float32", lambda a: te.power(a, 2))] == ["math.powf"]
     assert [line.split()[0] for line in ops("float32", lambda a: te.fmod(a, 2))] == ["arith.remf"]
     assert [line.split()[0] for line in ops("float32", lambda a: te.atan2(a, 2))] == ["math.atan2"]

@@ -139,7 +139,9 @@ def test_index_that_leaves_its_tensor():
     with pytest.raises(CompileError) as caught:
         emit_module(C, [A, C])
     line = C.op.source.line
-    assert str(caught.value) == f"{__file__}:{line}: error: read: index 1 leaves the tensor: expected 0 to 7, got 1 to 8"
+    assert (
+        str(caught.value) == f"{__file__}:{line}: error: read: index 1 leaves the tensor: expected 0 to 7, got 1 to 8"
+    )
     assert caught.value.stage == "te"
 
 
