@@ -15,13 +15,16 @@ namespace tilewright {
 #include "passes/linalg-to-cpu/Passes.h.inc"
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "passes/narrow-floats/Passes.h.inc"
+#include "passes/narrow-types/Passes.h.inc"
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/linalg-to-loops/Passes.h.inc"
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/loops-to-gpu/Passes.h.inc"
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/kernel-math/Passes.h.inc"
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/gpu-to-nvvm/Passes.h.inc"

@@ -52,6 +52,8 @@ static int64_t getSharedLimit(StringRef arch) {
 }
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  // Before loads become vectors: one of i1 would be packed into bits.
+  pm.addPass(createStoreBoolsAsBytes());
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
   pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   pm.addPass(createMapLoopsToGPU());
@@ -69,9 +71,18 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createCSEPass());
 }
 
+void tilewright::buildLegalizeKernelsPipeline(OpPassManager &kernels) {
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandMath());
+  // Types of 8 bits are stored and converted; arithmetic on them is that of f32, rounded after every op.
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};
+  kernels.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  kernels.addPass(createLegalizeNarrowFloats(LegalizeNarrowFloatsOptions{/*f64ThroughF32=*/true}));
+}
+
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandMath());
+  buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());

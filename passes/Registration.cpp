@@ -18,9 +18,10 @@ extern "C" void tilewrightRegisterPasses() {
   tilewright::registerTilewrightTEToTEPasses();
   tilewright::registerTilewrightTEToLinalgPasses();
   tilewright::registerTilewrightLinalgToCPUPasses();
-  tilewright::registerTilewrightNarrowFloatsPasses();
+  tilewright::registerTilewrightNarrowTypesPasses();
   tilewright::registerTilewrightLinalgToLoopsPasses();
   tilewright::registerTilewrightLoopsToGPUPasses();
+  tilewright::registerTilewrightKernelMathPasses();
   tilewright::registerTilewrightGPUToNVVMPasses();
   tilewright::registerTilewrightGPUToHostPasses();
   tilewright::registerTilewrightGPUToSimPasses();

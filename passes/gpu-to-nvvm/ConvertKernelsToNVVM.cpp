@@ -81,6 +81,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
       vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
       vector::populateVectorBroadcastLoweringPatterns(patterns);
       vector::populateVectorShapeCastLoweringPatterns(patterns);
+      vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
       if (failed(applyPatternsGreedily(module, std::move(patterns))))
         return signalPassFailure();
     }

@@ -2,6 +2,7 @@
 #include "passes/gpu-to-sim/Pipeline.h"
 
 #include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -19,7 +20,7 @@ static void addLoweringToLLVM(OpPassManager &pm) {
   pm.addPass(createLowerAffinePass());
   // Narrow floats are computed in f32, which rounds once an operation, as a GPU does.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16", "f8E4M3FN", "f8E5M2"};
+  emulate.sourceTypeStrs = {"bf16"};
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   pm.addPass(createKeepNarrowRounding());
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -40,9 +41,11 @@ static void addLoweringToLLVM(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCarryBF16AsI16());
 }
 
 void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptions &options) {
+  buildLegalizeKernelsPipeline(pm.nest<gpu::GPUModuleOp>());
   // Transfers become plain loads and stores, which can be checked.
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertGPUToSim());

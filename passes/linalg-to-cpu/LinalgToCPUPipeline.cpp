@@ -50,6 +50,7 @@ static void addLoweringToLLVM(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCarryBF16AsI16());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -9,26 +9,6 @@ def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
   let summary = "Erases the schedules, for a target that schedules by itself";
 }
 
-def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
-  let summary = "Memrefs of i1 become memrefs of i8";
-  let description = [{
-    NumPy's bools are bytes, and so are a memref's i1, but a vector of i1 in memory is packed into bits. Here every
-    access becomes one of bytes, which are 0 or 1 when they are written and true unless they are 0 when they are read.
-
-    ```mlir
-    %b = memref.load %m[%i] : memref<8xi1>
-    ```
-
-    becomes
-
-    ```mlir
-    %byte = memref.load %m[%i] : memref<8xi8>
-    %b = arith.cmpi ne, %byte, %c0_i8 : i8
-    ```
-  }];
-  let dependentDialects = ["mlir::arith::ArithDialect"];
-}
-
 def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
   let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
   let description = [{

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_STOREBOOLSASBYTES
-#include "passes/linalg-to-cpu/Passes.h.inc"
+#include "passes/narrow-types/Passes.h.inc"
 
 namespace {
 

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tilewright {
 #define GEN_PASS_DECL_LEGALIZENARROWFLOATS
 #define GEN_PASS_DEF_LEGALIZENARROWFLOATS
-#include "passes/narrow-floats/Passes.h.inc"
+#include "passes/narrow-types/Passes.h.inc"
 
 namespace {
 

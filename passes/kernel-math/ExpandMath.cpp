@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_EXPANDMATH
-#include "passes/gpu-to-nvvm/Passes.h.inc"
+#include "passes/kernel-math/Passes.h.inc"
 
 namespace {
 

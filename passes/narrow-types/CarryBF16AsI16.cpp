@@ -1,0 +1,42 @@
+//===- CarryBF16AsI16.cpp - bf16 is moved as the integer of its bits ------===//
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CARRYBF16ASI16
+#include "passes/narrow-types/Passes.h.inc"
+
+namespace {
+
+struct CarryBF16AsI16 : impl::CarryBF16AsI16Base<CarryBF16AsI16> {
+  void runOnOperation() override {
+    Type i16 = IntegerType::get(&getContext(), 16);
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](BFloat16Type) { return i16; });
+    replacer.addReplacement([&](FloatAttr attr) -> std::optional<Attribute> {
+      if (!attr.getType().isBF16())
+        return std::nullopt;
+      return IntegerAttr::get(i16, attr.getValue().bitcastToAPInt());
+    });
+    replacer.addReplacement([&](DenseElementsAttr attr) -> std::optional<Attribute> {
+      if (!attr.getElementType().isBF16())
+        return std::nullopt;
+      return attr.bitcast(i16);
+    });
+    replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
+    getOperation().walk([](LLVM::BitcastOp op) {
+      if (op.getType() != op.getArg().getType())
+        return;
+      op.replaceAllUsesWith(op.getArg());
+      op.erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace tilewright
