@@ -38,12 +38,20 @@ struct CheckKernelOps : impl::CheckKernelOpsBase<CheckKernelOps> {
         auto memref = dyn_cast<MemRefType>(type);
         return memref && memref.getElementType().isInteger() && memref.getElementTypeBitWidth() < 8;
       };
+      // Of more than one dimension. The symbol of shared memory has one, and no elements of its own.
+      auto isEmpty = [](Type type) {
+        auto memref = dyn_cast<MemRefType>(type);
+        return memref && memref.getRank() > 1 && llvm::is_contained(memref.getShape(), 0);
+      };
       SmallVector<Type> types(op->getResultTypes());
       if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
         llvm::append_range(types, kernel.getArgumentTypes());
       for (Type type : types)
         if (isNarrow(type)) {
           op->emitError("expected buffers with elements of at least 8 bits for target cuda, got ") << type;
+          failed = true;
+        } else if (isEmpty(type)) {
+          op->emitError("expected buffers with at least one element, got ") << type;
           failed = true;
         }
     });

@@ -20,3 +20,10 @@ gpu.module @bool {
   // expected-error@+1 {{expected buffers with elements of at least 8 bits for target cuda, got 'memref<64xi1>'}}
   gpu.func @k(%a: memref<64xi1>) kernel { gpu.return }
 }
+
+// -----
+
+gpu.module @empty {
+  // expected-error@+1 {{expected buffers with at least one element, got 'memref<4x0xf32>'}}
+  gpu.func @k(%a: memref<4x0xf32>, %b: memref<0xf32>) kernel { gpu.return }
+}

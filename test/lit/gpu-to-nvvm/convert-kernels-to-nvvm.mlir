@@ -28,3 +28,29 @@ gpu.module @dynamic {
     gpu.return
   }
 }
+
+// -----
+
+// A vector that is read and written in parts of 16 bytes has lane shuffles alone between them.
+// CHECK-LABEL: gpu.module @parts
+// CHECK-COUNT-2: llvm.load {{.*}} -> vector<4xf32>
+// CHECK: llvm.shufflevector
+// CHECK-COUNT-2: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr
+// CHECK-NOT: vector.
+gpu.module @parts {
+  gpu.func @k(%a: memref<64xf32>, %b: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %none = arith.constant dense<0.0> : vector<8xf32>
+    %low = vector.load %a[%c0] : memref<64xf32>, vector<4xf32>
+    %high = vector.load %a[%c4] : memref<64xf32>, vector<4xf32>
+    %half = vector.insert_strided_slice %low, %none {offsets = [0], strides = [1]} : vector<4xf32> into vector<8xf32>
+    %whole = vector.insert_strided_slice %high, %half {offsets = [4], strides = [1]} : vector<4xf32> into vector<8xf32>
+    %sum = arith.addf %whole, %whole : vector<8xf32>
+    %first = vector.extract_strided_slice %sum {offsets = [0], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+    %second = vector.extract_strided_slice %sum {offsets = [4], sizes = [4], strides = [1]} : vector<8xf32> to vector<4xf32>
+    vector.store %first, %b[%c0] : memref<64xf32>, vector<4xf32>
+    vector.store %second, %b[%c4] : memref<64xf32>, vector<4xf32>
+    gpu.return
+  }
+}
