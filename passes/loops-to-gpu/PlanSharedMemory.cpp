@@ -123,7 +123,7 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
   int64_t total = planOffsets(buffers);
   if (total > sharedLimit) {
     InFlightDiagnostic diagnostic = kernel.emitError()
-                                    << "expected at most " << sharedLimit << " bytes of shared memory a block, got "
+                                    << "expected at most " << sharedLimit.getValue() << " bytes of shared memory a block, got "
                                     << total << ": " << list;
     for (memref::AllocOp alloc : allocs)
       diagnostic.attachNote(alloc.getLoc()) << "'" << getBufferName(alloc) << "' is allocated here";
