@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from mlir import ir
 
-from .errors import CompileError
-from .ir.diagnostics import MLIRError, diagnostics_of
+from .errors import CompileError, Diagnostic
+from .ir.diagnostics import MLIRError, describe, diagnostics_of
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
 
@@ -72,7 +72,11 @@ def emit_ptx(module: ir.Module) -> str:
 
     kernels = [operation for operation in module.body if operation.operation.name == "gpu.module"]
     if len(kernels) != 1:
-        raise CompileError(f"expected one gpu.module at the nvvm stage, got {len(kernels)}", stage="ptx")
+        where = describe(module.operation.location)
+        hint = "" if kernels else ": nothing in the IR became a kernel, so is it at the stage that was said?"
+        text = f"expected one gpu.module at the nvvm stage, got {len(kernels)}{hint}"
+        found = (Diagnostic("error", text, where),)
+        raise CompileError(f"{found[0]}\n(emitting PTX)", stage="ptx", diagnostics=found)
     with module.context, ir.Location.unknown():
         alone = ir.Module.create()
         copy = kernels[0].operation.clone()

@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
 
     path = Path(options.file)
     if not path.is_file():
-        raise TilewrightError(f"{path}: no such file")
+        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     target, start = options.target, options.start
     if path.suffix == ".py":
         program, args, name = _from_python(path, options)
@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
         make = take_up if options.emit in IR_STAGES else build
         text = _output(make(program, args, target, name, start=start), options.emit)
     except (TypeError, ValueError) as error:
-        raise TilewrightError(str(error)) from None
+        raise TilewrightError(f"{path}: {error}") from None
     if options.output is not None:
         out = Path(options.output)
         out.write_bytes(text) if isinstance(text, bytes) else out.write_text(text)

@@ -172,7 +172,7 @@ class Lowering:
 
     @staticmethod
     def _copy(module: ir.Module) -> ir.Module:
-        with module.context, ir.Location.unknown():
+        with module.context, module.operation.location:
             made = ir.Module.create()
             attributes = module.operation.attributes
             for index in range(len(attributes)):  # what iterating gives differs between versions of the bindings

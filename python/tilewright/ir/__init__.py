@@ -43,4 +43,7 @@ def context() -> Context:
     made.append_dialect_registry(registry)
     # The stock bindings load what they know; ops can be built only of dialects that are loaded.
     made.load_all_available_dialects()
+    # What a thread of MLIR's says in a diagnostic reaches the bindings without the interpreter's lock, which ends the
+    # process. A program has one function and few kernels, so its threads would have little to do.
+    made.enable_multithreading(False)
     return made

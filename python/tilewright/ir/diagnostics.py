@@ -23,9 +23,10 @@ _OP = re.compile(r"^'(?:te|schedule)\.([\w.]+)' op ")
 
 
 def describe(location: Any) -> str:
-    """`file:line` of the user's program inside an MLIR location, or "" where it holds none."""
+    """`file:line` inside an MLIR location (`file`, of a file as a whole), or "" where it holds none."""
     if location.is_a_file():
-        return f"{location.filename}:{location.start_line}"
+        # A file's own module, when it is not written out, is at line 0.
+        return f"{location.filename}:{location.start_line}" if location.start_line else location.filename
     if location.is_a_name():
         return describe(location.child_loc)
     if location.is_a_callsite():

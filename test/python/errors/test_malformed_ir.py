@@ -1,0 +1,184 @@
+"""Malformed IR given to `tilewright-opt`, `tilewright compile` and `tw.build`: an error that names the place, no crash."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tilewright as tw
+from tilewright.cli import main
+
+ROOT = Path(__file__).parent.parent.parent.parent
+STAGES = {"te": "1-te", "linalg": "2-linalg", "loops": "3-loops", "gpu": "4-gpu", "nvvm": "5-nvvm"}
+
+
+def golden(stage: str) -> str:
+    return (ROOT / "test" / "golden" / f"{STAGES[stage]}.mlir").read_text()
+
+
+# What is wrong, and what each tool says: IN is the file's name.
+FILES = {
+    "truncated": (
+        golden("te")[:300].encode(),
+        "IN:3:45: error: expected SSA operand",
+        "IN:3: error: expected SSA operand",
+    ),
+    "unknown-op": (
+        b"func.func @f(%a: tensor<4xf32>) {\n  te.nothing %a\n  return\n}\n",
+        "IN:2:3: error: custom op 'te.nothing' is unknown",
+        "IN:2: error: custom op 'te.nothing' is unknown",
+    ),
+    "unknown-dialect": (
+        b'func.func @f() {\n  "nobody.knows"() : () -> ()\n  return\n}\n',
+        "IN:2:17: error: operation being parsed with an unregistered dialect. If this is intended, please use "
+        "-allow-unregistered-dialect with the MLIR tool used",
+        "IN:2: error: operation being parsed with an unregistered dialect. If this is intended, please use "
+        "-allow-unregistered-dialect with the MLIR tool used",
+    ),
+    "invalid-op": (
+        b'func.func @f() { return }\nschedule.of @f {\n  %C = schedule.stage ""\n}\n',
+        "IN:3:8: error: 'schedule.stage' op expected the name of a stage, got none",
+        "IN:3: error: stage: expected the name of a stage, got none",
+    ),
+    "binary": (
+        bytes(range(128, 256)) * 20,
+        "IN:1:1: error: unexpected character",
+        "IN:1: error: unexpected character",
+    ),
+    "broken-bytecode": (
+        b"ML\xefR\x0d\x01\x02",
+        "IN:0:0: error: malformed null-terminated string, no null character found",
+        "IN: error: malformed null-terminated string, no null character found",
+    ),
+    "empty": (b"", None, "IN: expected one public function in the module, got none"),
+    "only-a-comment": (b"// nothing\n", None, "IN: expected one public function in the module, got none"),
+    "two-functions": (
+        b"func.func @f() { return }\nfunc.func @g() { return }\n",
+        None,
+        "IN: expected one public function in the module, got f, g",
+    ),
+    "nothing-computed": (
+        b"func.func @f() { return }\n",
+        None,
+        "IN: error: expected one gpu.module at the nvvm stage, got 0: nothing in the IR became a kernel, so is it at "
+        "the stage that was said?\n(emitting PTX)",
+    ),
+}
+
+
+@pytest.fixture(params=FILES)
+def malformed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str | None, str]:
+    content, of_opt, of_compile = FILES[request.param]
+    file = tmp_path / f"{request.param}.mlir"
+    file.write_bytes(content)
+    return file, of_opt, of_compile
+
+
+def opt(file: Path) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from tilewright.cli.opt import main; main()"]  # what the script tilewright-opt is
+    return subprocess.run(
+        [*command, "--tilewright-pipeline=to=nvvm arch=sm_90a", str(file)],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_opt(malformed: tuple[Path, str | None, str]) -> None:
+    file, expected, _ = malformed
+    result = opt(file)
+    said = result.stderr.decode(errors="replace").replace(str(file), "IN").splitlines()
+    if expected is None:  # to the opt tool an empty module is a module
+        assert (result.returncode, said) == (0, [])
+    else:
+        assert (result.returncode, said[0]) == (1, expected)
+
+
+def test_compile(malformed: tuple[Path, str | None, str], capsys: pytest.CaptureFixture[str]) -> None:
+    file, _, expected = malformed
+    assert main(["compile", str(file), "--emit=ptx"]) == 1
+    said = capsys.readouterr()
+    assert said.err.replace(str(file), "IN") == f"tilewright compile: {expected}\n"
+    assert said.out == ""
+
+
+def test_not_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, missing, text = tmp_path / "folder.mlir", tmp_path / "missing.mlir", tmp_path / "x.txt"
+    folder.mkdir()
+    text.write_text("module {}")
+    for file, of_opt, of_compile in (
+        (folder, "cannot open input file 'IN': Is a directory", "IN: expected a file, got a folder"),
+        (missing, "cannot open input file 'IN': No such file or directory", "IN: no such file"),
+        (text, None, "IN: expected a .py or an .mlir file"),
+    ):
+        assert main(["compile", str(file), "--emit=ptx"]) == 1
+        assert capsys.readouterr().err.replace(str(file), "IN") == f"tilewright compile: {of_compile}\n"
+        if of_opt is not None:
+            result = opt(file)
+            assert (result.returncode, result.stderr.decode().replace(str(file), "IN").splitlines()[0]) == (1, of_opt)
+
+
+@pytest.mark.parametrize(
+    ("stage", "taken_for", "expected"),
+    [
+        ("te", "linalg", "IN:3: error: expected linalg.generic with 'te.stage' and 'te.axes', got te.compute\n"
+         "(lowering mmult from linalg to loops)"),
+        ("te", "loops", "IN:1: error: expected one gpu.module at the nvvm stage, got 0: nothing in the IR became a kernel, "
+         "so is it at the stage that was said?\n(emitting PTX)"),
+        ("gpu", "loops", "IN:LAUNCH: error: expected all work to stand in loops bound to blocks or threads\n"
+         "(lowering mmult from loops to gpu)"),
+        ("gpu", "nvvm", "IN:4: error: expected a gpu.module with one #nvvm.target\n(emitting PTX)"),
+    ],
+)  # fmt: skip
+def test_of_another_stage(
+    stage: str, taken_for: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mmult.mlir"
+    file.write_text(golden(stage))
+    launch = next((n for n, line in enumerate(golden(stage).splitlines(), 1) if "gpu.launch_func" in line), 0)
+    assert main(["compile", str(file), f"--from={taken_for}", "--emit=ptx"]) == 1
+    said = capsys.readouterr().err.replace(str(file), "IN")
+    assert said == f"tilewright compile: {expected.replace('LAUNCH', str(launch))}\n"
+
+
+def test_error_inside_a_nested_module() -> None:
+    """MLIR verifies functions and modules of kernels in threads of its own, where the bindings cannot take an error."""
+    text = golden("nvvm")
+    (line,) = (line for line in text.splitlines() if "llvm.mlir.global" in line)
+    with pytest.raises(tw.CompileError, match=r"error: redefinition of symbol named 'shared_memory'"):
+        tw.build(text.replace(line, f"{line}\n{line}"), start="nvvm", target="cuda -arch=sm_90a")
+
+
+def test_buffers_without_elements() -> None:
+    """Upstream's conversion asserts on them."""
+    text = re.sub(r"memref<64x64xf32>", "memref<64x0xf32>", golden("loops"))
+    with pytest.raises(
+        tw.CompileError, match=r"error: expected buffers with at least one element, got 'memref<64x0xf32>'"
+    ):
+        tw.build(text, start="loops", target="cuda -arch=sm_90a")
+
+
+# Run in a process of its own: what is looked for is a crash. Any error is fine as long as it is one of ours.
+CUTS = """
+import sys
+import tilewright as tw
+stage, path = sys.argv[1:]
+lines = open(path).read().splitlines()
+for cut in range(len(lines)):
+    for text in (lines[:cut], lines[:cut] + lines[cut + 1:], lines[:cut + 1] + lines[cut:]):
+        try:
+            tw.lower("\\n".join(text), start=stage, stage="nvvm", target="cuda -arch=sm_90a")
+        except (tw.TilewrightError, ValueError):
+            pass
+print("done")
+"""
+
+
+@pytest.mark.parametrize("stage", ["te", "loops", "gpu"])
+def test_every_line_cut_left_out_or_doubled(stage: str) -> None:
+    file = ROOT / "test" / "golden" / f"{STAGES[stage]}.mlir"
+    result = subprocess.run([sys.executable, "-c", CUTS, stage, str(file)], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr[-2000:]
