@@ -54,6 +54,7 @@ static int64_t getSharedLimit(StringRef arch) {
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // Before loads become vectors: one of i1 would be packed into bits.
   pm.addPass(createStoreBoolsAsBytes());
+  pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
   pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   pm.addPass(createMapLoopsToGPU());

@@ -18,6 +18,8 @@ StringRef tilewright::schedule::stageName(Value stage) {
     return stageOp.getName();
   if (auto cache = dyn_cast<CacheReadOp>(op))
     return cache.getName();
+  if (auto rfactor = dyn_cast<RfactorOp>(op))
+    return rfactor.getName();
   return cast<CacheWriteOp>(op).getName();
 }
 
@@ -141,6 +143,7 @@ void TileOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this
 void FuseOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
 void CacheReadOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
 void CacheWriteOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
+void RfactorOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
 
 //===----------------------------------------------------------------------===//
 // Verifiers
@@ -230,6 +233,13 @@ LogicalResult BindOp::verify() {
     return failure();
   if (failed(verifyPlainLoop(*this, getAxis())))
     return failure();
+  if (getThread() == ThreadTag::VThread)
+    return isReduceAxis(getAxis()) ? emitOpError() << "expected a spatial axis on vthread, got the reduction axis '"
+                                                   << axisName(getAxis()) << "'"
+                                   : success();
+  if (isReduceAxis(getAxis()) && getThread() < ThreadTag::ThreadIdxX)
+    return emitOpError() << "expected a spatial axis on " << stringifyThreadTag(getThread()) << ", got the reduction axis '"
+                         << axisName(getAxis()) << "': blocks can not combine what they computed";
   // Two loops of one stage on one index would run only its diagonal.
   for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
     if (other == *this)
@@ -284,6 +294,34 @@ LogicalResult ComputeAtOp::verify() {
     return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '" << axisName(getAxis())
                          << "' of '" << stageName(axisStage(getAxis())) << "'";
   return verifyLoop(*this, getAxis());
+}
+
+LogicalResult LaunchBoundsOp::verify() { return verifyFactor(*this, "a number of blocks", getMinBlocks()); }
+
+LogicalResult StorageAlignOp::verify() {
+  if (failed(verifyFactor(*this, "a factor", getFactor())))
+    return failure();
+  if (getOffset() < 0 || getOffset() >= getFactor())
+    return emitOpError() << "expected an offset from 0 to " << getFactor() - 1 << ", got " << getOffset();
+  if (!isa<AxesOp>(getAxis().getDefiningOp()) || !sameStage(axisStage(getAxis()), getStage()))
+    return emitOpError() << "expected a spatial axis of the tensor of stage '" << stageName(getStage()) << "', got '"
+                         << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
+  return success();
+}
+
+LogicalResult SoftwarePipelineOp::verify() {
+  if (getDepth() < 2)
+    return emitOpError() << "expected a depth of at least 2, got " << getDepth();
+  return verifyPlainLoop(*this, getAxis());
+}
+
+LogicalResult DoubleBufferOp::verify() { return success(); }
+
+LogicalResult RfactorOp::verify() {
+  if (!sameStage(axisStage(getAxis()), getOf()) || !isReduceAxis(getAxis()))
+    return emitOpError() << "expected a reduction axis of stage '" << stageName(getOf()) << "', got '"
+                         << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
+  return verifyPlainLoop(*this, getAxis());
 }
 
 LogicalResult ComputeInlineOp::verify() { return success(); }

@@ -34,7 +34,8 @@ def Schedule_AxisType : Schedule_Type<"Axis", "axis"> { let summary = "handle of
 def Schedule_ThreadTag : I32EnumAttr<"ThreadTag", "a hardware index that a loop can be bound to", [
     I32EnumAttrCase<"BlockIdxX", 0, "blockIdx.x">, I32EnumAttrCase<"BlockIdxY", 1, "blockIdx.y">,
     I32EnumAttrCase<"BlockIdxZ", 2, "blockIdx.z">, I32EnumAttrCase<"ThreadIdxX", 3, "threadIdx.x">,
-    I32EnumAttrCase<"ThreadIdxY", 4, "threadIdx.y">, I32EnumAttrCase<"ThreadIdxZ", 5, "threadIdx.z">]> {
+    I32EnumAttrCase<"ThreadIdxY", 4, "threadIdx.y">, I32EnumAttrCase<"ThreadIdxZ", 5, "threadIdx.z">,
+    I32EnumAttrCase<"VThread", 6, "vthread">]> {
   let cppNamespace = "::tilewright::schedule";
   let genSpecializedAttr = 0;
 }
@@ -129,7 +130,12 @@ def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
 }
 
 def Schedule_BindOp : Schedule_Primitive<"bind"> {
-  let summary = "a loop becomes a block or thread index";
+  let summary = "a loop becomes a block or thread index, or a virtual thread";
+  let description = [{
+    The iterations of a loop bound to `vthread` are run by one thread side by side: each op of the loop's body for all of
+    them before the next op. What is shared among threads is shared among virtual threads too. A reduction axis may be
+    bound to a thread index: each thread then reduces its part, and the parts are combined across the threads.
+  }];
   let arguments = (ins Schedule_AxisType:$axis, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$extent);
   let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
 }
@@ -177,6 +183,55 @@ def Schedule_ComputeAtOp : Schedule_Primitive<"compute_at"> {
   let summary = "a stage is computed inside a loop of its consumer, just what that iteration needs";
   let arguments = (ins Schedule_StageType:$stage, Schedule_StageType:$consumer, Schedule_AxisType:$axis);
   let assemblyFormat = "$stage `at` $consumer `,` $axis attr-dict";
+}
+
+def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds"> {
+  let summary = "how many blocks of the stage's kernel a multiprocessor is to hold at least";
+  let description = [{
+    Bounds the registers of a thread: the assembler spills rather than take so many that fewer blocks fit. The stage is
+    one that is computed at the root. CUDA calls it the second argument of `__launch_bounds__`, PTX `.minnctapersm`.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, I64Attr:$min_blocks);
+  let assemblyFormat = "$stage `min_blocks` $min_blocks attr-dict";
+}
+
+def Schedule_StorageAlignOp : Schedule_Primitive<"storage_align"> {
+  let summary = "pads a buffer so that neighbours along an axis lie a chosen distance apart";
+  let description = [{
+    The distance between neighbours along `axis`, in elements, becomes `offset` more than a multiple of `factor`:
+    rows of 32 floats that are 33 apart lie in different banks of shared memory.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, Schedule_AxisType:$axis, I64Attr:$factor, I64Attr:$offset);
+  let assemblyFormat = "$stage `,` $axis `by` $factor `offset` $offset attr-dict";
+}
+
+def Schedule_SoftwarePipelineOp : Schedule_Primitive<"software_pipeline"> {
+  let summary = "the stages attached to a loop are computed some iterations before they are needed";
+  let description = [{
+    Each shared buffer that is filled in the loop gets `depth` places, which iterations take in turn: while one iteration
+    computes, those of the next `depth - 1` are on their way. With `async`, they are copied by `cp.async`, past the
+    registers; without, each thread holds what it fetched in registers until its place is free.
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$depth, UnitAttr:$async);
+  let assemblyFormat = "$axis `depth` $depth (`async` $async^)? attr-dict";
+}
+
+def Schedule_DoubleBufferOp : Schedule_Primitive<"double_buffer"> {
+  let summary = "a shared buffer has two places: one is filled while the other is read";
+  let arguments = (ins Schedule_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
+
+def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a reduction is split into one that keeps an axis and one over that axis";
+  let description = [{
+    The new stage, named `name`, reduces over all the reduction axes but `axis`, which becomes its spatial axis at
+    `factor_axis`; the old stage reduces over that axis alone. `axis` is a reduction axis of the stage or a loop that was
+    split from one. It stands before the stage's loops are used in any other way.
+  }];
+  let arguments = (ins Schedule_StageType:$of, Schedule_AxisType:$axis, I64Attr:$factor_axis, StrAttr:$name);
+  let results = (outs Schedule_StageType:$stage);
+  let assemblyFormat = "$of `,` $axis `at` $factor_axis `as` $name attr-dict";
 }
 
 def Schedule_ComputeInlineOp : Schedule_Primitive<"compute_inline"> {

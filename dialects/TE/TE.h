@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral kSymbolsAttr = "te.symbols";
 inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
 /// Beside kStageAttr: the names of the op's iterators, in their order.
 inline constexpr llvm::StringLiteral kAxesAttr = "te.axes";
+/// On an op of a reducer in the body of a linalg.generic: for each operand the number of the element that it is, or -1.
+inline constexpr llvm::StringLiteral kCombineAttr = "te.combine";
 } // namespace tilewright::te
 
 #endif

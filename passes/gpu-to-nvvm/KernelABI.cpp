@@ -3,6 +3,7 @@
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "dialects/Schedule/Schedule.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -116,9 +117,12 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   }
   if (auto size = kernel.getKnownBlockSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  if (auto blocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), rewriter.getI32IntegerAttr(blocks.getInt()));
   // The symbol's name is a discardable attribute of a gpu.func too; only other dialects' are carried over.
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
-    if (attribute.getNameDialect() && attribute.getName() != gpu::GPUDialect::getKernelFuncAttrName())
+    if (attribute.getNameDialect() && attribute.getName() != gpu::GPUDialect::getKernelFuncAttrName() &&
+        attribute.getName() != schedule::kMinBlocksAttr)
       function->setDiscardableAttr(attribute.getName(), attribute.getValue());
   function.setAllArgAttrs(signature.attributes);
 

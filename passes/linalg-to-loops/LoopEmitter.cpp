@@ -26,6 +26,27 @@ LogicalResult LoopEmitter::emit() {
 // Loops
 //===----------------------------------------------------------------------===//
 
+scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
+  Location loc = NameLoc::get(builder.getStringAttr(axis->name), axis->loc);
+  Value upper = materialize(axis->extent, loc);
+  auto loop = scf::ForOp::create(builder, loc, getConstant(0), upper, getConstant(1), inits);
+  loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(axis->stage->name + "." + axis->name));
+  if (axis->bind)
+    loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), *axis->bind));
+  if (axis->vectorize)
+    loop->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
+  if (axis->unroll)
+    loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  if (axis->stage->minBlocks && !axis->stage->attachStage && isa<func::FuncOp>(loop->getParentOp()))
+    loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*axis->stage->minBlocks));
+  loopValues[axis->dim] = loop.getInductionVar();
+  if (inits.empty())
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  else
+    builder.setInsertionPointToStart(loop.getBody());
+  return loop;
+}
+
 LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, Leaf leaf) {
   if (loops.empty())
     return leaf();
@@ -33,20 +54,8 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   OpBuilder::InsertionGuard guard(builder);
   auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
   // One iteration needs no loop, unless it says something of the launch.
-  if (!extent || extent.getValue() != 1 || axis->bind) {
-    Location loc = NameLoc::get(builder.getStringAttr(axis->name), axis->loc);
-    Value upper = materialize(axis->extent, loc);
-    auto loop = scf::ForOp::create(builder, loc, getConstant(0), upper, getConstant(1));
-    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(axis->stage->name + "." + axis->name));
-    if (axis->bind)
-      loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), *axis->bind));
-    if (axis->vectorize)
-      loop->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
-    if (axis->unroll)
-      loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
-    loopValues[axis->dim] = loop.getInductionVar();
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
-  }
+  if (!extent || extent.getValue() != 1 || axis->bind)
+    openLoop(axis);
   if (withAttached)
     for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && failed(emitStage(*stage)))
@@ -121,6 +130,30 @@ ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
   return producer ? ArrayRef(producer->mins) : ArrayRef<AffineExpr>();
 }
 
+/// Lengthens dimensions so that the strides are as the schedule says; what is added is never accessed.
+static LogicalResult align(ScheduledStage &stage, MutableArrayRef<int64_t> shape) {
+  for (const ScheduledStage::Alignment &alignment : stage.alignments) {
+    // The stride of the last dimension is 1.
+    int64_t inner = 1;
+    for (int64_t extent : shape.drop_front(std::min<size_t>(alignment.dimension + 2, shape.size())))
+      inner *= extent;
+    auto fits = [&](int64_t extent) { return (extent * inner - alignment.offset) % alignment.factor == 0; };
+    bool isLast = alignment.dimension + 1 == shape.size();
+    int64_t extent = isLast ? 1 : shape[alignment.dimension + 1];
+    // Strides repeat after `factor` steps.
+    int64_t end = isLast ? extent + 1 : extent + alignment.factor;
+    while (extent < end && !fits(extent))
+      ++extent;
+    if (extent == end)
+      return emitError(alignment.loc) << "storage_align: expected a distance along axis '"
+                                      << stage.roots[alignment.dimension]->name << "' that can be " << alignment.offset
+                                      << " more than a multiple of " << alignment.factor << ", got multiples of " << inner;
+    if (!isLast)
+      shape[alignment.dimension + 1] = extent;
+  }
+  return success();
+}
+
 LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
   Attribute space = getMemorySpace(builder.getContext(), *stage.scope);
   Location loc = NameLoc::get(builder.getStringAttr(stage.name), stage.getLoc());
@@ -141,6 +174,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
       if (!constant)
         dynamic.push_back(materialize(root->extent, loc));
     }
+    if (failed(align(stage, shape)))
+      return failure();
     Type element = cast<RankedTensorType>(init.get().getType()).getElementType();
     auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
     Operation *buffer;
@@ -225,6 +260,8 @@ LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
 
 LogicalResult LoopEmitter::emitReduction(ScheduledStage &stage, unsigned firstReduce) {
   ArrayRef<Axis *> loops(stage.loops);
+  if (llvm::any_of(loops.drop_front(firstReduce), [](Axis *loop) { return loop->isReduce && loop->bind; }))
+    return emitThreadReduction(stage, firstReduce);
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
     SmallVector<Axis *> inner;
     for (Axis *loop : loops.drop_front(firstReduce))
@@ -308,6 +345,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
   auto end = builder.getInsertionPoint();
   for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != end; ++it)
     it->walk([&](Operation *inner) {
+      inner->removeAttr(te::kCombineAttr);
       if (isa<linalg::IndexOp, tensor::ExtractOp>(inner))
         toResolve.push_back(inner);
     });

@@ -29,6 +29,14 @@ private:
 
   mlir::LogicalResult emitStage(ScheduledStage &stage);
   mlir::LogicalResult emitReduction(ScheduledStage &stage, unsigned firstReduce);
+  /// A reduction with axes bound to threads: each iteration of their loops reduces a part; the loops combine the parts.
+  mlir::LogicalResult emitThreadReduction(ScheduledStage &stage, unsigned firstReduce);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitParts(ScheduledStage &stage, llvm::ArrayRef<Axis *> threads,
+                                                           llvm::ArrayRef<Axis *> serial);
+  /// The stage's reducer applied to values reduced so far and to others.
+  llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced, mlir::ValueRange elements);
+  /// A loop over `axis`, with the insertion point in it.
+  mlir::scf::ForOp openLoop(Axis *axis, mlir::ValueRange inits = {});
   /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open.
   mlir::LogicalResult emitLoops(llvm::ArrayRef<Axis *> loops, bool withAttached, Leaf leaf);
   /// Runs `leaf` under the predicates of the stage: all of them, or those on spatial axes alone.

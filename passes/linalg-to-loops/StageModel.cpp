@@ -223,9 +223,6 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     reorder(llvm::map_to_vector(reorderOp.getAxes(), [&](Value v) { return handles[v]; }));
   } else if (auto bind = dyn_cast<schedule::BindOp>(op)) {
     Axis *axis = handles[bind.getAxis()];
-    if (axis->isReduce)
-      return op->emitOpError() << "expected a spatial axis, got the reduction axis '" << axis->name
-                               << "': a reduction across threads has no lowering";
     axis->bind = bind.getThread();
     axis->bindExtent = bind.getExtent();
     axis->loc = loc;
@@ -242,6 +239,13 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto root = dyn_cast<schedule::ComputeRootOp>(op)) {
     if (ScheduledStage *stage = getStage(schedule::stageName(root.getStage())))
       stage->attachStage = nullptr, stage->attachAxis = nullptr;
+  } else if (auto bounds = dyn_cast<schedule::LaunchBoundsOp>(op)) {
+    if (ScheduledStage *stage = getStage(schedule::stageName(bounds.getStage())))
+      stage->minBlocks = bounds.getMinBlocks();
+  } else if (auto align = dyn_cast<schedule::StorageAlignOp>(op)) {
+    Axis *axis = handles[align.getAxis()];
+    unsigned dimension = llvm::find(axis->stage->roots, axis) - axis->stage->roots.begin();
+    axis->stage->alignments.push_back({dimension, static_cast<int64_t>(align.getFactor()), static_cast<int64_t>(align.getOffset()), loc});
   } else if (auto stage = dyn_cast<schedule::StageOp>(op)) {
     if (!getStage(stage.getName()))
       return op->emitOpError() << "expected the name of a stage, got '" << stage.getName() << "'";
@@ -265,6 +269,13 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
 /// Every stage is computed before all that read it, where they can see it.
 LogicalResult StageModel::verifyPlaces() {
   for (auto &stage : stages) {
+    if (stage->attachStage && stage->minBlocks)
+      return emitError(stage->getLoc()) << "launch_bounds: expected a stage that is computed at the root, got stage '"
+                                        << stage->name << "', which is computed at a loop of stage '"
+                                        << stage->attachStage->name << "'";
+    if (!stage->attachStage && !stage->alignments.empty())
+      return emitError(stage->alignments[0].loc) << "storage_align: expected a stage that is computed at a loop of another, got "
+                                                 << "stage '" << stage->name << "', whose tensor is row-major";
     if (stage->attachAxis && !stage->attachAxis->isLoop())
       return emitError(*stage->attachLoc) << "compute_at of stage '" << stage->name << "': expected a loop of stage '"
                                           << stage->attachStage->name << "', got axis '" << stage->attachAxis->name

@@ -55,6 +55,15 @@ struct ScheduledStage {
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;
 
+  std::optional<int64_t> minBlocks; // of its kernel on a multiprocessor, where it is computed at the root
+  /// Neighbours along a spatial axis lie `offset` more than a multiple of `factor` elements apart.
+  struct Alignment {
+    unsigned dimension;
+    int64_t factor, offset;
+    mlir::Location loc;
+  };
+  llvm::SmallVector<Alignment> alignments;
+
   // Where it is computed: at the root, or in a loop of its consumer.
   ScheduledStage *attachStage = nullptr;
   Axis *attachAxis = nullptr;

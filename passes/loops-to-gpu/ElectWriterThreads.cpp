@@ -109,9 +109,10 @@ void Election::run(Block &block) {
     llvm::SmallPtrSet<Operation *, 8> inRun = {last};
     Operation *op = last->getPrevNode();
     for (; op; op = op->getPrevNode()) {
+      // All lanes of a warp take part in a shuffle, whoever uses its result.
       bool onlyReads = op->getNumRegions() == 0 && llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) {
         return access.isWrite;
-      }) && !isa<memref::AllocOp, memref::AllocaOp>(op);
+      }) && !isa<memref::AllocOp, memref::AllocaOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op);
       bool isOnlyUsedInRun = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return inRun.contains(block.findAncestorOpInBlock(*user));
       });

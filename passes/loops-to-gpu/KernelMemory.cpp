@@ -60,6 +60,12 @@ std::array<int64_t, 3> getBlockSize(gpu::GPUFuncOp kernel) {
   return size;
 }
 
+MemRefType withPlaces(MemRefType type, int64_t count) {
+  SmallVector<int64_t> shape = {count};
+  llvm::append_range(shape, type.getShape());
+  return MemRefType::get(shape, type.getElementType(), MemRefLayoutAttrInterface(), type.getMemorySpace());
+}
+
 //===----------------------------------------------------------------------===//
 // ThreadDependence
 //===----------------------------------------------------------------------===//
@@ -146,7 +152,7 @@ void ThreadDependence::visit(Operation *op) {
     // What an atomic update returns depends on who came first, and what a warp op returns on the lane.
     if (op->getNumResults() != 0 &&
         (accesses.size() > 1 || isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op)))
-      threads = kAll;
+      threads = op->hasAttr(kUniformAttr) ? of(op->getOperand(0)) & ~1u : kAll;
   }
   for (Value result : op->getResults())
     add(result, threads);

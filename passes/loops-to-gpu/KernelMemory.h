@@ -5,6 +5,8 @@
 #include "passes/PassSupport.h"
 
 namespace tilewright {
+/// On a shuffle: all threads along x that take part in it get the same value (UnitAttr).
+inline constexpr llvm::StringLiteral kUniformAttr = "tilewright.uniform";
 
 /// The name of the symbol that all shared memory of a gpu.module is part of.
 inline constexpr llvm::StringLiteral kSharedMemorySymbol = "shared_memory";
@@ -52,6 +54,9 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> contents;
   bool changed = false;
 };
+
+/// The type of a buffer with `count` places for what `type` holds.
+mlir::MemRefType withPlaces(mlir::MemRefType type, int64_t count);
 
 } // namespace tilewright
 

@@ -1,4 +1,5 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
+#include "passes/loops-to-gpu/ThreadReduction.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -48,6 +49,7 @@ private:
   LogicalResult checkLoops();
   LogicalResult checkThreads();
   LogicalResult checkGrid();
+  void combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids);
   FailureOr<Value> hoistExtent(OpBuilder &builder, scf::ForOp loop);
   std::string quoted(scf::ForOp loop) const { return getAxisName(loop, function).quoted(); }
   /// The extent of an index, if it is known now. An index without a loop has extent 1.
@@ -83,14 +85,43 @@ static std::string printExtent(Value extent) {
   return constant ? std::to_string(*constant) : "a symbolic extent";
 }
 
+/// The ops of the loop's body that combine a part with what is reduced so far.
+static SmallVector<Operation *> getReducer(scf::ForOp loop) {
+  llvm::SmallDenseSet<Value> reduced(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  SmallVector<Operation *> reducer;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return reduced.contains(operand); })) {
+      reducer.push_back(&op);
+      reduced.insert(op.result_begin(), op.result_end());
+    }
+  return reducer;
+}
+
+/// A loop that carries n values that it reduces and n that are the parts of the latest iteration, which nobody reads.
+static bool isReduction(scf::ForOp loop) {
+  if (loop.getNumResults() % 2)
+    return false;
+  size_t half = loop.getNumResults() / 2;
+  auto isUnused = [](Value value) { return value.use_empty(); };
+  SmallVector<Operation *> reducer = getReducer(loop);
+  auto isInReducer = [&](Value value) { return llvm::is_contained(reducer, value.getDefiningOp()); };
+  return llvm::all_of(loop.getResults().drop_front(half), isUnused) &&
+         llvm::all_of(loop.getRegionIterArgs().drop_front(half), isUnused) &&
+         llvm::all_of(reducer, [](Operation *op) { return op->getNumRegions() == 0 && isMemoryEffectFree(op); }) &&
+         llvm::none_of(loop.getYieldedValues().drop_front(half), isInReducer);
+}
+
 LogicalResult Kernel::checkLoops() {
   for (auto [index, sameIndex] : llvm::enumerate(loops)) {
     StringRef tag = getTagName(static_cast<schedule::ThreadTag>(index));
     for (scf::ForOp loop : sameIndex) {
       if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
         return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag << ", to run from 0 by 1";
-      if (loop.getNumResults() != 0)
+      if (loop.getNumResults() != 0 && index < kFirstThreadTag)
         return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag << ", to carry no values";
+      if (!isReduction(loop))
+        return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag
+                                << ", to carry what it reduces and then the parts of the latest iteration";
       std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
       if (index >= kFirstThreadTag && !extent)
         return loop.emitError() << "expected a constant extent of " << tag << ", got a symbolic one of "
@@ -171,6 +202,35 @@ FailureOr<Value> Kernel::hoistExtent(OpBuilder &builder, scf::ForOp loop) {
   return mapping.lookupOrDefault(loop.getUpperBound());
 }
 
+/// Each thread has computed the part of one iteration: what the loop returns is combined across the threads. The code
+/// goes to the end of the loop's body.
+void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids) {
+  size_t half = loop.getNumResults() / 2;
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  SmallVector<Value> parts(yield.getOperands().drop_front(half));
+  SmallVector<Operation *> reducer = getReducer(loop);
+  OpBuilder builder(yield);
+  auto combine = [&](ValueRange reduced, ValueRange others) {
+    IRMapping mapping;
+    mapping.map(loop.getRegionIterArgs().take_front(half), reduced);
+    mapping.map(ValueRange(parts), others);
+    for (Operation *op : reducer)
+      builder.clone(*op, mapping);
+    return llvm::map_to_vector(yield.getOperands().take_front(half), [&](Value value) { return mapping.lookupOrDefault(value); });
+  };
+  std::array<int64_t, 3> block;
+  for (unsigned dim = 0; dim < 3; ++dim)
+    block[dim] = *getStaticExtent(kFirstThreadTag + dim);
+  ThreadReduction reduction(builder, loop.getLoc(), block, {ids[3], ids[4], ids[5]}, getAxisName(loop, function).stage);
+  SmallVector<Value> total = reduction.reduce(tag - kFirstThreadTag, parts, combine);
+  total = combine(loop.getInitArgs(), total);
+  for (auto [result, value] : llvm::zip(loop.getResults(), total))
+    result.replaceAllUsesWith(value);
+  yield->setOperands(loop.getInitArgs());
+  for (Operation *op : llvm::reverse(reducer))
+    op->erase();
+}
+
 LogicalResult Kernel::map() {
   if (failed(checkLoops()) || failed(checkThreads()) || failed(checkGrid()))
     return failure();
@@ -195,6 +255,8 @@ LogicalResult Kernel::map() {
   auto launch = gpu::LaunchOp::create(builder, nest->getLoc(), extents[0], extents[1], extents[2], extents[3],
                                       extents[4], extents[5]);
   launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
+  if (Attribute minBlocks = nest->getAttr(schedule::kMinBlocksAttr))
+    launch->setAttr(schedule::kMinBlocksAttr, minBlocks);
   Block &body = launch.getBody().front();
   builder.setInsertionPointToEnd(&body);
   auto terminator = gpu::TerminatorOp::create(builder, nest->getLoc());
@@ -205,8 +267,10 @@ LogicalResult Kernel::map() {
   for (auto [index, sameIndex] : llvm::enumerate(loops))
     for (scf::ForOp loop : sameIndex) {
       Block *inner = loop.getBody();
-      inner->getTerminator()->erase();
       inner->getArgument(0).replaceAllUsesWith(ids[index]);
+      if (loop.getNumResults())
+        combineParts(loop, index, ids);
+      inner->getTerminator()->erase();
       loop->getBlock()->getOperations().splice(loop->getIterator(), inner->getOperations());
       loop.erase();
     }
@@ -241,6 +305,9 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
       if (loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))
         bound.push_back(loop);
     });
+    for (scf::ForOp loop : bound)
+      if (Kernel::getTag(loop) == schedule::ThreadTag::VThread)
+        return loop.emitError("expected no loop on vthread: run inject-virtual-threads first");
     if (!bound.empty()) {
       if (failed(Kernel(&op, function, bound).map()))
         return failure();

@@ -62,6 +62,8 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     std::string name = (function.getSymName() + "_kernel" + Twine(number)).str();
     gpu::GPUFuncOp kernel = outlineKernelFunc(launch, name, operands);
     kernels.getBody()->push_back(kernel);
+    if (Attribute minBlocks = launch->getAttr(schedule::kMinBlocksAttr))
+      kernel->setAttr(schedule::kMinBlocksAttr, minBlocks);
     // Names of tensors go along, for the messages of later stages.
     for (auto [i, operand] : llvm::enumerate(operands))
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())

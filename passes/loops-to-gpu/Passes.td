@@ -5,6 +5,32 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
+def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> {
+  let summary = "Loops on virtual threads are distributed over the ops of their bodies";
+  let description = [{
+    Each op of the body is done for all virtual threads before the next op is; what does not depend on the virtual thread
+    is done once. A buffer of the body whose contents depend on it gets a leading dimension.
+
+    ```mlir
+    scf.for %v = %c0 to %c2 step %c1 {
+      %acc = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+      scf.for %k = %c0 to %c8 step %c1 {
+        ... %acc ... %v ...
+      }
+    } {schedule.bind = #schedule.thread<vthread>}
+    ```
+    becomes
+    ```mlir
+    %acc = memref.alloca() : memref<2x4xf32, #gpu.address_space<private>>
+    scf.for %k = %c0 to %c8 step %c1 {
+      ... %acc[%c0, ... ... %c0 ...
+      ... %acc[%c1, ... ... %c1 ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::FuncOp"> {
   let summary = "Loops marked to be vectorized become vector code";
   let description = [{
@@ -26,6 +52,10 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
 
 def UnrollScheduledLoops : Pass<"unroll-scheduled-loops", "mlir::func::FuncOp"> {
   let summary = "Loops marked to be unrolled are written out";
+  let description = [{
+    A loop of constant extent whose variable picks an element of a thread's own buffer is written out too, marked or not,
+    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them.
+  }];
 }
 
 def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {

@@ -76,6 +76,8 @@ private:
   void collectOperands();
   SmallVector<Value> createInits(ArrayRef<Value> outputs);
   void buildBody(OpBuilder &builder, Location loc, ValueRange args);
+  /// The reducer of `reduced` and `elements`, its ops marked, so that later it can be applied to other values.
+  SmallVector<Value> buildCombine(OpBuilder &builder, Location loc, ValueRange reduced, ArrayRef<Value> elements);
   /// The reads that are no operands become tensor.extract.
   void extractReads(linalg::GenericOp generic);
 
@@ -186,8 +188,34 @@ void Converter::buildBody(OpBuilder &builder, Location loc, ValueRange args) {
   for (Value value : yield.getValues())
     elements.push_back(mapping.lookupOrDefault(value));
   if (compute.getReducer())
-    elements = compute.buildCombine(builder, loc, args.drop_front(inputs.size()), elements);
+    elements = buildCombine(builder, loc, args.drop_front(inputs.size()), elements);
   linalg::YieldOp::create(builder, yield.getLoc(), elements);
+}
+
+SmallVector<Value> Converter::buildCombine(OpBuilder &builder, Location loc, ValueRange reduced, ArrayRef<Value> elements) {
+  // Stand-ins for the elements, so that two results that reduce the same element are told apart.
+  SmallVector<Operation *> standIns;
+  SmallVector<Value> values;
+  for (Value element : elements) {
+    standIns.push_back(UnrealizedConversionCastOp::create(builder, loc, element.getType(), element));
+    values.push_back(standIns.back()->getResult(0));
+  }
+  SmallVector<Value> combined = compute.buildCombine(builder, loc, reduced, values);
+  Block *block = builder.getInsertionBlock();
+  for (auto it = std::next(standIns.back()->getIterator()); it != block->end(); ++it) {
+    SmallVector<int64_t> numbers;
+    for (Value operand : it->getOperands())
+      numbers.push_back(llvm::find(values, operand) == values.end() ? -1 : llvm::find(values, operand) - values.begin());
+    it->setAttr(te::kCombineAttr, builder.getDenseI64ArrayAttr(numbers));
+  }
+  for (auto [standIn, element] : llvm::zip(standIns, elements)) {
+    for (Value &value : combined)
+      if (value == standIn->getResult(0))
+        value = element;
+    standIn->getResult(0).replaceAllUsesWith(element);
+    rewriter.eraseOp(standIn);
+  }
+  return combined;
 }
 
 void Converter::extractReads(linalg::GenericOp generic) {

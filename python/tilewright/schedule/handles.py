@@ -106,8 +106,9 @@ def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
 
 
 def bind(axis: ir.Value, name: str, thread: str, extent: int | None) -> ir.OpView:
+    tag = "vthread" if thread.startswith("vthread") else thread
     return ops.BindOp(
-        axis, ir.Attribute.parse(f"#schedule.thread<{thread}>"), extent=_integer(extent), loc=_named(name)
+        axis, ir.Attribute.parse(f"#schedule.thread<{tag}>"), extent=_integer(extent), loc=_named(name)
     )
 
 
@@ -141,3 +142,11 @@ def compute_inline(of: ir.Value, name: str) -> ir.OpView:
 
 def compute_root(of: ir.Value, name: str) -> ir.OpView:
     return ops.ComputeRootOp(of, loc=_named(name))
+
+
+def launch_bounds(of: ir.Value, name: str, min_blocks: int) -> ir.OpView:
+    return ops.LaunchBoundsOp(of, _integer(min_blocks), loc=_named(name))
+
+
+def storage_align(of: ir.Value, axis: ir.Value, name: str, factor: int, offset: int) -> ir.OpView:
+    return ops.StorageAlignOp(of, axis, _integer(factor), _integer(offset), loc=_named(name))

@@ -98,9 +98,10 @@ class Stage:
         self._schedule.apply(handles.reorder, source, axes, self.name)
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
-        """A loop becomes a block or thread index.
+        """A loop becomes a block or thread index, or a virtual thread.
 
-        Two stages may bind the same index; in one kernel it has one extent. Halide: ``gpu_blocks``, ``gpu_threads``.
+        Two stages may bind the same index; in one kernel it has one extent. The iterations of a loop on ``"vthread"``
+        are run by one thread, each op for all of them before the next op. Halide: ``gpu_blocks``, ``gpu_threads``.
         """
         from . import handles
 
@@ -185,6 +186,31 @@ class Stage:
             raise schedule_error(source, f"set_scope: expected global for the output '{self.name}', got {scope}")
         self._schedule.apply(handles.set_scope, source, self.handle, self.name, scope)
         self.scope = scope
+
+    def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
+        """Pads the stage's buffer: neighbours along `axis` lie `offset` more than a multiple of `factor` elements apart.
+
+        Rows of 32 floats of shared memory that are 33 apart begin in different banks, so that the threads of a warp
+        can read down a column: ``s[tile].storage_align(s[tile].op.axis[0], 32, 1)``. Halide: ``align_storage``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis_handle = self._axis(axis, "storage_align", source)
+        numbers = (_integer(factor, "storage_align", "factor", source, 1), _integer(offset, "storage_align", "offset", source, 0))
+        self._schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
+
+    def launch_bounds(self, min_blocks: int) -> None:
+        """At least `min_blocks` blocks of the stage's kernel fit a multiprocessor, as far as registers go.
+
+        The assembler spills rather than give a thread more registers than that leaves. The stage is one that is
+        computed at the root. CUDA: the second argument of ``__launch_bounds__``.
+        """
+        from . import handles
+
+        source = user_source()
+        number = _integer(min_blocks, "launch_bounds", "min_blocks", source, 1)
+        self._schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
 
     # Handles.
 

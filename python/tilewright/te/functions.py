@@ -18,7 +18,10 @@ __all__ = [
     "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip
 
-THREAD_TAGS = ("blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z")
+THREAD_TAGS = (
+    "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
+    "vthread", "vthread.x", "vthread.y", "vthread.z",
+)  # fmt: skip
 
 
 def const(value: int | float | bool, dtype: object = None) -> Const:

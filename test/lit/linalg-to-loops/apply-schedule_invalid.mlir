@@ -208,22 +208,6 @@ schedule.of @f {
 
 // -----
 
-func.func @f(%A: tensor<8x8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
-  %B = te.compute "B" (%i: 8) sum (%k: 8) {
-    %a = te.read %A[%i, %k] : tensor<8x8xf32>
-    te.yield %a : f32
-  } : tensor<8xf32>
-  return %B : tensor<8xf32>
-}
-schedule.of @f {
-  %B = schedule.stage "B"
-  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
-  // expected-error @below {{'schedule.bind' op expected a spatial axis, got the reduction axis 'k': a reduction across threads has no lowering}}
-  schedule.bind %k to <threadIdx.x>
-}
-
-// -----
-
 func.func @f(%A: tensor<?xf32> {te.name = "A"}, %out: tensor<?xf32> {te.name = "C", te.output}) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %A, %c0 : tensor<?xf32>

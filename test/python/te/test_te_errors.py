@@ -81,7 +81,7 @@ i = B.op.axis[0]
         (ValueError, "HERE: reduce_axis k: expected an end over 4, got 4", lambda: te.reduce_axis((4, 4), "k")),
         (TypeError, "HERE: reduce_axis k: expected an integer as its first value, got 0.5", lambda: te.reduce_axis((0.5, 4), "k")),
         (TypeError, "HERE: reduce_axis k: expected an integer or te.var as its end, got 4.0", lambda: te.reduce_axis((0, 4.0), "k")),
-        (ValueError, "HERE: te.thread_axis: expected one of blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, got 'threadIdx.w'", lambda: te.thread_axis("threadIdx.w")),
+        (ValueError, "HERE: te.thread_axis: expected one of blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, vthread, vthread.x, vthread.y, vthread.z, got 'threadIdx.w'", lambda: te.thread_axis("threadIdx.w")),
         (ValueError, "HERE: te.thread_axis threadIdx.x: expected an extent of at least 1, got 0", lambda: te.thread_axis((0, 0), "threadIdx.x")),
         (ValueError, "HERE: te.thread_axis threadIdx.x: expected the pair (0, extent), got (1, 4)", lambda: te.thread_axis((1, 4), "threadIdx.x")),
         (TypeError, "HERE: te.thread_axis threadIdx.x: expected an integer extent, got 2.5", lambda: te.thread_axis("threadIdx.x", 2.5)),
