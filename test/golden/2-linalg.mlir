@@ -19,7 +19,7 @@ module {
     %5 = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%1, %3 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%4 : tensor<64x64xf32>) attrs =  {te.axes = ["i", "j", "k"], te.stage = "C"} {
     ^bb0(%in: f32, %in_0: f32, %out: f32):
       %6 = arith.mulf %in, %in_0 fastmath<contract> : f32
-      %7 = arith.addf %out, %6 fastmath<contract> : f32
+      %7 = arith.addf %out, %6 fastmath<contract> {te.combine = array<i64: -1, 0>} : f32
       linalg.yield %7 : f32
     } -> tensor<64x64xf32>
     return %5 : tensor<64x64xf32>
