@@ -37,3 +37,26 @@ func.func @once(%A: memref<1xf32>, %x: f32) {
   } {schedule.unroll}
   return
 }
+
+// A loop that picks elements of registers is written out without being asked; one that picks among few of many, too
+// large to be code, is not.
+// CHECK-LABEL: func.func @registers
+// CHECK-COUNT-4: memref.store %{{.*}}#gpu.address_space<private>>
+// CHECK: scf.for
+// CHECK-NEXT: memref.store {{.*}}#gpu.address_space<private>>
+// CHECK-NEXT: }
+// CHECK: return
+func.func @registers(%x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %many = arith.constant 8192 : index
+  %l = memref.alloca() : memref<8192xf32, #gpu.address_space<private>>
+  scf.for %i = %c0 to %c4 step %c1 {
+    memref.store %x, %l[%i] : memref<8192xf32, #gpu.address_space<private>>
+  }
+  scf.for %i = %c0 to %many step %c1 {
+    memref.store %x, %l[%i] : memref<8192xf32, #gpu.address_space<private>>
+  }
+  return
+}
