@@ -7,6 +7,7 @@ import functools
 import ml_dtypes
 import numpy as np
 import pytest
+
 import tilewright as tw
 from tilewright import te
 
@@ -18,7 +19,7 @@ NARROW = {**F8, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 DTYPES = {**NARROW, "float32": np.float32, "float64": np.float64}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def conversion(source: str, to: str) -> tw.Function:
     """Converts any number of elements, so in vectors and in what is left over of them."""
     n = te.var("n")
@@ -60,7 +61,9 @@ def edges(dtype: str, wide: type) -> np.ndarray:
     beyond = finite[-1] + step * np.array([0.5, 1, 1.5, 2, 4])
     points = np.concatenate([finite, (finite[1:] + finite[:-1]) / 2, beyond, -beyond]).astype(wide)
     info = np.finfo(wide)
-    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, info.max, info.min, info.tiny, info.smallest_subnormal])
+    special = np.array(
+        [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, info.max, info.min, info.tiny, info.smallest_subnormal]
+    )
     both = [np.nextafter(points, wide(np.inf)), np.nextafter(points, wide(-np.inf))]
     return np.concatenate([points, *both, special.astype(wide), -special.astype(wide)])
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 import tilewright as tw
 from tilewright import te
-from tilewright.te import Schedule, Tensor
+from tilewright.te import Schedule, Tensor, Var
 
 Program = tuple[Schedule, list[Tensor]]
 
 
-def copy(extents: tuple[int, ...], *threads: str) -> Program:
+def copy(extents: tuple[int | Var, ...], *threads: str) -> Program:
     """C = A, each axis bound to an index, or to none."""
     A = te.placeholder(extents, name="A")
     C = te.compute(extents, lambda *at: A[at] + 1, name="C")  # COMPUTE
@@ -90,4 +91,6 @@ def test_over_the_limits(program: Callable[[], Program], arch: str, expected: st
 
 def test_as_much_as_there_is() -> None:
     for s, args in (copy((32, 32), "threadIdx.y", "threadIdx.x"), shared(16384)):
-        assert "gpu.launch_func" in str(tw.lower(s, args, "program", target=tw.Target("cuda", arch="sm_75"), stage="gpu"))
+        assert "gpu.launch_func" in str(
+            tw.lower(s, args, "program", target=tw.Target("cuda", arch="sm_75"), stage="gpu")
+        )

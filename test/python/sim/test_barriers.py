@@ -9,6 +9,7 @@ import functools
 
 import numpy as np
 import pytest
+
 import tilewright as tw
 from tilewright import te
 from tilewright.errors import SimulationError
@@ -28,7 +29,7 @@ def gemm(cached: str = "AB", n: int = 16, tile: int = 8):
     C = te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     s = te.create_schedule(C.op)
     CL = s.cache_write(C, "local")
-    io, jo, ii, ji = s[C].tile(*C.op.axis, tile, tile)
+    io, jo, ii, ji = s[C].tile(C.op.axis[0], C.op.axis[1], tile, tile)
     bind(s[C], by=io, bx=jo, ty=ii, tx=ji)
     s[CL].compute_at(s[C], ji)
     ko, _ = s[CL].split(k, 4)
@@ -148,7 +149,7 @@ def two_dimensional(n: int = 32, block: int = 8):
     D = te.compute((n,), lambda i: B[i + (block - 1) - 2 * (i % block)] * 2, name="D")
     C = te.compute((n, n), lambda i, j: A[i, j] * D[j + (block - 1) - 2 * (j % block)], name="C")
     s = te.create_schedule(C.op)
-    io, jo, ii, ji = s[C].tile(*C.op.axis, 4, block)
+    io, jo, ii, ji = s[C].tile(C.op.axis[0], C.op.axis[1], 4, block)
     bind(s[C], by=io, bx=jo, ty=ii, tx=ji)
     for stage in (B, D):
         s[stage].compute_at(s[C], jo)
@@ -178,7 +179,7 @@ PROGRAMS = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def lowered(name: str):
     """The lines of the gpu stage, and where the barriers are."""
     s, args, expected = PROGRAMS[name][0]()
