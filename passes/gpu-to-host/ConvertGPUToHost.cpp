@@ -256,13 +256,15 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
     }
     if (auto dim = dyn_cast<memref::DimOp>(op)) {
       auto argument = dyn_cast<BlockArgument>(dim.getSource());
-      if (!argument || !dim.getConstantIndex()) {
+      std::optional<int64_t> dimension = dim.getConstantIndex();
+      if (!argument || argument == signature.workspace || !dimension ||
+          uint64_t(*dimension) >= uint64_t(cast<MemRefType>(argument.getType()).getRank())) {
         op->emitOpError("expected an extent of an argument");
         result.erase();
         return nullptr;
       }
       mapping.map(dim.getResult(), signature.createExtent(builder, dim.getLoc(), result.getArgument(0),
-                                                          argument.getArgNumber(), *dim.getConstantIndex()));
+                                                          argument.getArgNumber(), *dimension));
       continue;
     }
     builder.clone(*op, mapping);

@@ -94,7 +94,7 @@ LogicalResult HostBuffers::convertUses(LLVM::LLVMFuncOp function) {
       return success();
     }
     if (auto dim = dyn_cast<memref::DimOp>(op); dim && dim.getConstantIndex() && buffers.contains(dim.getSource()) &&
-                                                *dim.getConstantIndex() < int64_t(of(dim.getSource()).extents.size())) {
+                                                uint64_t(*dim.getConstantIndex()) < of(dim.getSource()).extents.size()) {
       dim.getResult().replaceAllUsesWith(of(dim.getSource()).extents[*dim.getConstantIndex()]);
       resolved.push_back(op);
       return success();

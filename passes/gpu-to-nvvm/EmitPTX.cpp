@@ -13,6 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 #include <mutex>
 
@@ -38,7 +39,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
   FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
-      return getOperation().emitError("the NVPTX back end is not available for ") << chip;
+      return failure(); // which it has explained
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))
@@ -121,7 +122,11 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
         &message);
     llvm::CrashRecoveryContext::Enable();
     llvm::CrashRecoveryContext recovery;
+    // LLVM notes on its stack what it is doing; those notes go with the stack.
+    const void *notes = llvm::SavePrettyStackState();
     bool done = recovery.RunSafely(function);
+    if (!done)
+      llvm::RestorePrettyStackState(notes);
     llvm::CrashRecoveryContext::Disable();
     return done;
   }

@@ -89,9 +89,10 @@ LogicalResult StageModel::collect() {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     auto name = op.getAttrOfType<StringAttr>(te::kStageAttr);
     auto axisNames = op.getAttrOfType<ArrayAttr>(te::kAxesAttr);
-    if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops())
+    if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops() ||
+        !llvm::all_of(axisNames, llvm::IsaPred<StringAttr>))
       return op.emitError() << "expected linalg.generic with '" << te::kStageAttr << "' and '" << te::kAxesAttr
-                            << "', got " << op.getName();
+                            << "', the names of its axes, got " << op.getName();
     stages.push_back(std::make_unique<ScheduledStage>());
     ScheduledStage &stage = *stages.back();
     stage.name = name.str();
@@ -173,9 +174,7 @@ void StageModel::reorder(ArrayRef<Axis *> order) {
 LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
   ScheduledStage *stage = getStage(schedule::stageName(op.getStage()));
   ScheduledStage *consumer = getStage(schedule::stageName(op.getConsumer()));
-  if (!stage || !consumer)
-    return op.emitOpError() << "expected the name of a stage, got '"
-                            << schedule::stageName(stage ? op.getConsumer() : op.getStage()) << "'";
+  assert(stage && consumer && "what makes their handles has been checked before");
   for (ScheduledStage *around = consumer; around; around = around->attachStage)
     if (around == stage)
       return op.emitOpError() << "expected a consumer of stage '" << stage->name << "', got stage '" << consumer->name
@@ -195,8 +194,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));
     bool reduce = isa<schedule::ReduceAxesOp>(op);
-    if (!stage)
-      return op->emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op->getOperand(0)) << "'";
+    assert(stage && "what makes its handle has been checked before");
     auto roots = reduce ? ArrayRef(stage->roots).drop_front(stage->numSpatial) : ArrayRef(stage->roots).take_front(stage->numSpatial);
     if (roots.size() != op->getNumResults())
       return op->emitOpError() << "expected " << roots.size() << (reduce ? " reduction axes" : " spatial axes")
@@ -232,13 +230,13 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
     handles[unroll.getAxis()]->unroll = true;
   } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
-    if (ScheduledStage *stage = getStage(schedule::stageName(setScope.getStage())))
-      stage->scope = setScope.getScope();
+    getStage(schedule::stageName(setScope.getStage()))->scope = setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
     return attach(at, handles[at.getAxis()]);
   } else if (auto root = dyn_cast<schedule::ComputeRootOp>(op)) {
-    if (ScheduledStage *stage = getStage(schedule::stageName(root.getStage())))
-      stage->attachStage = nullptr, stage->attachAxis = nullptr;
+    ScheduledStage *stage = getStage(schedule::stageName(root.getStage()));
+    stage->attachStage = nullptr;
+    stage->attachAxis = nullptr;
   } else if (auto bounds = dyn_cast<schedule::LaunchBoundsOp>(op)) {
     if (ScheduledStage *stage = getStage(schedule::stageName(bounds.getStage())))
       stage->minBlocks = bounds.getMinBlocks();

@@ -36,18 +36,19 @@ Range LinearForm::getRange() const {
 
 std::optional<int64_t> LinearForm::getThreadPlace(unsigned dim, int64_t extent) const {
   auto digit = llvm::find_if(terms, [&](const Term &term) { return term.thread == static_cast<int>(dim); });
-  if (digit == terms.end() || digit->coefficient <= 0)
+  if (digit == terms.end() || digit->coefficient == 0)
     return std::nullopt;
-  // Every other term is either a multiple of the digit's span, or part of what stands below the digit.
-  int64_t place = digit->coefficient, span = place * extent;
-  int64_t offset = llvm::mod(constant, span);
+  // Every other term is either a multiple of the digit's span, or part of what stands below the digit. A thread that is
+  // counted backwards has the digit extent - 1 - index.
+  int64_t place = std::abs(digit->coefficient), span = place * extent;
+  int64_t offset = llvm::mod(digit->coefficient < 0 ? constant - place * (extent - 1) : constant, span);
   Range below{offset, offset};
   for (const Term &term : terms)
     if (&term != &*digit && term.coefficient % span != 0)
       below = below + term.range * term.coefficient;
   if (!below.min || !below.max || *below.min < 0 || *below.max >= place)
     return std::nullopt;
-  return place;
+  return digit->coefficient;
 }
 
 //===----------------------------------------------------------------------===//

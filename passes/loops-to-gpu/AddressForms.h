@@ -24,7 +24,7 @@ struct LinearForm {
 
   Range getRange() const;
   /// If the index of the thread along `dim`, one of `extent`, can be read off the number alone, the place value of
-  /// its digit: index = (number floordiv place) mod extent.
+  /// its digit: index = (number floordiv place) mod extent. Negative where the digit counts the threads backwards.
   std::optional<int64_t> getThreadPlace(unsigned dim, int64_t extent) const;
 };
 

@@ -1,5 +1,7 @@
 //===- ElectWriterThreads.cpp - what all threads would write, one writes --===//
-#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/AddressForms.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
 
 using namespace mlir;
 
@@ -28,6 +30,9 @@ private:
   /// and `op` can be left to one of them as a whole. Nothing if it writes to no memory that threads share.
   unsigned getElected(Operation *op);
   unsigned getElectedLeaf(Operation *op);
+  /// True if the threads that are left would exchange values among `ops`: they would need a barrier there, which all
+  /// threads of the block must reach.
+  bool exchangesValues(ArrayRef<Operation *> ops, unsigned elected);
   void guard(ArrayRef<Operation *> run, unsigned elected);
 
   gpu::GPUFuncOp kernel;
@@ -47,7 +52,7 @@ unsigned Election::getElected(Operation *op) {
   if (op->getNumResults() != 0)
     return 0;
   unsigned elected = 0;
-  bool found = false, whole = true, readsShared = false, writesShared = false;
+  bool found = false, whole = true;
   op->walk([&](Operation *inner) {
     if (isa<memref::AllocOp, gpu::BarrierOp>(inner))
       whole = false;
@@ -62,7 +67,6 @@ unsigned Election::getElected(Operation *op) {
           whole = false;
       } else {
         writes |= access.isWrite;
-        (access.isWrite ? writesShared : readsShared) |= isShared(access.buffer);
       }
     }
     if (!writes)
@@ -72,10 +76,47 @@ unsigned Election::getElected(Operation *op) {
     elected = threads;
     found = true;
   });
-  // Threads that exchange values inside need barriers there, which all threads must reach.
-  if (elected != blockThreads && readsShared && writesShared)
-    whole = false;
-  return found && whole ? elected : 0;
+  return found && whole && elected && !exchangesValues(op, elected) ? elected : 0;
+}
+
+/// True if the buffer that `reader` reads last may be at the same place as the one that `writer` writes first: they are
+/// apart where both stand in one op, and where one needs what the other reads (plan-shared-memory).
+static bool mayShareAPlace(ArrayRef<Operation *> ops, Operation *reader, Operation *writer) {
+  auto getMember = [&](Operation *inner) {
+    return *llvm::find_if(ops, [&](Operation *op) { return op->isAncestor(inner); });
+  };
+  if (getMember(reader) == getMember(writer) || getMember(writer)->isBeforeInBlock(getMember(reader)))
+    return false;
+  llvm::SetVector<Operation *> needed;
+  BackwardSliceOptions options;
+  options.omitUsesFromAbove = false;
+  (void)getBackwardSlice(getMember(writer), &needed, options);
+  return !needed.contains(reader);
+}
+
+bool Election::exchangesValues(ArrayRef<Operation *> ops, unsigned elected) {
+  if (elected == blockThreads)
+    return false;
+  std::array<int64_t, 3> left = getBlockSize(kernel);
+  for (unsigned d = 0; d < 3; ++d)
+    if (elected & (1u << d))
+      left[d] = 1;
+  SmallVector<SharedAccess> accesses;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      for (MemoryAccess access : getMemoryAccesses(inner))
+        if (access.buffer && isShared(access.buffer))
+          accesses.emplace_back(inner, access.buffer, access.isWrite, left);
+    });
+  auto exchange = [&](const SharedAccess &a, const SharedAccess &b) {
+    if (getRootBuffer(a.buffer) != getRootBuffer(b.buffer))
+      return !b.isWrite && mayShareAPlace(ops, b.op, a.op);
+    // Executed once, an op has no order among threads.
+    return a.conflictsWith(b) && !(&a == &b && llvm::is_contained(ops, a.op));
+  };
+  return llvm::any_of(accesses, [&](const SharedAccess &a) {
+    return a.isWrite && llvm::any_of(accesses, [&](const SharedAccess &b) { return exchange(a, b); });
+  });
 }
 
 void Election::guard(ArrayRef<Operation *> run, unsigned elected) {
@@ -116,12 +157,15 @@ void Election::run(Block &block) {
       bool isOnlyUsedInRun = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return inRun.contains(block.findAncestorOpInBlock(*user));
       });
-      if (getElected(op) == elected || (onlyReads && !op->use_empty() && isOnlyUsedInRun)) {
-        members.push_back(op);
+      bool joins = getElected(op) == elected || (onlyReads && !op->use_empty() && isOnlyUsedInRun);
+      members.push_back(op);
+      if (joins && !exchangesValues(members, elected)) {
         inRun.insert(op);
-      } else if (!isMemoryEffectFree(op)) {
-        break;
+        continue;
       }
+      members.pop_back();
+      if (!isMemoryEffectFree(op))
+        break;
     }
     std::reverse(members.begin(), members.end());
     guard(members, elected);

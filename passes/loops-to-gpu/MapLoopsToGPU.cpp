@@ -80,11 +80,6 @@ static bool isSameValue(Value a, Value b) {
                       [](auto pair) { return isSameValue(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-static std::string printExtent(Value extent) {
-  std::optional<int64_t> constant = getConstantIntValue(extent);
-  return constant ? std::to_string(*constant) : "a symbolic extent";
-}
-
 /// The ops of the loop's body that combine a part with what is reduced so far.
 static SmallVector<Operation *> getReducer(scf::ForOp loop) {
   llvm::SmallDenseSet<Value> reduced(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
@@ -132,10 +127,11 @@ LogicalResult Kernel::checkLoops() {
       scf::ForOp first = sameIndex.front();
       if (isSameValue(first.getUpperBound(), loop.getUpperBound()))
         continue;
-      InFlightDiagnostic diagnostic = loop.emitError()
-                                      << "expected extent " << printExtent(first.getUpperBound()) << " of " << tag
-                                      << ", as for " << quoted(first) << ", got " << printExtent(loop.getUpperBound())
-                                      << " of " << quoted(loop);
+      std::optional<int64_t> wanted = getConstantIntValue(first.getUpperBound());
+      std::string expected = wanted ? "extent " + std::to_string(*wanted) : "a symbolic extent";
+      std::string got = extent ? std::to_string(*extent) : wanted ? "a symbolic one" : "another";
+      InFlightDiagnostic diagnostic = loop.emitError() << "expected " << expected << " of " << tag << ", as for "
+                                                       << quoted(first) << ", got " << got << " of " << quoted(loop);
       diagnostic.attachNote(first.getLoc()) << quoted(first) << " is bound here";
       return diagnostic;
     }
@@ -289,12 +285,12 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
     return outermost.emitError() << "stage '" << name.stage
                                  << "' is not bound to any block or thread: bind an axis, such as s[" << name.stage
                                  << "].bind(" << name.axis << ", te.thread_axis(\"blockIdx.x\"))";
-  std::string stage;
-  op->walk([&](memref::StoreOp store) { stage = getBufferName(store.getMemRef()); });
-  if (!stage.empty())
-    return op->emitError() << "stage '" << stage
-                           << "' is not bound to any block or thread and has no axis to bind: give it an axis of "
-                              "extent 1, or compute it at a bound axis of its consumer";
+  // Without a loop: what is computed is stored here or in an op after it.
+  for (Operation *at = op; at; at = at->getNextNode())
+    if (auto store = dyn_cast<memref::StoreOp>(at))
+      return store.emitError() << "stage '" << getBufferName(store.getMemRef())
+                               << "' is not bound to any block or thread: bind an axis of it, for which extent 1 is "
+                                  "enough, or compute it at a bound axis of its consumer";
   return op->emitError("expected all work to stand in loops bound to blocks or threads");
 }
 

@@ -134,8 +134,9 @@ def ElectWriterThreads : Pass<"elect-writer-threads", "mlir::gpu::GPUFuncOp"> {
 def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
   let summary = "Shared buffers of a kernel become parts of one symbol, which they share over time";
   let description = [{
-    Buffers of which no two live at the same time may lie at the same place; large ones are placed first. The launches
-    get the size of the whole, and `"shared"` in `tilewright.launch_origin` lists the buffers.
+    Buffers of which no two live at the same time may lie at the same place; large ones are placed first. A buffer lives
+    until what was read from it is written to another, so that the two need no barrier between them. The launches get
+    the size of the whole, and `"shared"` in `tilewright.launch_origin` lists the buffers.
 
     ```mlir
     %As = memref.alloc() {te.stage = "A.shared"} : memref<32x32xf32, #gpu.address_space<workgroup>>

@@ -43,27 +43,53 @@ public:
   explicit Timeline(gpu::GPUFuncOp kernel) { number(kernel); }
 
   /// From the first use of a buffer to its last. Where a loop uses a buffer that lives around it, the next iteration
-  /// may read what this one wrote: the buffer lives as long as the loop.
+  /// may read what this one wrote: the buffer lives as long as the loop. A buffer also lives until what was read from it
+  /// is written to another one: threads go from reading the one to writing the other without a barrier, which the two
+  /// at one place would need.
   void setLifetime(memref::AllocOp alloc, PlannedBuffer &buffer) const {
     buffer.begin = ~0u;
     buffer.end = begins.lookup(alloc);
-    SmallVector<Value> views = {alloc};
+    auto outermostLoop = [&](Operation *op) {
+      for (Operation *parent = op->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
+        if (isa<LoopLikeOpInterface>(parent))
+          op = parent;
+      return op;
+    };
+    SmallVector<Value> views = {alloc}, read;
     while (!views.empty())
       for (Operation *user : views.pop_back_val().getUsers()) {
-        if (isa<ViewLikeOpInterface>(user))
-          views.append(user->result_begin(), user->result_end());
+        llvm::append_range(isa<ViewLikeOpInterface>(user) ? views : read, user->getResults());
         if (isa<memref::DeallocOp>(user))
           continue;
-        for (Operation *parent = user->getParentOp(); parent != alloc->getParentOp(); parent = parent->getParentOp())
-          if (isa<LoopLikeOpInterface>(parent))
-            user = parent;
-        buffer.begin = std::min(buffer.begin, begins.lookup(user));
-        buffer.end = std::max(buffer.end, ends.lookup(user));
+        Operation *op = outermostLoop(user);
+        buffer.begin = std::min(buffer.begin, begins.lookup(op));
+        buffer.end = std::max(buffer.end, ends.lookup(op));
       }
+    for (Operation *writer : getSharedWriters(read, alloc->getParentOp()))
+      buffer.end = std::max(buffer.end, ends.lookup(outermostLoop(writer)));
     buffer.begin = std::min(buffer.begin, buffer.end);
   }
 
 private:
+  /// The ops inside `scope` that write to shared memory and for which `values` are needed.
+  static SmallVector<Operation *> getSharedWriters(SmallVector<Value> values, Operation *scope) {
+    SmallVector<Operation *> writers;
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    while (!values.empty())
+      for (Operation *user : values.pop_back_val().getUsers()) {
+        if (isa<scf::YieldOp>(user))
+          user = user->getParentOp();
+        if (user == scope || !seen.insert(user).second)
+          continue;
+        if (llvm::any_of(getMemoryAccesses(user), [](MemoryAccess access) {
+              return access.isWrite && access.buffer && isShared(access.buffer);
+            }))
+          writers.push_back(user);
+        llvm::append_range(values, user->getResults());
+      }
+    return writers;
+  }
+
   void number(Operation *op) {
     begins[op] = next++;
     for (Region &region : op->getRegions())
@@ -146,8 +172,10 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
       if (isa<memref::DeallocOp>(user))
         user->erase();
     alloc.replaceAllUsesWith(view.getResult());
-    alloc.erase();
   }
+  // Not before: the builder may stand in front of one.
+  for (memref::AllocOp alloc : allocs)
+    alloc.erase();
   needs[kernels.getSymNameAttr()][kernel.getNameAttr()] = {total, list};
   return success();
 }

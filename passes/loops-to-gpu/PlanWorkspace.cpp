@@ -38,8 +38,8 @@ public:
 private:
   /// From the first op at the top of the function that uses the buffer to the last one.
   void setLifetime(Temporary &temporary);
-  /// Moves what the size of the buffer is computed from to the top.
-  LogicalResult hoistSize(memref::AllocOp alloc);
+  /// Moves what the sizes are computed from to the top, and the builder behind it.
+  LogicalResult hoistSizes();
   int64_t placeConstant();
   void placeDynamic(int64_t offset);
 
@@ -71,17 +71,25 @@ void WorkspacePlanner::setLifetime(Temporary &temporary) {
   plan.begin = std::min(plan.begin, plan.end);
 }
 
-LogicalResult WorkspacePlanner::hoistSize(memref::AllocOp alloc) {
-  llvm::SetVector<Operation *> slice;
+LogicalResult WorkspacePlanner::hoistSizes() {
+  llvm::SetVector<Operation *> all;
   BackwardSliceOptions options;
   options.inclusive = true;
-  for (Value size : alloc.getDynamicSizes())
-    (void)getBackwardSlice(size, &slice, options);
-  for (Operation *op : topologicalSort(slice)) {
-    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return alloc.emitError() << "expected the size of temporary '" << getBufferName(alloc)
-                               << "' to follow from the extents of the arguments";
-    op->moveBefore(&entry, builder.getInsertionPoint());
+  for (Temporary &temporary : temporaries) {
+    llvm::SetVector<Operation *> slice;
+    for (Value size : temporary.alloc.getDynamicSizes())
+      (void)getBackwardSlice(size, &slice, options);
+    for (Operation *op : slice)
+      if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+        return temporary.alloc.emitError() << "expected the size of temporary '" << getBufferName(temporary.alloc)
+                                           << "' to follow from the extents of the arguments";
+    all.insert(slice.begin(), slice.end());
+  }
+  builder.setInsertionPointToStart(&entry);
+  for (Operation *op : topologicalSort(all)) {
+    if (builder.getInsertionPoint() != op->getIterator())
+      op->moveBefore(&entry, builder.getInsertionPoint());
+    builder.setInsertionPointAfter(op);
   }
   return success();
 }
@@ -144,7 +152,8 @@ LogicalResult WorkspacePlanner::run() {
   for (Temporary &temporary : temporaries)
     setLifetime(temporary);
 
-  builder.setInsertionPointToStart(&entry);
+  if (failed(hoistSizes()))
+    return failure();
   bool allConstant = true;
   for (Temporary &temporary : temporaries) {
     MemRefType shape = temporary.alloc.getType();
@@ -156,8 +165,6 @@ LogicalResult WorkspacePlanner::run() {
     if (shape.hasStaticShape())
       continue;
     allConstant = false;
-    if (failed(hoistSize(temporary.alloc)))
-      return failure();
     temporary.bytes = arith::ConstantIndexOp::create(builder, temporary.alloc.getLoc(), constant);
     for (Value extent : temporary.alloc.getDynamicSizes())
       temporary.bytes = arith::MulIOp::create(builder, temporary.alloc.getLoc(), temporary.bytes, extent);
@@ -177,8 +184,10 @@ LogicalResult WorkspacePlanner::run() {
       if (isa<memref::DeallocOp>(user))
         user->erase();
     alloc.replaceAllUsesWith(view.getResult());
-    alloc.erase();
   }
+  // Not before: the builder may stand in front of one.
+  for (Temporary &temporary : temporaries)
+    temporary.alloc.erase();
   return success();
 }
 

@@ -64,13 +64,9 @@ struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoop
           (void)loopUnrollFull(loop);
         continue;
       }
-      if (!getConstantIntValue(loop.getUpperBound())) {
-        loop.emitError("unroll: expected an axis of constant extent, got one that is symbolic");
-        return signalPassFailure();
-      }
       loop->removeAttr(schedule::kUnrollAttr);
       if (failed(loopUnrollFull(loop))) {
-        loop.emitError("unroll: the loop can not be written out");
+        loop.emitError("unroll: expected an axis of constant extent, got one that is symbolic");
         return signalPassFailure();
       }
     }

@@ -89,6 +89,14 @@ static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name
   return copy;
 }
 
+/// Handles find stages by name.
+template <typename Op>
+static LogicalResult checkIsFree(Op op, Dataflow &dataflow) {
+  if (dataflow.getTensor(op.getName()))
+    return op.emitOpError() << "expected a name of its own, got '" << op.getName() << "', which another tensor has";
+  return success();
+}
+
 /// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
 static void replaceByStage(Operation *op, StringRef name, schedule::ScopeAttr scope) {
   OpBuilder builder(op);
@@ -99,6 +107,8 @@ static void replaceByStage(Operation *op, StringRef name, schedule::ScopeAttr sc
 }
 
 static LogicalResult applyCacheRead(schedule::CacheReadOp op, Dataflow &dataflow) {
+  if (failed(checkIsFree(op, dataflow)))
+    return failure();
   Value tensor = dataflow.getTensor(op.getTensor());
   if (!tensor)
     return op.emitOpError() << "expected the name of a stage or an input, got '" << op.getTensor() << "'";
@@ -125,6 +135,8 @@ static LogicalResult applyCacheRead(schedule::CacheReadOp op, Dataflow &dataflow
 }
 
 static LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
+  if (failed(checkIsFree(op, dataflow)))
+    return failure();
   te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
   if (!stage)
     return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";

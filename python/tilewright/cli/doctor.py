@@ -6,9 +6,10 @@ import argparse
 import importlib.metadata
 import importlib.util
 import platform
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..sass import find_disassembler
 
 __all__ = ["Finding", "add", "findings"]
 
@@ -94,8 +95,9 @@ def _gpu() -> list[Finding]:
 
 
 def _disassembler() -> Finding:
-    tool = shutil.which("nvdisasm") or shutil.which("cuobjdump")
-    return Finding("nvdisasm or cuobjdump", tool is not None, tool or "not on the PATH", "no .sass()", required=False)
+    tool = find_disassembler()
+    cost = "no .sass(); pip install nvidia-cuda-nvdisasm brings one"
+    return Finding("nvdisasm or cuobjdump", tool is not None, str(tool or "not installed"), cost, required=False)
 
 
 def findings() -> list[Finding]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
 from ..errors import TilewrightError
+from ..sass import disassemble
 from ..target import Target
 from .pipeline import Lowering
 from .programs import Program, make_program
@@ -171,22 +168,12 @@ class Function:
         return code
 
     def sass(self) -> str:
-        """The kernels' machine code, disassembled by the CUDA toolkit's nvdisasm or cuobjdump, what the PATH has.
+        """The kernels' machine code, disassembled by nvdisasm or cuobjdump where one is installed: the CUDA toolkit has
+        both, `pip install nvidia-cuda-nvdisasm` brings the first.
 
         Raises TilewrightError where neither is.
         """
-        cubin = self.cubin
-        found = ((shutil.which(tool), option) for tool, option in (("nvdisasm", "-c"), ("cuobjdump", "-sass")))
-        path, option = next(((path, option) for path, option in found if path is not None), (None, ""))
-        if path is None:
-            raise TilewrightError("expected nvdisasm or cuobjdump on the PATH to disassemble the cubin, got neither")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"{self.name}.cubin"
-            file.write_bytes(cubin)
-            run = subprocess.run([path, option, str(file)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if run.returncode != 0:
-            raise TilewrightError(f"{Path(path).name} failed with code {run.returncode}: {run.stderr.strip()}")
-        return run.stdout
+        return disassemble(self.cubin)
 
     def launch_config(self, *arrays: Any) -> LaunchConfig:
         """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches, and which

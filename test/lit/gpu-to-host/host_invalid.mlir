@@ -108,3 +108,25 @@ func.func @f(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
 ^done:
   return
 }
+
+// -----
+
+// The workspace's size cannot depend on the workspace.
+func.func @f(%workspace: memref<?xi8>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'memref.dim' op expected an extent of an argument}}
+  %n = memref.dim %workspace, %c0 : memref<?xi8>
+  %t = memref.view %workspace[%c0][%n] : memref<?xi8> to memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  // expected-error @below {{'memref.dim' op expected an extent of an argument}}
+  %n = memref.dim %a, %c7 : memref<?xf32>
+  %t = memref.view %workspace[%c0][%n] : memref<?xi8> to memref<?xf32>
+  return
+}

@@ -14,3 +14,8 @@ gpu.module @m {
   // expected-error@+1 {{'gpu.func' op expected no attributions: shared memory is a global of the module, private memory an alloca}}
   gpu.func @k() workgroup(%s: memref<4xf32, 3>) kernel { gpu.return }
 }
+// -----
+gpu.module @m {
+  // expected-error@+1 {{'gpu.func' op expected no results, got 1}}
+  gpu.func @helper(%x: f32) -> f32 { gpu.return %x : f32 }
+}

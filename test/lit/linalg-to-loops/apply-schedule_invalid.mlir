@@ -228,3 +228,128 @@ schedule.of @f {
   // expected-error @below {{stage 'B' in local memory: expected axis 'i' to need a constant number of elements here, got one that depends on a symbolic extent}}
   schedule.compute_at %B at %C, %i
 }
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %T = te.compute "T" (%i: 8) {
+    %b = te.read %B[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %T[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %T = schedule.stage "T"
+  %b = schedule.axes %B ["i"] : !schedule.axis
+  %t = schedule.axes %T ["i"] : !schedule.axis
+  schedule.compute_at %B at %T, %t
+  // expected-error @below {{'schedule.compute_at' op expected a consumer of stage 'T', got stage 'B', which is computed inside it}}
+  schedule.compute_at %T at %B, %b
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %A[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  // expected-error @below {{compute_at: expected a consumer of stage 'B', got stage 'C', which does not read it}}
+  schedule.compute_at %B at %C, %i
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  %C = te.compute "C" (%i: 8) {
+    %b = te.read %B[%i] : tensor<8xf32>
+    te.yield %b : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  // expected-error @below {{compute_at: expected stage 'B' in shared or local memory, got global}}
+  schedule.compute_at %B at %C, %i
+  schedule.set_scope %B to <global>
+}
+
+// -----
+
+func.func @f(%A: tensor<8x8xf32> {te.name = "A"}, %out: tensor<8x8xf32> {te.name = "C", te.output}) -> tensor<8x8xf32> {
+  %B = te.compute "B" (%i: 8, %j: 8) {
+    %a = te.read %A[%i, %j] : tensor<8x8xf32>
+    te.yield %a : f32
+  } : tensor<8x8xf32>
+  %C = te.compute "C" (%i: 8, %j: 8) {
+    %b = te.read %B[%i, %j] : tensor<8x8xf32>
+    te.yield %b : f32
+  } : tensor<8x8xf32>
+  return %C : tensor<8x8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %C = schedule.stage "C"
+  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  // expected-error @below {{compute_at of stage 'B': expected a loop of stage 'C', got axis 'j', which was fused afterwards}}
+  schedule.compute_at %B at %C, %j
+  %f = schedule.fuse %i, %j
+}
+
+// -----
+
+func.func @f(%A: tensor<8x8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "C", te.output}) -> tensor<8xf32> {
+  %C = te.compute "C" (%i: 8) sum (%k: 8) {
+    %a = te.read %A[%i, %k] : tensor<8x8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %C : tensor<8xf32>
+}
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.reduce_axes' op expected 1 reduction axes of stage 'C', got 2}}
+  %k, %l = schedule.reduce_axes %C ["k", "l"] : !schedule.axis, !schedule.axis
+}
+
+// -----
+
+func.func @f(%A: tensor<?xf32> {te.name = "A"}, %out: tensor<?xf32> {te.name = "B", te.output}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %A, %c0 : tensor<?xf32>
+  %B = te.compute "B" (%i: %n) {
+    %a = te.read %A[%i] : tensor<?xf32>
+    te.yield %a : f32
+  } : tensor<?xf32>
+  return %B : tensor<?xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  // expected-error @below {{bind: expected axis 'i' of extent 8, as the thread axis says, got a symbolic extent}}
+  schedule.bind %i to <threadIdx.x> extent 8
+}

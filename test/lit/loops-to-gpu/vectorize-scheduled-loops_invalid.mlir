@@ -22,3 +22,40 @@ func.func @symbolic(%A: memref<?xf32>, %n: index) {
   } {schedule.unroll}
   return
 }
+
+// -----
+
+func.func @symbolic_vector(%A: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{vectorize: expected an axis of extent 1, 2, 4, 8 or 16, got one that is symbolic}}
+  scf.for %j = %c0 to %n step %c1 {
+    %x = memref.load %A[%j] : memref<?xf32>
+  } {schedule.vectorize}
+  return
+}
+
+// -----
+
+func.func @wide(%A: memref<32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  // expected-error @below {{vectorize: expected an axis of extent 1, 2, 4, 8 or 16, got 32}}
+  scf.for %j = %c0 to %c32 step %c1 {
+    %x = memref.load %A[%j] : memref<32xf32>
+  } {schedule.vectorize}
+  return
+}
+
+// -----
+
+func.func @unroll_from(%A: memref<8xf32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{unroll: expected an axis of constant extent, got one that is symbolic}}
+  scf.for %j = %n to %c8 step %c1 {
+    %x = memref.load %A[%j] : memref<8xf32>
+  } {schedule.unroll}
+  return
+}

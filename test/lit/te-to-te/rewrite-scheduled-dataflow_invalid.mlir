@@ -82,3 +82,78 @@ schedule.of @f {
   %io, %ii = schedule.split %i by 4
   schedule.compute_inline %B
 }
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %X = schedule.stage "X"
+  // expected-error @below {{'schedule.cache_read' op expected the name of a stage, got 'X'}}
+  %AS = schedule.cache_read "A" in <shared> for %X as "A.shared"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %X = schedule.stage "X"
+  // expected-error @below {{'schedule.cache_write' op expected the name of a stage, got 'X'}}
+  %XL = schedule.cache_write %X in <local> as "X.local"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %X = schedule.stage "X"
+  // expected-error @below {{'schedule.compute_inline' op expected the name of a stage, got 'X'}}
+  schedule.compute_inline %X
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.cache_read' op expected a name of its own, got 'B', which another tensor has}}
+  %X = schedule.cache_read "A" in <shared> for %B as "B"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.cache_write' op expected a name of its own, got 'A', which another tensor has}}
+  %X = schedule.cache_write %B in <local> as "A"
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+
 import tilewright as tw
 from tilewright import te
 
@@ -58,7 +59,9 @@ def values_to_round(name: str, to: str) -> np.ndarray:
     dtype, narrow = np.dtype(name), all_values(to).astype(name)
     finite = np.unique(narrow[np.isfinite(narrow)])
     middle = (finite[1:] + finite[:-1]) / dtype.type(2)
-    ends = np.float64([2.0, 448.0, 464.0, 480.0, 57344.0, 61440.0, 65504.0, 65520.0, 3.4e38, np.inf, np.nan, 0.0, 1e-30]).astype(name)
+    ends = np.float64(
+        [2.0, 448.0, 464.0, 480.0, 57344.0, 61440.0, 65504.0, 65520.0, 3.4e38, np.inf, np.nan, 0.0, 1e-30]
+    ).astype(name)
     near = np.concatenate([finite, middle, ends, -ends])
     values = np.concatenate([near, np.nextafter(near, dtype.type(np.inf)), np.nextafter(near, -dtype.type(np.inf))])
     random = np.random.default_rng(3).integers(0, 1 << 32, 4096, "u4").view("f4").astype(name)
@@ -113,7 +116,9 @@ def test_scaled_storage() -> None:
     b = rng.standard_normal((48, 16)).astype(ml_dtypes.float8_e5m2)
     A, B = te.placeholder((32, 48), "float8_e4m3fn", "A"), te.placeholder((48, 16), "float8_e5m2", "B")
     k = te.reduce_axis((0, 48), "k")
-    C = te.compute((32, 16), lambda i, j: te.sum(A[i, k].astype("float32") * B[k, j].astype("float32"), axis=k), name="C")
+    C = te.compute(
+        (32, 16), lambda i, j: te.sum(A[i, k].astype("float32") * B[k, j].astype("float32"), axis=k), name="C"
+    )
     s = te.create_schedule(C.op)
     shared = s.cache_read(A, "shared", [C])
     i, j = C.op.axis

@@ -1,0 +1,41 @@
+// RUN: tilewright-opt %s --wrap-in-host-abi | FileCheck %s
+
+// data, shape, workspace, launcher: the i-th pointer of data, and the extents of all arguments in order.
+// CHECK-LABEL: func.func @f(
+// CHECK-SAME: %[[DATA:[^:]*]]: !llvm.ptr, %[[SHAPE:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr) -> i32
+// CHECK: %[[A_PLACE:.*]] = llvm.getelementptr %[[DATA]][0] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK: llvm.load %[[A_PLACE]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[A:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4x8xf32>
+// CHECK: %[[B_PLACE:.*]] = llvm.getelementptr %[[DATA]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK: llvm.load %[[B_PLACE]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[N_PLACE:.*]] = llvm.getelementptr %[[SHAPE]][3] : (!llvm.ptr) -> !llvm.ptr, i64
+// CHECK: %[[N:.*]] = llvm.load %[[N_PLACE]] : !llvm.ptr -> i64
+// CHECK: llvm.insertvalue %[[N]], %{{.*}}[3, 1]
+// CHECK: %[[B:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4x?xf32>
+// CHECK: %[[T:.*]] = memref.alloc
+// A result that is not the output's argument is copied there, temporaries are freed, and the end is 0.
+// CHECK: memref.copy %[[T]], %[[B]]
+// CHECK: memref.dealloc %[[T]]
+// CHECK: %[[OK:.*]] = arith.constant 0 : i32
+// CHECK: return %[[OK]] : i32
+// CHECK-LABEL: func.func @f_workspace_bytes(
+// CHECK-SAME: !llvm.ptr) -> i64
+// CHECK: %[[NONE:.*]] = arith.constant 0 : i64
+// CHECK: return %[[NONE]] : i64
+func.func @f(%A: memref<4x8xf32>, %B: memref<4x?xf32> {te.name = "B", te.output}) -> memref<4x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %B, %c1 : memref<4x?xf32>
+  %T = memref.alloc(%n) : memref<4x?xf32>
+  return %T : memref<4x?xf32>
+}
+
+// A result that is the output's argument already.
+// CHECK-LABEL: func.func @in_place(
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @in_place(%A: memref<8xf32> {te.output}) -> memref<8xf32> {
+  return %A : memref<8xf32>
+}
+
+// CHECK: func.func private @external(memref<8xf32>)
+func.func private @external(memref<8xf32>)

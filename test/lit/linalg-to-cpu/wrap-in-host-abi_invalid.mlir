@@ -1,0 +1,20 @@
+// RUN: tilewright-opt %s --wrap-in-host-abi --split-input-file --verify-diagnostics
+
+// expected-error @below {{'func.func' op expected a function that returns its 0 outputs or nothing, got 1 results}}
+func.func @results(%A: memref<8xf32>) -> memref<8xf32> {
+  return %A : memref<8xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expected row-major memrefs as arguments, got 'f32'}}
+func.func @scalar(%A: memref<8xf32>, %x: f32) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op expected row-major memrefs as arguments, got 'memref<8xf32, strided<[2]>>'}}
+func.func @strided(%A: memref<8xf32, strided<[2]>>) {
+  return
+}
