@@ -55,10 +55,10 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   // Before loads become vectors: one of i1 would be packed into bits.
   pm.addPass(createStoreBoolsAsBytes());
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
-  pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
-  pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   pm.addPass(createMapLoopsToGPU());
-  // Not before: a loop of one iteration goes when simplified, and with it what it is bound to.
+  pm.addNestedPass<func::FuncOp>(createPipelineLoops());
+  pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
+  // Not before map-loops-to-gpu: a loop of one iteration goes when simplified, and with it what it is bound to.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineKernels());
@@ -85,6 +85,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizerPass());

@@ -119,6 +119,12 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
 
+    // What upstream carries along as an attribute of its own is one of the branch.
+    module.walk([](LLVM::BrOp branch) {
+      if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr("llvm.loop_annotation")))
+        branch.setLoopAnnotationAttr(annotation);
+    });
+
     module.setTargetsAttr(ArrayAttr::get(
         context, NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", architecture->name,
                                            architecture->features)));

@@ -17,6 +17,27 @@ def CheckKernelOps : Pass<"check-kernel-ops", "mlir::gpu::GPUModuleOp"> {
   }];
 }
 
+def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Loops marked to be unrolled are left to LLVM to be written out";
+  let description = [{
+    A loop of constant extent whose variable picks an element of a thread's own buffer is written out too, marked or not,
+    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them.
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      ...
+    } {schedule.unroll}
+    ```
+    becomes
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      ...
+    } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
   let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
   let description = [{

@@ -161,6 +161,8 @@ LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
       continue;
     axis->dim = dims.size();
     dims.push_back(axis);
+    if (axis->unroll && !isa<AffineConstantExpr>(axis->extent))
+      return emitError(axis->loc) << "unroll: expected axis '" << axis->name << "' of constant extent, got one that is symbolic";
     if (axis->bindExtent && axis->extent != constant(*axis->bindExtent)) {
       InFlightDiagnostic diag = emitError(axis->loc) << "bind: expected axis '" << axis->name << "' of extent "
                                                      << *axis->bindExtent << ", as the thread axis says, got ";

@@ -37,6 +37,11 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
   if (axis->unroll)
     loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  if (axis->pipelineDepth) {
+    loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
+    if (axis->pipelineAsync)
+      loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
+  }
   if (axis->stage->minBlocks && !axis->stage->attachStage && isa<func::FuncOp>(loop->getParentOp()))
     loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*axis->stage->minBlocks));
   loopValues[axis->dim] = loop.getInductionVar();
@@ -184,6 +189,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     else
       buffer = memref::AllocOp::create(builder, loc, type, dynamic);
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+    if (stage.scope == schedule::Scope::Shared && stage.attachAxis->pipelineDepth)
+      buffer->setAttr(schedule::kPipelineAttr, builder.getUnitAttr());
     stage.buffers.push_back(buffer->getResult(0));
   }
   return success();

@@ -229,6 +229,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     handles[vectorize.getAxis()]->loc = loc;
   } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
     handles[unroll.getAxis()]->unroll = true;
+    handles[unroll.getAxis()]->loc = loc;
   } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
     getStage(schedule::stageName(setScope.getStage()))->scope = setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
@@ -237,6 +238,14 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     ScheduledStage *stage = getStage(schedule::stageName(root.getStage()));
     stage->attachStage = nullptr;
     stage->attachAxis = nullptr;
+  } else if (auto pipeline = dyn_cast<schedule::SoftwarePipelineOp>(op)) {
+    Axis *axis = handles[pipeline.getAxis()];
+    axis->pipelineDepth = pipeline.getDepth();
+    axis->pipelineAsync = pipeline.getAsync();
+    axis->loc = loc;
+  } else if (auto buffer = dyn_cast<schedule::DoubleBufferOp>(op)) {
+    if (ScheduledStage *stage = getStage(schedule::stageName(buffer.getStage())))
+      stage->doubleBuffer = loc;
   } else if (auto bounds = dyn_cast<schedule::LaunchBoundsOp>(op)) {
     if (ScheduledStage *stage = getStage(schedule::stageName(bounds.getStage())))
       stage->minBlocks = bounds.getMinBlocks();
@@ -261,6 +270,15 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
   for (auto &stage : stages)
     if (stage->attachStage)
       stage->attachStage->attached.push_back(stage.get());
+  for (auto &stage : stages) {
+    if (!stage->doubleBuffer)
+      continue;
+    if (!stage->attachStage)
+      return emitError(*stage->doubleBuffer) << "double_buffer: expected a stage that is computed at a loop of another, got stage '"
+                                             << stage->name << "', which is computed at the root";
+    if (!stage->attachAxis->pipelineDepth)
+      stage->attachAxis->pipelineDepth = 2;
+  }
   return verifyPlaces();
 }
 

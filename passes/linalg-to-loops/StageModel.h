@@ -34,6 +34,8 @@ struct Axis {
   std::optional<schedule::ThreadTag> bind;
   std::optional<int64_t> bindExtent; // as the user said it
   bool vectorize = false, unroll = false;
+  int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
+  bool pipelineAsync = false;
 
   // Filled by bound inference.
   mlir::AffineExpr extent; // a constant or an expression of symbols
@@ -55,6 +57,7 @@ struct ScheduledStage {
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;
 
+  std::optional<mlir::Location> doubleBuffer; // where the schedule says so
   std::optional<int64_t> minBlocks; // of its kernel on a multiprocessor, where it is computed at the root
   /// Neighbours along a spatial axis lie `offset` more than a multiple of `factor` elements apart.
   struct Alignment {

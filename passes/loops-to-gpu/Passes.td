@@ -31,6 +31,38 @@ def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> 
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
+def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
+  let summary = "Shared buffers of pipelined loops are filled some iterations ahead";
+  let description = [{
+    A loop with `schedule.pipeline = depth` fills the shared buffers in it that are marked and computes with them. Each
+    buffer gets `depth` places. The first `depth - 1` iterations are filled before the loop; in it, iteration k fetches
+    what iteration k + depth - 1 needs to registers, computes, and stores what it fetched. With `schedule.async` it is
+    copied past the registers instead: the stores are marked for `convert-copies-to-async`, and a group of copies is
+    waited for just before it is needed. Stands after map-loops-to-gpu, so that each thread has registers of its own.
+
+    ```mlir
+    scf.for %k = %c0 to %n step %c1 {
+      %s = memref.alloc() {schedule.pipeline} : memref<32xf32, #gpu.address_space<workgroup>>
+      %x = memref.load %a[%k, %t]
+      memref.store %x, %s[%t]
+      ... %s ...
+    } {schedule.pipeline = 2}
+    ```
+    becomes
+    ```mlir
+    %s = memref.alloc() : memref<2x32xf32, #gpu.address_space<workgroup>>
+    ... %s[0, %t] filled for k = 0
+    scf.for %k = %c0 to %n step %c1 {
+      scf.if %k + 1 < %n { %r <- %a[%k + 1, %t] }
+      ... %s[%k mod 2] ...
+      scf.if %k + 1 < %n { %s[(%k + 1) mod 2, %t] <- %r }
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
+}
+
 def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::FuncOp"> {
   let summary = "Loops marked to be vectorized become vector code";
   let description = [{
@@ -48,14 +80,6 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     A loop whose body has no vector form, such as one with a predicate inside, stays a loop.
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
-}
-
-def UnrollScheduledLoops : Pass<"unroll-scheduled-loops", "mlir::func::FuncOp"> {
-  let summary = "Loops marked to be unrolled are written out";
-  let description = [{
-    A loop of constant extent whose variable picks an element of a thread's own buffer is written out too, marked or not,
-    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them.
-  }];
 }
 
 def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {

@@ -16,7 +16,7 @@ import tilewright as tw
 from tilewright import te, testing
 
 
-def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: int = 8):
+def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: int = 16):
     """C = A B in float32: block x block a thread block, thread x thread a thread, step elements of k at a time."""
     k = te.reduce_axis((0, K), "k")
     A = te.placeholder((M, K), name="A")
@@ -34,37 +34,38 @@ def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: in
     block_y, block_x = te.thread_axis("blockIdx.y"), te.thread_axis("blockIdx.x")
     thread_y, thread_x = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
 
-    # The tile of a block, and in it the tile of a thread.
+    # The tile of a block, and in it the tile of a thread. Along j it is in groups of four, a virtual thread each, that
+    # lie as far apart as the threads of a row reach: neighbouring threads then read neighbouring words of shared memory.
     i, j = s[C].op.axis
     by, i = s[C].split(i, factor=block)
     bx, j = s[C].split(j, factor=block)
     ty, i = s[C].split(i, factor=thread)
-    tx, j = s[C].split(j, factor=thread)
-    _, jv = s[C].split(j, factor=4)
-    s[C].reorder(by, bx, ty, tx, i, _, jv)
+    vx, j = s[C].split(j, nparts=thread // 4)
+    tx, j = s[C].split(j, factor=4)
+    s[C].reorder(by, bx, vx, ty, tx, i, j)
     s[C].bind(by, block_y)
     s[C].bind(bx, block_x)
+    s[C].bind(vx, te.thread_axis("vthread"))
     s[C].bind(ty, thread_y)
     s[C].bind(tx, thread_x)
-    s[C].vectorize(jv)
+    s[C].vectorize(j)
 
-    # The sum stays in registers from the first k to the last.
+    # The sum stays in registers from the first k to the last. Two blocks share a multiprocessor: while one waits for
+    # its tiles, the other computes.
     s[CL].compute_at(s[C], tx)
     i, j = s[CL].op.axis
     (k,) = s[CL].op.reduce_axis
     ko, ki = s[CL].split(k, factor=step)
-    s[CL].reorder(ko, ki, i, j)
-    s[CL].unroll(ki)
-    s[CL].unroll(i)
-    s[CL].unroll(j)
+    ki, kv = s[CL].split(ki, factor=4)
+    s[CL].reorder(ko, ki, kv, i, j)
+    for axis in (ki, kv, i, j):
+        s[CL].unroll(axis)
+    s[C].launch_bounds(min_blocks=2)
 
     s[AA].compute_at(s[CL], ko)
     s[BB].compute_at(s[CL], ko)
     s[AL].compute_at(s[CL], ki)
     s[BL].compute_at(s[CL], ki)
-    for local in (AL, BL):
-        for axis in s[local].op.axis:
-            s[local].unroll(axis)
 
     # All threads of the block fetch, each four neighbours at a time.
     for shared in (AA, BB):

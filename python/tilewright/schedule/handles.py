@@ -150,3 +150,11 @@ def launch_bounds(of: ir.Value, name: str, min_blocks: int) -> ir.OpView:
 
 def storage_align(of: ir.Value, axis: ir.Value, name: str, factor: int, offset: int) -> ir.OpView:
     return ops.StorageAlignOp(of, axis, _integer(factor), _integer(offset), loc=_named(name))
+
+
+def double_buffer(of: ir.Value, name: str) -> ir.OpView:
+    return ops.DoubleBufferOp(of, loc=_named(name))
+
+
+def software_pipeline(axis: ir.Value, name: str, depth: int, use_async: bool) -> ir.OpView:
+    return ops.SoftwarePipelineOp(axis, _integer(depth), async_=use_async, loc=_named(name))

@@ -200,6 +200,29 @@ class Stage:
         numbers = (_integer(factor, "storage_align", "factor", source, 1), _integer(offset, "storage_align", "offset", source, 0))
         self._schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
 
+    def double_buffer(self) -> None:
+        """The stage's shared buffer has two places: while one is read, the next iteration's elements go to the other.
+
+        They are fetched to registers before the loop that the stage is computed at goes on to compute, and stored after.
+        """
+        from . import handles
+
+        self._schedule.apply(handles.double_buffer, user_source(), self.handle, self.name)
+
+    def software_pipeline(self, axis: IterVar, depth: int = 2, use_async: bool = False) -> None:
+        """The shared buffers that are filled at a loop are filled `depth - 1` iterations before they are needed.
+
+        Each gets `depth` places, which the iterations take in turn. With `use_async`, elements are copied straight from
+        global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each thread keeps
+        what it fetched in registers until it stores it.
+        """
+        from . import handles
+
+        source = user_source()
+        axis_handle = self._axis(axis, "software_pipeline", source)
+        number = _integer(depth, "software_pipeline", "depth", source, 2)
+        self._schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
+
     def launch_bounds(self, min_blocks: int) -> None:
         """At least `min_blocks` blocks of the stage's kernel fit a multiprocessor, as far as registers go.
 

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops,unroll-scheduled-loops))' | FileCheck %s
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops))' | FileCheck %s
 
 // Loads along the last dimension are wide where the address is aligned; one that does not move is a scalar.
 // CHECK-LABEL: func.func @row

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops,unroll-scheduled-loops))' --split-input-file --verify-diagnostics
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops))' --split-input-file --verify-diagnostics
 
 func.func @odd(%A: memref<3xf32>) {
   %c0 = arith.constant 0 : index
@@ -8,18 +8,6 @@ func.func @odd(%A: memref<3xf32>) {
   scf.for %j = %c0 to %c3 step %c1 {
     %x = memref.load %A[%j] : memref<3xf32>
   } {schedule.vectorize}
-  return
-}
-
-// -----
-
-func.func @symbolic(%A: memref<?xf32>, %n: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  // expected-error @below {{unroll: expected an axis of constant extent, got one that is symbolic}}
-  scf.for %j = %c0 to %n step %c1 {
-    %x = memref.load %A[%j] : memref<?xf32>
-  } {schedule.unroll}
   return
 }
 
@@ -45,17 +33,5 @@ func.func @wide(%A: memref<32xf32>) {
   scf.for %j = %c0 to %c32 step %c1 {
     %x = memref.load %A[%j] : memref<32xf32>
   } {schedule.vectorize}
-  return
-}
-
-// -----
-
-func.func @unroll_from(%A: memref<8xf32>, %n: index) {
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  // expected-error @below {{unroll: expected an axis of constant extent, got one that is symbolic}}
-  scf.for %j = %n to %c8 step %c1 {
-    %x = memref.load %A[%j] : memref<8xf32>
-  } {schedule.unroll}
   return
 }

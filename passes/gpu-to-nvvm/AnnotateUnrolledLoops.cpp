@@ -1,15 +1,20 @@
-//===- UnrollScheduledLoops.cpp - marked loops are written out ------------===//
+//===- AnnotateUnrolledLoops.cpp - which loops LLVM is to write out -------===//
+//
+// Loops stay loops down to LLVM, which writes them out faster than it could be done here, and in time to keep in
+// registers what the loops index.
+//
+//===----------------------------------------------------------------------===//
 #include "passes/PassSupport.h"
 
-#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DEF_UNROLLSCHEDULEDLOOPS
-#include "passes/loops-to-gpu/Passes.h.inc"
+#define GEN_PASS_DEF_ANNOTATEUNROLLEDLOOPS
+#include "passes/gpu-to-nvvm/Passes.h.inc"
 
 /// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache.
 static constexpr int64_t kMaxOps = 4096;
@@ -50,26 +55,21 @@ static bool isSmallEnough(scf::ForOp loop, int64_t trips) {
 }
 
 namespace {
-struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoops> {
+struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledLoops> {
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
-    // Inner loops first, so that an outer one copies what is already written out.
-    getOperation()->walk([&](scf::ForOp loop) {
-      loops.push_back(loop);
+    Builder builder(&getContext());
+    auto unroll = LLVM::LoopUnrollAttr::get(&getContext(), /*disable=*/nullptr, /*count=*/nullptr,
+                                            /*runtimeDisable=*/nullptr, /*full=*/builder.getBoolAttr(true),
+                                            /*followupUnrolled=*/nullptr, /*followupRemainder=*/nullptr,
+                                            /*followupAll=*/nullptr);
+    auto annotation = LLVM::LoopAnnotationAttr::get(&getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
+                                                    {}, {}, {});
+    getOperation().walk([&](scf::ForOp loop) {
+      auto trips = getConstantIntValue(loop.getUpperBound());
+      bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
+      if (isMarked || (trips && isSmallEnough(loop, *trips) && indexesRegisters(loop)))
+        loop->setAttr("llvm.loop_annotation", annotation);
     });
-    for (scf::ForOp loop : loops) {
-      if (!loop->hasAttr(schedule::kUnrollAttr)) {
-        auto trips = getConstantIntValue(loop.getUpperBound());
-        if (trips && !loop->hasAttr(schedule::kBindAttr) && isSmallEnough(loop, *trips) && indexesRegisters(loop))
-          (void)loopUnrollFull(loop);
-        continue;
-      }
-      loop->removeAttr(schedule::kUnrollAttr);
-      if (failed(loopUnrollFull(loop))) {
-        loop.emitError("unroll: expected an axis of constant extent, got one that is symbolic");
-        return signalPassFailure();
-      }
-    }
   }
 };
 } // namespace

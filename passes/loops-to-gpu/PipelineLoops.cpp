@@ -1,0 +1,280 @@
+//===- PipelineLoops.cpp - shared buffers are filled iterations ahead -----===//
+//
+// A pipelined loop fills shared buffers and computes with them. Each buffer gets `depth` places, which the iterations
+// take in turn. Before the loop the first `depth - 1` iterations fill theirs; in the loop, iteration k computes with its
+// place while that of iteration k + depth - 1 is on its way.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_PIPELINELOOPS
+#include "passes/loops-to-gpu/Passes.h.inc"
+
+namespace {
+class Pipeliner {
+public:
+  Pipeliner(scf::ForOp loop, int64_t depth, bool isAsync)
+      : loop(loop), depth(depth), isAsync(isAsync), loc(loop.getLoc()), builder(loop) {}
+
+  LogicalResult run();
+
+private:
+  bool isBuffer(Value memref) const { return places.contains(memref); }
+  LogicalResult collect();
+  LogicalResult checkStore(memref::StoreOp store);
+  /// What producers do for an iteration: all of it, or the half before or after the registers.
+  enum class Part { Whole, ToRegisters, FromRegisters };
+  void emitProducers(Value k, Part part);
+  void useRegisters(memref::StoreOp store, Operation *nest, Part part, unsigned number);
+  /// `emit` if there is an iteration `k`.
+  void emitIfInside(Value k, llvm::function_ref<void()> emit);
+  /// Loads and stores of the buffers below `root` go to the place of iteration `k`.
+  void usePlace(Operation *root, Value k);
+  Value add(Value k, int64_t distance);
+
+  scf::ForOp loop;
+  int64_t depth;
+  bool isAsync;
+  Location loc;
+  OpBuilder builder;
+  llvm::SmallDenseMap<Value, Value> places; // by buffer: the one with places for `depth` of it
+  llvm::SmallSetVector<Operation *, 8> producers; // of the loop's body: nests that fill buffers, and what they need
+  SmallVector<Value> registers;                   // one a store of the producers
+};
+} // namespace
+
+LogicalResult Pipeliner::collect() {
+  if (loop.getNumResults())
+    return loop.emitError("software_pipeline: expected a loop that carries no values");
+  for (auto alloc : loop.getBody()->getOps<memref::AllocOp>())
+    if (alloc->hasAttr(schedule::kPipelineAttr))
+      places[alloc] = nullptr;
+  if (places.empty())
+    return loop.emitError("software_pipeline: expected a loop that fills shared buffers, got one that fills none");
+
+  llvm::SmallDenseSet<Value> written; // what the rest of the body writes
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    LogicalResult valid = success();
+    op.walk([&](memref::StoreOp store) {
+      if (!isBuffer(store.getMemRef())) {
+        written.insert(store.getMemRef());
+        return;
+      }
+      producers.insert(&op);
+      if (succeeded(valid))
+        valid = checkStore(store);
+    });
+    if (failed(valid))
+      return failure();
+  }
+  for (Operation *op : producers)
+    if (op->walk([&](memref::LoadOp load) {
+            return written.contains(load.getMemRef()) || isBuffer(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
+          }).wasInterrupted())
+      return op->emitError("software_pipeline: expected a stage that reads what is there before the loop, got one that reads "
+                           "what the same iteration computes");
+  // In the order of the body, each with what it needs.
+  auto nests = producers.takeVector();
+  llvm::SmallDenseSet<Operation *> needed(nests.begin(), nests.end());
+  while (!nests.empty())
+    nests.pop_back_val()->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *op = operand.getDefiningOp();
+            op && op->getBlock() == loop.getBody() && !isa<memref::AllocOp>(op) && needed.insert(op).second)
+          nests.push_back(op);
+    });
+  for (Operation &op : *loop.getBody())
+    if (needed.contains(&op))
+      producers.insert(&op);
+  return success();
+}
+
+LogicalResult Pipeliner::checkStore(memref::StoreOp store) {
+  auto load = store.getValue().getDefiningOp<memref::LoadOp>();
+  if (isAsync && (!load || isShared(load.getMemRef()) || isPrivate(load.getMemRef())))
+    return store.emitError("software_pipeline: expected a stage that copies a global tensor, which can be done asynchronously, "
+                           "got one that computes its elements");
+  for (Operation *around = store->getParentOp(); around != loop; around = around->getParentOp())
+    if (auto inner = dyn_cast<scf::ForOp>(around); inner && !isAsync && !getConstantIntValue(inner.getUpperBound()))
+      return inner.emitError("software_pipeline: expected a loop of constant extent, as its elements are held in registers, got "
+                             "one that is symbolic");
+  return success();
+}
+
+Value Pipeliner::add(Value k, int64_t distance) {
+  AffineExpr next = builder.getAffineDimExpr(0) + distance;
+  return getValueOrCreateConstantIndexOp(
+      builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(1, 0, next), OpFoldResult(k)));
+}
+
+void Pipeliner::usePlace(Operation *root, Value k) {
+  OpBuilder::InsertionGuard guard(builder);
+  Value place;
+  auto indicesOf = [&](ValueRange old) {
+    if (!place) {
+      builder.setInsertionPoint(root);
+      AffineExpr turn = builder.getAffineDimExpr(0) % depth;
+      place = getValueOrCreateConstantIndexOp(
+          builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(1, 0, turn), OpFoldResult(k)));
+    }
+    SmallVector<Value> indices = {place};
+    llvm::append_range(indices, old);
+    return indices;
+  };
+  root->walk([&](Operation *op) {
+    if (auto load = dyn_cast<memref::LoadOp>(op); load && isBuffer(load.getMemRef())) {
+      SmallVector<Value> indices = indicesOf(load.getIndices());
+      load.getIndicesMutable().assign(indices);
+      load.getMemrefMutable().assign(places[load.getMemRef()]);
+    } else if (auto store = dyn_cast<memref::StoreOp>(op); store && isBuffer(store.getMemRef())) {
+      SmallVector<Value> indices = indicesOf(store.getIndices());
+      store.getIndicesMutable().assign(indices);
+      store.getMemrefMutable().assign(places[store.getMemRef()]);
+      if (isAsync)
+        store->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
+    }
+  });
+}
+
+/// Splits a store of a producer's copy: what it stores goes to registers, or comes from them.
+void Pipeliner::useRegisters(memref::StoreOp store, Operation *nest, Part part, unsigned number) {
+  SmallVector<Value> indices;
+  SmallVector<int64_t> shape;
+  for (Operation *op = store; op != nest; op = op->getParentOp())
+    if (auto around = dyn_cast<scf::ForOp>(op->getParentOp())) {
+      indices.push_back(around.getInductionVar());
+      shape.push_back(*getConstantIntValue(around.getUpperBound()));
+    }
+  std::reverse(indices.begin(), indices.end());
+  std::reverse(shape.begin(), shape.end());
+  OpBuilder::InsertionGuard guard(builder);
+  if (number == registers.size()) {
+    builder.setInsertionPoint(loop);
+    auto type = MemRefType::get(shape, store.getValue().getType(), MemRefLayoutAttrInterface(),
+                                gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Private));
+    auto alloca = memref::AllocaOp::create(builder, store.getLoc(), type);
+    if (Operation *buffer = store.getMemRef().getDefiningOp())
+      alloca->setAttr(te::kStageAttr, buffer->getAttr(te::kStageAttr));
+    registers.push_back(alloca);
+  }
+  builder.setInsertionPoint(store);
+  if (part == Part::ToRegisters) {
+    memref::StoreOp::create(builder, store.getLoc(), store.getValue(), registers[number], indices);
+    store.erase();
+  } else {
+    store.getValueMutable().assign(memref::LoadOp::create(builder, store.getLoc(), registers[number], indices));
+  }
+}
+
+void Pipeliner::emitProducers(Value k, Part part) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), k);
+  unsigned number = 0;
+  for (Operation *producer : producers) {
+    Operation *copy = builder.clone(*producer, mapping);
+    SmallVector<memref::StoreOp> stores;
+    copy->walk([&](memref::StoreOp store) {
+      if (isBuffer(store.getMemRef()))
+        stores.push_back(store);
+    });
+    if (part != Part::Whole)
+      for (memref::StoreOp store : stores)
+        useRegisters(store, copy, part, number++);
+    // What was fetched is not fetched again.
+    if (part == Part::FromRegisters && !stores.empty())
+      copy->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+        if (op != copy && isOpTriviallyDead(op))
+          op->erase();
+      });
+    if (!stores.empty())
+      usePlace(copy, k);
+  }
+}
+
+void Pipeliner::emitIfInside(Value k, llvm::function_ref<void()> emit) {
+  auto number = getConstantIntValue(k), trips = getConstantIntValue(loop.getUpperBound());
+  if (number && trips) {
+    if (*number < *trips)
+      emit();
+    return;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, k, loop.getUpperBound());
+  builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isInside, /*withElseRegion=*/false).thenBlock());
+  emit();
+}
+
+LogicalResult Pipeliner::run() {
+  if (failed(collect()))
+    return failure();
+  for (auto &[buffer, made] : places) {
+    auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+    made = memref::AllocOp::create(builder, alloc.getLoc(), withPlaces(alloc.getType(), depth));
+    made.getDefiningOp()->setDiscardableAttrs(alloc->getDiscardableAttrDictionary());
+    made.getDefiningOp()->removeDiscardableAttr(schedule::kPipelineAttr);
+  }
+  auto commit = [&] {
+    if (isAsync)
+      NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  };
+  for (int64_t k = 0; k < depth - 1; ++k) {
+    Value number = arith::ConstantIndexOp::create(builder, loc, k);
+    emitIfInside(number, [&] { emitProducers(number, Part::Whole); });
+    commit();
+  }
+
+  auto pipelined = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+  pipelined->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  pipelined->removeDiscardableAttr(schedule::kPipelineAttr);
+  pipelined->removeDiscardableAttr(schedule::kAsyncAttr);
+  builder.setInsertionPointToStart(pipelined.getBody());
+  Value k = pipelined.getInductionVar(), ahead = add(k, depth - 1);
+  if (isAsync) {
+    // All but the latest groups are there: that of this iteration is.
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc, depth - 2);
+    emitIfInside(ahead, [&] { emitProducers(ahead, Part::Whole); });
+    commit();
+  } else {
+    emitIfInside(ahead, [&] { emitProducers(ahead, Part::ToRegisters); });
+  }
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), k);
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    bool fills = op.walk([&](memref::StoreOp store) {
+                     return isBuffer(store.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
+                   }).wasInterrupted();
+    if (!fills && !(op.getNumResults() && isBuffer(op.getResult(0))))
+      usePlace(builder.clone(op, mapping), k);
+  }
+  if (!isAsync)
+    emitIfInside(ahead, [&] { emitProducers(ahead, Part::FromRegisters); });
+  loop.erase();
+  return success();
+}
+
+namespace {
+struct PipelineLoops : impl::PipelineLoopsBase<PipelineLoops> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(schedule::kPipelineAttr))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      int64_t depth = loop->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt();
+      if (failed(Pipeliner(loop, depth, loop->hasAttr(schedule::kAsyncAttr)).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace tilewright
