@@ -73,7 +73,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
 }
 
 void tilewright::buildLegalizeKernelsPipeline(OpPassManager &kernels) {
-  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandMath());
+  kernels.addPass(createExpandMath());
   // Types of 8 bits are stored and converted; arithmetic on them is that of f32, rounded after every op.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"f8E4M3FN", "f8E5M2"};

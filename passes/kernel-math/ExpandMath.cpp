@@ -1,183 +1,213 @@
 //===- ExpandMath.cpp - functions of math from what a GPU has -------------===//
 //
-// Libdevice is not linked. Of f32, the unit for special functions has 2^x; everything else is arithmetic around it, or a
-// polynomial.
+// Libdevice is not linked. Of f32, the unit for special functions has 2^x; everything else is arithmetic. The formulas
+// are in Functions.h.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/PassSupport.h"
+#include "passes/kernel-math/Functions.h"
 
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_EXPANDMATH
 #define GEN_PASS_DEF_EXPANDMATH
 #include "passes/kernel-math/Passes.h.inc"
 
 namespace {
+using kernelmath::Float;
+using kernelmath::MathBuilder;
 
-/// Builds arithmetic on scalars, or on vectors of one shape. Nothing of it may be contracted, so it has no flags.
-struct FloatArith {
-  ImplicitLocOpBuilder b;
-  Type like;
-
-  FloatArith(PatternRewriter &rewriter, Operation *op) : b(op->getLoc(), rewriter), like(op->getOperand(0).getType()) {}
-
-  Type of(Type element) {
-    auto vector = dyn_cast<VectorType>(like);
-    return vector ? vector.clone(element) : element;
-  }
-  Type f32() { return of(b.getF32Type()); }
-  Type i32() { return of(b.getI32Type()); }
-
-  Value constant(Type type, TypedAttr element) {
-    auto vector = dyn_cast<VectorType>(type);
-    TypedAttr value = vector ? cast<TypedAttr>(DenseElementsAttr::get(vector, element)) : element;
-    return arith::ConstantOp::create(b, value);
-  }
-  Value number(double value) { return constant(like, b.getFloatAttr(getElementTypeOrSelf(like), value)); }
-  Value integer(int32_t value) { return constant(i32(), b.getI32IntegerAttr(value)); }
-
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
-  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
-  Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b, x, y, z); }
-  Value neg(Value x) { return arith::NegFOp::create(b, x); }
-  Value bitcast(Type type, Value x) { return arith::BitcastOp::create(b, type, x); }
-  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, condition, x, y); }
-  Value compare(arith::CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(b, predicate, x, y); }
-
-  /// A polynomial in `x`, the coefficient of the highest power first.
-  Value polynomial(Value x, ArrayRef<double> coefficients) {
-    Value sum = number(coefficients.front());
-    for (double coefficient : coefficients.drop_front())
-      sum = fma(sum, x, number(coefficient));
-    return sum;
-  }
-
-  /// e^x = 2^n 2^f, where n is an integer and f, in [0, 1], is x log2(e) - n with both parts of log2(e).
-  Value exp(Value x) {
-    // Beyond these bounds the result is 0 or infinity already, but f would be NaN for an infinite x.
-    x = arith::MaximumFOp::create(b, x, number(-110.0));
-    x = arith::MinimumFOp::create(b, x, number(90.0));
-    Value log2e = number(0x1.715476p+0);
-    Value n = math::FloorOp::create(b, mul(x, log2e));
-    Value f = fma(x, log2e, neg(n));
-    f = fma(x, number(0x1.4ae0c0p-26), f);
-    return mul(math::Exp2Op::create(b, f), math::Exp2Op::create(b, n));
-  }
-
-  /// The logarithm to the base that `scale` makes of e, with `log2` that of 2: the exponent times `log2` plus `scale`
-  /// times the logarithm of a mantissa in [2/3, 4/3), a polynomial.
-  Value log(Value x, double scale, double log2) {
-    // A subnormal has no exponent of its own.
-    Value isSmall = compare(arith::CmpFPredicate::OLT, x, number(0x1p-126));
-    Value a = select(isSmall, mul(x, number(0x1p+23)), x);
-    Value bits = bitcast(i32(), a);
-    Value e = arith::SubIOp::create(b, bits, integer(0x3f2aaaab));
-    e = arith::AndIOp::create(b, e, integer(static_cast<int32_t>(0xff800000)));
-    Value m = sub(bitcast(f32(), arith::SubIOp::create(b, bits, e)), number(1.0));
-    Value exponent = fma(arith::SIToFPOp::create(b, f32(), e), number(0x1p-23),
-                         select(isSmall, number(-23.0), number(0.0)));
-    Value s = mul(m, m);
-    Value even = polynomial(s, {-0x1.0ae000p-3, -0x1.f1988ap-4, -0x1.55b36ep-3, -0x1.fffe02p-3});
-    Value odd = polynomial(s, {0x1.208000p-3, 0x1.1e5740p-3, 0x1.99d8b2p-3});
-    Value r = fma(odd, m, even);
-    r = fma(r, m, number(0x1.5554fap-2));
-    r = fma(r, m, number(-0.5));
-    r = fma(r, s, m);
-    if (scale != 1.0) {
-      // The factor in two parts, as its error would show beside that of the polynomial.
-      double high = static_cast<float>(scale);
-      r = fma(r, number(high), mul(r, number(scale - high)));
-    }
-    double high = static_cast<float>(log2);
-    r = fma(exponent, number(high), fma(exponent, number(log2 - high), r));
-    // Infinity and NaN stay, 0 has the logarithm -infinity, what is below it none.
-    double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
-    r = select(compare(arith::CmpFPredicate::ULT, x, number(infinity)), r, x);
-    r = select(compare(arith::CmpFPredicate::OEQ, x, number(0.0)), number(-infinity), r);
-    return select(compare(arith::CmpFPredicate::UGE, x, number(0.0)), r, number(nan));
-  }
-
-  /// 1 - 2 / (e^2|x| + 1), with the sign of x. Near 0 that would cancel: a polynomial.
-  Value tanh(Value x) {
-    Value magnitude = math::AbsFOp::create(b, x);
-    Value power = exp(add(magnitude, magnitude));
-    Value large = sub(number(1.0), div(number(2.0), add(power, number(1.0))));
-    large = math::CopySignOp::create(b, large, x);
-    Value s = mul(x, x);
-    Value p = polynomial(s, {0x1.01e104p-6, -0x1.ac795cp-5, 0x1.10b282p-3, -0x1.5553dap-2});
-    Value small = fma(mul(p, s), x, x);
-    return select(compare(arith::CmpFPredicate::OLT, magnitude, number(0.6)), small, large);
-  }
-};
-
-/// The functions of `Op` on f16 and bf16 are those of f32, rounded.
-template <typename Op>
-struct ComputeInF32 : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    Type element = getElementTypeOrSelf(op.getType());
-    if (!element.isF16() && !element.isBF16())
-      return rewriter.notifyMatchFailure(op, "not on a type of 16 bits");
-    FloatArith a(rewriter, op);
-    Value wide = arith::ExtFOp::create(a.b, a.f32(), op.getOperand());
-    Value result = Op::create(a.b, wide, op.getFastmathAttr());
-    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), result);
-    return success();
-  }
-};
-
-/// Replaces an `Op` on f32 by what `expand` builds.
-template <typename Op, auto expand>
-struct ExpandF32 : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return rewriter.notifyMatchFailure(op, "not on f32");
-    FloatArith a(rewriter, op);
-    rewriter.replaceOp(op, expand(a, op.getOperand()));
-    return success();
-  }
-};
-
-/// The square root and the division are both rounded correctly, also on f64.
-struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
-    Type element = getElementTypeOrSelf(op.getType());
-    if (!element.isF32() && !element.isF64())
-      return rewriter.notifyMatchFailure(op, "not on f32 or f64");
-    FloatArith a(rewriter, op);
-    rewriter.replaceOp(op, a.div(a.number(1.0), math::SqrtOp::create(a.b, op.getOperand())));
-    return success();
-  }
-};
-
-Value expandExp(FloatArith &a, Value x) { return a.exp(x); }
-Value expandTanh(FloatArith &a, Value x) { return a.tanh(x); }
-Value expandLog(FloatArith &a, Value x) { return a.log(x, 1.0, llvm::numbers::ln2); }
-Value expandLog2(FloatArith &a, Value x) { return a.log(x, llvm::numbers::log2e, 1.0); }
-Value expandLog10(FloatArith &a, Value x) {
-  return a.log(x, 1.0 / llvm::numbers::ln10, llvm::numbers::ln2 / llvm::numbers::ln10);
+bool isSupported(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() || element.isF64();
 }
 
+/// Ops of math on f16 and bf16 are those of f32, rounded.
+struct ComputeInF32 : RewritePattern {
+  explicit ComputeInF32(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<math::MathDialect>(op->getDialect()) && !isa<arith::RemFOp>(op))
+      return rewriter.notifyMatchFailure(op, "not an op of math");
+    auto isNarrow = [](Type type) {
+      Type element = getElementTypeOrSelf(type);
+      return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    };
+    if (isa<math::FmaOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF16())
+      return rewriter.notifyMatchFailure(op, "an instruction on f16, which rounds once");
+    if (llvm::none_of(op->getOperandTypes(), isNarrow))
+      return rewriter.notifyMatchFailure(op, "not on narrow floats");
+    auto widen = [&](Type type) -> Type {
+      auto vector = dyn_cast<VectorType>(type);
+      return isNarrow(type) ? vector ? Type(vector.clone(rewriter.getF32Type())) : rewriter.getF32Type() : type;
+    };
+    OperationState state(op->getLoc(), op->getName());
+    for (Value operand : op->getOperands())
+      state.addOperands(isNarrow(operand.getType())
+                            ? arith::ExtFOp::create(rewriter, op->getLoc(), widen(operand.getType()), operand).getResult()
+                            : operand);
+    for (Type type : op->getResultTypes())
+      state.addTypes(widen(type));
+    state.addAttributes(op->getAttrs());
+    Operation *wide = rewriter.create(state);
+    SmallVector<Value> results;
+    for (auto [type, result] : llvm::zip(op->getResultTypes(), wide->getResults()))
+      results.push_back(isNarrow(type) ? arith::TruncFOp::create(rewriter, op->getLoc(), type, result).getResult() : result);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// Replaces an `Op` by what `function` builds of its operands.
+template <typename Op, auto function>
+struct Expand : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Type type = op->getOperand(0).getType();
+    if (!isSupported(type))
+      return rewriter.notifyMatchFailure(op, "not on f32 or f64");
+    if (isa<math::Exp2Op>(op) && !getElementTypeOrSelf(type).isF64())
+      return rewriter.notifyMatchFailure(op, "2^x of f32 is an instruction");
+    MathBuilder m(rewriter, op.getLoc(), type);
+    if constexpr (std::is_invocable_v<decltype(function), Float, Float>)
+      rewriter.replaceOp(op, function(Float{&m, op->getOperand(0)}, Float{&m, op->getOperand(1)}).value);
+    else
+      rewriter.replaceOp(op, function(Float{&m, op->getOperand(0)}).value);
+    return success();
+  }
+};
+
+/// The square root and the division are both rounded correctly.
+Float rsqrt(Float x) { return 1.0 / sqrt(x); }
+kernelmath::Bool isNaN(Float x) { return kernelmath::isNaN(x); }
+kernelmath::Bool isInf(Float x) { return abs(x) == kernelmath::kInfinity; }
+kernelmath::Bool isFinite(Float x) { return abs(x) < kernelmath::kInfinity; }
+
+/// Powers with an exponent that is known and small are products.
+struct ExpandKnownPower : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+    FloatAttr attr;
+    DenseElementsAttr splat;
+    if (!matchPattern(op.getRhs(), m_Constant(&attr))) {
+      if (!matchPattern(op.getRhs(), m_Constant(&splat)) || !splat.isSplat())
+        return rewriter.notifyMatchFailure(op, "not by a constant");
+      attr = splat.getSplatValue<FloatAttr>();
+    }
+    if (!isSupported(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not on f32 or f64");
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    Float x{&m, op.getLhs()};
+    double exponent = attr.getValueAsDouble();
+    if (exponent == 1.0)
+      rewriter.replaceOp(op, op.getLhs());
+    else if (exponent == 2.0)
+      rewriter.replaceOp(op, (x * x).value);
+    else if (exponent == 3.0)
+      rewriter.replaceOp(op, (x * x * x).value);
+    else if (exponent == -1.0)
+      rewriter.replaceOp(op, (1.0 / x).value);
+    else
+      return rewriter.notifyMatchFailure(op, "by a constant that is neither -1, 1, 2 nor 3");
+    return success();
+  }
+};
+
+/// What takes a loop is done lane by lane.
+template <typename Op>
+struct UnrollLanes : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type.getRank() != 1 || type.isScalable())
+      return rewriter.notifyMatchFailure(op, "not on vectors of one dimension");
+    SmallVector<Value> lanes;
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      Value lhs = vector::ExtractOp::create(rewriter, op.getLoc(), op.getLhs(), i);
+      Value rhs = vector::ExtractOp::create(rewriter, op.getLoc(), op.getRhs(), i);
+      lanes.push_back(Op::create(rewriter, op.getLoc(), lhs, rhs));
+    }
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, lanes);
+    return success();
+  }
+};
+
+struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::RemFOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32() && !op.getType().isF64())
+      return rewriter.notifyMatchFailure(op, "not on scalars of f32 or f64");
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOp(op, kernelmath::fmod({&m, op.getLhs()}, {&m, op.getRhs()}).value);
+    return success();
+  }
+};
+
+/// Squares and multiplies; modulo 2^bits, as all arithmetic on integers.
+struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IPowIOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<IntegerType>(op.getType());
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "not on integers");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, rewriter.getIntegerAttr(type, value)); };
+    auto equals = [&](Value x, Value y) -> Value { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); };
+    Value zero = constant(0), one = constant(1), minusOne = constant(-1), base = op.getLhs(), exponent = op.getRhs();
+    // Below 0, only 1 and -1 have powers that are no fractions; the others are rounded towards 0. It is as if those were
+    // raised to the lowest bit of the exponent, of which oddness is all that counts.
+    Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero);
+    Value isUnit = arith::OrIOp::create(b, equals(base, one), equals(base, minusOne));
+    Value start = arith::SelectOp::create(b, isBelow, arith::SelectOp::create(b, isUnit, one, zero), one);
+    Value count = arith::SelectOp::create(b, isBelow, arith::AndIOp::create(b, exponent, one), exponent);
+    auto loop = scf::WhileOp::create(
+        b, TypeRange{type, type, type}, ValueRange{start, base, count},
+        [&](OpBuilder &, Location, ValueRange state) {
+          Value goesOn = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, state[2], zero);
+          scf::ConditionOp::create(b, goesOn, state);
+        },
+        [&](OpBuilder &, Location, ValueRange state) {
+          Value isOdd = equals(arith::AndIOp::create(b, state[2], one), one);
+          Value product = arith::MulIOp::create(b, state[0], state[1]);
+          Value result = arith::SelectOp::create(b, isOdd, product, state[0]);
+          Value square = arith::MulIOp::create(b, state[1], state[1]);
+          scf::YieldOp::create(b, ValueRange{result, square, arith::ShRUIOp::create(b, state[2], one)});
+        });
+    rewriter.replaceOp(op, loop.getResult(0));
+    return success();
+  }
+};
+
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  using Base::Base;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<ComputeInF32<math::ExpOp>, ComputeInF32<math::LogOp>, ComputeInF32<math::Log2Op>,
-                 ComputeInF32<math::Log10Op>, ComputeInF32<math::TanhOp>, ComputeInF32<math::RsqrtOp>,
-                 ExpandF32<math::ExpOp, expandExp>, ExpandF32<math::LogOp, expandLog>,
-                 ExpandF32<math::Log2Op, expandLog2>, ExpandF32<math::Log10Op, expandLog10>,
-                 ExpandF32<math::TanhOp, expandTanh>, ExpandRsqrt>(context);
+    patterns.add<Expand<math::IsNaNOp, isNaN>, Expand<math::IsInfOp, isInf>, Expand<math::IsFiniteOp, isFinite>,
+                 UnrollLanes<math::IPowIOp>, ExpandIntegerPower>(context);
+    namespace f = kernelmath;
+    patterns.add<Expand<math::ErfOp, f::erf>, Expand<math::AsinhOp, f::asinh>, Expand<math::AcoshOp, f::acosh>,
+                 Expand<math::AtanhOp, f::atanh>>(context);
+    if (!onlyBeyondLLVM) {
+      patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
+                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::ExpM1Op, f::expm1>,
+                   Expand<math::SinhOp, f::sinh>, Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>,
+                   Expand<math::LogOp, f::log>, Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>,
+                   Expand<math::Log1pOp, f::log1p>, Expand<math::SinOp, f::sin>, Expand<math::CosOp, f::cos>,
+                   Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>, Expand<math::AcosOp, f::acos>,
+                   Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(context);
+      patterns.add<Expand<math::PowFOp, f::pow>>(context, /*benefit=*/1);
+      patterns.add<ExpandKnownPower>(context, /*benefit=*/2);
+    }
     GreedyRewriteConfig config;
     config.enableFolding(false).enableConstantCSE(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

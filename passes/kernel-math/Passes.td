@@ -5,13 +5,12 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
-def ExpandMath : Pass<"expand-math", "mlir::gpu::GPUFuncOp"> {
-  let summary = "Exponentials, logarithms, tanh and rsqrt become arithmetic around 2^x and the square root";
+def ExpandMath : Pass<"expand-math"> {
+  let summary = "Functions of math become arithmetic";
   let description = [{
-    Libdevice is not linked, so what has no instruction of its own is built from what has. `math.exp`, `math.log` and
-    `math.tanh` on f32 stay within 2 units of the last place, `math.log2` and `math.log10` within 3, on scalars and
-    vectors; f16 and bf16 are computed in f32. `math.rsqrt` is a square root and a division, of f64 too. Other functions,
-    and those of f64, are left for `check-kernel-ops` to refuse.
+    Libdevice is not linked, so what has no instruction of its own is built from what has: 2^x of f32, the square root,
+    rounding and arithmetic. Scalars and vectors of f32 and f64; f16 and bf16 are computed in f32. `arith.remf` and
+    `math.ipowi` become loops, lane by lane. What is no function of te's is left for `check-kernel-ops` to refuse.
 
     ```mlir
     %y = math.exp %x : f32
@@ -30,7 +29,10 @@ def ExpandMath : Pass<"expand-math", "mlir::gpu::GPUFuncOp"> {
     %y = arith.mulf %5, %6 : f32
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect"];
+  let options = [Option<"onlyBeyondLLVM", "only-beyond-llvm", "bool", "false",
+                        "expand only what LLVM has no intrinsic for, for targets that have the C library">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 #endif // TILEWRIGHT_KERNEL_MATH_PASSES

@@ -367,9 +367,11 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
     } else {
       auto extract = cast<tensor::ExtractOp>(inner);
       SmallVector<Value> indices(extract.getIndices());
+      AffineExpr difference = builder.getAffineDimExpr(0) - builder.getAffineDimExpr(1);
       for (auto [index, min] : llvm::zip(indices, getOrigin(extract.getTensor())))
-        if (min != builder.getAffineConstantExpr(0))
-          index = arith::SubIOp::create(builder, inner->getLoc(), index, materialize(min, inner->getLoc()));
+        if (min != builder.getAffineConstantExpr(0)) // as one expression with the index, which it may cancel in part
+          index = affine::makeComposedAffineApply(builder, inner->getLoc(), difference,
+                                                  {index, materialize(min, inner->getLoc())});
       replacement = memref::LoadOp::create(builder, inner->getLoc(), getBuffer(extract.getTensor()), indices);
     }
     std::replace(yielded.begin(), yielded.end(), Value(inner->getResult(0)), replacement);

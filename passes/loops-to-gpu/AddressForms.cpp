@@ -202,6 +202,27 @@ LinearForm SharedAccess::getForm(ArrayRef<int64_t> weights) const {
   return form;
 }
 
+static int64_t getElementBytesOf(Value buffer) {
+  return getElementBytes(cast<MemRefType>(buffer.getType()).getElementType());
+}
+
+SmallVector<int64_t> SharedAccess::getStrides() const {
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i > 1; --i)
+    strides[i - 2] = strides[i - 1] * shape[i - 1];
+  return strides;
+}
+
+std::optional<LinearForm> SharedAccess::getAddress() const {
+  int64_t bytes = getElementBytesOf(buffer);
+  if (end == INT64_MAX || begin % bytes != 0 || indices.getNumResults() == 0)
+    return std::nullopt;
+  LinearForm form = getForm(getStrides());
+  form.constant += begin / bytes;
+  return form;
+}
+
 /// All weights zero but one.
 static SmallVector<int64_t> getUnit(size_t size, size_t position) {
   SmallVector<int64_t> weights(size, 0);
@@ -233,40 +254,48 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
       open |= 1u << d;
   if (!open)
     return true;
-  if (buffer != other.buffer || !hasIndices || !other.hasIndices || indices.getNumResults() == 0)
+  if (!hasIndices || !other.hasIndices)
     return false;
-
-  // Two accesses to one element agree in any combination of their indices. Worth trying are each index alone, the
-  // element's number in memory, and its number in the part of the buffer that is touched, where indices are the
-  // quotients and remainders of one number.
-  size_t rank = indices.getNumResults();
-  SmallVector<SmallVector<int64_t>> combinations;
-  for (size_t i = 0; i < rank; ++i)
-    combinations.push_back(getUnit(rank, i));
-  SmallVector<int64_t> strides(rank, 1), tight(rank, 1);
-  bool hasTight = true;
-  for (size_t i = rank - 1; i > 0; --i) {
-    Range here = getForm(getUnit(rank, i)).getRange(), there = other.getForm(getUnit(rank, i)).getRange();
-    hasTight &= here.max && there.max;
-    strides[i - 1] = strides[i] * cast<MemRefType>(buffer.getType()).getDimSize(i);
-    tight[i - 1] = hasTight ? tight[i] * (std::max(*here.max, *there.max) + 1) : 1;
-  }
-  combinations.push_back(strides);
-  if (hasTight && tight != strides)
-    combinations.push_back(tight);
-
-  for (ArrayRef<int64_t> weights : combinations) {
-    LinearForm here = getForm(weights), there = other.getForm(weights);
+  // An index that can be read off the same number in the same way is the same.
+  auto compare = [&](const LinearForm &here, const LinearForm &there) {
     for (unsigned d = 0; d < 3; ++d)
       if (open & (1u << d)) {
         std::optional<int64_t> place = here.getThreadPlace(d, blockSize[d]);
         if (place && place == there.getThreadPlace(d, blockSize[d]))
           open &= ~(1u << d);
       }
-    if (!open)
-      return true;
+  };
+  if (buffer != other.buffer) {
+    // Elements of one size that share a byte are at one address.
+    std::optional<LinearForm> here = getAddress(), there = other.getAddress();
+    if (here && there && root == other.root && getElementBytesOf(buffer) == getElementBytesOf(other.buffer))
+      compare(*here, *there);
+    return !open;
   }
-  return false;
+
+  // Two accesses to one element agree in any combination of their indices. Worth trying are each index alone, the
+  // element's number in memory, and its number in the part of the buffer that is touched, where indices are the
+  // quotients and remainders of one number.
+  size_t rank = indices.getNumResults();
+  if (rank == 0)
+    return false;
+  SmallVector<SmallVector<int64_t>> combinations;
+  for (size_t i = 0; i < rank; ++i)
+    combinations.push_back(getUnit(rank, i));
+  SmallVector<int64_t> strides = getStrides(), tight(rank, 1);
+  bool hasTight = true;
+  for (size_t i = rank - 1; i > 0; --i) {
+    Range here = getForm(getUnit(rank, i)).getRange(), there = other.getForm(getUnit(rank, i)).getRange();
+    hasTight &= here.max && there.max;
+    tight[i - 1] = hasTight ? tight[i] * (std::max(*here.max, *there.max) + 1) : 1;
+  }
+  combinations.push_back(strides);
+  if (hasTight && tight != strides)
+    combinations.push_back(tight);
+
+  for (ArrayRef<int64_t> weights : combinations)
+    compare(getForm(weights), other.getForm(weights));
+  return !open;
 }
 
 bool SharedAccess::conflictsWith(const SharedAccess &other) const {

@@ -44,6 +44,10 @@ private:
   bool overlaps(const SharedAccess &other) const;
   bool isBySameThread(const SharedAccess &other) const;
   LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
+  /// How far apart in memory, in elements, neighbours along each dimension are.
+  llvm::SmallVector<int64_t> getStrides() const;
+  /// Where in the block's shared memory the element is, counted in elements of its size.
+  std::optional<LinearForm> getAddress() const;
 
   std::array<int64_t, 3> blockSize;
   /// Bytes of the block's shared memory that the buffer occupies.

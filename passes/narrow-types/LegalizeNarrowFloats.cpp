@@ -104,6 +104,19 @@ struct ExpandExtFOfF8 : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
+/// From bf16 to f64, of which `arith-expand` knows only the way to f32.
+struct ExtBF16ThroughF32 : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isBF16() || !getElementTypeOrSelf(op.getType()).isF64())
+      return rewriter.notifyMatchFailure(op, "not from bf16 to f64");
+    Arith a(rewriter, op);
+    rewriter.replaceOp(op, a.fromF32(a.cast_<arith::ExtFOp>(a.f32(), op.getIn()), op.getType()));
+    return success();
+  }
+};
+
 /// To f8 from f32: rounded to nearest even. Beyond the largest value, f8E5M2 has infinity; f8E4M3FN only NaN.
 struct ExpandTruncFToF8 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -163,7 +176,7 @@ struct LegalizeNarrowFloats : impl::LegalizeNarrowFloatsBase<LegalizeNarrowFloat
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandExtFOfF8, ExpandTruncFToF8>(&getContext());
+    patterns.add<ExpandExtFOfF8, ExtBF16ThroughF32, ExpandTruncFToF8>(&getContext());
     if (f64ThroughF32)
       patterns.add<TruncF64ThroughF32>(&getContext());
     GreedyRewriteConfig config;

@@ -30,7 +30,7 @@ def LegalizeNarrowFloats : Pass<"legalize-narrow-floats"> {
   let description = [{
     Exact, on scalars and vectors: to nearest even, with subnormals and NaN. What is beyond the largest value becomes
     infinity in f8E5M2 and NaN in f8E4M3FN, which has no infinity. Both are storage types: arithmetic on them is to be
-    done in f32 first (`arith-emulate-unsupported-floats`).
+    done in f32 first (`arith-emulate-unsupported-floats`). From bf16 to f64 the way is through f32.
 
     ```mlir
     %y = arith.extf %x : f8E5M2 to f16

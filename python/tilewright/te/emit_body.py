@@ -248,6 +248,8 @@ class BodyEmitter:
                 return self._float_floor(name, values)
             if dtype.is_float:
                 return by_float(*values, fastmath=self._fast)
+            if name == "power" and dtype.is_unsigned:
+                return self._unsigned_power(values, dtype)
             if dtype.is_unsigned:
                 return by_unsigned(*values)
             if name == "floormod":
@@ -265,6 +267,13 @@ class BodyEmitter:
             power = math.exp(arith.negf(*values, fastmath=self._fast), fastmath=self._fast)
             return arith.divf(one, arith.addf(one, power, fastmath=self._fast), fastmath=self._fast)
         return _MATH[name](*values, fastmath=self._fast)
+
+    def _unsigned_power(self, values: list[ir.Value], dtype: DType) -> ir.Value:
+        # math.ipowi takes the exponent as signed. Below 2^64 nothing changes modulo 2^bits in a wider type.
+        if dtype.bits == 64:
+            return math.ipowi(*values)
+        wide, narrow = mlir_type(dtype_of("int64")), mlir_type(dtype)
+        return arith.trunci(narrow, math.ipowi(*(arith.extui(wide, value) for value in values)))
 
     def _float_floor(self, name: str, values: list[ir.Value]) -> ir.Value:
         quotient = math.floor(arith.divf(*values, fastmath=self._fast), fastmath=self._fast)

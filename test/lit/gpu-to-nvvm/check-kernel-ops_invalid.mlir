@@ -6,6 +6,8 @@ gpu.module @transcendental {
     %0 = math.exp2 %x : f64
     // expected-error@+1 {{math.exp on 'f32' has no lowering for target cuda}}
     %1 = math.exp %y : f32
+    // expected-error@+1 {{math.cbrt on 'f32' has no lowering for target cuda}}
+    %5 = math.cbrt %y : f32
     // expected-error@+1 {{arith.remf on 'f32' has no lowering for target cuda}}
     %2 = arith.remf %y, %y : f32
     %3 = math.exp2 %y : f32

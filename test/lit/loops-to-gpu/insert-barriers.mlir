@@ -572,4 +572,27 @@ gpu.func @two_writers(%A: memref<64xf32>, %B: memref<64xf32>) kernel attributes 
   memref.store %x, %S[%other] : memref<32xf32, #gpu.address_space<workgroup>>
   gpu.return
 }
+
+// Two buffers at one place of which a thread touches the same bytes; with an element between, other bytes.
+// CHECK-LABEL: gpu.func @own_place
+// CHECK: memref.store %{{.*}}, %{{.*}} : memref<8x4xf32
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: memref.store
+// CHECK: gpu.return
+gpu.func @own_place(%A: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %all = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
+  %S = memref.view %all[%c0][] {te.stage = "S"} : memref<0xi8, #gpu.address_space<workgroup>> to memref<32xf32, #gpu.address_space<workgroup>>
+  %T = memref.view %all[%c0][] {te.stage = "T"} : memref<0xi8, #gpu.address_space<workgroup>> to memref<8x4xf32, #gpu.address_space<workgroup>>
+  %U = memref.view %all[%c4][] {te.stage = "U"} : memref<0xi8, #gpu.address_space<workgroup>> to memref<32xf32, #gpu.address_space<workgroup>>
+  %tx = gpu.thread_id x
+  %i = affine.apply affine_map<(d0) -> (d0 floordiv 4)>(%tx)
+  %j = affine.apply affine_map<(d0) -> (d0 mod 4)>(%tx)
+  %x = memref.load %A[%tx] : memref<64xf32>
+  memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+  memref.store %x, %T[%i, %j] : memref<8x4xf32, #gpu.address_space<workgroup>>
+  memref.store %x, %U[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
+  gpu.return
+}
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -176,3 +178,16 @@ def test_bools_in_shared_memory_and_between_kernels() -> None:
         out = np.zeros((16, 64), "f4")
         tw.build(s, [A, count], target="sim")(x, out)
         np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90a"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "uint8", "bool", "int16", "float32"]
+)
+def test_vectors_are_accessed_at_once(dtype: str, arch: str) -> None:
+    """16 bytes a thread are one load and one store of four words."""
+    lanes = 16 // numpy_dtype(dtype).itemsize
+    s, tensors = elementwise(lambda x: x, dtype, n=4096, lanes=lanes)
+    ptx = tw.build(s, tensors, target=tw.Target("cuda", arch=arch)).ptx
+    accesses = re.findall(r"\b(?:ld|st)\.global\S*", ptx)
+    assert accesses == ["ld.global.nc.v4.b32", "st.global.v4.b32"]

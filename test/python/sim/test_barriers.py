@@ -163,6 +163,35 @@ def two_dimensional(n: int = 32, block: int = 8):
     return s, [A, C], expected
 
 
+def own_elements(n: int = 96, block: int = 16):
+    """Stages in shared memory of which each thread reads what it wrote itself, some of them at places used before."""
+    A = te.placeholder((n,), name="A")
+    read = A
+    stages = []
+    for number in range(4):
+        # Longer than what is read of it, and so read at computed indices.
+        read = te.compute((n - number,), lambda i, read=read: read[i] * 2, name=f"S{number}")
+        stages.append(read)
+    C = te.compute((64,), lambda i: read[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    o, i = s[C].split(C.op.axis[0], block)
+    t, _ = s[C].split(i, 2)
+    bind(s[C], bx=o, tx=t)
+    for stage in stages:
+        s[stage].compute_at(s[C], o)
+        s[stage].set_scope("shared")
+        _, t, _ = halves(s, stage, block)
+        bind(s[stage], tx=t)
+    return s, [A, C], lambda a: a[:64] * 16 + 1
+
+
+def halves(s, stage, block: int):
+    """The stage's axis in blocks, in threads of two elements each."""
+    o, i = s[stage].split(stage.op.axis[0], block)
+    t, i = s[stage].split(i, 2)
+    return o, t, i
+
+
 # Each with the number of its barriers.
 PROGRAMS = {
     "gemm": (gemm, 2),
@@ -174,6 +203,7 @@ PROGRAMS = {
     "chain of 5": (lambda: chain(5), 5),
     "stencil": (stencil, 2),
     "row_sums": (row_sums, 2),
+    "own_elements": (own_elements, 0),
     "gemm with a ragged edge": (lambda: gemm(n=18), 2),
     "two_dimensional": (two_dimensional, 2),
 }

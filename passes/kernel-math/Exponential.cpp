@@ -1,0 +1,114 @@
+//===- Exponential.cpp - powers of e and what is made of them -------------===//
+#include "passes/kernel-math/Functions.h"
+
+using namespace tilewright::kernelmath;
+
+/// 2^n of an integral n that a normal number holds.
+static Float powerOf2(Int n) { return fromBits((n + n.m->bias()) << n.m->fraction()); }
+
+Float tilewright::kernelmath::scale(Float p, Float n) {
+  // In two steps, as 2^n alone may be beyond the range where the product is not.
+  Int whole = toInt(n), half = shiftSigned(whole, 1);
+  return p * powerOf2(half) * powerOf2(whole - half);
+}
+
+namespace {
+/// x = n ln(2) + r with |r| <= ln(2) / 2, and e^r - 1.
+struct Reduced {
+  Float n, power;
+};
+} // namespace
+
+static Reduced reduce(Pair x) {
+  MathBuilder &m = *x.high.m;
+  Pair ln2 = m.pair(kLn2);
+  Float n = roundToEven(x.high * m.part(kLog2e, 0));
+  Float r = fma(-n, ln2.low, fma(-n, ln2.high, x.high)) + x.low;
+  return {n, fma(r * r, m.polynomial(r, kExp), r)};
+}
+
+Float tilewright::kernelmath::expOfPair(Pair x, int exponent) {
+  auto [n, power] = reduce(x);
+  return scale(1.0 + power, n + exponent);
+}
+
+/// Beyond these bounds e^x is 0 or infinity, halved or not.
+static Float clamp(Float x) {
+  bool isDouble = x.m->isDouble();
+  return minimum(maximum(x, isDouble ? -760.0 : -110.0), isDouble ? 720.0 : 92.0);
+}
+
+Float tilewright::kernelmath::exp(Float x) {
+  MathBuilder &m = *x.m;
+  // Past the bounds f would be NaN for an infinite x.
+  x = clamp(x);
+  if (m.isDouble())
+    return expOfPair({x, m.number(0.0)});
+  // e^x = 2^n 2^f, where n is an integer and f, in [0, 1], is x log2(e) - n with both parts of log2(e).
+  Pair log2e = m.pair(kLog2e);
+  Float n = floor(x * log2e.high);
+  Float f = fma(x, log2e.low, fma(x, log2e.high, -n));
+  return exp2OfUnit(f) * exp2OfUnit(n);
+}
+
+Float tilewright::kernelmath::exp2(Float x) {
+  MathBuilder &m = *x.m;
+  if (!m.isDouble())
+    return exp2OfUnit(x);
+  x = minimum(maximum(x, -1080.0), 1030.0);
+  Float n = roundToEven(x);
+  Float r = (x - n) * m.part(kLn2, 0);
+  return scale(1.0 + fma(r * r, m.polynomial(r, kExp), r), n);
+}
+
+/// e^x - 1, of an x that is not near the largest: 2^n (e^r - 1) + (2^n - 1).
+static Float expm1OfModerate(Float x) {
+  auto [n, power] = reduce({x, x.m->number(0.0)});
+  Float scale = powerOf2(toInt(n));
+  return fma(power, scale, scale - 1.0);
+}
+
+Float tilewright::kernelmath::expm1(Float x) {
+  Float low = maximum(minimum(x, 1.0), -50.0);
+  Float result = select(x > 1.0, exp(x) - 1.0, expm1OfModerate(low));
+  return select(x == 0.0, x, result);
+}
+
+Float tilewright::kernelmath::sinh(Float x) {
+  Float a = abs(x);
+  Float e = expm1OfModerate(minimum(a, 1.0));
+  Float small = (e + e / (e + 1.0)) * 0.5;
+  Float half = expOfPair({clamp(a), x.m->number(0.0)}, -1);
+  return copySign(select(a < 1.0, small, half - 0.25 / half), x);
+}
+
+Float tilewright::kernelmath::cosh(Float x) {
+  Float half = expOfPair({clamp(abs(x)), x.m->number(0.0)}, -1);
+  return half + 0.25 / half;
+}
+
+Float tilewright::kernelmath::tanh(Float x) {
+  MathBuilder &m = *x.m;
+  Float a = abs(x);
+  if (m.isDouble()) {
+    Float e = expm1OfModerate(minimum(a + a, 50.0));
+    return copySign(e / (e + 2.0), x);
+  }
+  // 1 - 2 / (e^2|x| + 1). Near 0 that would cancel: a polynomial.
+  Float large = 1.0 - 2.0 / (exp(a + a) + 1.0);
+  static constexpr double coefficients[] = {0x1.01e104p-6, -0x1.ac795cp-5, 0x1.10b282p-3, -0x1.5553dap-2};
+  Float s = x * x;
+  Float small = fma(m.polynomial(s, {coefficients, coefficients}) * s, x, x);
+  return copySign(select(a < 0.6, small, large), x);
+}
+
+Float tilewright::kernelmath::erf(Float x) {
+  MathBuilder &m = *x.m;
+  Float a = abs(x);
+  Float small = fma(x, m.polynomial(x * x, kErf), x);
+  // 1 - erfc; past the bound that is 1.
+  Float far = minimum(a, m.isDouble() ? 6.0 : 4.0);
+  Float t = 1.0 / fma(far, m.number(0.5), m.number(1.0));
+  Float large = 1.0 - exp(-(far * far)) * m.polynomial(t, kErfc);
+  return select(a < 1.0, small, copySign(large, x));
+}

@@ -1,0 +1,167 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(expand-math,gpu.module(check-kernel-ops))' | FileCheck %s
+// RUN: tilewright-opt %s --tilewright-pipeline="from=gpu to=nvvm arch=sm_75" | FileCheck %s --check-prefix=NVVM
+
+// RUN: tilewright-opt %s --expand-math=only-beyond-llvm | FileCheck %s --check-prefix=LLVM
+
+// NVVM-NOT: __nv_
+// NVVM: llvm.intr.exp2
+// NVVM-NOT: __nv_
+gpu.module @functions {
+  // e^x is 2^n 2^f; the bounds keep f a number where x is infinite.
+  // CHECK-LABEL: gpu.func @exp
+  // CHECK: %[[LOW:.*]] = arith.maximumf %{{.*}}, %{{.*}} : f32
+  // CHECK: %[[X:.*]] = arith.minimumf %[[LOW]], %{{.*}} : f32
+  // CHECK: %[[T:.*]] = arith.mulf %[[X]], %{{.*}} : f32
+  // CHECK: %[[N:.*]] = math.floor %[[T]] : f32
+  // CHECK: math.fma %[[X]]
+  // CHECK: %[[F:.*]] = math.fma %[[X]]
+  // CHECK-DAG: %[[A:.*]] = math.exp2 %[[F]] : f32
+  // CHECK-DAG: %[[B:.*]] = math.exp2 %[[N]] : f32
+  // CHECK: %[[Y:.*]] = arith.mulf %[[A]], %[[B]] : f32
+  // CHECK: memref.store %[[Y]]
+  gpu.func @exp(%a: memref<4xf32>) kernel {
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %y = math.exp %x : f32
+    memref.store %y, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @vectors
+  // CHECK: math.exp2 %{{.*}} : vector<4xf32>
+  // CHECK-NOT: math.{{exp |log|tanh}}
+  gpu.func @vectors(%a: memref<4xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = vector.load %a[%c0] : memref<4xf32>, vector<4xf32>
+    %0 = math.exp %x : vector<4xf32>
+    %1 = math.log %0 : vector<4xf32>
+    %2 = math.tanh %1 : vector<4xf32>
+    vector.store %2, %a[%c0] : memref<4xf32>, vector<4xf32>
+    gpu.return
+  }
+
+  // Types of 16 bits go through f32.
+  // CHECK-LABEL: gpu.func @narrow
+  // CHECK: arith.extf %{{.*}} : f16 to f32
+  // CHECK: math.exp2 %{{.*}} : f32
+  // CHECK: arith.truncf %{{.*}} : f32 to f16
+  // CHECK: arith.extf %{{.*}} : bf16 to f32
+  // CHECK-NOT: math.log
+  // CHECK: arith.truncf %{{.*}} : f32 to bf16
+  gpu.func @narrow(%a: memref<4xf16>, %b: memref<4xbf16>) kernel {
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf16>
+    %0 = math.exp %x : f16
+    memref.store %0, %a[%i] : memref<4xf16>
+    %y = memref.load %b[%i] : memref<4xbf16>
+    %1 = math.log %y : bf16
+    memref.store %1, %b[%i] : memref<4xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @others
+  // CHECK-NOT: math.{{log|tanh|rsqrt}}
+  // CHECK: math.sqrt %{{.*}} : f64
+  // CHECK: arith.divf %{{.*}} : f64
+  gpu.func @others(%a: memref<4xf32>, %b: memref<4xf64>) kernel {
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %0 = math.log2 %x : f32
+    %1 = math.log10 %0 : f32
+    %2 = math.tanh %1 : f32
+    %3 = math.rsqrt %2 : f32
+    memref.store %3, %a[%i] : memref<4xf32>
+    %z = memref.load %b[%i] : memref<4xf64>
+    %4 = math.rsqrt %z : f64
+    memref.store %4, %b[%i] : memref<4xf64>
+    gpu.return
+  }
+
+  // Every function of te; check-kernel-ops has nothing to refuse.
+  // CHECK-LABEL: gpu.func @all
+  // CHECK-NOT: math.{{[a-z0-9]*(exp|log|sin|cos|tan|erf|pow|is)}}
+  // CHECK: gpu.return
+  gpu.func @all(%a: memref<4xf64>) kernel {
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf64>
+    %0 = math.exp %x : f64
+    %1 = math.exp2 %0 : f64
+    %2 = math.expm1 %1 : f64
+    %3 = math.sinh %2 : f64
+    %4 = math.cosh %3 : f64
+    %5 = math.tanh %4 : f64
+    %6 = math.erf %5 : f64
+    %7 = math.log %6 : f64
+    %8 = math.log2 %7 : f64
+    %9 = math.log10 %8 : f64
+    %10 = math.log1p %9 : f64
+    %11 = math.asinh %10 : f64
+    %12 = math.acosh %11 : f64
+    %13 = math.atanh %12 : f64
+    %14 = math.sin %13 : f64
+    %15 = math.cos %14 : f64
+    %16 = math.tan %15 : f64
+    %17 = math.asin %16 : f64
+    %18 = math.acos %17 : f64
+    %19 = math.atan %18 : f64
+    %20 = math.atan2 %19, %x : f64
+    %21 = math.powf %20, %x : f64
+    memref.store %21, %a[%i] : memref<4xf64>
+    gpu.return
+  }
+
+  // Large numbers take the branch: only there the bits of 2 / pi are looked at.
+  // CHECK-LABEL: gpu.func @branch
+  // CHECK: %[[LARGE:.*]] = arith.cmpf olt, %{{.*}}, %{{.*}} : vector<2xf32>
+  // CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[LARGE]] : vector<2xi1> into i1
+  // CHECK: scf.if %[[ANY]] -> (vector<2xf32>, vector<2xf32>, vector<2xi32>)
+  // CHECK: arith.mului_extended
+  // CHECK: } else {
+  gpu.func @branch(%a: memref<2xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = vector.load %a[%c0] : memref<2xf32>, vector<2xf32>
+    %0 = math.sin %x : vector<2xf32>
+    vector.store %0, %a[%c0] : memref<2xf32>, vector<2xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @known_powers
+  // CHECK: %[[X:.*]] = memref.load
+  // CHECK-NEXT: %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]] : f32
+  // CHECK-NEXT: memref.store %[[SQUARE]]
+  gpu.func @known_powers(%a: memref<4xf32>) kernel {
+    %two = arith.constant 2.0 : f32
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %y = math.powf %x, %two : f32
+    memref.store %y, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @loops
+  // CHECK-COUNT-2: arith.remui
+  // CHECK: %[[POWER:.*]]:3 = scf.while
+  // CHECK: memref.store %[[POWER]]#0
+  gpu.func @loops(%a: memref<4xf32>, %b: memref<4xi32>) kernel {
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %0 = arith.remf %x, %x : f32
+    memref.store %0, %a[%i] : memref<4xf32>
+    %y = memref.load %b[%i] : memref<4xi32>
+    %1 = math.ipowi %y, %y : i32
+    memref.store %1, %b[%i] : memref<4xi32>
+    gpu.return
+  }
+}
+
+// For a target with the C library.
+// LLVM-LABEL: func.func @beyond_llvm
+// LLVM: math.exp
+// LLVM-NOT: math.erf
+// LLVM-NOT: math.isinf
+func.func @beyond_llvm(%x: f32) -> i1 {
+  %0 = math.exp %x : f32
+  %1 = math.erf %0 : f32
+  %2 = math.isinf %1 : f32
+  return %2 : i1
+}

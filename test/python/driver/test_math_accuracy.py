@@ -1,0 +1,206 @@
+"""How far the functions of te are off on the simulator, which runs the very expansions that a GPU does.
+
+The error is in units of the last place of the true result, which is computed with 64 bits of precision. A GPU's own 2^x of
+f32 adds to `exp`, `exp2`, `tanh`, `erf` and `sigmoid` what that unit is off: two units at most, by NVIDIA's tables.
+"""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright as tw
+from tilewright import te
+
+Exact = np.longdouble
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+    pytest.mark.skipif(np.finfo(Exact).nmant < 63, reason="needs a long double of 64 bits of precision"),
+]
+
+# NumPy's function, and the largest error found for f32 and f64, rounded up. (fmod is exact.)
+UNARY = {
+    "exp": (np.exp, 1.3, 1.2), "exp2": (np.exp2, 0.6, 1.2), "tanh": (np.tanh, 2.1, 2.4), "sinh": (np.sinh, 2.4, 2.4),
+    "cosh": (np.cosh, 1.5, 1.5), "log": (np.log, 0.9, 0.9), "log2": (np.log2, 1.9, 0.6), "log10": (np.log10, 1.9, 0.6),
+    "log1p": (np.log1p, 1.0, 1.0), "asinh": (np.arcsinh, 2.0, 1.9), "acosh": (np.arccosh, 2.0, 2.0),
+    "atanh": (np.arctanh, 2.2, 2.0), "sin": (np.sin, 0.9, 0.9), "cos": (np.cos, 0.9, 0.9), "tan": (np.tan, 2.2, 2.2),
+    "asin": (np.arcsin, 1.0, 1.0), "acos": (np.arccos, 1.0, 1.0), "atan": (np.arctan, 1.8, 1.7),
+    "sqrt": (np.sqrt, 0.5, 0.5), "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
+    "erf": (lambda x: np.vectorize(math.erf)(x.astype("f8")).astype(Exact), 1.6, 1.6),
+    "floor": (np.floor, 0.0, 0.0), "ceil": (np.ceil, 0.0, 0.0), "trunc": (np.trunc, 0.0, 0.0),
+    "nearbyint": (np.rint, 0.0, 0.0), "abs": (np.abs, 0.0, 0.0),
+    "round": (lambda x: np.copysign(np.floor(np.abs(x) + Exact(0.5)), x), 0.0, 0.0),
+}  # fmt: skip
+BINARY = {"power": (np.power, 1.2, 1.2), "atan2": (np.arctan2, 1.8, 1.7), "fmod": (np.fmod, 0.0, 0.0)}
+
+
+def special_values(dtype: str) -> np.ndarray:
+    info = np.finfo(dtype)
+    positive = [0.0, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, info.tiny / 4, 1.0, 1 + info.eps, 1 - info.epsneg,
+                0.5, 1.5, 2.0, 2.5, 3.0, 10.0, 100.0, 1e3, 1e10, 1e22, 1e30, np.pi, np.pi / 2, np.pi / 4, 65535.5, 65536.5, 2.0**30 + 1,
+                88.7, 88.73, 103.9, 104.0, 709.78, 709.79, 745.1, 745.2, 1024.0, 1075.0,
+                # next to multiples of pi / 2 as hardly any others
+                16367173 * 2.0**72, 6381956970095103 * 2.0**797]  # fmt: skip
+    values = np.array(positive, "f8").astype(dtype)
+    return np.concatenate([values, -values])
+
+
+def samples(dtype: str, count: int, seed: int) -> np.ndarray:
+    """Any bits, ordinary numbers, those between -1.2 and 1.2, those up to the bounds of the exponential; the special ones."""
+    rng = np.random.default_rng(seed)
+    special = special_values(dtype)
+    quarter = count // 4
+    unsigned = f"u{np.dtype(dtype).itemsize}"
+    values = np.concatenate([
+        special,
+        rng.integers(0, np.iinfo(unsigned).max, quarter, unsigned, endpoint=True).view(dtype),
+        rng.standard_normal(quarter) * np.exp2(rng.uniform(-20, 8, quarter)),
+        rng.uniform(-1.2, 1.2, quarter),
+        rng.uniform(-1.0, 1.0, quarter) * rng.choice([110.0, 800.0], quarter),
+    ])  # fmt: skip
+    return values[:count].astype(dtype)
+
+
+def build(function, dtypes: list[str], count: int, lanes: int = 1):
+    inputs = [te.placeholder((count,), dtype, name=f"A{i}") for i, dtype in enumerate(dtypes)]
+    B = te.compute((count,), lambda i: function(*(a[i] for a in inputs)), name="B")
+    s = te.create_schedule(B.op)
+    block, inner = s[B].split(B.op.axis[0], factor=256)
+    thread, lane = s[B].split(inner, factor=lanes)
+    s[B].bind(block, te.thread_axis("blockIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.x"))
+    s[B].vectorize(lane)
+    return tw.build(s, [*inputs, B], target=tw.Target("sim", checks=False)), np.zeros(
+        count, np.dtype(getattr(ml_dtypes, B.dtype, B.dtype))
+    )
+
+
+def compute(function, *arrays: np.ndarray, lanes: int = 1) -> np.ndarray:
+    kernel, out = build(function, [array.dtype.name for array in arrays], len(arrays[0]), lanes)
+    kernel(*arrays, out)
+    return out
+
+
+def assert_within(bound: float, got: np.ndarray, exact: np.ndarray, *arrays: np.ndarray) -> None:
+    """The error is at most `bound`; infinities, NaNs and the signs of zeros are right."""
+    rounded = exact.astype(got.dtype)
+    info = np.finfo(got.dtype)
+    unit = np.spacing(np.maximum(np.abs(rounded), info.tiny)).astype(Exact)
+    error = np.abs(got.astype(Exact) - exact) / unit
+    same = (got == rounded) & (np.signbit(got) == np.signbit(rounded)) | np.isnan(got) & np.isnan(exact)
+    isolated = ~np.isfinite(got) | ~np.isfinite(rounded) | (exact == 0)
+    error = np.where(isolated, np.where(same, 0, np.inf), error)
+    worst = int(np.argmax(error))
+    where = [array[worst] for array in arrays]
+    assert error[worst] <= bound, (
+        f"{float(error[worst]):.3f} units at {where}: got {got[worst]!r}, expected {exact[worst]!r}"
+    )
+
+
+def check_unary(name: str, dtype: str, count: int, seed: int) -> None:
+    function, *bounds = UNARY[name]
+    x = samples(dtype, count, seed)
+    assert_within(bounds[dtype == "float64"], compute(getattr(te, name), x), function(x.astype(Exact)), x)
+
+
+def check_binary(name: str, dtype: str, count: int, seed: int) -> None:
+    function, *bounds = BINARY[name]
+    x, y = samples(dtype, count, seed), np.random.default_rng(seed).permutation(samples(dtype, count, seed + 1))
+    special = special_values(dtype)
+    pairs = min(count, len(special) ** 2)
+    x[:pairs], y[:pairs] = np.repeat(special, len(special))[:pairs], np.tile(special, len(special))[:pairs]
+    exact = function(x, y).astype(Exact) if name == "fmod" else function(x.astype(Exact), y.astype(Exact))
+    assert_within(bounds[dtype == "float64"], compute(getattr(te, name), x, y), exact, x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name: str, dtype: str) -> None:
+    check_unary(name, dtype, 1 << 15, seed=1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name: str, dtype: str) -> None:
+    check_binary(name, dtype, 1 << 15, seed=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_densely(name: str, dtype: str) -> None:
+    for seed in range(3, 7):
+        (check_unary if name in UNARY else check_binary)(name, dtype, 1 << 20, seed)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", UNARY)
+def test_every_number_of_16_bits(name: str, dtype: str) -> None:
+    """What f32 computes, rounded: off by half a unit and what f32 is off."""
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    x = np.arange(1 << 16, dtype="u2").view(kind)
+    got = compute(getattr(te, name), x)
+    wide = UNARY[name][0](x.astype("f8"))
+    rounded = wide.astype("f4").astype(kind)
+    near = [np.nextafter(rounded, kind.type(end)) for end in (-np.inf, np.inf)]
+    same = (got == rounded) | np.isnan(got) & np.isnan(rounded)
+    # Next to a tie the other neighbour is as good.
+    tie = np.abs(np.abs(wide - got.astype("f8")) - np.abs(wide - rounded.astype("f8"))) <= np.abs(wide) * 2.0**-21
+    wrong = ~(same | ((got == near[0]) | (got == near[1])) & tie)
+    assert not wrong.any(), (x[wrong][:3], got[wrong][:3], rounded[wrong][:3])
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "tan", "asin", "erf", "sinh", "power", "atan2", "fmod"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lanes_compute_what_scalars_do(name: str, dtype: str) -> None:
+    arrays = [samples(dtype, 4096, seed) for seed in range(2 if name in BINARY else 1)]
+    function = getattr(te, name)
+    np.testing.assert_array_equal(compute(function, *arrays, lanes=4), compute(function, *arrays))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_predicates(dtype: str) -> None:
+    x = special_values(dtype)
+    x = np.resize(x, 256)
+    for name in ("isnan", "isfinite", "isinf"):
+        np.testing.assert_array_equal(compute(getattr(te, name), x), getattr(np, name)(x))
+
+
+def test_sigmoid() -> None:
+    x = samples("float32", 1 << 14, 8)
+    x[x < -87] = 0  # e^-x overflows where the sigmoid is subnormal
+    assert_within(3.0, compute(te.sigmoid, x), 1 / (1 + np.exp(-x.astype(Exact))), x)
+
+
+@pytest.mark.parametrize("exponent, bound", [(-1.0, 0.5), (1.0, 0.0), (2.0, 0.5), (3.0, 1.6), (0.5, 1.2)])
+def test_known_powers(exponent: float, bound: float) -> None:
+    x = samples("float64", 1 << 12, 9)
+    assert_within(
+        bound, compute(lambda a: te.power(a, te.const(exponent, "float64")), x), x.astype(Exact) ** Exact(exponent), x
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint32"])
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+def test_integer_powers(dtype: str, target: str) -> None:
+    rng = np.random.default_rng(10)
+    x = rng.integers(-5 if dtype[0] == "i" else 0, 6, 256).astype(dtype)
+    y = rng.integers(0, min(np.iinfo(dtype).max, 1000), 256).astype(dtype)
+    bits = np.iinfo(dtype).bits
+    exact = [pow(int(a), int(b), 1 << bits) for a, b in zip(x, y)]
+    expected = np.array(exact, f"u{bits // 8}" if bits < 64 else "u8").view(dtype)
+    kernel, out = build(te.power, [dtype, dtype], 256)
+    if target == "cpu":
+        A, B = te.placeholder((256,), dtype, "A"), te.placeholder((256,), dtype, "B")
+        C = te.compute((256,), lambda i: te.power(A[i], B[i]), name="C")
+        kernel = tw.build(te.create_schedule(C.op), [A, B, C], target="cpu")
+    kernel(x, y, out)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_negative_integer_powers_round_towards_0() -> None:
+    x = np.resize(np.int32([1, -1, -1, 2, -3, 0]), 256)
+    y = np.resize(np.int32([-3, -3, -4, -1, -2, -1]), 256)
+    np.testing.assert_array_equal(compute(te.power, x, y), np.resize(np.int32([1, -1, 1, 0, 0, 0]), 256))
