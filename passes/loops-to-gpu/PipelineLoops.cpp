@@ -41,7 +41,7 @@ private:
   void usePlace(Operation *root, Value k);
   Value add(Value k, int64_t distance);
 
-  scf::ForOp loop;
+  scf::ForOp loop, pipelined;
   int64_t depth;
   bool isAsync;
   Location loc;
@@ -158,7 +158,7 @@ void Pipeliner::useRegisters(memref::StoreOp store, Operation *nest, Part part, 
   std::reverse(shape.begin(), shape.end());
   OpBuilder::InsertionGuard guard(builder);
   if (number == registers.size()) {
-    builder.setInsertionPoint(loop);
+    builder.setInsertionPoint(pipelined);
     auto type = MemRefType::get(shape, store.getValue().getType(), MemRefLayoutAttrInterface(),
                                 gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Private));
     auto alloca = memref::AllocaOp::create(builder, store.getLoc(), type);
@@ -232,7 +232,7 @@ LogicalResult Pipeliner::run() {
     commit();
   }
 
-  auto pipelined = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+  pipelined = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
   pipelined->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   pipelined->removeDiscardableAttr(schedule::kPipelineAttr);
   pipelined->removeDiscardableAttr(schedule::kAsyncAttr);
