@@ -1,7 +1,7 @@
 """How far the functions of te are off on the simulator, which runs the very expansions that a GPU does.
 
-The error is in units of the last place of the true result, which is computed with 64 bits of precision. A GPU's own 2^x of
-f32 adds to `exp`, `exp2`, `tanh`, `erf` and `sigmoid` what that unit is off: two units at most, by NVIDIA's tables.
+The error is in units of the last place of the true result, which is computed with 64 bits of precision. A GPU's own 2^x
+of f32 adds to `exp`, `exp2`, `tanh`, `erf` and `sigmoid` what that unit is off: two units at most, by NVIDIA's tables.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ BINARY = {"power": (np.power, 1.2, 1.2), "atan2": (np.arctan2, 2.2, 2.0), "fmod"
 
 def special_values(dtype: str) -> np.ndarray:
     info = np.finfo(dtype)
-    positive = [0.0, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, info.tiny / 4, 1.0, 1 + info.eps, 1 - info.epsneg,
-                0.5, 1.5, 2.0, 2.5, 3.0, 10.0, 100.0, 1e3, 1e10, 1e22, 1e30, np.pi, np.pi / 2, np.pi / 4, 65535.5, 65536.5, 2.0**30 + 1,
+    positive = [0.0, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, info.tiny / 4, 1.0,
+                1 + info.eps, 1 - info.epsneg, 0.5, 1.5, 2.0, 2.5, 3.0, 10.0, 100.0, 1e3, 1e10, 1e22, 1e30, np.pi, np.pi / 2, np.pi / 4,
+                65535.5, 65536.5, 2.0**30 + 1,
                 88.7, 88.73, 103.9, 104.0, 709.78, 709.79, 745.1, 745.2, 1024.0, 1075.0,
                 # next to multiples of pi / 2 as hardly any others
                 16367173 * 2.0**72, 6381956970095103 * 2.0**797]  # fmt: skip
@@ -49,7 +50,7 @@ def special_values(dtype: str) -> np.ndarray:
 
 
 def samples(dtype: str, count: int, seed: int) -> np.ndarray:
-    """Any bits, ordinary numbers, those between -1.2 and 1.2, those up to the bounds of the exponential; the special ones."""
+    """Special values, any bits, ordinary numbers, those between -1.2 and 1.2, those up to the bounds of exponentials."""
     rng = np.random.default_rng(seed)
     special = special_values(dtype)
     quarter = count // 4

@@ -1,4 +1,4 @@
-"""Vectorized axes whose extents the lanes do not divide: right on the simulator, wide accesses in PTX where they may be."""
+"""Vectorized axes whose extents the lanes do not divide: right on the simulator, wide in PTX where they may be."""
 
 from __future__ import annotations
 
