@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 # What a primitive did to a loop that stays one.
-_MARKS = {"reorder": "reordered", "vectorize": "vectorized", "unroll": "unrolled"}
+_MARKS = {
+    "reorder": "reordered",
+    "vectorize": "vectorized",
+    "unroll": "unrolled",
+    "storage_align": "its neighbours in the buffer set apart",
+    "software_pipeline": "pipelined",
+}
 
 
 def explain(schedule: Schedule, axis: IterVar, source: Source) -> str:

@@ -16,7 +16,7 @@ __all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]
 CALLS_OF_SCHEDULE = ("cache_read", "cache_write")
 CALLS_OF_STAGE = (
     "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
-    "compute_inline", "compute_root",
+    "compute_inline", "compute_root", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
 )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ class Reader:
     def _on_stage(self, primitive: Primitive) -> Step:
         return Step(primitive.name, self.variables[primitive.operands[0]])
 
-    _compute_inline = _compute_root = _on_stage
+    _compute_inline = _compute_root = _double_buffer = _on_stage
 
     def _compute_at(self, primitive: Primitive) -> Step:
         stage, consumer, axis = primitive.operands
@@ -157,6 +157,19 @@ class Reader:
 
     def _set_scope(self, primitive: Primitive) -> Step:
         return Step("set_scope", self.variables[primitive.operands[0]], (primitive.options["scope"],))
+
+    def _storage_align(self, primitive: Primitive) -> Step:
+        stage, axis = primitive.operands
+        args = (self._of(axis), primitive.options["factor"], primitive.options["offset"])
+        return Step("storage_align", self.variables[stage], args)
+
+    def _launch_bounds(self, primitive: Primitive) -> Step:
+        return Step("launch_bounds", self.variables[primitive.operands[0]], (primitive.options["min_blocks"],))
+
+    def _software_pipeline(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        options = {"use_async": True} if "async" in primitive.options else {}
+        return Step("software_pipeline", self._stage_of[axis], (self._of(axis), primitive.options["depth"]), options)
 
     def _cache_read(self, primitive: Primitive) -> Step:
         options = primitive.options
