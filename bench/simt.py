@@ -1,7 +1,7 @@
 """Elementwise kernels and the register-tiled f32 GEMM beside torch, in one run on one GPU.
 
-`python bench/simt.py OUT.json`: median of event times, inputs random, the L2 cache flushed before every run, every result
-checked against float64. Figures that are claimed stand in bench/results/ with the command, commit and device that made them.
+`python bench/simt.py OUT.json`: median of event times, inputs random, the L2 cache flushed before every run, each
+result checked against float64. Figures that are claimed stand in bench/results/ with the command, commit and device.
 """
 
 from __future__ import annotations
@@ -56,11 +56,21 @@ def bench_add(results: dict) -> None:
     copy = median_ms(lambda: target.copy_(source))
     results["copy 1GiB"] = {"ms": copy, "TBs": 2 * source.numel() / copy / 1e9}
     add = tw.build(*vector_add(n), target="cuda", name="add")
-    a, b, c = torch.randn(n, device="cuda"), torch.randn(n, device="cuda"), torch.full((n,), float("nan"), device="cuda")
+    a, b, c = (
+        torch.randn(n, device="cuda"),
+        torch.randn(n, device="cuda"),
+        torch.full((n,), float("nan"), device="cuda"),
+    )
     ours = median_ms(lambda: add(a, b, c))
     exact = bool(torch.equal(c.double(), (a.double() + b.double()).float().double()))
     theirs = median_ms(lambda: torch.add(a, b, out=c))
-    results["add f32 2^27"] = {"ms": ours, "TBs": 12 * n / ours / 1e9, "torch_ms": theirs, "of_copy": (12 * n / ours) / (2 * source.numel() / copy), "exact": exact}
+    results["add f32 2^27"] = {
+        "ms": ours,
+        "TBs": 12 * n / ours / 1e9,
+        "torch_ms": theirs,
+        "of_copy": (12 * n / ours) / (2 * source.numel() / copy),
+        "exact": exact,
+    }
 
 
 def bench_gemm(results: dict) -> None:

@@ -54,32 +54,37 @@ QUARTER_PI = (mp.pi / 4) ** 2 * mp.mpf("1.004")
 EIGHTH_PI = mp.tan(mp.pi / 8) ** 2 * mp.mpf("1.01")
 LOG = mp.mpf("0.1717") ** 2
 
-# Name, what it is, function, range, weight, degrees for f32 and f64. The weights make the errors relative to the results.
+# Name, what it is, function, range, weight, degrees for f32 and f64. The weights make the errors relative to results.
 FITS = [
     ("kExp", "(e^r - 1 - r) / r^2, of |r| <= ln(2) / 2", lambda r: (mp.expm1(r) - r) / r**2,
      (-HALF_LN2, HALF_LN2 * mp.mpf("1.0001")), lambda r: max(abs(r), mp.mpf("0.03")) ** 2, (4, 9)),
     ("kSin", "(sin x - x) / x^3, of x^2 where |x| <= pi / 4", of_square(lambda x: (mp.sin(x) - x) / x**3),
      (TINY, QUARTER_PI), lambda z: z, (2, 5)),
-    ("kCos", "(cos x - 1 + x^2 / 2) / x^4, of x^2 where |x| <= pi / 4", of_square(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4),
+    ("kCos", "(cos x - 1 + x^2 / 2) / x^4, of x^2 where |x| <= pi / 4",
+     of_square(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4),
      (TINY, QUARTER_PI), lambda z: z * z, (2, 5)),
     ("kAsin", "(asin x - x) / x^3, of x^2 where |x| <= 1/2", of_square(lambda x: (mp.asin(x) - x) / x**3),
      (TINY, "0.2501"), lambda z: z, (5, 12)),
     ("kAtan", "(atan x - x) / x^3, of x^2 where |x| <= tan(pi / 8)", of_square(lambda x: (mp.atan(x) - x) / x**3),
      (TINY, EIGHTH_PI), lambda z: z, (4, 10)),
-    ("kLog", "(2 atanh(s) / s - 2) / s^2, of s^2 where |s| <= 0.1717", of_square(lambda s: (2 * mp.atanh(s) / s - 2) / s**2),
+    ("kLog", "(2 atanh(s) / s - 2) / s^2, of s^2 where |s| <= 0.1717",
+     of_square(lambda s: (2 * mp.atanh(s) / s - 2) / s**2),
      (TINY, LOG), lambda z: z, (2, 6)),
     ("kLogTail", "(atanh(s) / s - 1 - s^2 / 3) / s^4, of s^2 where |s| <= 0.1717",
      of_square(lambda s: (mp.atanh(s) / s - 1 - s * s / 3) / s**4), (TINY, LOG), lambda z: z * z, (2, 7)),
     ("kErf", "erf(x) / x - 1, of x^2 where |x| <= 1", of_square(lambda x: mp.erf(x) / x - 1),
      (TINY, "1.002"), lambda z: mp.mpf(1), (7, 12)),
-    ("kErfc", "erfc(x) e^(x^2), of 1 / (1 + x / 2) where 1 <= x", lambda t: mp.erfc(2 / t - 2) * mp.exp((2 / t - 2) ** 2),
+    ("kErfc", "erfc(x) e^(x^2), of 1 / (1 + x / 2) where 1 <= x",
+     lambda t: mp.erfc(2 / t - 2) * mp.exp((2 / t - 2) ** 2),
      {24: (mp.mpf(1) / 3, mp.mpf(2) / 3), 53: (mp.mpf("0.24"), mp.mpf(2) / 3)},
      lambda t: mp.exp(-((2 / t - 2) ** 2)) + mp.mpf(10) ** -4, (5, 13)),
 ]  # fmt: skip
 
 # A constant in three parts of 53 bits.
-CONSTANTS = [("kLn2", "ln(2)", mp.log(2)), ("kLog2e", "log2(e)", 1 / mp.log(2)), ("kLog10e", "log10(e)", 1 / mp.log(10)),
-             ("kHalfPi", "pi / 2", mp.pi / 2), ("kTwoOverPi", "2 / pi", 2 / mp.pi), ("kThird", "1 / 3", mp.mpf(1) / 3)]  # fmt: skip
+CONSTANTS = [("kLn2", "ln(2)", mp.log(2)), ("kLog2e", "log2(e)", 1 / mp.log(2)),
+             ("kLog10e", "log10(e)", 1 / mp.log(10)),
+             ("kHalfPi", "pi / 2", mp.pi / 2), ("kTwoOverPi", "2 / pi", 2 / mp.pi),
+             ("kThird", "1 / 3", mp.mpf(1) / 3)]  # fmt: skip
 
 
 def listed(values: list[str], indent: str = "    ", per_line: int = 4) -> str:

@@ -77,9 +77,35 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     %x = vector.load %A[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
     vector.store %x, %B[%c0] {alignment = 16} : memref<4xf32>, vector<4xf32>
     ```
-    A loop whose body has no vector form, such as one with a predicate inside, stays a loop.
+    A predicate on the lanes is decided before them: where it holds in all of them they are a vector, for the rest the
+    loop stays, unless the lanes provably agree.
+
+    ```mlir
+    scf.for %j = %c0 to %c4 step %c1 {
+      %k = affine.apply affine_map<(i, j) -> (i * 4 + j)>(%i, %j)
+      %inside = arith.cmpi slt, %k, %n : index
+      scf.if %inside {
+        %x = memref.load %A[%k] : memref<?xf32>
+        memref.store %x, %B[%k] : memref<?xf32>
+      }
+    } {schedule.vectorize}
+    ```
+    becomes
+    ```mlir
+    %last = affine.apply affine_map<(i, j) -> (i * 4 + j)>(%i, %c3)
+    %all = arith.cmpi slt, %last, %n : index
+    scf.if %all {
+      %first = affine.apply affine_map<(i, j) -> (i * 4 + j)>(%i, %c0)
+      %x = vector.load %A[%first] {alignment = 16} : memref<?xf32>, vector<4xf32>
+      vector.store %x, %B[%first] {alignment = 16} : memref<?xf32>, vector<4xf32>
+    } else {
+      scf.for %j = ...
+    }
+    ```
+    A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop.
   }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {

@@ -2,10 +2,11 @@
 //
 // The loops of a schedule compute element by element, so the body of a vectorized loop is scalar code in one variable.
 // Each op becomes its vector twin: a load along the last dimension a vector load, one that does not move a scalar, any
-// other a gather of elements. A predicate on the lanes leaves the loop as it is where it cannot be hoisted.
+// other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/PassSupport.h"
+#include "passes/loops-to-gpu/Lanes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,59 +19,6 @@ namespace tilewright {
 
 /// The widest access of a thread, in bytes.
 static constexpr int64_t kMaxBytes = 16;
-
-/// How an index changes from lane to lane: by a constant, or in some other way.
-static std::optional<int64_t> getStride(Value index, Value variable) {
-  if (index == variable)
-    return 1;
-  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply) {
-    Operation *op = index.getDefiningOp();
-    auto loop = cast<BlockArgument>(variable).getOwner()->getParentOp();
-    return op && loop->isAncestor(op) ? std::nullopt : std::optional<int64_t>(0);
-  }
-  int64_t stride = 0;
-  AffineExpr expr = apply.getAffineMap().getResult(0);
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    auto inner = getStride(operand, variable);
-    if (!inner)
-      return std::nullopt;
-    if (*inner == 0)
-      continue;
-    bool isDim = i < apply.getAffineMap().getNumDims();
-    AffineExpr unknown = isDim ? getAffineDimExpr(i, index.getContext())
-                               : getAffineSymbolExpr(i - apply.getAffineMap().getNumDims(), index.getContext());
-    AffineExpr next = expr.replace(unknown, unknown + 1);
-    auto difference = dyn_cast<AffineConstantExpr>(
-        simplifyAffineExpr(next - expr, apply.getAffineMap().getNumDims(), apply.getAffineMap().getNumSymbols()));
-    if (!difference)
-      return std::nullopt;
-    stride += *inner * difference.getValue();
-  }
-  return stride;
-}
-
-/// The largest power of two known to divide an index while `variable` is 0.
-static int64_t getDivisor(Value index, Value variable) {
-  if (index == variable)
-    return 1 << 30;
-  if (auto constant = getConstantIntValue(index))
-    return *constant ? *constant & -*constant : 1 << 30;
-  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply)
-    return 1;
-  // Each operand counts with what divides it: as a multiple of that.
-  AffineMap map = apply.getAffineMap();
-  SmallVector<AffineExpr> dims, symbols;
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    bool isDim = i < map.getNumDims();
-    AffineExpr expr = isDim ? getAffineDimExpr(i, index.getContext()) : getAffineSymbolExpr(i - map.getNumDims(), index.getContext());
-    expr = operand == variable ? getAffineConstantExpr(0, index.getContext()) : expr * getDivisor(operand, variable);
-    (isDim ? dims : symbols).push_back(expr);
-  }
-  int64_t divisor = map.getResult(0).replaceDimsAndSymbols(dims, symbols).getLargestKnownDivisor();
-  return divisor ? divisor & -divisor : 1 << 30;
-}
 
 namespace {
 /// One loop on its way to vectors.
@@ -85,6 +33,16 @@ public:
         return true;
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
+    });
+  }
+
+  /// Whether some access gets wider by it.
+  bool isWorthwhile() {
+    return llvm::any_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+      if (auto load = dyn_cast<memref::LoadOp>(op))
+        return getWidth(load.getMemRefType(), load.getIndices()) > 1;
+      auto store = dyn_cast<memref::StoreOp>(op);
+      return store && getWidth(store.getMemRefType(), store.getIndices()) > 1;
     });
   }
 
@@ -267,10 +225,21 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
         return signalPassFailure();
       }
       LoopVectorizer vectorizer(loop, *extent);
-      if (*extent > 1 && vectorizer.canVectorize())
+      if (*extent > 1 && vectorizer.canVectorize()) {
         vectorizer.run();
+        continue;
+      }
+      loop->removeAttr(schedule::kVectorizeAttr);
+      LanePredicates predicates(loop, *extent);
+      if (*extent == 1 || !predicates.canHoist())
+        continue;
+      // The loop as it is when all its predicates hold.
+      scf::ForOp unguarded = predicates.createUnguarded();
+      LoopVectorizer lanes(unguarded, *extent);
+      if (lanes.canVectorize() && lanes.isWorthwhile())
+        LoopVectorizer(predicates.hoist(unguarded), *extent).run();
       else
-        loop->removeAttr(schedule::kVectorizeAttr);
+        unguarded.erase();
     }
   }
 };

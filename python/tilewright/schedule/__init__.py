@@ -6,5 +6,6 @@ Each primitive is checked and becomes an op of the `schedule` dialect at the cal
 
 from .schedule import Schedule, create_schedule
 from .stage import Stage
+from .trace import Trace
 
-__all__ = ["Schedule", "Stage", "create_schedule"]
+__all__ = ["Schedule", "Stage", "Trace", "create_schedule"]

@@ -107,9 +107,7 @@ def reorder(order: Sequence[ir.Value], name: str) -> ir.OpView:
 
 def bind(axis: ir.Value, name: str, thread: str, extent: int | None) -> ir.OpView:
     tag = "vthread" if thread.startswith("vthread") else thread
-    return ops.BindOp(
-        axis, ir.Attribute.parse(f"#schedule.thread<{tag}>"), extent=_integer(extent), loc=_named(name)
-    )
+    return ops.BindOp(axis, ir.Attribute.parse(f"#schedule.thread<{tag}>"), extent=_integer(extent), loc=_named(name))
 
 
 def vectorize(axis: ir.Value, name: str) -> ir.OpView:

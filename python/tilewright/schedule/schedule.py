@@ -15,6 +15,8 @@ from .stage import Stage
 if TYPE_CHECKING:
     from mlir import ir
 
+    from .trace import Trace
+
 __all__ = ["SCOPES", "Schedule", "create_schedule"]
 
 SCOPES = ("global", "shared", "local")
@@ -75,9 +77,47 @@ class Schedule:
         return self._stage(of, "schedule", user_source())
 
     def __str__(self) -> str:
+        """The loop nest that the schedule makes, with buffers where they begin and predicates where they are needed.
+
+        It is that of the loops stage: a schedule that cannot be applied shows its primitives and the reason instead.
+        """
+        from .nest import show
+
+        return show(self)
+
+    def ir(self) -> str:
         """The primitives so far, as the IR has them."""
         # The function that it is of comes with `emit`, so it does not verify before.
         return str(self._of.get_asm(assume_verified=True))
+
+    def trace(self) -> Trace:
+        """What was done so far, as Python that rebuilds the schedule when printed, and as JSON to save and load.
+
+        See `Trace`. Exo: schedules are such Python; TVM: ``tir.Schedule.trace``.
+        """
+        from .trace import trace_of
+
+        return trace_of(self)
+
+    def explain(self, axis: IterVar) -> str:
+        """Where an axis went: which primitives took it, at which lines of the program, and which loops it became.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> s[B].bind(inner, te.thread_axis("threadIdx.x"))
+        >>> print(s.explain(B.op.axis[0]))      # doctest: +SKIP
+        axis i of stage B, blur.py:2
+          split into i.outer and i.inner by factor=16, blur.py:4
+            i.outer: a loop of 4
+            i.inner: a loop of 16
+              bound to threadIdx.x, blur.py:5
+        """
+        from .explain import explain
+
+        return explain(self, axis, user_source())
 
     def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
         """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.

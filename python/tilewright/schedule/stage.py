@@ -188,7 +188,7 @@ class Stage:
         self.scope = scope
 
     def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
-        """Pads the stage's buffer: neighbours along `axis` lie `offset` more than a multiple of `factor` elements apart.
+        """Pads the stage's buffer: neighbours along `axis` lie `offset` more than a multiple of `factor` elements off.
 
         Rows of 32 floats of shared memory that are 33 apart begin in different banks, so that the threads of a warp
         can read down a column: ``s[tile].storage_align(s[tile].op.axis[0], 32, 1)``. Halide: ``align_storage``.
@@ -197,7 +197,10 @@ class Stage:
 
         source = user_source()
         axis_handle = self._axis(axis, "storage_align", source)
-        numbers = (_integer(factor, "storage_align", "factor", source, 1), _integer(offset, "storage_align", "offset", source, 0))
+        numbers = (
+            _integer(factor, "storage_align", "factor", source, 1),
+            _integer(offset, "storage_align", "offset", source, 0),
+        )
         self._schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
 
     def double_buffer(self) -> None:

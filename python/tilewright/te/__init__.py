@@ -20,10 +20,11 @@ from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, co
 
 # isort: split
 # At the end: a schedule is made of the above.
-from ..schedule import Schedule, Stage, create_schedule
+from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice",
-    "Var", "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis", "sum",
+    "Trace", "Var", "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis",
+    "sum",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -1,7 +1,7 @@
 """How far the functions of te are off on the simulator, which runs the very expansions that a GPU does.
 
-The error is in units of the last place of the true result, which is computed with 64 bits of precision. A GPU's own 2^x of
-f32 adds to `exp`, `exp2`, `tanh`, `erf` and `sigmoid` what that unit is off: two units at most, by NVIDIA's tables.
+The error is in units of the last place of the true result, which is computed with 64 bits of precision. A GPU's own 2^x
+of f32 adds to `exp`, `exp2`, `tanh`, `erf` and `sigmoid` what that unit is off: two units at most, by NVIDIA's tables.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+
 import tilewright as tw
 from tilewright import te
 
@@ -22,24 +23,25 @@ pytestmark = [
 
 # NumPy's function, and the largest error found for f32 and f64, rounded up. (fmod is exact.)
 UNARY = {
-    "exp": (np.exp, 1.3, 1.2), "exp2": (np.exp2, 0.6, 1.2), "tanh": (np.tanh, 2.1, 2.4), "sinh": (np.sinh, 2.4, 2.4),
+    "exp": (np.exp, 1.3, 1.2), "exp2": (np.exp2, 0.6, 1.2), "tanh": (np.tanh, 2.1, 2.7), "sinh": (np.sinh, 2.4, 2.6),
     "cosh": (np.cosh, 1.5, 1.5), "log": (np.log, 0.9, 0.9), "log2": (np.log2, 1.9, 0.6), "log10": (np.log10, 1.9, 0.6),
     "log1p": (np.log1p, 1.0, 1.0), "asinh": (np.arcsinh, 2.0, 1.9), "acosh": (np.arccosh, 2.0, 2.0),
     "atanh": (np.arctanh, 2.2, 2.0), "sin": (np.sin, 0.9, 0.9), "cos": (np.cos, 0.9, 0.9), "tan": (np.tan, 2.2, 2.2),
-    "asin": (np.arcsin, 1.0, 1.0), "acos": (np.arccos, 1.0, 1.0), "atan": (np.arctan, 1.8, 1.7),
+    "asin": (np.arcsin, 1.0, 1.0), "acos": (np.arccos, 1.0, 1.0), "atan": (np.arctan, 2.0, 2.0),
     "sqrt": (np.sqrt, 0.5, 0.5), "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5, 1.5),
     "erf": (lambda x: np.vectorize(math.erf)(x.astype("f8")).astype(Exact), 1.6, 1.6),
     "floor": (np.floor, 0.0, 0.0), "ceil": (np.ceil, 0.0, 0.0), "trunc": (np.trunc, 0.0, 0.0),
     "nearbyint": (np.rint, 0.0, 0.0), "abs": (np.abs, 0.0, 0.0),
     "round": (lambda x: np.copysign(np.floor(np.abs(x) + Exact(0.5)), x), 0.0, 0.0),
 }  # fmt: skip
-BINARY = {"power": (np.power, 1.2, 1.2), "atan2": (np.arctan2, 1.8, 1.7), "fmod": (np.fmod, 0.0, 0.0)}
+BINARY = {"power": (np.power, 1.2, 1.2), "atan2": (np.arctan2, 2.2, 2.0), "fmod": (np.fmod, 0.0, 0.0)}
 
 
 def special_values(dtype: str) -> np.ndarray:
     info = np.finfo(dtype)
-    positive = [0.0, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, info.tiny / 4, 1.0, 1 + info.eps, 1 - info.epsneg,
-                0.5, 1.5, 2.0, 2.5, 3.0, 10.0, 100.0, 1e3, 1e10, 1e22, 1e30, np.pi, np.pi / 2, np.pi / 4, 65535.5, 65536.5, 2.0**30 + 1,
+    positive = [0.0, np.inf, np.nan, info.max, info.tiny, info.smallest_subnormal, info.tiny / 4, 1.0,
+                1 + info.eps, 1 - info.epsneg, 0.5, 1.5, 2.0, 2.5, 3.0, 10.0, 100.0, 1e3, 1e10, 1e22, 1e30, np.pi, np.pi / 2, np.pi / 4,
+                65535.5, 65536.5, 2.0**30 + 1,
                 88.7, 88.73, 103.9, 104.0, 709.78, 709.79, 745.1, 745.2, 1024.0, 1075.0,
                 # next to multiples of pi / 2 as hardly any others
                 16367173 * 2.0**72, 6381956970095103 * 2.0**797]  # fmt: skip
@@ -48,7 +50,7 @@ def special_values(dtype: str) -> np.ndarray:
 
 
 def samples(dtype: str, count: int, seed: int) -> np.ndarray:
-    """Any bits, ordinary numbers, those between -1.2 and 1.2, those up to the bounds of the exponential; the special ones."""
+    """Special values, any bits, ordinary numbers, those between -1.2 and 1.2, those up to the bounds of exponentials."""
     rng = np.random.default_rng(seed)
     special = special_values(dtype)
     quarter = count // 4

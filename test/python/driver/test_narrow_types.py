@@ -72,7 +72,7 @@ def values_to_round(name: str, to: str) -> np.ndarray:
 
 
 def rounded(values: np.ndarray, to: str) -> np.ndarray:
-    """`values` rounded once. ml_dtypes rounds an f64 to f32 first; one that is odd where it was inexact does not mind."""
+    """`values` rounded once. ml_dtypes rounds an f64 to f32 first: here to odd, which does no harm."""
     near = values.astype("f4")
     if values.dtype == np.float64:
         inexact = np.isfinite(values) & (near.astype("f8") != values)
@@ -96,7 +96,7 @@ def test_narrowing(dtype: str, to: str, lanes: int) -> None:
     assert_same(run(lambda x: x.astype(to), values, lanes=lanes), rounded(values, to))
 
 
-@pytest.mark.parametrize("source, to", [("float16", "float8_e4m3fn"), ("bfloat16", "float8_e5m2"), ("float16", "bfloat16"),
+@pytest.mark.parametrize("source, to", [("float16", "float8_e4m3fn"), ("bfloat16", "float8_e5m2"), ("float16", "bfloat16"),  # noqa: E501
                                         ("bfloat16", "float16"), ("float8_e5m2", "float8_e4m3fn")])  # fmt: skip
 def test_between_narrow_types(source: str, to: str) -> None:
     values = np.resize(all_values(source), max(1024, len(all_values(source))))

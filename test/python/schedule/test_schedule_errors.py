@@ -34,7 +34,7 @@ def setup(p):
 
 def primitives(schedule):
     """The primitives of a schedule by name, without the handles that are made on the way."""
-    names = [line.split("schedule.", 1)[1].split()[0] for line in str(schedule).splitlines() if "schedule." in line]
+    names = [line.split("schedule.", 1)[1].split()[0] for line in schedule.ir().splitlines() if "schedule." in line]
     return [name for name in names if name not in ("of", "stage", "axes", "reduce_axes")]
 
 

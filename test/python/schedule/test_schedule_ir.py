@@ -13,7 +13,7 @@ def matmul(n=64):
 
 
 def primitives(s):
-    return [line.strip() for line in str(s).splitlines()[1:-1]]
+    return [line.strip() for line in s.ir().splitlines()[1:-1]]
 
 
 def test_a_schedule_of_matmul():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import tilewright as tw
 from tilewright import te, testing
 
@@ -26,7 +27,14 @@ def gemm_with_vthreads(size: int, block: int = 32, lanes: int = 4):
     ty, i = s[C].split(i, nparts=threads)
     tx, j = s[C].split(j, nparts=threads)
     s[C].reorder(by, bx, vy, vx, ty, tx, i, j)
-    for axis, tag in ((by, "blockIdx.y"), (bx, "blockIdx.x"), (vy, "vthread"), (vx, "vthread"), (ty, "threadIdx.y"), (tx, "threadIdx.x")):
+    for axis, tag in (
+        (by, "blockIdx.y"),
+        (bx, "blockIdx.x"),
+        (vy, "vthread"),
+        (vx, "vthread"),
+        (ty, "threadIdx.y"),
+        (tx, "threadIdx.x"),
+    ):
         s[C].bind(axis, te.thread_axis(tag))
     s[CL].compute_at(s[C], tx)
     ko, ki = s[CL].split(s[CL].op.reduce_axis[0], factor=8)
@@ -68,7 +76,15 @@ def rows(shape, reducer, threads: int, tag: str = "threadIdx.x", dtype: str = "f
 
 @pytest.mark.parametrize(
     ("threads", "tag", "rows_a_block"),
-    [(8, "threadIdx.x", 1), (8, "threadIdx.x", 6), (32, "threadIdx.x", 3), (96, "threadIdx.x", 2), (128, "threadIdx.x", 1), (20, "threadIdx.x", 2), (16, "threadIdx.y", 5)],
+    [
+        (8, "threadIdx.x", 1),
+        (8, "threadIdx.x", 6),
+        (32, "threadIdx.x", 3),
+        (96, "threadIdx.x", 2),
+        (128, "threadIdx.x", 1),
+        (20, "threadIdx.x", 2),
+        (16, "threadIdx.y", 5),
+    ],
 )
 def test_row_sum(threads: int, tag: str, rows_a_block: int) -> None:
     s, args = rows((7, 300), te.sum, threads, tag, rows_a_block=rows_a_block)
@@ -131,22 +147,22 @@ def test_reduction_over_two_thread_axes() -> None:
 def test_softmax_of_rows_with_one_block_a_row() -> None:
     m, n, threads = 6, 500, 64
     A = te.placeholder((m, n), name="A")
-    k, l = te.reduce_axis((0, n), "k"), te.reduce_axis((0, n), "l")
+    k, r = te.reduce_axis((0, n), "k"), te.reduce_axis((0, n), "l")
     M = te.compute((m,), lambda i: te.max(A[i, k], axis=k), name="M")
     E = te.compute((m, n), lambda i, j: te.exp(A[i, j] - M[i]), name="E")
-    S = te.compute((m,), lambda i: te.sum(E[i, l], axis=l), name="S")
-    O = te.compute((m, n), lambda i, j: E[i, j] / S[i], name="O")
-    s = te.create_schedule(O.op)
+    S = te.compute((m,), lambda i: te.sum(E[i, r], axis=r), name="S")
+    Y = te.compute((m, n), lambda i, j: E[i, j] / S[i], name="O")
+    s = te.create_schedule(Y.op)
     s[E].compute_inline()
-    i, j = O.op.axis
-    s[O].bind(i, te.thread_axis("blockIdx.x"))
-    _, tx = s[O].split(j, factor=threads)
-    s[O].bind(tx, te.thread_axis("threadIdx.x"))
+    i, j = Y.op.axis
+    s[Y].bind(i, te.thread_axis("blockIdx.x"))
+    _, tx = s[Y].split(j, factor=threads)
+    s[Y].bind(tx, te.thread_axis("threadIdx.x"))
     for stage in (M, S):
-        s[stage].compute_at(s[O], i)
+        s[stage].compute_at(s[Y], i)
         _, tx = s[stage].split(stage.op.reduce_axis[0], factor=threads)
         s[stage].bind(tx, te.thread_axis("threadIdx.x"))
-    func = tw.build(s, [A, O], target="sim", name="softmax")
+    func = tw.build(s, [A, Y], target="sim", name="softmax")
     a = np.random.default_rng(5).standard_normal((m, n), dtype=np.float32)
     (o,) = testing.run(func, [a], [((m, n), "float32")])
     exact = np.exp(a.astype(np.float64) - a.max(axis=1, keepdims=True))

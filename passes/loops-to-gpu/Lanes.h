@@ -1,0 +1,47 @@
+//===- Lanes.h - loops whose iterations become lanes ----------------------===//
+#ifndef TILEWRIGHT_LOOPS_TO_GPU_LANES_H
+#define TILEWRIGHT_LOOPS_TO_GPU_LANES_H
+
+#include "passes/PassSupport.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace tilewright {
+
+/// How an index changes from lane to lane, with the loop's variable: by a constant, or in some other way.
+std::optional<int64_t> getStride(mlir::Value index, mlir::Value variable);
+
+/// The largest power of two known to divide an index while `variable` is 0.
+int64_t getDivisor(mlir::Value index, mlir::Value variable);
+
+/// The predicates in the body of a loop that is to become vectors: `scf.if` at any depth.
+class LanePredicates {
+public:
+  LanePredicates(mlir::scf::ForOp loop, int64_t lanes) : loop(loop), lanes(lanes) {}
+
+  /// Whether there are any, and whether all can be known before the loop.
+  bool canHoist();
+
+  /// A copy of the loop, in front of it, with the code of the predicates' `then` regions in their place.
+  mlir::scf::ForOp createUnguarded();
+
+  /// Puts the copy where all predicates hold in all lanes. Where the lanes may differ, or where something else is done
+  /// when they do not hold, the loop itself stays for the rest; otherwise it goes. Returns the copy.
+  mlir::scf::ForOp hoist(mlir::scf::ForOp unguarded);
+
+private:
+  bool isKnownBefore(mlir::Value value);
+  bool isUniform(mlir::Value condition);
+  void copyUnguarded(mlir::OpBuilder &builder, mlir::Block &block, mlir::IRMapping &mapping);
+  mlir::Value valueInLane(mlir::OpBuilder &builder, mlir::Value value, int64_t lane);
+  mlir::Value holdsInAllLanes(mlir::OpBuilder &builder, mlir::Value condition);
+
+  mlir::scf::ForOp loop;
+  int64_t lanes;
+  mlir::SmallVector<mlir::scf::IfOp> guards;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> known;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,210 @@
+"""Values of the loops stage as expressions in Python's notation, over the names that loops and buffers have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mlir import ir
+
+from ..te.program import unique_name
+from .notation import (
+    ADD,
+    ATOM,
+    CALLS,
+    CASTS,
+    CHOICE,
+    COMPARE,
+    FLOAT_ORDER,
+    INFIX,
+    INTEGER_ORDER,
+    LOGIC,
+    MULTIPLY,
+    OR,
+    SIGN,
+    Text,
+    dtype_name,
+    infix,
+)
+
+__all__ = ["Expressions"]
+
+# An index that is written out more than once gets a name if it is at least so long.
+_LONG = 16
+
+
+def _atom(text: str) -> Text:
+    return Text(text, ATOM, text)
+
+
+class Expressions:
+    """The values of one function. Loops and buffers are named as they are met, from the outside in."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._names: dict[ir.Value, str] = {}
+        self._symbols: dict[ir.Value, list[str]] = {}
+        self._abbreviations = _Abbreviations()
+        attributes: Any = ir.ArrayAttr(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else []
+        for argument, given in zip(function.regions[0].blocks[0].arguments, attributes):
+            known = ir.DictAttr(given)
+            if "te.name" in known:
+                self._names[argument] = ir.StringAttr(known["te.name"]).value
+            if "te.symbols" in known:
+                self._symbols[argument] = [ir.StringAttr(symbol).value for symbol in ir.ArrayAttr(known["te.symbols"])]
+
+    def name(self, value: ir.Value, wanted: str) -> str:
+        """Gives a loop's index or a buffer a name of its own, as near to the one wanted as can be."""
+        self._names[value] = unique_name(wanted, self._names.values())
+        return self._names[value]
+
+    def forget(self, value: ir.Value) -> None:
+        """The name is free again: its loop has ended."""
+        del self._names[value]
+
+    def is_taken(self, name: str) -> bool:
+        return name in self._names.values()
+
+    def abbreviated(self, render: Callable[[], list[str]]) -> list[str]:
+        """The lines that `render` makes, before them the indices that they would write out more than once."""
+        self._abbreviations.count(render)
+        lines = render()
+        return self._abbreviations.end() + lines
+
+    def element(self, buffer: ir.Value, indices: Sequence[ir.Value]) -> str:
+        """One element of a buffer."""
+        name = self._names.get(buffer, "buffer")
+        return f"{name}[{', '.join(self.of(index).text for index in indices)}]" if indices else name
+
+    def assignment(self, target: str, value: ir.Value) -> str:
+        """The assignment of `value` to `target`, in short form where it adds something to it."""
+        if not isinstance(value.owner, ir.Block):
+            made = value.owner.operation
+            if made.name in ("arith.addf", "arith.addi") and self.of(made.operands[0]).text == target:
+                return f"{target} += {self.of(made.operands[1]).text}"
+        return f"{target} = {self.of(value).text}"
+
+    def of(self, value: ir.Value) -> Text:
+        """The expression of a value."""
+        known = self._names.get(value)
+        if known is not None:
+            return _atom(known)
+        if isinstance(value.owner, ir.Block):
+            return _atom("?")
+        op = value.owner.operation
+        name = op.name
+        if name == "arith.constant":
+            return self._constant(op.attributes["value"])
+        if name == "affine.apply":
+            index_map = ir.AffineMapAttr(op.attributes["map"]).value
+            operands = [self.of(operand) for operand in op.operands]
+            return self._affine(index_map.results[0], operands[: index_map.n_dims], operands[index_map.n_dims :])
+        if name == "memref.load":
+            return _atom(self.element(op.operands[0], list(op.operands)[1:]))
+        if name == "memref.dim":
+            return self._extent(op)
+        if name in ("arith.index_cast", "arith.index_castui"):
+            return self.of(op.operands[0])
+        if name == "arith.select":
+            return self._choice(*op.operands)
+        if name == "scf.if":
+            position = next(i for i, result in enumerate(op.results) if result == value)
+            yields = [list(region.blocks[0].operations)[-1].operation for region in op.regions]
+            return self._choice(op.operands[0], *(one.operands[position] for one in yields))
+        return self._arithmetic(op, str(value.type))
+
+    def _arithmetic(self, op: ir.Operation, kind: str) -> Text:
+        name, operands = op.name, [self.of(operand) for operand in op.operands]
+        if name in ("arith.cmpi", "arith.cmpf"):
+            order = INTEGER_ORDER if name == "arith.cmpi" else FLOAT_ORDER
+            return infix(order.get(ir.IntegerAttr(op.attributes["predicate"]).value, "?"), COMPARE, operands)
+        if name in LOGIC:
+            return infix(*LOGIC[name][0 if kind == "i1" else 1], operands)
+        if name in INFIX:
+            return infix(*INFIX[name], operands)
+        if name == "arith.negf":
+            return Text(f"-{operands[0].within(SIGN)}", SIGN, f"-{operands[0].key}")
+        called = CALLS.get(name) or (dtype_name(kind) if name.startswith(CASTS) else name.split(".")[-1])
+        return _atom(f"{called}({', '.join(operand.text for operand in operands)})")
+
+    def _choice(self, condition: ir.Value, yes: ir.Value, no: ir.Value) -> Text:
+        text = f"{self.of(yes).within(OR)} if {self.of(condition).within(OR)} else {self.of(no).within(CHOICE)}"
+        return Text(text, CHOICE, text)
+
+    @staticmethod
+    def _constant(value: ir.Attribute) -> Text:
+        if isinstance(value, ir.BoolAttr):
+            return _atom(str(value.value))
+        number = ir.IntegerAttr(value).value if isinstance(value, ir.IntegerAttr) else ir.FloatAttr(value).value
+        return Text(repr(number), SIGN if repr(number).startswith("-") else ATOM, repr(number))
+
+    def _extent(self, op: ir.Operation) -> Text:
+        buffer, dimension = op.operands[0], self.of(op.operands[1]).text
+        symbols = self._symbols.get(buffer)
+        if symbols is not None and dimension.isdigit() and symbols[int(dimension)].isidentifier():
+            return _atom(symbols[int(dimension)])
+        return _atom(f"{self.element(buffer, [])}.shape[{dimension}]")
+
+    def _affine(self, expr: ir.AffineExpr, dims: Sequence[Text], symbols: Sequence[Text]) -> Text:
+        if isinstance(expr, ir.AffineConstantExpr):
+            return Text(str(expr.value), SIGN if expr.value < 0 else ATOM, str(expr.value))
+        if isinstance(expr, ir.AffineDimExpr):
+            return dims[expr.position]
+        if isinstance(expr, ir.AffineSymbolExpr):
+            return symbols[expr.position]
+        pair: Any = expr
+        left, right = (self._affine(side, dims, symbols) for side in (pair.lhs, pair.rhs))
+        return self._abbreviations.shorten(self._binary(expr, left, right), (left, right))
+
+    @staticmethod
+    def _binary(expr: ir.AffineExpr, left: Text, right: Text) -> Text:
+        if isinstance(expr, ir.AffineAddExpr):
+            if right.text.startswith("-") and right.binds >= MULTIPLY:  # MLIR has no difference
+                return infix("-", ADD, (left, Text(right.text[1:], right.binds, right.key)))
+            return infix("+", ADD, (left, right))
+        if isinstance(expr, ir.AffineMulExpr):
+            if right.text == "-1":
+                return Text(f"-{left.within(SIGN)}", SIGN, f"-{left.key}")
+            return infix("*", MULTIPLY, (left, right), "")
+        if isinstance(expr, ir.AffineModExpr):
+            return infix("%", MULTIPLY, (left, right), "")
+        if isinstance(expr, ir.AffineFloorDivExpr):
+            return infix("//", MULTIPLY, (left, right), "")
+        return _atom(f"ceildiv({left.text}, {right.text})")
+
+
+class _Abbreviations:
+    """Names for indices that stand more than once in a few lines: these are rendered twice, once to count."""
+
+    def __init__(self) -> None:
+        self._counting = False
+        self._counts: Counter[str] = Counter()
+        self._around: dict[str, set[str]] = {}  # what each expression is a part of
+        self._defined: dict[str, tuple[str, str]] = {}
+
+    def count(self, render: Callable[[], object]) -> None:
+        """Renders the lines to see what they are made of."""
+        self._counts, self._around, self._counting = Counter(), {}, True
+        render()
+        self._counting = False
+
+    def shorten(self, made: Text, parts: Sequence[Text]) -> Text:
+        """The expression itself, or the name that stands for it."""
+        if self._counting:
+            self._counts[made.key] += len(made.text) >= _LONG
+            for part in parts:
+                self._around.setdefault(part.key, set()).add(made.key)
+        elif self._is_repeated(made.key):
+            name, _ = self._defined.setdefault(made.key, (f"t{len(self._defined)}", made.text))
+            return Text(name, ATOM, made.key)
+        return made
+
+    def end(self) -> list[str]:
+        """The definitions. Nothing is abbreviated from here on."""
+        lines = [f"{name} = {text}" for name, text in self._defined.values()]
+        self._counts, self._defined = Counter(), {}
+        return lines
+
+    def _is_repeated(self, key: str) -> bool:
+        count, around = self._counts[key], self._around.get(key, set())
+        return count > 1 and not (len(around) == 1 and self._counts[next(iter(around))] == count)

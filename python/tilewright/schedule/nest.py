@@ -1,0 +1,194 @@
+"""The loop nest of a schedule as text: the loops stage that `apply-schedule` makes, for people to read.
+
+Nothing is decided here. Loops, extents, buffers and predicates are those of the IR; only their names are the user's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mlir import ir
+
+from ..errors import CompileError
+from ..target import DEFAULT_ARCH, Target
+from ..te.program import operations
+from ..te.tensor import PlaceholderOp
+from .expressions import Expressions
+from .notation import dtype_name
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+__all__ = ["loop_extents", "loops_of", "nest_text", "show"]
+
+_BIND, _AXIS = "schedule.bind", "schedule.axis"
+_MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled"}
+_SCOPES = {"workgroup": "shared", "private": "local"}
+
+
+def loops_of(schedule: Schedule) -> ir.Module:
+    """The program at the loops stage. Raises what keeps it from getting there."""
+    from ..driver import lower
+
+    ops = operations(schedule.outputs)
+    inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]
+    outputs = [op.output(i) for op in schedule.outputs for i in range(op.num_outputs)]
+    # Down to the loops all architectures are one.
+    return lower(schedule, [*inputs, *outputs], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH))
+
+
+def show(schedule: Schedule) -> str:
+    """The loop nest of a schedule; its primitives and the reason where it has none."""
+    try:
+        module = loops_of(schedule)
+    except (CompileError, ValueError) as error:
+        reason = str(error).splitlines()
+        return "\n".join([schedule.ir(), "# It has no loop nest:", *(f"# {line}" for line in reason)])
+    dtypes = {name: op.output(0).dtype for op, name in schedule.names.items() if op.num_outputs == 1}
+    return nest_text(module, list(schedule.names.values()), dtypes)
+
+
+def _function(module: ir.Module) -> ir.Operation:
+    return next(op.operation for op in module.body if op.operation.name == "func.func")
+
+
+def loop_extents(module: ir.Module) -> dict[str, str]:
+    """The extent of each loop of a module at the loops stage, by stage and axis ("C.i.outer")."""
+    found: dict[str, str] = {}
+    function = _function(module)
+    expressions = Expressions(function)
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "scf.for" and _AXIS in op.attributes:
+            found.setdefault(ir.StringAttr(op.attributes[_AXIS]).value, expressions.of(op.operands[1]).text)
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def nest_text(module: ir.Module, stages: Sequence[str], dtypes: Mapping[str, str]) -> str:
+    """The loop nest of a module at the loops stage.
+
+    `stages` are the names of the program's stages, which an axis's name begins with; `dtypes` are their elements' types
+    by name where the IR says less (`uint8`).
+    """
+    return "\n".join(_Nest(_function(module), stages, dtypes).lines())
+
+
+class _Nest:
+    """Prints one function. A loop's comment names its stage where that is another than the surrounding loop's."""
+
+    def __init__(self, function: ir.Operation, stages: Sequence[str], dtypes: Mapping[str, str]) -> None:
+        self._function = function
+        self._stages = sorted(stages, key=len, reverse=True)
+        self._dtypes = dtypes
+        self._expressions = Expressions(function)
+        # Of each stage and memory as many buffers as it computes tensors.
+        self._buffers: Counter[tuple[str, str]] = Counter()
+        self._made: Counter[tuple[str, str]] = Counter()
+        function.walk(self._count_buffer, ir.WalkOrder.PRE_ORDER)
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the nest."""
+        return self._block(self._function.regions[0].blocks[0], "", "")
+
+    def _count_buffer(self, op: ir.Operation) -> ir.WalkResult:
+        if op.name in ("memref.alloc", "memref.alloca"):
+            self._buffers[_stage_and_scope(op)] += 1
+        return ir.WalkResult.ADVANCE
+
+    def _block(self, block: ir.Block, indent: str, stage: str) -> Iterator[str]:
+        """The loops and buffers of a block; what stands between them, which has neither, is a leaf."""
+        leaf: list[ir.Operation] = []
+        for view in block.operations:
+            op = view.operation
+            if not (op.name in ("memref.alloc", "memref.alloca") or _has_loop(op)):
+                leaf.append(op)
+                continue
+            yield from self._leaf(leaf, indent)
+            leaf = []
+            if op.name == "scf.for":
+                yield from self._loop(op, indent, stage)
+            elif op.name == "scf.if":
+                yield f"{indent}if {self._expressions.of(op.operands[0]).text}:"
+                yield from self._block(op.regions[0].blocks[0], indent + "  ", stage)
+            else:
+                yield indent + self._buffer(op)
+        yield from self._leaf(leaf, indent)
+
+    def _loop(self, op: ir.Operation, indent: str, stage: str) -> Iterator[str]:
+        full = ir.StringAttr(op.attributes[_AXIS]).value if _AXIS in op.attributes else "loop"
+        own = next((name for name in self._stages if full.startswith(f"{name}.")), "")
+        name = full.removeprefix(f"{own}.")
+        body = op.regions[0].blocks[0]
+        extent = self._expressions.of(op.operands[1]).text
+        # A loop further out that has the name is of another stage.
+        name = self._expressions.name(body.arguments[0], full if self._expressions.is_taken(name) else name)
+        remarks = [own] if own and own != stage else []
+        if _BIND in op.attributes:
+            remarks.append(str(op.attributes[_BIND]).removeprefix("#schedule.thread<").removesuffix(">"))
+        remarks += [word for mark, word in _MARKS.items() if mark in op.attributes]
+        yield f"{indent}for {name} in range({extent}):" + (f"  # {', '.join(remarks)}" if remarks else "")
+        yield from self._block(body, indent + "  ", own or stage)
+        self._expressions.forget(body.arguments[0])
+
+    def _buffer(self, op: ir.Operation) -> str:
+        kind = ir.MemRefType(op.results[0].type)
+        stage, scope = _stage_and_scope(op)
+        name = stage if self._buffers[stage, scope] < 2 else f"{stage}.v{self._made[stage, scope]}"
+        self._made[stage, scope] += 1
+        if self._expressions.is_taken(name):  # by the stage's tensor, which is summed up in here first
+            name = f"{name}.acc"
+        name = self._expressions.name(op.results[0], name)
+        dynamic = (self._expressions.of(operand).text for operand in op.operands)
+        sizes = [next(dynamic) if kind.is_dynamic_dim(d) else str(kind.get_dim_size(d)) for d in range(kind.rank)]
+        dtype = self._dtypes.get(stage) or dtype_name(str(kind.element_type))
+        return f"{name}: {scope} {dtype}" + (f"[{', '.join(sizes)}]" if sizes else "")
+
+    def _leaf(self, ops: Sequence[ir.Operation], indent: str) -> Iterator[str]:
+        if ops:
+            for line in self._expressions.abbreviated(lambda: list(self._statements(ops, ""))):
+                yield indent + line
+
+    def _statements(self, ops: Iterable[ir.Operation], indent: str) -> Iterator[str]:
+        stores: list[ir.Operation] = []
+        for op in ops:
+            if op.name == "memref.store":
+                stores.append(op)
+            elif op.name == "scf.if" and not len(op.results):
+                yield from self._assignment(stores, indent)
+                stores = []
+                yield f"{indent}if {self._expressions.of(op.operands[0]).text}:"
+                yield from self._region(op.regions[0], indent + "  ")
+                if len(op.regions[1].blocks):
+                    yield f"{indent}else:"
+                    yield from self._region(op.regions[1], indent + "  ")
+        yield from self._assignment(stores, indent)
+
+    def _region(self, region: ir.Region, indent: str) -> Iterator[str]:
+        return self._statements((view.operation for view in region.blocks[0].operations), indent)
+
+    def _assignment(self, stores: Sequence[ir.Operation], indent: str) -> Iterator[str]:
+        """Stores that follow one another: all values were there before the first was written."""
+        targets = [self._expressions.element(store.operands[1], list(store.operands)[2:]) for store in stores]
+        if len(stores) == 1:
+            yield indent + self._expressions.assignment(targets[0], stores[0].operands[0])
+        elif stores:
+            values = [self._expressions.of(store.operands[0]).text for store in stores]
+            yield f"{indent}{', '.join(targets)} = {', '.join(values)}"
+
+
+def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:
+    """Whose buffer an allocation is, and in which memory."""
+    stage = ir.StringAttr(op.attributes["te.stage"]).value if "te.stage" in op.attributes else "buffer"
+    space = str(ir.MemRefType(op.results[0].type).memory_space)
+    return stage, next((word for mark, word in _SCOPES.items() if mark in space), "global")
+
+
+def _has_loop(op: ir.Operation) -> bool:
+    return op.name == "scf.for" or any(
+        _has_loop(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations
+    )

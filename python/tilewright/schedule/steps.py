@@ -1,0 +1,187 @@
+"""A schedule's primitives as the calls that made them, read from its IR."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlir import ir
+
+from .primitives import Primitive, identifiers
+
+__all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]
+
+CALLS_OF_SCHEDULE = ("cache_read", "cache_write")
+CALLS_OF_STAGE = (
+    "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
+    "compute_inline", "compute_root", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call: `makes = s[stage].call(*args, **options)`, or of the schedule itself where there is no stage.
+
+    Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
+    ``{"thread": tag, "extent": n}`` for a thread axis; the rest are values. "axis" and "reduce_axis" are no methods,
+    but attributes of the stage's operation.
+    """
+
+    call: str
+    stage: str | None
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    makes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The call as Python."""
+        receiver = "s" if self.stage is None else f"s[{self.stage}]"
+        if self.call in ("axis", "reduce_axis"):
+            value = f"{receiver}.op.{self.call}"
+        else:
+            options = [f"{name}={_source(value)}" for name, value in self.options.items()]
+            value = f"{receiver}.{self.call}({', '.join([*map(_source, self.args), *options])})"
+        if not self.makes:
+            return value
+        # A tuple of one needs its comma; what makes one thing does not give a tuple.
+        single = len(self.makes) == 1 and self.call in ("axis", "reduce_axis")
+        return f"{'(' * single}{', '.join(self.makes)}{',)' * single} = {value}"
+
+
+def _source(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_source, value))}]"
+    if not isinstance(value, dict):
+        return repr(value) if not isinstance(value, str) else json.dumps(value)
+    if "stage" in value:
+        return f"s[{value['stage']}]"
+    if "thread" in value:
+        extent = "" if value["extent"] is None else f"(0, {value['extent']}), "
+        return f'te.thread_axis({extent}"{value["thread"]}")'
+    return value.get("axis") or value["tensor"]
+
+
+class Reader:
+    """Reads a schedule's primitives, from the first to the last, and gives each of its handles a variable.
+
+    `words` are the variables of tensors by the names of their operations, `several` those that hold several tensors;
+    `used` are the names of the operations that came up.
+    """
+
+    def __init__(self, words: Mapping[str, str], several: Iterable[str]) -> None:
+        self._taken, self._words = list(words.values()), words
+        self.several = list(several)
+        self.variables: dict[ir.Value, str] = {}
+        self.axis_names: dict[ir.Value, str] = {}  # the names that axes have in errors
+        self._stage_of: dict[ir.Value, str] = {}
+        self.used: set[str] = set()
+
+    def step(self, primitive: Primitive) -> Step | None:
+        """The call that a primitive stands for; None for the mere handle of a stage."""
+        options = primitive.options
+        if primitive.name == "stage":
+            self._name_stage(primitive.results[0], options["name"])
+            return None
+        make: Callable[[Primitive], Step] | None = getattr(self, f"_{primitive.name}", None)
+        if make is None:
+            raise ValueError(f"trace: expected a primitive with a call in Python, got '{primitive.name}'")
+        return make(primitive)
+
+    def _name_stage(self, handle: ir.Value, name: str) -> str:
+        self.used.add(name)
+        self.variables[handle] = self._words[name]
+        return self.variables[handle]
+
+    def _make(self, stage: str, results: Sequence[ir.Value], names: Sequence[str]) -> tuple[str, ...]:
+        words = identifiers(names, ("s", "te", *self._taken)).values()
+        for result, word, name in zip(results, words, names):
+            self.variables[result], self.axis_names[result], self._stage_of[result] = word, name, stage
+        self._taken.extend(words)
+        return tuple(words)
+
+    def _of(self, axis: ir.Value) -> dict[str, str]:
+        return {"axis": self.variables[axis]}
+
+    def _axes_of(self, primitive: Primitive, call: str) -> Step:
+        stage = self.variables[primitive.operands[0]]
+        return Step(call, stage, makes=self._make(stage, primitive.results, primitive.options["names"]))
+
+    def _axes(self, primitive: Primitive) -> Step:
+        return self._axes_of(primitive, "axis")
+
+    def _reduce_axes(self, primitive: Primitive) -> Step:
+        return self._axes_of(primitive, "reduce_axis")
+
+    def _split(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        stage, name = self._stage_of[axis], self.axis_names[axis]
+        makes = self._make(stage, primitive.results, [f"{name}.outer", f"{name}.inner"])
+        return Step("split", stage, (self._of(axis),), dict(primitive.options), makes)
+
+    def _tile(self, primitive: Primitive) -> Step:
+        x, y = primitive.operands
+        stage = self._stage_of[x]
+        names = [f"{self.axis_names[axis]}.{part}" for part in ("outer", "inner") for axis in (x, y)]
+        factors = primitive.options["x_factor"], primitive.options["y_factor"]
+        makes = self._make(stage, primitive.results, names)
+        return Step("tile", stage, (self._of(x), self._of(y), *factors), makes=makes)
+
+    def _fuse(self, primitive: Primitive) -> Step:
+        axes = primitive.operands
+        stage = self._stage_of[axes[0]]
+        name = ".".join(self.axis_names[axis] for axis in axes) + ".fused"
+        return Step("fuse", stage, tuple(map(self._of, axes)), makes=self._make(stage, primitive.results, [name]))
+
+    def _on_axes(self, primitive: Primitive) -> Step:
+        axes = primitive.operands
+        return Step(primitive.name, self._stage_of[axes[0]], tuple(map(self._of, axes)))
+
+    _reorder = _vectorize = _unroll = _on_axes
+
+    def _bind(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        thread = {"thread": primitive.options["thread"], "extent": primitive.options.get("extent")}
+        return Step("bind", self._stage_of[axis], (self._of(axis), thread))
+
+    def _on_stage(self, primitive: Primitive) -> Step:
+        return Step(primitive.name, self.variables[primitive.operands[0]])
+
+    _compute_inline = _compute_root = _double_buffer = _on_stage
+
+    def _compute_at(self, primitive: Primitive) -> Step:
+        stage, consumer, axis = primitive.operands
+        args = ({"stage": self.variables[consumer]}, self._of(axis))
+        return Step("compute_at", self.variables[stage], args)
+
+    def _set_scope(self, primitive: Primitive) -> Step:
+        return Step("set_scope", self.variables[primitive.operands[0]], (primitive.options["scope"],))
+
+    def _storage_align(self, primitive: Primitive) -> Step:
+        stage, axis = primitive.operands
+        args = (self._of(axis), primitive.options["factor"], primitive.options["offset"])
+        return Step("storage_align", self.variables[stage], args)
+
+    def _launch_bounds(self, primitive: Primitive) -> Step:
+        return Step("launch_bounds", self.variables[primitive.operands[0]], (primitive.options["min_blocks"],))
+
+    def _software_pipeline(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        options = {"use_async": True} if "async" in primitive.options else {}
+        return Step("software_pipeline", self._stage_of[axis], (self._of(axis), primitive.options["depth"]), options)
+
+    def _cache_read(self, primitive: Primitive) -> Step:
+        options = primitive.options
+        self.used.add(options["tensor"])
+        readers = [{"tensor": self.variables[reader]} for reader in primitive.operands]
+        args = ({"tensor": self._words[options["tensor"]]}, options["scope"], readers)
+        return Step("cache_read", None, args, makes=(self._name_stage(primitive.results[0], options["name"]),))
+
+    def _cache_write(self, primitive: Primitive) -> Step:
+        options = primitive.options
+        written = self.variables[primitive.operands[0]]
+        made = self._name_stage(primitive.results[0], options["name"])
+        if written in self.several:
+            self.several.append(made)
+        return Step("cache_write", None, ({"tensor": written}, options["scope"]), makes=(made,))

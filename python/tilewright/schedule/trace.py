@@ -1,0 +1,172 @@
+"""A schedule as the calls that made it: Python that rebuilds it, and JSON to keep it in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..te.program import operations
+from .primitives import identifiers, primitives
+from .steps import CALLS_OF_SCHEDULE, CALLS_OF_STAGE, Reader, Step
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+__all__ = ["Step", "Trace", "trace_of"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What was done to a schedule, in order. `Schedule.trace` makes it.
+
+    `tensors` says which variable stands for which of the program's tensors, by name; one that stands for an operation
+    with several tensors is the tuple of them. `outputs` are those that the schedule was created for.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((64,), name="A")
+    >>> B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    >>> s = te.create_schedule(B.op)
+    >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+    >>> s[B].bind(outer, te.thread_axis("blockIdx.x"))
+    >>> print(s.trace())
+    s = te.create_schedule(B.op)
+    (i,) = s[B].op.axis
+    i_outer, i_inner = s[B].split(i, factor=16)
+    s[B].bind(i_outer, te.thread_axis("blockIdx.x"))
+    >>> again = te.create_schedule(B.op)
+    >>> Trace.from_json(s.trace().to_json()).apply(again)
+    >>> again.ir() == s.ir()
+    True
+    """
+
+    tensors: Mapping[str, str]
+    several: tuple[str, ...]
+    outputs: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        ops = [f"{name}[0].op" if name in self.several else f"{name}.op" for name in self.outputs]
+        first = f"s = te.create_schedule({ops[0] if len(ops) == 1 else '[' + ', '.join(ops) + ']'})"
+        return "\n".join([first, *map(str, self._written())])
+
+    def _written(self) -> list[Step]:
+        """The steps as Python writes them: the stage of several tensors is that of the first."""
+        named = {name: f"{name}[0]" for name in self.several}
+        steps = []
+        for step in self.steps:
+            args = tuple(
+                {"stage": named.get(arg["stage"], arg["stage"])} if isinstance(arg, dict) and "stage" in arg else arg
+                for arg in step.args
+            )
+            stage = step.stage if step.stage is None else named.get(step.stage, step.stage)
+            steps.append(Step(step.call, stage, args, step.options, step.makes))
+        return steps
+
+    def to_json(self) -> str:
+        """The trace as JSON."""
+        content = {"version": _VERSION, **asdict(self)}
+        return json.dumps(content, indent=1)
+
+    @staticmethod
+    def from_json(text: str) -> Trace:
+        """The trace that `to_json` wrote. Raises ValueError for anything else."""
+        try:
+            content = json.loads(text)
+            version = content["version"]
+            if version != _VERSION:
+                raise ValueError(f"expected a trace of version {_VERSION}, got version {version!r}")
+            steps = tuple(
+                Step(_call(one), one["stage"], tuple(one["args"]), dict(one["options"]), tuple(one["makes"]))
+                for one in content["steps"]
+            )
+            return Trace(dict(content["tensors"]), tuple(content["several"]), tuple(content["outputs"]), steps)
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"expected the JSON of a schedule's trace, got something else: {error!r}") from None
+
+    def save(self, path: str | Path) -> None:
+        """Writes the JSON to a file."""
+        Path(path).write_text(self.to_json() + "\n")
+
+    @staticmethod
+    def load(path: str | Path) -> Trace:
+        """Reads what `save` wrote."""
+        return Trace.from_json(Path(path).read_text())
+
+    def apply(self, schedule: Schedule) -> None:
+        """Does all of it to a schedule as `te.create_schedule` made it, of a program with tensors of the same names.
+
+        Raises ValueError where the program has other tensors or the schedule is not new, and ScheduleError where a
+        primitive does not fit, such as for another number of axes.
+        """
+        if any(True for _ in primitives(schedule._of)):
+            raise ValueError("expected a schedule without primitives, got one that has some")
+        ops = {name: op for op, name in schedule.names.items()}
+        missing = [name for name in self.tensors.values() if name not in ops]
+        if missing:
+            raise ValueError(f"expected a program with the tensors {', '.join(missing)}, got {', '.join(ops)}")
+        known: dict[str, Any] = {}
+        for variable, name in self.tensors.items():
+            op = ops[name]
+            known[variable] = [op.output(i) for i in range(op.num_outputs)] if op.num_outputs > 1 else op.output(0)
+        for step in self.steps:
+            made = self._call(schedule, step, known)
+            if len(step.makes) == 1 and step.call not in ("axis", "reduce_axis"):
+                made = (made,)
+            if step.makes and len(made) != len(step.makes):
+                raise ValueError(f"expected {len(step.makes)} results of '{step}', got {len(made)}")
+            known.update(zip(step.makes, made or ()))
+
+    @staticmethod
+    def _call(schedule: Schedule, step: Step, known: Mapping[str, Any]) -> Any:
+        def stage(variable: str) -> Any:
+            tensor = known[variable]
+            return schedule[tensor[0] if isinstance(tensor, list) else tensor]
+
+        def value(arg: Any) -> Any:
+            if isinstance(arg, list):
+                return [value(one) for one in arg]
+            if not isinstance(arg, dict):
+                return arg
+            if "stage" in arg:
+                return stage(arg["stage"])
+            if "thread" in arg:
+                from ..te.functions import thread_axis
+
+                tag, extent = arg["thread"], arg["extent"]
+                return thread_axis(tag) if extent is None else thread_axis((0, extent), tag)
+            return known[arg.get("axis") or arg["tensor"]]
+
+        receiver: Any = schedule if step.stage is None else stage(step.stage)
+        if step.call in ("axis", "reduce_axis"):
+            return getattr(receiver.op, step.call)
+        return getattr(receiver, step.call)(*map(value, step.args), **step.options)
+
+
+def _call(step: Mapping[str, Any]) -> str:
+    """The call of a step that was read: a file is data, and may call the primitives alone."""
+    call, of_schedule = step["call"], step["stage"] is None
+    if call not in (CALLS_OF_SCHEDULE if of_schedule else CALLS_OF_STAGE):
+        raise ValueError(f"expected a primitive of {'a schedule' if of_schedule else 'a stage'}, got {call!r}")
+    return call
+
+
+def trace_of(schedule: Schedule) -> Trace:
+    """The trace of a schedule, from its IR."""
+    program = operations(schedule.outputs)
+    words = identifiers(schedule.names.values())
+    variables = {op: words[schedule.names[op]] for op in program}
+    reader = Reader(words, [variables[op] for op in program if op.num_outputs > 1])
+    steps = [step for primitive in primitives(schedule._of) if (step := reader.step(primitive)) is not None]
+    used = {schedule.names[op] for op in schedule.outputs} | reader.used
+    kept = [op for op in program if schedule.names[op] in used]
+    return Trace(
+        {variables[op]: schedule.names[op] for op in kept},
+        tuple(reader.several),
+        tuple(variables[op] for op in schedule.outputs),
+        tuple(steps),
+    )
