@@ -58,6 +58,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createMapLoopsToGPU());
   pm.addNestedPass<func::FuncOp>(createPipelineLoops());
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
+  pm.addNestedPass<func::FuncOp>(createConvertCopiesToAsync({options.arch}));
   // Not before map-loops-to-gpu: a loop of one iteration goes when simplified, and with it what it is bound to.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -5,6 +5,15 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
+def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Asynchronous copies are done at once";
+  let description = [{
+    The simulator copies where the copy is begun, which is one of the moments at which a GPU may do it. Barriers and
+    races are found as they are without `cp.async`; a wait that is missing is not.
+  }];
+  let dependentDialects = ["mlir::vector::VectorDialect"];
+}
+
 def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
   let summary = "Each kernel becomes a function that runs one simulated thread";
   let description = [{

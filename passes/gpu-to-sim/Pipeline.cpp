@@ -45,6 +45,7 @@ static void addLoweringToLLVM(OpPassManager &pm) {
 }
 
 void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptions &options) {
+  pm.nest<gpu::GPUModuleOp>().addPass(createSynchronizeCopies());
   buildLegalizeKernelsPipeline(pm.nest<gpu::GPUModuleOp>());
   // Transfers become plain loads and stores, which can be checked.
   pm.addPass(createConvertVectorToSCFPass());

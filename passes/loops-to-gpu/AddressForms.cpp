@@ -1,12 +1,18 @@
 //===- AddressForms.cpp - which elements of a buffer a thread touches -----===//
 #include "passes/loops-to-gpu/AddressForms.h"
 
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+
+#include <numeric>
 
 using namespace mlir;
 
 namespace tilewright {
+
+/// Steps of a loop that are looked at one by one.
+static constexpr int64_t kMaxPeriod = 4096;
 
 static Range operator+(Range a, Range b) {
   Range sum;
@@ -144,6 +150,8 @@ static std::optional<std::pair<OperandRange, int64_t>> getIndices(Operation *op)
     return std::pair(load.getIndices(), minor(load.getVectorType()));
   if (auto store = dyn_cast<vector::StoreOp>(op); store && minor(store.getVectorType()))
     return std::pair(store.getIndices(), minor(store.getVectorType()));
+  if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op))
+    return std::pair(copy.getDstIndices(), copy.getDstElements().getSExtValue());
   return std::nullopt;
 }
 
@@ -230,6 +238,15 @@ static SmallVector<int64_t> getUnit(size_t size, size_t position) {
   return weights;
 }
 
+/// Whether the numbers can never be equal because they leave different remainders.
+static bool haveOtherRemainder(const LinearForm &here, const LinearForm &there) {
+  int64_t divisor = 0;
+  for (const LinearForm *form : {&here, &there})
+    for (const LinearForm::Term &term : form->terms)
+      divisor = std::gcd(divisor, term.coefficient);
+  return divisor > 1 && (here.constant - there.constant) % divisor != 0;
+}
+
 bool SharedAccess::overlaps(const SharedAccess &other) const {
   if (!buffer || !other.buffer)
     return true;
@@ -242,6 +259,8 @@ bool SharedAccess::overlaps(const SharedAccess &other) const {
   for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i) {
     Range here = getForm(getUnit(rank, i)).getRange(), there = other.getForm(getUnit(rank, i)).getRange();
     if ((here.max && there.min && *here.max < *there.min) || (there.max && here.min && *there.max < *here.min))
+      return false;
+    if (haveOtherRemainder(getForm(getUnit(rank, i)), other.getForm(getUnit(rank, i))))
       return false;
   }
   return true;
@@ -298,8 +317,79 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
   return !open;
 }
 
-bool SharedAccess::conflictsWith(const SharedAccess &other) const {
-  return (isWrite || other.isWrite) && overlaps(other) && !isBySameThread(other);
+/// Whether two expressions over `numDims` values differ for all of these: by a constant, or at each step of the only
+/// value that they depend on, until they repeat.
+static bool areDifferentEverywhere(AffineExpr here, AffineExpr there, unsigned numDims) {
+  if (auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(here - there, numDims, 0)))
+    return difference.getValue() != 0;
+  SmallVector<unsigned> used;
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (here.isFunctionOfDim(dim) || there.isFunctionOfDim(dim))
+      used.push_back(dim);
+  if (used.size() != 1)
+    return false;
+  // What is divided by c grows by a constant every c steps of what it is divided from; so after as many steps as the
+  // product of all divisors, all has grown by a constant.
+  int64_t period = 1;
+  bool isKnown = true;
+  for (AffineExpr expr : {here, there})
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      if (!binary || inner.getKind() == AffineExprKind::Add || inner.getKind() == AffineExprKind::Mul)
+        return;
+      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      isKnown &= divisor && divisor.getValue() > 0 && divisor.getValue() <= kMaxPeriod;
+      if (isKnown)
+        period = std::min(period * divisor.getValue(), kMaxPeriod + 1);
+    });
+  if (!isKnown || period > kMaxPeriod)
+    return false;
+  auto at = [&](AffineExpr expr, int64_t step) {
+    AffineExpr value = expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
+    return cast<AffineConstantExpr>(simplifyAffineExpr(value, numDims, 0)).getValue();
+  };
+  if (at(here, period) != at(here, 0) || at(there, period) != at(there, 0))
+    return false;
+  return llvm::all_of(llvm::seq<int64_t>(period), [&](int64_t step) { return at(here, step) != at(there, step); });
+}
+
+bool SharedAccess::takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  if (buffer != other.buffer || !hasIndices || !other.hasIndices)
+    return false;
+  MLIRContext *context = op->getContext();
+  llvm::SmallVector<Value> common;
+  // The index over the values that both see alike; none where it depends on others.
+  auto overCommon = [&](const SharedAccess &access, AffineExpr expr) -> AffineExpr {
+    bool known = true;
+    SmallVector<AffineExpr> replacements;
+    for (auto [i, operand] : llvm::enumerate(access.operands)) {
+      bool isDim = i < access.indices.getNumDims();
+      bool isUsed = isDim ? expr.isFunctionOfDim(i) : expr.isFunctionOfSymbol(i - access.indices.getNumDims());
+      known &= !isUsed || isSame(operand);
+      size_t position = llvm::find(common, operand) - common.begin();
+      if (position == common.size())
+        common.push_back(operand);
+      replacements.push_back(getAffineDimExpr(position, context));
+    }
+    ArrayRef<AffineExpr> all(replacements);
+    return known ? expr.replaceDimsAndSymbols(all.take_front(access.indices.getNumDims()), all.drop_front(access.indices.getNumDims()))
+                 : AffineExpr();
+  };
+  // What is accessed may be longer than one element along the last dimension.
+  size_t rank = indices.getNumResults() - (length > 1 || other.length > 1);
+  for (size_t i = 0; i < rank; ++i) {
+    AffineExpr here = overCommon(*this, indices.getResult(i)), there = overCommon(other, other.indices.getResult(i));
+    if (!here || !there)
+      continue;
+    if (areDifferentEverywhere(here, there, common.size()))
+      return true;
+  }
+  return false;
+}
+
+bool SharedAccess::conflictsWith(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  return (isWrite || other.isWrite) && overlaps(other) && !isBySameThread(other) &&
+         !(isSame && takesOtherPlace(other, isSame));
 }
 
 } // namespace tilewright

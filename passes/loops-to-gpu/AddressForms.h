@@ -34,7 +34,8 @@ public:
   SharedAccess(mlir::Operation *op, mlir::Value buffer, bool isWrite, std::array<int64_t, 3> blockSize);
 
   /// True if different threads of a block may touch the same byte by these accesses, at least one of them writing.
-  bool conflictsWith(const SharedAccess &other) const;
+  /// `isSame` tells which values both accesses, by whatever threads, see alike.
+  bool conflictsWith(const SharedAccess &other, llvm::function_ref<bool(mlir::Value)> isSame = nullptr) const;
 
   mlir::Operation *op;
   mlir::Value buffer;
@@ -42,6 +43,8 @@ public:
 
 private:
   bool overlaps(const SharedAccess &other) const;
+  /// Whether some index differs whatever the threads: places of a buffer that iterations take in turn.
+  bool takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(mlir::Value)> isSame) const;
   bool isBySameThread(const SharedAccess &other) const;
   LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
   /// How far apart in memory, in elements, neighbours along each dimension are.

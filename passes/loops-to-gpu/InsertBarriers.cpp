@@ -10,6 +10,8 @@
 #include "passes/loops-to-gpu/AddressForms.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -69,6 +71,8 @@ private:
   /// is no circle, to its end. For a circle, the barrier before `start` is counted in.
   SmallVector<size_t> placeBarriers(ArrayRef<Item> items, size_t start, bool isCircle);
   SmallVector<size_t> placeInCircle(ArrayRef<Item> items);
+  /// Whether all threads see one `value` at all of `item`'s and its neighbours' block in one iteration.
+  bool isSameInIteration(const Item &item, Value value) const;
   void refuse(Block &block, Conflict conflict);
 
   gpu::GPUFuncOp kernel;
@@ -79,16 +83,25 @@ private:
 };
 } // namespace
 
-static Conflict findConflict(const Accesses &pending, const Accesses &next) {
+static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm::function_ref<bool(Value)> isSame = nullptr) {
   for (const SharedAccess *after : next)
     for (const SharedAccess *before : pending)
-      if (before->conflictsWith(*after))
+      if (before->conflictsWith(*after, isSame))
         return {before, after};
   return {};
 }
 
 Summary BarrierInserter::summarize(Operation *op) {
   Summary summary;
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op))
+    return summary;
+  // Each thread waits for its own copies: other threads may read them after a barrier. What they overwrite must have
+  // been read before the copies are begun.
+  if (isa<NVVM::CpAsyncWaitGroupOp>(op)) {
+    accesses.push_back(std::make_unique<SharedAccess>(op, Value(), /*isWrite=*/true, blockSize));
+    summary.last.push_back(accesses.back().get());
+    return summary;
+  }
   if (isa<gpu::BarrierOp>(op)) {
     summary.synchronizes = true;
     return summary;
@@ -151,17 +164,28 @@ Summary BarrierInserter::summarize(Operation *op) {
   return summary;
 }
 
+bool BarrierInserter::isSameInIteration(const Item &item, Value value) const {
+  return dependence.of(value) == 0 && value.getParentRegion()->isAncestor(item.op->getParentRegion());
+}
+
 SmallVector<size_t> BarrierInserter::placeBarriers(ArrayRef<Item> items, size_t start, bool isCircle) {
   SmallVector<size_t> barriers;
   if (isCircle)
     barriers.push_back(start);
-  Summary soFar;
+  Summary before, soFar; // of the iteration before, and of this one
   for (size_t step = 0; step < items.size(); ++step) {
     size_t i = (start + step) % items.size();
-    if (step != 0 && findConflict(soFar.last, items[i].summary.first)) {
+    if (i == 0)
+      std::swap(before, soFar);
+    const Accesses &next = items[i].summary.first;
+    auto isSame = [&](Value value) { return isSameInIteration(items[i], value); };
+    if (step != 0 && (findConflict(before.last, next) || findConflict(soFar.last, next, isSame))) {
       barriers.push_back(i);
+      before.last.clear();
       soFar.last.clear();
     }
+    if (items[i].summary.synchronizes)
+      before.last.clear();
     soFar.append(items[i].summary);
   }
   return barriers;

@@ -136,6 +136,24 @@ def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
 }
 
+def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp"> {
+  let summary = "Copies of pipelined loops go past the registers";
+  let description = [{
+    A store to shared memory with `schedule.async` and the load that it stores become one `nvgpu.device_async_copy`.
+
+    ```mlir
+    %x = vector.load %a[%i] : memref<64xf32>, vector<4xf32>
+    vector.store %x, %s[%j] {schedule.async} : memref<32xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+    ```
+    becomes
+    ```mlir
+    nvgpu.device_async_copy %a[%i], %s[%j], 4 {bypassL1} : memref<64xf32> to memref<32xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture">];
+  let dependentDialects = ["mlir::nvgpu::NVGPUDialect"];
+}
+
 def OutlineKernels : Pass<"outline-kernels", "mlir::ModuleOp"> {
   let summary = "Each launch of @f becomes a kernel in @f_kernels";
   let description = [{

@@ -111,6 +111,14 @@ private:
     return std::max<int64_t>(width, 1);
   }
 
+  /// What is asked of the address of an access of `width` elements. A thread's own buffers are aligned as needed.
+  llvm::MaybeAlign getAlignment(Value memref, int64_t width) {
+    uint64_t bytes = width * cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+    if (auto alloca = memref.getDefiningOp<memref::AllocaOp>())
+      alloca.setAlignment(std::max<uint64_t>(bytes, alloca.getAlignment().value_or(1)));
+    return llvm::MaybeAlign(bytes);
+  }
+
   void visitLoad(memref::LoadOp load) {
     Location loc = load.getLoc();
     MemRefType type = load.getMemRefType();
@@ -129,7 +137,7 @@ private:
       return;
     }
     auto partType = VectorType::get({width}, type.getElementType());
-    auto align = llvm::MaybeAlign(width * type.getElementTypeBitWidth() / 8);
+    llvm::MaybeAlign align = getAlignment(load.getMemRef(), width);
     Value whole;
     for (int64_t i = 0; i < lanes; i += width) {
       Value part = vector::LoadOp::create(builder, loc, partType, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc),
@@ -152,10 +160,11 @@ private:
     if (width == 1) {
       for (int64_t i = 0; i < lanes; ++i)
         memref::StoreOp::create(builder, loc, extract(store.getValueToStore(), i, loc), store.getMemRef(),
-                                indicesOfLane(store.getIndices(), i, loc));
+                                indicesOfLane(store.getIndices(), i, loc))
+            ->setDiscardableAttrs(store->getDiscardableAttrDictionary());
       return;
     }
-    auto align = llvm::MaybeAlign(width * type.getElementTypeBitWidth() / 8);
+    llvm::MaybeAlign align = getAlignment(store.getMemRef(), width);
     Value whole = asVector(store.getValueToStore());
     for (int64_t i = 0; i < lanes; i += width) {
       Value part = width == lanes ? whole
@@ -163,7 +172,8 @@ private:
                                                                           ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1})
                                         .getResult();
       vector::StoreOp::create(builder, loc, part, store.getMemRef(), indicesOfLane(store.getIndices(), i, loc),
-                              /*nontemporal=*/false, align);
+                              /*nontemporal=*/false, align)
+          ->setDiscardableAttrs(store->getDiscardableAttrDictionary());
     }
   }
 

@@ -1,0 +1,31 @@
+//===- SynchronizeCopies.cpp - cp.async becomes a load and a store --------===//
+#include "passes/PassSupport.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_SYNCHRONIZECOPIES
+#include "passes/gpu-to-sim/Passes.h.inc"
+
+namespace {
+struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      if (isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))
+        return op->erase();
+      auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op);
+      if (!copy)
+        return;
+      OpBuilder builder(op);
+      auto type = VectorType::get({copy.getDstElements().getSExtValue()}, cast<MemRefType>(copy.getDst().getType()).getElementType());
+      Value value = vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
+      vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
+      op->erase();
+    });
+  }
+};
+} // namespace
+} // namespace tilewright

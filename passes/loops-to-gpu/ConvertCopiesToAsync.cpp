@@ -1,0 +1,66 @@
+//===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DECL_CONVERTCOPIESTOASYNC
+#define GEN_PASS_DEF_CONVERTCOPIESTOASYNC
+#include "passes/loops-to-gpu/Passes.h.inc"
+
+namespace {
+struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsync> {
+  using ConvertCopiesToAsyncBase::ConvertCopiesToAsyncBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> stores;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<memref::StoreOp, vector::StoreOp>(op) && op->hasAttr(schedule::kAsyncAttr))
+        stores.push_back(op);
+    });
+    for (Operation *op : stores)
+      if (failed(convert(op)))
+        return signalPassFailure();
+  }
+
+  LogicalResult convert(Operation *op) {
+    StringRef version = StringRef(arch.getValue());
+    unsigned number = 0;
+    version.consume_front("sm_");
+    version.consumeInteger(10, number);
+    if (number < 80)
+      return op->emitError() << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got " << arch.getValue();
+    auto store = dyn_cast<memref::StoreOp>(op);
+    auto wide = dyn_cast<vector::StoreOp>(op);
+    Value value = store ? store.getValue() : wide.getValueToStore();
+    Value target = store ? store.getMemRef() : wide.getBase();
+    ValueRange to = store ? store.getIndices() : wide.getIndices();
+    auto load = value.getDefiningOp<memref::LoadOp>();
+    auto wideLoad = value.getDefiningOp<vector::LoadOp>();
+    auto vector = dyn_cast<VectorType>(value.getType());
+    int64_t elements = vector ? vector.getNumElements() : 1;
+    int64_t bytes = elements * getElementBytes(getElementTypeOrSelf(value.getType()));
+    if ((!load && !wideLoad) || (bytes != 4 && bytes != 8 && bytes != 16)) {
+      InFlightDiagnostic diag = op->emitError() << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
+                                                   "these can be asynchronous, got ";
+      if (!load && !wideLoad)
+        return diag << "elements that lie apart: vectorize another axis, or none";
+      return diag << bytes << (bytes < 4 ? ": vectorize the stage that copies" : ": vectorize by less");
+    }
+    OpBuilder builder(op);
+    // What is read once does not belong into the first cache; only whole lines of 16 bytes can pass it by.
+    UnitAttr bypass = bytes == 16 ? builder.getUnitAttr() : nullptr;
+    nvgpu::DeviceAsyncCopyOp::create(builder, op->getLoc(), nvgpu::DeviceAsyncTokenType::get(&getContext()), target, to,
+                                     load ? load.getMemRef() : wideLoad.getBase(), load ? load.getIndices() : wideLoad.getIndices(),
+                                     builder.getIndexAttr(elements), /*srcElements=*/Value(), bypass);
+    Operation *source = value.getDefiningOp();
+    op->erase();
+    if (source->use_empty())
+      source->erase();
+    return success();
+  }
+};
+} // namespace
+} // namespace tilewright
