@@ -57,7 +57,12 @@ struct Conflict {
 class BarrierInserter {
 public:
   explicit BarrierInserter(gpu::GPUFuncOp kernel)
-      : kernel(kernel), dependence(kernel), blockSize(getBlockSize(kernel)) {}
+      : kernel(kernel), dependence(kernel), blockSize(getBlockSize(kernel)) {
+    kernel.walk([&](Operation *op) {
+      if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr))
+        stages.insert(stage.getValue());
+    });
+  }
 
   LogicalResult run() {
     (void)solve(kernel.getBody().front(), /*isLoopBody=*/false);
@@ -75,18 +80,29 @@ private:
   bool isSameInIteration(const Item &item, Value value) const;
   void refuse(Block &block, Conflict conflict);
 
+  /// The stage whose loop has `item` in its body, if the loop says so.
+  StringRef getFilling(const Item &item) const;
+
   gpu::GPUFuncOp kernel;
   ThreadDependence dependence;
   std::array<int64_t, 3> blockSize;
+  llvm::SmallSetVector<StringRef, 8> stages;
   std::vector<std::unique_ptr<SharedAccess>> accesses;
   bool failed = false;
 };
 } // namespace
 
-static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm::function_ref<bool(Value)> isSame = nullptr) {
+static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm::function_ref<bool(Value)> isSame = nullptr,
+                             StringRef filling = "") {
+  // The loops that fill a buffer store the same whenever they store to an element again.
+  auto stores = [&](const SharedAccess *access) {
+    Operation *buffer = access->buffer ? access->buffer.getDefiningOp() : nullptr;
+    auto stage = buffer ? buffer->getAttrOfType<StringAttr>(te::kStageAttr) : nullptr;
+    return access->isWrite && !filling.empty() && stage && stage.getValue() == filling;
+  };
   for (const SharedAccess *after : next)
     for (const SharedAccess *before : pending)
-      if (before->conflictsWith(*after, isSame))
+      if (!(before->buffer == after->buffer && stores(before) && stores(after)) && before->conflictsWith(*after, isSame))
         return {before, after};
   return {};
 }
@@ -168,6 +184,15 @@ bool BarrierInserter::isSameInIteration(const Item &item, Value value) const {
   return dependence.of(value) == 0 && value.getParentRegion()->isAncestor(item.op->getParentRegion());
 }
 
+StringRef BarrierInserter::getFilling(const Item &item) const {
+  auto axis = item.op->getParentOp()->getAttrOfType<StringAttr>(schedule::kAxisAttr);
+  StringRef longest;
+  for (StringRef stage : stages)
+    if (axis && stage.size() > longest.size() && axis.getValue().starts_with((stage + ".").str()))
+      longest = stage;
+  return longest;
+}
+
 SmallVector<size_t> BarrierInserter::placeBarriers(ArrayRef<Item> items, size_t start, bool isCircle) {
   SmallVector<size_t> barriers;
   if (isCircle)
@@ -179,7 +204,7 @@ SmallVector<size_t> BarrierInserter::placeBarriers(ArrayRef<Item> items, size_t 
       std::swap(before, soFar);
     const Accesses &next = items[i].summary.first;
     auto isSame = [&](Value value) { return isSameInIteration(items[i], value); };
-    if (step != 0 && (findConflict(before.last, next) || findConflict(soFar.last, next, isSame))) {
+    if (step != 0 && (findConflict(before.last, next, nullptr, getFilling(items[i])) || findConflict(soFar.last, next, isSame))) {
       barriers.push_back(i);
       before.last.clear();
       soFar.last.clear();
@@ -204,7 +229,7 @@ SmallVector<size_t> BarrierInserter::placeInCircle(ArrayRef<Item> items) {
   for (auto [i, item] : llvm::enumerate(items)) {
     if (llvm::is_contained(best, i))
       break;
-    if (findConflict(iteration.last, item.summary.first)) {
+    if (findConflict(iteration.last, item.summary.first, nullptr, getFilling(item))) {
       missing = i;
       break;
     }
