@@ -27,6 +27,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "te.name";
 inline constexpr llvm::StringLiteral kDtypeAttr = "te.dtype";
 /// On a function argument with symbolic extents: the symbol of each dimension, "" where the extent is a number.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "te.symbols";
+/// On a function argument with symbolic extents: for each dimension a number that divides its extent, 1 where none is known.
+inline constexpr llvm::StringLiteral kDivisibleByAttr = "te.divisible_by";
 /// On an op of the linalg stage: the name of the stage that it computes.
 inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
 /// Beside kStageAttr: the names of the op's iterators, in their order.

@@ -40,12 +40,14 @@ Value LoopEmitter::getSymbol(unsigned position) {
     return value;
   OpBuilder::InsertionGuard guard(builder);
   const Symbol &symbol = model.symbols[position];
-  Value zero = getConstant(symbol.argument ? symbol.dimension : 0);
+  Value zero = getConstant(symbol.argument ? symbol.dimension : 0), unit = getConstant(symbol.unit);
   builder.setInsertionPointAfter(lastAtTop);
   if (symbol.argument)
     value = memref::DimOp::create(builder, target.getLoc(), target.getArgument(symbol.argument.getArgNumber()), zero);
   else
     value = onBuffers(symbol.value);
+  if (symbol.unit != 1)
+    value = arith::DivUIOp::create(builder, target.getLoc(), value, unit);
   lastAtTop = value.getDefiningOp();
   return value;
 }

@@ -67,7 +67,10 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
     symbol.dimension = dimension;
     if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols"))
       symbol.name = cast<StringAttr>(names[dimension]).str();
-    return getSymbol(symbol);
+    // An extent that is a multiple is one of a smaller symbol, so that quotients of it are exact.
+    if (auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), te::kDivisibleByAttr))
+      symbol.unit = std::max<int64_t>(units[dimension], 1);
+    return getSymbol(symbol) * symbol.unit;
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExpr(empty.getDynamicSize(dimension));

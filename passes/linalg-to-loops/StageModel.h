@@ -85,11 +85,12 @@ struct ScheduledStage {
   bool isOutput() const;
 };
 
-/// What a symbol stands for: a dimension of an argument, or any other `index` value of the function.
+/// What a symbol stands for: a dimension of an argument in units of `unit`, or any other `index` value of the function.
 struct Symbol {
   std::string name; // the user's, where there is one
   mlir::BlockArgument argument;
   int64_t dimension = 0;
+  int64_t unit = 1;
   mlir::Value value;
 };
 

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import te
+from . import target, te
+from .compat import attribute_of
 from .driver import Function, LaunchConfig, build, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
 from .schedule import create_schedule
 from .target import Target
 
 if TYPE_CHECKING:
-    from . import nd, testing
-    from .runtime import Device, Event, Stream, cpu, cuda, current_stream, synchronize, time_evaluator
+    from . import nd, runtime, testing, tir, transform
+    from .runtime import (
+        Device,
+        Event,
+        Stream,
+        cpu,
+        cuda,
+        current_stream,
+        gpu,
+        synchronize,
+        time_evaluator,
+    )
+    from .runtime.device import device
 
 __version__ = "0.1.0"
 __all__ = [
@@ -31,28 +43,37 @@ __all__ = [
     "cpu",
     "cuda",
     "current_stream",
+    "device",
+    "gpu",
     "nd",
+    "runtime",
     "synchronize",
     "build",
     "create_schedule",
     "lower",
+    "target",
     "te",
     "testing",
     "time_evaluator",
+    "tir",
+    "transform",
 ]
 
 # The run time brings NumPy and the JIT; who only builds expressions does not wait for them.
-_RUNTIME = ("Device", "Event", "Stream", "cpu", "cuda", "current_stream", "synchronize", "time_evaluator")
+_RUNTIME = ("Device", "Event", "Stream", "cpu", "cuda", "current_stream", "gpu", "synchronize", "time_evaluator")
+_missing = attribute_of("", f"module {__name__!r}")
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name in ("nd", "testing"):
+    if name in ("nd", "runtime", "testing", "tir", "transform"):
         return import_module(f".{name}", __name__)
+    if name == "device":
+        return import_module(".runtime.device", __name__).device
     if name in _RUNTIME:
         return getattr(import_module(".runtime", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _missing(name)
 
 
 def __dir__() -> list[str]:

@@ -12,11 +12,14 @@ array([1., 1., 1., 1.], dtype=float32)
 
 from __future__ import annotations
 
-from .runtime.device import Device, cpu, cuda
+from .runtime.device import Device, cpu, cuda, device, gpu
 from .runtime.memory import PoolStats, pool_of
 from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
 
-__all__ = ["NDArray", "PoolStats", "array", "cpu", "cuda", "empty", "from_dlpack", "release", "stats", "zeros"]
+__all__ = [
+    "NDArray", "PoolStats", "array", "cpu", "cuda", "device", "empty", "from_dlpack", "gpu", "release", "stats",
+    "zeros",
+]  # fmt: skip
 
 
 def stats(device: Device | None = None) -> PoolStats:

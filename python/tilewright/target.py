@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
+from types import TracebackType
+from typing import Any
 
-__all__ = ["ARCHITECTURES", "DEFAULT_ARCH", "Target"]
+from .compat import attribute_of
+
+__all__ = ["ARCHITECTURES", "DEFAULT_ARCH", "Target", "TargetKind", "cuda"]
 
 # What LLVM 22's NVPTX back end and CUDA 13's linker both know; passes/Pipelines.cpp has the same list.
 ARCHITECTURES = (
@@ -17,6 +23,8 @@ ARCHITECTURES = (
 )  # fmt: skip
 DEFAULT_ARCH = "sm_90a"
 KINDS = {"cuda": "cuda", "cpu": "cpu", "llvm": "cpu", "sim": "sim"}
+# What "llvm" may say of its processor: the one that the program runs on is taken.
+_PROCESSOR = ("mcpu", "mattr", "num-cores", "opt-level")
 
 
 @cache
@@ -40,7 +48,21 @@ def _present_arch() -> str | None:
     return next((known for known in (arch + "a", arch) if known in ARCHITECTURES), None)
 
 
-@dataclass(frozen=True)
+class TargetKind(str):
+    """A kind of target: "cuda", "cpu" or "sim", which TVM calls by its `name`."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+
+# The `with` blocks of targets that we are in.
+_current: ContextVar[tuple[Target, ...]] = ContextVar("targets", default=())
+
+
+@dataclass(frozen=True, init=False)
 class Target:
     """A kind of machine, and for a GPU its architecture.
 
@@ -49,59 +71,133 @@ class Target:
     the GPU present, and sm_90a where there is none; "cpu" has none. With `checks` (-checks=off turns them off) the
     simulator reports accesses out of bounds, reads of what nothing wrote, and races.
 
+    Of TVM's other forms it takes another target, a dictionary, ``target=`` for the kind, and the `host`, which can only
+    be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
+    on all the same. In a ``with`` block it is the target of builds that name none.
+
     >>> Target("cuda", arch="sm_90a")
     Target(kind='cuda', arch='sm_90a')
     >>> Target("cuda -arch=sm_80").arch
     'sm_80'
+    >>> with Target("llvm -mcpu=core-avx2"):
+    ...     Target.current()
+    Target(kind='cpu', arch=None)
     >>> Target("cuda", arch="sm_12")
     Traceback (most recent call last):
         ...
     ValueError: expected an architecture from sm_75 to sm_120, got 'sm_12'
     """
 
-    kind: str = "cuda"
-    arch: str | None = None
-    checks: bool = field(default=True, repr=False)
+    kind: TargetKind
+    arch: str | None
+    checks: bool = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.kind, str):
-            raise TypeError(f"expected the target's kind as a string, got {type(self.kind).__name__}")
-        words = shlex.split(self.kind)
-        kind = KINDS.get(words[0]) if words else None
-        if kind is None:
-            raise ValueError(f"expected a target of kind cuda, cpu or sim, got {self.kind!r}")
-        arch = self.arch
-        for word in words[1:]:
-            name, _, value = word.lstrip("-").partition("=")
-            if (kind, name) == ("sim", "checks") and value in ("on", "off"):
-                object.__setattr__(self, "checks", value == "on")
-                continue
-            if name != "arch" or not value:
-                raise ValueError(f"expected -arch=ARCH after the target's kind, got {word!r}")
-            if arch is not None and arch != value:
-                raise ValueError(f"expected one architecture, got {value!r} and {arch!r}")
-            arch = value
-        if kind == "cpu":
-            if arch is not None:
-                raise ValueError(f"expected no architecture for target cpu, got {arch!r}")
-        elif arch is None:
-            arch = (_present_arch() if kind == "cuda" else None) or DEFAULT_ARCH
-        elif arch not in ARCHITECTURES:
-            raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
-        if kind != "sim" and not self.checks:
-            raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "arch", arch)
+    def __init__(
+        self,
+        kind: Target | str | Mapping[str, Any] | None = None,
+        arch: str | None = None,
+        checks: bool = True,
+        *,
+        host: Target | str | Mapping[str, Any] | None = None,
+        target: Target | str | Mapping[str, Any] | None = None,
+    ) -> None:
+        if target is not None:
+            if kind is not None:
+                raise TypeError(f"expected one kind, got {kind!r} and target={target!r}")
+            kind = target
+        if host is not None and Target(host).kind != "cpu":
+            raise ValueError(f"expected this machine's processor as host (cpu, llvm), got {host!r}")
+        if isinstance(kind, Target):
+            given = kind
+            kind, checks = str(given.kind), checks and given.checks
+            arch = given.arch if arch is None else arch
+        made = _parse(_text("cuda" if kind is None else kind), arch, checks)
+        for name, value in zip(("kind", "arch", "checks"), made):
+            object.__setattr__(self, name, value)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What TVM's scripts ask of a target: ``"gpu" in target.keys``."""
+        return {"cuda": ("cuda", "gpu"), "sim": ("sim", "gpu"), "cpu": ("cpu",)}[self.kind]
+
+    @staticmethod
+    def current(allow_none: bool = True) -> Target | None:
+        """The target of the innermost ``with`` block, or None."""
+        targets = _current.get()
+        if not targets and not allow_none:
+            raise ValueError("expected to be in a target's 'with' block")
+        return targets[-1] if targets else None
+
+    def __enter__(self) -> Target:
+        _current.set((*_current.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _current.set(_current.get()[:-1])
 
     @staticmethod
     def of(target: Target | str | None) -> Target:
-        """`target` itself, or made from its string; None is "cuda"."""
+        """`target` itself, or made from its string; None is that of the ``with`` block, else "cuda"."""
         if isinstance(target, Target):
             return target
-        if target is None or isinstance(target, str):
-            return Target("cuda" if target is None else target)
+        if target is None:
+            return Target.current() or Target("cuda")
+        if isinstance(target, str):
+            return Target(target)
         raise TypeError(f"expected a Target or a string, got {type(target).__name__}")
 
     def __str__(self) -> str:
         checks = "" if self.checks else " -checks=off"
         return self.kind + ("" if self.arch is None else f" -arch={self.arch}") + checks
+
+
+def _text(kind: str | Mapping[str, Any]) -> str:
+    """The target as TVM writes it in a string."""
+    if isinstance(kind, Mapping):
+        if "kind" not in kind:
+            raise ValueError(f"expected the target's 'kind' in the dictionary, got {', '.join(kind) or 'nothing'}")
+        options = (f"-{name}={shlex.quote(str(value))}" for name, value in kind.items() if name not in ("kind", "keys"))
+        return " ".join((str(kind["kind"]), *options))
+    if not isinstance(kind, str):
+        raise TypeError(f"expected the target's kind as a string, got {type(kind).__name__}")
+    return kind
+
+
+def _parse(text: str, arch: str | None, checks: bool) -> tuple[TargetKind, str | None, bool]:
+    """The kind, the architecture and the checks."""
+    words = shlex.split(text)
+    kind = KINDS.get(words[0]) if words else None
+    if kind is None:
+        raise ValueError(f"expected a target of kind cuda, cpu or sim, got {text!r}")
+    for word in words[1:]:
+        name, _, value = word.lstrip("-").partition("=")
+        if (kind, name) == ("sim", "checks") and value in ("on", "off"):
+            checks = value == "on"
+            continue
+        if words[0] == "llvm" and name in _PROCESSOR and value:
+            continue
+        if name != "arch" or not value:
+            raise ValueError(f"expected -arch=ARCH after the target's kind, got {word!r}")
+        if arch is not None and arch != value:
+            raise ValueError(f"expected one architecture, got {value!r} and {arch!r}")
+        arch = value
+    if kind == "cpu":
+        if arch is not None:
+            raise ValueError(f"expected no architecture for target cpu, got {arch!r}")
+    elif arch is None:
+        arch = (_present_arch() if kind == "cuda" else None) or DEFAULT_ARCH
+    elif arch not in ARCHITECTURES:
+        raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
+    if kind != "sim" and not checks:
+        raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")
+    return TargetKind(kind), arch, checks
+
+
+def cuda(model: str = "unknown", arch: str | None = None, options: object = None) -> Target:
+    """`Target("cuda", arch)`, as TVM writes it."""
+    return Target("cuda", arch)
+
+
+__getattr__ = attribute_of("target", "module 'tilewright.target'")

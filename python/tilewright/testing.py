@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .driver import Function
 
-__all__ = ["assert_within", "dot_bound", "poisoned", "run", "unit_roundoff"]
+__all__ = ["assert_allclose", "assert_within", "dot_bound", "poisoned", "run", "unit_roundoff"]
 
 
 def unit_roundoff(dtype: Any) -> float:
@@ -43,6 +43,16 @@ def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "f
     """
     magnitude = np.abs(lhs.astype(np.float64)) @ np.abs(rhs.astype(np.float64))
     return 4 * np.sqrt(length) * unit_roundoff(dtype) * magnitude
+
+
+def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
+    """NumPy's `assert_allclose` with TVM's defaults, on its arrays and those of `tw.nd`; the shapes must be the same.
+
+    >>> assert_allclose([1.0, 2.0], [1.0, 2.0 + 1e-8])
+    """
+    given, wanted = (np.asanyarray(each.numpy() if hasattr(each, "copyto") else each) for each in (actual, desired))
+    np.testing.assert_allclose(given.shape, wanted.shape)
+    np.testing.assert_allclose(given, wanted, rtol=rtol, atol=atol, verbose=True)
 
 
 def assert_within(got: NDArray[Any], expected: NDArray[np.float64], bound: Any) -> None:

@@ -5,7 +5,9 @@ import importlib
 
 import pytest
 
-MODULES = "errors source schedule.schedule te te.dtypes te.functions te.program te.reduction te.tensor".split()
+MODULES = (
+    "errors source schedule.schedule target te te.dtypes te.functions te.program te.reduction te.tag te.tensor tir transform"
+).split()
 
 
 @pytest.mark.parametrize("name", MODULES)

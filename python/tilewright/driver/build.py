@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from mlir import ir
 
@@ -90,6 +90,7 @@ def take_up(
     return lowering
 
 
+@overload
 def lower(
     program: Program,
     args: Sequence[Tensor] | None = None,
@@ -99,13 +100,48 @@ def lower(
     *,
     after: Mapping[str, Hook | Sequence[Hook]] | None = None,
     start: str | None = None,
-) -> ir.Module:
+    simple_mode: Literal[False] = False,
+) -> ir.Module: ...
+
+
+@overload
+def lower(
+    program: Program,
+    args: Sequence[Tensor] | None = None,
+    name: str | None = None,
+    stage: str = "loops",
+    target: Target | str | None = None,
+    *,
+    simple_mode: Literal[True],
+) -> str: ...
+
+
+def lower(
+    program: Program,
+    args: Sequence[Tensor] | None = None,
+    name: str | None = None,
+    stage: str = "loops",
+    target: Target | str | None = None,
+    *,
+    after: Mapping[str, Hook | Sequence[Hook]] | None = None,
+    start: str | None = None,
+    simple_mode: bool = False,
+) -> ir.Module | str:
     """The module of a program at `stage`, without building it.
 
-    Parameters are those of `build`; `stage` is any stage that the target has.
+    Parameters are those of `build`; `stage` is any stage that the target has. With `simple_mode`, of a schedule, the
+    loop nest as ``print(s)`` shows it.
 
     >>> print(tw.lower(s, [A, B, C], "mmult", stage="loops"))      # doctest: +SKIP
+    >>> print(tw.lower(s, [A, B, C], simple_mode=True))            # doctest: +SKIP
     """
+    if simple_mode:
+        from ..te import Schedule
+
+        if not isinstance(program, Schedule):
+            raise TypeError(f"expected a schedule with simple_mode, got {type(program).__name__}")
+        take_up(program, args, target, name)  # for its errors
+        return str(program)
     lowering = take_up(program, args, target, name, after=after, start=start)
     known = stages_of(lowering.target)
     if stage not in known:
@@ -121,6 +157,7 @@ def build(
     *,
     after: Mapping[str, Hook | Sequence[Hook]] | None = None,
     start: str | None = None,
+    target_host: Target | str | None = None,
 ) -> Function:
     """Compiles a program to a function.
 
@@ -131,7 +168,7 @@ def build(
     args
         With a schedule, the tensors in the order in which the function takes their arrays, outputs included.
     target
-        "cuda", "sim", "cpu" or a `Target`; "cuda" where it is left out.
+        "cuda", "sim", "cpu" or a `Target`; where it is left out that of the ``with`` block around, else "cuda".
     name
         The function's name, "main" where it is left out. Of a module or text, the function to compile.
     after
@@ -139,6 +176,8 @@ def build(
         takes the module and changes it or returns another, or a list of these.
     start
         The stage that a module or text is at; "te" where it is left out.
+    target_host
+        The target of the host function, as scripts for TVM give it: this machine, "cpu" or "llvm".
 
     Raises
     ------
@@ -154,4 +193,6 @@ def build(
     >>> edited = mmult.ir("loops").replace("1.0", "2.0")                # doctest: +SKIP
     >>> tw.build(edited, target="sim", start="loops")(a, b, c)          # doctest: +SKIP
     """
+    if target_host is not None:
+        target = Target(Target.of(target), host=target_host)
     return Function(take_up(program, args, target, name, after=after, start=start))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
+from ..compat import attribute_of
 from ..errors import TilewrightError
 from ..sass import disassemble
 from ..target import Target
@@ -17,8 +18,11 @@ from .programs import Program, make_program
 if TYPE_CHECKING:
     from ..host import KernelLaunch
     from ..runtime import Signature, Timing
+    from .tvm import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
+
+_missing = attribute_of("Function", "'Function' object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +211,60 @@ class Function:
             extents.extend(given)
         return extents
 
-    def time_evaluator(self, device: Any = None, **options: Any) -> Callable[..., Timing]:
+    def time_evaluator(self, device: Any = None, dev: Any = None, **options: Any) -> Callable[..., Timing]:
         """A function that times calls of this one: `f.time_evaluator(repeat=20)(a, b, c).median`.
 
         The options are those of `tilewright.runtime.time_evaluator`; the device is GPU 0 for target cuda.
+
+        TVM's form, `f.time_evaluator(f.entry_name, dev, number=10, repeat=1)(a, b, c).mean`, has its meaning there:
+        calls one after the other with the caches as they are, flushed where `cache_flush_bytes` or `f_preproc` says so,
+        and more of them a repeat where `min_repeat_ms` asks for it.
         """
         from ..runtime import cpu, cuda, time_evaluator
+        from .tvm import tvm_time_evaluator
 
+        on_gpu = self.target.kind == "cuda"
+        if isinstance(device, str):
+            if device not in (self.entry_name, self.name):
+                raise ValueError(f"expected the name of this function, {self.entry_name!r}, got {device!r}")
+            if getattr(dev, "is_cuda", None) is not on_gpu:
+                raise ValueError(f"expected a device of target {self.target.kind}, got {dev!r}")
+            return tvm_time_evaluator(self, dev, **options)
+        if dev is not None:
+            raise TypeError("expected one device, got two")
         if device is None:
-            device = cuda(0) if self.target.kind == "cuda" else cpu()
+            device = cuda(0) if on_gpu else cpu()
         return time_evaluator(self, device, **options)
+
+    # ------------------------------------------------------------------ as TVM's modules are looked at
+
+    def __getitem__(self, name: str) -> Function:
+        """The function itself, by its name."""
+        if name not in (self.entry_name, self.name):
+            raise KeyError(f"expected the name of this function, {self.entry_name!r}, got {name!r}")
+        return self
+
+    @property
+    def imported_modules(self) -> list[DeviceModule]:
+        """The kernels: `f.imported_modules[0].get_source()` is their PTX, on the simulator their IR of stage gpu."""
+        from .tvm import DeviceModule
+
+        if self.target.kind == "cuda":
+            return [DeviceModule("cuda", "ptx", self.ptx)]
+        return [DeviceModule("sim", "mlir", self.ir("gpu"))] if self.target.kind == "sim" else []
+
+    def get_source(self, fmt: str = "") -> str:
+        """The host function, in MLIR's LLVM dialect."""
+        if fmt not in ("", "mlir"):
+            raise ValueError(f"expected 'mlir', the format that the host function has, got {fmt!r}")
+        return self.ir("host")
+
+    def inspect_source(self, fmt: str = "") -> str:
+        """TVM's newer word for `get_source`."""
+        return self.get_source(fmt)
+
+    def __getattr__(self, name: str) -> object:
+        return _missing(name)
 
     def module(self, stage: str) -> ir.Module:
         """A copy of a stage's module, for passes of one's own."""

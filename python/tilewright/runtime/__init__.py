@@ -4,7 +4,7 @@ Nothing here touches a driver when it is imported.
 """
 
 from .arguments import Argument, Signature, Symbol
-from .device import Device, DeviceKind, cpu, cuda
+from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
 from .memory import PoolStats
 from .module import CudaProgram, KernelAttributes
 from .ndarray import NDArray
@@ -27,6 +27,8 @@ __all__ = [
     "cpu",
     "cuda",
     "current_stream",
+    "enabled",
+    "gpu",
     "synchronize",
     "time_evaluator",
 ]

@@ -358,8 +358,12 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
 
     shaped = ir.ShapedType(kind)
     names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["te.symbols"])] if "te.symbols" in entry else []
+    units, minima = (
+        list(ir.DenseI64ArrayAttr(entry[key])) if key in entry else [default] * shaped.rank
+        for key, default in (("te.divisible_by", 1), ("te.minimum", 0))
+    )
     shape = tuple(
-        Symbol(names[dim] if dim < len(names) and names[dim] else f"arg{position}_{dim}")
+        Symbol(names[dim] if dim < len(names) and names[dim] else f"arg{position}_{dim}", units[dim], minima[dim])
         if shaped.is_dynamic_dim(dim)
         else shaped.get_dim_size(dim)
         for dim in range(shaped.rank)

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import LaunchError, TilewrightError
 from . import driver
 
-__all__ = ["Device", "DeviceKind", "cpu", "cuda"]
+__all__ = ["Device", "DeviceKind", "cpu", "cuda", "device", "enabled", "gpu"]
 
 
 class DeviceKind(enum.Enum):
@@ -87,6 +87,46 @@ class Device:
         if not self.is_cuda:
             return "cpu"
         return driver.call("cuDeviceGetName", 256, self._number()).split(b"\0")[0].decode()
+
+    @property
+    def device_type(self) -> int:
+        """DLPack's code of the kind."""
+        return self.kind.value
+
+    @property
+    def device_id(self) -> int:
+        """The index."""
+        return self.index
+
+    @property
+    def device_name(self) -> str:
+        """TVM's word for `name`."""
+        return self.name
+
+    @property
+    def compute_version(self) -> str:
+        """The compute capability in TVM's form: "9.0" for an H200."""
+        return "{}.{}".format(*self.compute_capability)
+
+    @property
+    def multi_processor_count(self) -> int:
+        """The multiprocessors of a GPU."""
+        return self.attribute("MULTIPROCESSOR_COUNT")
+
+    @property
+    def warp_size(self) -> int:
+        """The threads of a warp."""
+        return self.attribute("WARP_SIZE")
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads that a block may have."""
+        return self.attribute("MAX_THREADS_PER_BLOCK")
+
+    @property
+    def max_shared_memory_per_block(self) -> int:
+        """The most bytes of shared memory that a block may have."""
+        return self.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 
     @property
     def compute_capability(self) -> tuple[int, int]:
@@ -172,3 +212,37 @@ def cuda(index: int = 0) -> Device:
 def cpu(index: int = 0) -> Device:
     """This machine's memory."""
     return Device(DeviceKind.CPU, index)
+
+
+gpu = cuda
+
+
+def device(kind: object, index: int = 0) -> Device:
+    """The device of that number on which programs for a target run: `device("cuda", 0)`, `device("llvm")`.
+
+    The simulator takes arrays of this machine's memory, as "cpu" does.
+
+    >>> device("cuda -arch=sm_90a", 1), device("sim")
+    (cuda(1), cpu(0))
+    """
+    from ..target import KINDS
+
+    text = getattr(kind, "kind", kind)
+    words = text.split() if isinstance(text, str) else []
+    word = "cuda" if words[:1] == ["gpu"] else words[0] if words else ""
+    if word not in KINDS:
+        raise ValueError(f"expected a device of kind cuda, cpu or sim, got {kind!r}")
+    return Device(DeviceKind.CUDA if KINDS[word] == "cuda" else DeviceKind.CPU, index)
+
+
+def enabled(kind: object) -> bool:
+    """Whether programs for that kind of target are compiled here; `device(kind).exist` says whether they can run.
+
+    >>> enabled("cuda"), enabled("rocm")
+    (True, False)
+    """
+    try:
+        device(kind)
+    except ValueError:
+        return False
+    return True

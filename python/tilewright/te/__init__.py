@@ -12,10 +12,12 @@
 
 from __future__ import annotations
 
+from ..compat import attribute_of
 from . import functions
 from .expr import Expr, IterVar, Var
 from .functions import *  # noqa: F403
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
+from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
 
 # isort: split
@@ -25,6 +27,8 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice",
     "Trace", "Var", "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis",
-    "sum",
+    "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
+
+__getattr__ = attribute_of("te", "module 'tilewright.te'")

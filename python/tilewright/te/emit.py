@@ -155,6 +155,12 @@ class _Function:
         if not all(isinstance(extent, int) for extent in arg.shape):
             texts = [self._symbol_text(extent) for extent in arg.shape]
             attrs["te.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
+            units = [extent.divisible_by if isinstance(extent, Var) else 1 for extent in arg.shape]
+            minima = [extent.minimum if isinstance(extent, Var) else 0 for extent in arg.shape]
+            if max(units) > 1:
+                attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get(units)
+            if max(minima) > 0:
+                attrs["te.minimum"] = ir.DenseI64ArrayAttr.get(minima)
         return ir.DictAttr.get(attrs)
 
     def _symbol_text(self, extent: Extent) -> str:

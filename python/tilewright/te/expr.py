@@ -201,13 +201,17 @@ class Const(Expr):
 
 
 class Var(Expr):
-    """A symbolic extent, the same number wherever it stands (`te.var`, `te.size_var`), or an element in a combiner."""
+    """A symbolic extent, the same number wherever it stands (`te.var`, `te.size_var`), or an element in a combiner.
 
-    __slots__ = ("name",)
+    An extent is a multiple of `divisible_by` and at least `minimum`.
+    """
+
+    __slots__ = ("divisible_by", "minimum", "name")
 
     def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True) -> None:
         super().__init__(dtype, source, is_index)
         self.name = name
+        self.divisible_by, self.minimum = 1, 0
 
     def __str__(self) -> str:
         return self.name

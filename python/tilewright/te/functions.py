@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import SupportsIndex
 
-from ..source import user_source
+from ..source import Source, user_source
 from .dtypes import dtype_of
 from .expr import Call, Const, Expr, ExprLike, IterVar, Select, Var, _need_arithmetic, binary, constant, literal, unify
 from .reduction import bound
 
 __all__ = [
-    "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "const", "cos", "cosh",
-    "div", "erf", "exp", "exp2", "floor", "floordiv", "floormod", "fmod", "if_then_else", "indexdiv", "indexmod",
-    "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "max_value", "min_value", "nearbyint", "popcount",
-    "power", "round", "rsqrt", "select", "sigmoid", "sin", "sinh", "size_var", "sqrt", "tan", "tanh", "thread_axis",
-    "trunc", "truncdiv", "truncmod", "var",
+    "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "ceildiv", "const", "cos", "cosh", "div", "erf", "exp",
+    "exp2", "floor", "floordiv", "floormod", "fmod", "if_then_else", "indexdiv", "indexmod", "isfinite", "isinf",
+    "isnan", "left_shift", "log", "log10", "log1p", "log2", "logaddexp", "max_value", "min_value", "multiply",
+    "nearbyint", "popcount", "power", "right_shift", "round", "rsqrt", "select", "sigmoid", "sin", "sinh",
+    "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis", "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip
 
 THREAD_TAGS = (
@@ -39,18 +40,44 @@ def const(value: int | float | bool, dtype: object = None) -> Const:
     return constant(number.value, dtype_of(dtype, source), source)
 
 
-def var(name: str = "tindex", dtype: object = "int32") -> Var:
-    """A symbolic extent: the program works for every value, taken from the shapes of its arguments at each call."""
+def var(name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0) -> Var:
+    """A symbolic extent: the program works for every value, taken from the shapes of its arguments at each call.
+
+    Parameters
+    ----------
+    divisible_by
+        A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
+        vectorised.
+    min
+        The least value.
+
+    A call with an extent that is otherwise raises ValueError before anything runs.
+
+    >>> n = var("n", divisible_by=64, min=64)
+    >>> n.divisible_by, n.minimum
+    (64, 64)
+    """
     source = user_source()
     kind = dtype_of(dtype, source)
     if kind.name not in ("int32", "int64"):
         raise TypeError(f"{source}: te.var {name}: expected int32 or int64, got {kind}")
-    return Var(name, kind, source)
+    made = Var(name, kind, source)
+    made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
+    made.minimum = _at_least(0, min, f"te.var {name}: min", source)
+    return made
 
 
-def size_var(name: str = "size", dtype: object = "int32") -> Var:
+def _at_least(least: int, number: object, what: str, source: Source) -> int:
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+        raise TypeError(f"{source}: {what}: expected an integer, got {number!r}")
+    if number.__index__() < least:
+        raise ValueError(f"{source}: {what}: expected at least {least}, got {number.__index__()}")
+    return number.__index__()
+
+
+def size_var(name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0) -> Var:
     """A symbolic extent; every `te.var` is one, as none can be negative."""
-    return var(name, dtype)
+    return var(name, dtype, divisible_by=divisible_by, min=min)
 
 
 def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
@@ -177,6 +204,70 @@ def indexdiv(a: ExprLike, b: ExprLike) -> Expr:
 def indexmod(a: ExprLike, b: ExprLike) -> Expr:
     """The remainder of indices, which are not negative: `floormod`."""
     return binary("floormod", a, b)
+
+
+def add(a: ExprLike, b: ExprLike) -> Expr:
+    """``a + b``."""
+    return binary("add", a, b)
+
+
+def subtract(a: ExprLike, b: ExprLike) -> Expr:
+    """``a - b``."""
+    return binary("sub", a, b)
+
+
+def multiply(a: ExprLike, b: ExprLike) -> Expr:
+    """``a * b``."""
+    return binary("mul", a, b)
+
+
+def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
+    """The quotient of integers, rounded up."""
+    return binary("sub", 0, binary("floordiv", binary("sub", 0, a), b))
+
+
+def bitwise_and(a: ExprLike, b: ExprLike) -> Expr:
+    """``a & b``."""
+    return binary("and", a, b)
+
+
+def bitwise_or(a: ExprLike, b: ExprLike) -> Expr:
+    """``a | b``."""
+    return binary("or", a, b)
+
+
+def bitwise_xor(a: ExprLike, b: ExprLike) -> Expr:
+    """``a ^ b``."""
+    return binary("xor", a, b)
+
+
+def bitwise_not(a: Expr) -> Expr:
+    """``~a``."""
+    return ~a
+
+
+def left_shift(a: ExprLike, b: ExprLike) -> Expr:
+    """``a << b``."""
+    return binary("shl", a, b)
+
+
+def right_shift(a: ExprLike, b: ExprLike) -> Expr:
+    """``a >> b``."""
+    return binary("shr", a, b)
+
+
+def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
+    """``log(exp(a) + exp(b))``, which neither overflows nor loses the smaller of the two."""
+    source = user_source()
+    lhs, rhs = unify("logaddexp", a, b, source)
+    _need_float("logaddexp", lhs)
+    # Of equal infinities the difference is no number; the larger one is the result.
+    larger, gap = binary("max", lhs, rhs), abs(binary("sub", lhs, rhs))
+    return Select(binary("eq", lhs, rhs), lhs + _log_of_two(lhs, source), larger + log1p(exp(-gap)), False, source)
+
+
+def _log_of_two(like: Expr, source: Source) -> Const:
+    return constant(0.6931471805599453, like._dtype, source)
 
 
 def fmod(a: ExprLike, b: ExprLike) -> Expr:

@@ -69,6 +69,13 @@ def _is_axis(value: object) -> bool:
     return isinstance(value, IterVar) and value.kind == "reduce" or isinstance(value, (list, tuple))
 
 
+def _names_axes(value: object) -> bool:
+    """Axes, one or several, of whatever kind; a tuple of other values is none."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(one, IterVar) for one in value)
+    return isinstance(value, IterVar)
+
+
 def _identity(name: str, dtype: DType, source: Source) -> Const:
     """What changes nothing where it is combined."""
     if name in ("sum", "prod"):
@@ -167,7 +174,8 @@ def comm_reducer(
 
     Returns
     -------
-    A function ``reducer(expr, axis, where=None)``; a tuple `expr` gives a tuple.
+    A function ``reducer(expr, axis, where=None)``; a tuple `expr` gives a tuple. ``reducer(a, b, ...)`` on values, or
+    tuples of them, combines these.
 
     >>> from tilewright import te
     >>> A = te.placeholder((4, 8), name="A")
@@ -181,8 +189,12 @@ def comm_reducer(
     ('int32', 'float32')
     """
 
-    def reducer(expr: Any, axis: Any, where: ExprLike | None = None, init: Any = None) -> Any:
+    def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *more: Any) -> Any:
         source = user_source()
+        if not _names_axes(axis):
+            for operand in (axis, *(() if where is None else (where,)), *(() if init is None else (init,)), *more):
+                expr = fcombine(expr, operand)
+            return expr
         axes = _axes(axis, name, source)
         if init is not None:
             raise ValueError(

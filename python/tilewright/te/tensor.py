@@ -10,6 +10,7 @@ from ..source import Source, user_source
 from .dtypes import DType, dtype_of
 from .expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
 from .reduction import Reduction
+from .tag import current_tag
 
 __all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
 
@@ -259,7 +260,7 @@ def compute(
     name
         The name of the stage that a schedule knows it by.
     tag, attrs
-        Notes for the user's own use, kept on the operation.
+        Notes for the user's own use, kept on the operation; `te.tag_scope` gives a tag to many.
     varargs_names
         Names for the axes that go into `*axes`.
 
@@ -273,6 +274,7 @@ def compute(
     """
     source = user_source()
     what = f"compute {name}"
+    tag = current_tag(tag, what, source)
     extents = _extents(shape, what, source)
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")

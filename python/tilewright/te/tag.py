@@ -1,0 +1,70 @@
+"""Tags: notes that computes carry for the user's own use."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any
+
+from ..source import Source, user_source
+
+__all__ = ["TagScope", "current_tag", "tag_scope"]
+
+_current: ContextVar[str] = ContextVar("tag", default="")
+
+
+class TagScope:
+    """Made by `tag_scope`: a context, or a decorator of a function that makes computes."""
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self._token: Token[str] | None = None
+
+    def __enter__(self) -> TagScope:
+        if _current.get():
+            raise ValueError(
+                f"{user_source()}: te.tag_scope: expected no scope inside another, got {self.tag!r} inside "
+                f"{_current.get()!r}"
+            )
+        self._token = _current.set(self.tag)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._token is not None
+        _current.reset(self._token)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def tagged(*args: Any, **options: Any) -> Any:
+            with TagScope(self.tag):
+                return function(*args, **options)
+
+        return tagged
+
+
+def tag_scope(tag: str) -> TagScope:
+    """Computes made inside carry this tag: a context, or a decorator.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((4,), name="A")
+    >>> with te.tag_scope(tag="elemwise"):
+    ...     B = te.compute((4,), lambda i: A[i] * 2, name="B")
+    >>> B.op.tag
+    'elemwise'
+    """
+    source = user_source()
+    if not isinstance(tag, str) or not tag:
+        raise TypeError(f"{source}: te.tag_scope: expected a tag, got {tag!r}")
+    return TagScope(tag)
+
+
+def current_tag(given: str, what: str, source: Source) -> str:
+    """The tag of a compute made now, which was given `given` itself."""
+    around = _current.get()
+    if given and around:
+        raise ValueError(f"{source}: {what}: expected one tag, got {given!r} inside te.tag_scope({around!r})")
+    return given or around

@@ -1,0 +1,53 @@
+"""`tvm.transform.PassContext`, as scripts for TVM write it around a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from .compat import attribute_of
+
+__all__ = ["PassContext"]
+
+
+class PassContext:
+    """A context that changes nothing: there is one level of optimisation, and a schedule decides the rest.
+
+    Passes of one's own, and what TVM has in `config`, are asked of the build: `tvm.build(..., after={stage: pass})`.
+
+    >>> with PassContext(opt_level=3):
+    ...     pass
+    """
+
+    def __init__(
+        self,
+        opt_level: int = 2,
+        required_pass: object = None,
+        disabled_pass: object = None,
+        instruments: object = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        for name, value in (
+            ("required_pass", required_pass),
+            ("disabled_pass", disabled_pass),
+            ("instruments", instruments),
+            ("config", config),
+        ):
+            if value:
+                raise ValueError(
+                    f"expected no {name} in a PassContext, got {value!r}: passes of one's own are asked of the build, "
+                    "tvm.build(..., after={stage: pass}), and Function.ir(stage) shows every stage"
+                )
+        self.opt_level = opt_level
+
+    def __enter__(self) -> PassContext:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+__getattr__ = attribute_of("transform", "module 'tilewright.transform'")

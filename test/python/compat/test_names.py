@@ -1,0 +1,193 @@
+"""The names of TVM's te: what they are here, and what is refused with its replacement."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import numpy as np
+import pytest
+
+import tilewright as tvm
+from tilewright import te
+from tilewright.compat import REPLACEMENTS
+
+DOCS = pathlib.Path(__file__).parents[3] / "docs" / "tvm-compatibility.md"
+
+
+def doubled():
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [A, B]
+
+
+def owner_of(name: str):
+    owner, _, attribute = name.rpartition(".")
+    if owner == "Function":
+        return tvm.build(*doubled(), "llvm"), attribute
+    return (getattr(tvm, owner) if owner else tvm), attribute
+
+
+@pytest.mark.parametrize("name", REPLACEMENTS)
+def test_what_is_missing_names_its_replacement(name: str) -> None:
+    owner, attribute = owner_of(name)
+    what = {"": "module 'tilewright'", "Function": "'Function' object"}.get(
+        name.rpartition(".")[0], f"module 'tilewright.{name.rpartition('.')[0]}'"
+    )
+    with pytest.raises(AttributeError) as raised:
+        getattr(owner, attribute)
+    assert str(raised.value) == (
+        f"{what} has no attribute {attribute!r}: of TVM's te it is not carried over "
+        f"(docs/tvm-compatibility.md): use {REPLACEMENTS[name]}"
+    )
+    assert f"`{name}`" in DOCS.read_text(), "the page says why"
+
+
+def test_what_nobody_has_is_just_missing() -> None:
+    for owner, what in ((tvm, "module 'tilewright'"), (te, "module 'tilewright.te'")):
+        with pytest.raises(AttributeError, match=f"^{what} has no attribute 'nonsense'$"):
+            owner.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", ["llvm", "sim"])
+def test_arrays_of_the_host(kind: str) -> None:
+    s, args = doubled()
+    func = tvm.build(s, args, kind, name="doubled")
+    dev = tvm.device(kind)
+    a, b = tvm.nd.array(np.arange(8, dtype="float32"), dev), tvm.nd.empty((8,), "float32", dev)
+    func["doubled"](a, b)
+    tvm.testing.assert_allclose(b.asnumpy(), a.numpy() * 2)
+    tvm.testing.assert_allclose(b, np.arange(8) * 2)
+    with pytest.raises(AssertionError):
+        tvm.testing.assert_allclose(b, np.arange(8))
+    with pytest.raises(AssertionError):
+        tvm.testing.assert_allclose(b, np.zeros((1, 8)))
+    assert (dev.device_type, dev.device_id, dev.device_name, dev.exist) == (1, 0, "cpu", True)
+
+
+def test_sources() -> None:
+    s, args = doubled()
+    assert tvm.build(s, args, "llvm").imported_modules == []
+    simulated = tvm.build(s, args, "sim", name="doubled")
+    assert "gpu.func @doubled_kernel0" in simulated.imported_modules[0].get_source()
+    assert "llvm.func @doubled" in simulated.get_source() == simulated.inspect_source()
+    with pytest.raises(ValueError, match="^expected 'mlir', the format that kernels for sim have, got 'cu'$"):
+        simulated.imported_modules[0].inspect_source("cu")
+    with pytest.raises(ValueError, match="^expected 'mlir', the format that the host function has, got 'asm'$"):
+        simulated.get_source("asm")
+    with pytest.raises(KeyError, match="expected the name of this function, 'doubled', got 'other'"):
+        simulated["other"]
+
+
+def test_lower() -> None:
+    s, args = doubled()
+    assert tvm.lower(s, args, simple_mode=True) == str(s)
+    assert "scf.for" in str(tvm.lower(s, args))
+    with pytest.raises(TypeError, match="^expected a schedule with simple_mode, got Tensor$"):
+        tvm.lower(args[1], args, simple_mode=True)
+    with pytest.raises(ValueError, match="expected the input A among the arguments, got B$"):
+        tvm.lower(s, args[1:], simple_mode=True)
+
+
+def test_time_evaluator() -> None:
+    s, args = doubled()
+    func = tvm.build(s, args, "llvm", name="doubled")
+    a, b = np.ones(8, "float32"), np.empty(8, "float32")
+    timing = func.time_evaluator(func.entry_name, tvm.cpu(), number=3, repeat=2)(a, b)
+    assert len(timing.results) == 2
+    calls = []
+    counted = tvm.build(s, args, "llvm")
+    counted._program = lambda *arrays, stream=None: calls.append(1)  # what is timed is called alone
+    counted._program.entry_name = counted._program.signature = "main"
+    counted.time_evaluator("main", tvm.cpu(), number=5)()
+    assert len(calls) == 1 + 5, "one call to warm up, then number calls"
+    assert func.time_evaluator("doubled", tvm.cpu(), number=1, min_repeat_ms=1, cache_flush_bytes=1)(a, b).mean > 0
+    for call, message in (
+        (lambda: func.time_evaluator("other", tvm.cpu()), "expected the name of this function, 'doubled', got 'other'"),
+        (lambda: func.time_evaluator("doubled", tvm.cuda(0)), "expected a device of target cpu, got cuda(0)"),
+        (lambda: func.time_evaluator("doubled"), "expected a device of target cpu, got None"),
+        (
+            lambda: func.time_evaluator("doubled", tvm.cpu(), f_preproc="x"),
+            "expected f_preproc='cache_flush_cpu_non_first_arg', got 'x'",
+        ),
+        (lambda: func.time_evaluator("doubled", tvm.cpu(), number=0), "expected number to be 1 or more, got 0"),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            call()
+
+
+def test_devices() -> None:
+    assert tvm.gpu(1) == tvm.cuda(1) == tvm.device("cuda", 1) == tvm.device(tvm.target.Target("cuda -arch=sm_80"), 1)
+    assert tvm.device("llvm -mcpu=core-avx2") == tvm.device("sim") == tvm.cpu() == tvm.device("cpu")
+    assert tvm.runtime.enabled("llvm") and tvm.runtime.enabled("cuda") and not tvm.runtime.enabled("opencl")
+    for kind in ("rocm", "", 3):
+        with pytest.raises(ValueError, match=re.escape(f"expected a device of kind cuda, cpu or sim, got {kind!r}")):
+            tvm.device(kind)
+
+
+def test_targets() -> None:
+    Target = tvm.target.Target
+    assert Target(target="cuda -arch=sm_80", host="llvm") == Target({"kind": "cuda", "arch": "sm_80"})
+    assert Target("llvm -mcpu=skylake-avx512 -num-cores=4") == Target("cpu")
+    assert Target(Target("sim -checks=off")) == Target("sim", checks=False)
+    assert tvm.target.cuda(arch="sm_80") == Target("cuda", arch="sm_80")
+    assert (Target("cuda").kind.name, Target("llvm").kind.name) == ("cuda", "cpu")
+    assert "gpu" in Target("cuda").keys and "gpu" in Target("sim").keys and Target("llvm").keys == ("cpu",)
+    assert Target.current() is None
+    with Target("sim"):
+        with Target("llvm"):
+            assert Target.current() == Target("cpu")
+        assert tvm.build(*doubled()).target == Target("sim")
+        assert tvm.build(*doubled(), "llvm").target == Target("cpu")
+    assert tvm.build(*doubled(), "sim", target_host="llvm").target == Target("sim")
+    for call, message in (
+        (lambda: Target("llvm", host="cuda"), "expected this machine's processor as host (cpu, llvm), got 'cuda'"),
+        (lambda: Target.current(allow_none=False), "expected to be in a target's 'with' block"),
+        (lambda: Target("cuda -mcpu=x"), "expected -arch=ARCH after the target's kind, got '-mcpu=x'"),
+        (lambda: Target({"arch": "sm_80"}), "expected the target's 'kind' in the dictionary, got arch"),
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            call()
+    with pytest.raises(TypeError, match="^expected one kind, got 'cuda' and target='llvm'$"):
+        Target("cuda", target="llvm")
+
+
+def test_pass_context() -> None:
+    with tvm.transform.PassContext(opt_level=3) as context:
+        assert context.opt_level == 3
+    with pytest.raises(ValueError) as raised:
+        tvm.transform.PassContext(config={"tir.disable_vectorize": True})
+    assert str(raised.value) == (
+        "expected no config in a PassContext, got {'tir.disable_vectorize': True}: passes of one's own are asked of the "
+        "build, tvm.build(..., after={stage: pass}), and Function.ir(stage) shows every stage"
+    )
+
+
+def test_expressions_of_tir() -> None:
+    x = tvm.tir.Var("x", "int32")
+    assert str(tvm.tir.const(2, "int32") * x + 1) == "2 * x + 1"
+    assert tvm.tir.Cast("float32", x).dtype == "float32" == tvm.tir.FloatImm("float32", 1.0).dtype
+    assert tvm.tir.IntImm("int64", 3).value == 3
+    assert isinstance(tvm.tir.Select(x > 1, x, 2), tvm.tir.PrimExpr)
+    assert str(tvm.tir.indexdiv(x, 4)) == "x // 4"
+
+
+def test_tags() -> None:
+    A = te.placeholder((4,), name="A")
+
+    @te.tag_scope(tag="injective")
+    def twice(X):
+        return te.compute((4,), lambda i: X[i] * 2, name="B")
+
+    assert twice(A).op.tag == "injective"
+    assert te.compute((4,), lambda i: A[i], tag="mine", attrs={"layout": "NCHW"}).op.attrs == {"layout": "NCHW"}
+    with pytest.raises(ValueError, match=r"te.tag_scope: expected no scope inside another, got 'b' inside 'a'$"):
+        with te.tag_scope("a"), te.tag_scope("b"):
+            pass
+    with pytest.raises(ValueError, match=r"compute B: expected one tag, got 'b' inside te.tag_scope\('a'\)$"):
+        with te.tag_scope("a"):
+            te.compute((4,), lambda i: A[i], name="B", tag="b")
+    with pytest.raises(TypeError, match=r"te.tag_scope: expected a tag, got ''$"):
+        te.tag_scope("")
