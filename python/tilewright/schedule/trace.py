@@ -125,7 +125,7 @@ class Trace:
     def _call(schedule: Schedule, step: Step, known: Mapping[str, Any]) -> Any:
         def stage(variable: str) -> Any:
             tensor = known[variable]
-            return schedule[tensor[0] if isinstance(tensor, list) else tensor]
+            return schedule[tensor[0] if isinstance(tensor, (list, tuple)) else tensor]
 
         def value(arg: Any) -> Any:
             if isinstance(arg, list):
