@@ -16,6 +16,7 @@ from .stage import Stage
 if TYPE_CHECKING:
     from mlir import ir
 
+    from .group import Group
     from .trace import Trace
 
 __all__ = ["SCOPES", "Schedule", "create_schedule"]
@@ -296,6 +297,70 @@ class Schedule:
         self._reads[op] = [cache]
         return cache.output(0) if cache.num_outputs == 1 else tuple(cache._tensors)
 
+    def create_group(
+        self, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool = False
+    ) -> Group:
+        """The stages from `inputs` to `outputs`, to be placed together: ``group.compute_at(s[C], axis)``.
+
+        `outputs` are in the group, and all that they read until `inputs`, which are in it where `include_inputs` says
+        so. Stages of the group that are computed at loops of others of it, before or after, stay there.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> D = te.compute((64,), lambda i: C[i] * B[i], name="D")
+        >>> s = te.create_schedule(D.op)
+        >>> group = s.create_group(outputs=C, inputs=A)
+        >>> group
+        group(B, C)
+        >>> io, ii = s[D].split(D.op.axis[0], factor=16)
+        >>> group.compute_at(s[D], io)
+        >>> print(s)
+        for i.outer in range(4):  # D
+          B: local float32[16]
+          for i in range(16):  # B
+            B[i] = A[i.outer*16 + i] * 2.0
+          C: local float32[16]
+          for i in range(16):  # C
+            C[i] = B[i] + 1.0
+          for i.inner in range(16):
+            D[i.outer*16 + i.inner] = C[i.inner] * B[i.inner]
+
+        TVM: ``create_group``; Halide: ``compute_at`` of each; Exo: ``fuse``; MLIR: a region of one's own.
+        """
+        from .group import Group
+
+        source = user_source()
+
+        def ops_of(tensors: Tensor | Sequence[Tensor]) -> list[Operation]:
+            given = list(tensors) if isinstance(tensors, Sequence) else [tensors]
+            for one in given:
+                if not isinstance(one, Tensor):
+                    raise TypeError(f"{source}: create_group: expected a tensor, got {one!r}")
+            return [
+                one.op if isinstance(one.op, PlaceholderOp) else self._stage(one, "create_group", source).key
+                for one in given
+            ]
+
+        ends, found, todo = ops_of(inputs), set[int](), ops_of(outputs)
+        reached = {id(op): False for op in ends}
+        while todo:
+            op = todo.pop()
+            if id(op) in reached:
+                reached[id(op)] = True
+            if id(op) in found or id(op) in reached and not include_inputs:
+                continue
+            found.add(id(op))
+            if id(op) not in reached:
+                todo.extend(self._reads.get(op, ()))
+        for op in ends:
+            if not reached[id(op)]:
+                raise schedule_error(
+                    source, f"create_group: expected inputs that the outputs need, got '{self.names[op]}'"
+                )
+        return Group([stage for stage in self._in_order() if id(stage.key) in found])
+
     def normalize(self) -> Schedule:
         """The schedule itself: its axes all start at 0, so there is nothing to shift. TVM: ``normalize``."""
         return self
@@ -334,6 +399,24 @@ class Schedule:
     def readers(self, producer: Operation) -> list[Operation]:
         """The stages that read the tensors of `producer`."""
         return [op for op, reads in self._reads.items() if producer in reads]
+
+    def producers(self, consumer: Operation) -> list[Stage]:
+        """The stages that `consumer` reads."""
+        return [self._stages[op] for op in self._reads[consumer] if op in self._stages]
+
+    def _in_order(self) -> list[Stage]:
+        """The stages, each after those that it reads, those that the schedule made among them."""
+        done: dict[Operation, None] = {}
+
+        def visit(op: Operation) -> None:
+            if op in self._stages and op not in done:
+                for read in self._reads[op]:
+                    visit(read)
+                done.setdefault(op)
+
+        for op in self.outputs:
+            visit(op)
+        return [self._stages[op] for op in done]
 
     def _add(self, cache: CacheOp, value: ir.Value, scope: str, reads: Sequence[Operation]) -> None:
         self.names[cache] = cache.name

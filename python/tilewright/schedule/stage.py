@@ -10,6 +10,7 @@ from ..te.program import axis_names
 from ..te.tensor import Operation
 from .checks import integer
 from .primitives import factored_axes
+from .refused import Refused
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -21,16 +22,17 @@ __all__ = ["Stage"]
 Dom = tuple[int, int | Expr] | None
 
 
-class Stage:
+class Stage(Refused):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
 
-    __slots__ = ("_axes", "_handle", "_schedule", "key", "op", "scope")
+    __slots__ = ("_axes", "_handle", "_schedule", "attached_to", "key", "op", "scope")
 
     def __init__(
         self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
     ) -> None:
         self._schedule, self.key, self.op, self.scope = schedule, op, op, scope
         self._handle = handle
+        self.attached_to: Stage | None = None
         self._axes: dict[IterVar, ir.Value] = {}
 
     @property
@@ -162,6 +164,7 @@ class Stage:
             )
         axis = parent._axis(scope, "compute_at", source)
         self._schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
+        self.attached_to = parent
 
     def compute_inline(self) -> None:
         """The stage is computed where it is read. Halide's default."""
@@ -184,6 +187,7 @@ class Stage:
 
         source = user_source()
         self._schedule.apply(handles.compute_root, source, self.handle, self.name)
+        self.attached_to = None
 
     def set_scope(self, scope: str) -> None:
         """The memory that the stage's tensor lives in: ``"shared"``, ``"local"`` or ``"global"``."""
