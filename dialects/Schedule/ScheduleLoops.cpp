@@ -26,6 +26,11 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
   for (Operation &op : *before->getBlock()) {
     if (&op == before)
       break;
+    // The stage has other axes then.
+    if (isa<CacheWriteOp, RfactorOp>(op) && stageName(op.getOperand(0)) == name) {
+      loops.clear();
+      continue;
+    }
     if (isa<AxesOp, ReduceAxesOp>(op) && stageName(op.getOperand(0)) == name) {
       loops.append(op.result_begin(), op.result_end());
       continue;

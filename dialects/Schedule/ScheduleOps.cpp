@@ -321,7 +321,32 @@ LogicalResult RfactorOp::verify() {
   if (!sameStage(axisStage(getAxis()), getOf()) || !isReduceAxis(getAxis()))
     return emitOpError() << "expected a reduction axis of stage '" << stageName(getOf()) << "', got '"
                          << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
-  return verifyPlainLoop(*this, getAxis());
+  if (failed(verifyPlainLoop(*this, getAxis())))
+    return failure();
+  Operation *otherUse = nullptr;
+  for (Operation &op : *(*this)->getBlock()) {
+    if (&op == *this)
+      break;
+    if (isa<CacheWriteOp, RfactorOp>(op) && sameStage(op.getOperand(0), getOf())) {
+      otherUse = nullptr;
+      continue;
+    }
+    for (Value operand : op.getOperands()) {
+      if (!isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
+        continue;
+      if ((!isa<SplitOp, TileOp, FuseOp, ReorderOp>(op) || !isReduceAxis(operand)) && !otherUse)
+        otherUse = &op;
+    }
+    if (auto axes = dyn_cast<AxesOp>(op);
+        axes && sameStage(axes.getStage(), getOf()) && (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
+      return emitOpError() << "expected a factor_axis from 0 to " << axes.getNumResults() << ", got " << getFactorAxis();
+  }
+  if (!otherUse)
+    return success();
+  InFlightDiagnostic diag = emitOpError() << "expected to stand before the loops of stage '" << stageName(getOf())
+                                          << "' are used for more than to split and fuse its reduction axes";
+  diag.attachNote(otherUse->getLoc()) << "used here";
+  return diag;
 }
 
 LogicalResult ComputeInlineOp::verify() { return success(); }

@@ -34,6 +34,19 @@ Value LoopEmitter::onBuffers(Value index) {
   return builder.clone(*op, mapping)->getResult(cast<OpResult>(index).getResultNumber());
 }
 
+Value LoopEmitter::getCaptured(Value value) {
+  Value &known = capturedValues[value];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(lastAtTop);
+  known = onBuffers(value);
+  // A constant stands before them.
+  if (lastAtTop->isBeforeInBlock(known.getDefiningOp()))
+    lastAtTop = known.getDefiningOp();
+  return known;
+}
+
 Value LoopEmitter::getSymbol(unsigned position) {
   Value &value = symbolValues[position];
   if (value)

@@ -1,6 +1,8 @@
 //===- LoopEmitter.cpp - loops, predicates, buffers and leaves ------------===//
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -341,6 +343,13 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
   }
   for (auto [element, value] : llvm::zip(op.getRegionOutputArgs(), carried))
     mapping.map(element, value);
+
+  // Extents that the body mentions, which stand at the top of the function.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op.getRegion(), captured);
+  for (Value value : captured)
+    if (!isa<TensorType>(value.getType()))
+      mapping.map(value, getCaptured(value));
 
   // Reads at computed indices and axes used as values are resolved in the copy.
   OpBuilder::InsertionGuard guard(builder);

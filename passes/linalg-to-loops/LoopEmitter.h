@@ -61,6 +61,8 @@ private:
   mlir::Value getConstant(int64_t value);
   mlir::Value getSymbol(unsigned position);
   mlir::Value onBuffers(mlir::Value index);
+  /// `onBuffers` of what a body mentions, once for all bodies.
+  mlir::Value getCaptured(mlir::Value value);
 
   StageModel &model;
   mlir::func::FuncOp target;
@@ -68,6 +70,7 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> loopValues; // by Axis::dim
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<unsigned, mlir::Value> symbolValues;
+  llvm::DenseMap<mlir::Value, mlir::Value> capturedValues;
   mlir::Operation *lastAtTop = nullptr; // constants, extents and temporaries stand at the top, in order of need
 };
 

@@ -6,7 +6,7 @@ include "mlir/Pass/PassBase.td"
 // In pipeline order; one def, one class, one file.
 
 def RewriteScheduledDataflow : Pass<"rewrite-scheduled-dataflow", "mlir::ModuleOp"> {
-  let summary = "cache_read, cache_write and compute_inline become stages of te";
+  let summary = "cache_read, cache_write, rfactor and compute_inline become stages of te";
   let description = [{
     Afterwards the schedule speaks of loops alone. A cached tensor is a stage of its own:
 
@@ -27,8 +27,21 @@ def RewriteScheduledDataflow : Pass<"rewrite-scheduled-dataflow", "mlir::ModuleO
       schedule.set_scope %A_shared to <shared>
     }
     ```
+
+    A factored reduction is two: with `%ko, %ki = schedule.split %k by 16` and 100 elements, of which the last part has
+    no 16, `schedule.rfactor %B, %ki at 0 as "B.rf"` makes
+    ```mlir
+    %B_rf = te.compute "B.rf" (%ki as "k.inner": 16, %i: 8) sum (%ko as "k.outer": 7) {
+      %k = affine.apply affine_map<(d0, d1) -> (d1 * 16 + d0)>(%ki, %ko)
+      %inside = arith.cmpi slt, %k, %c100 : index
+      %a = scf.if %inside -> (f32) { ... te.read %A[%i, %ko * 16 + %ki] ... } else { scf.yield %zero : f32 }
+      te.yield %a : f32
+    } : tensor<16x8xf32>
+    %B = te.compute "B" (%i: 8) sum (%ki as "k.inner": 16) { ... te.read %B_rf[%ki, %i] ... } : tensor<8xf32>
+    ```
   }];
-  let dependentDialects = ["mlir::tensor::TensorDialect", "mlir::arith::ArithDialect", "mlir::affine::AffineDialect"];
+  let dependentDialects = ["mlir::tensor::TensorDialect", "mlir::arith::ArithDialect", "mlir::affine::AffineDialect",
+                           "mlir::scf::SCFDialect"];
 }
 
 #endif // TILEWRIGHT_TE_TO_TE_PASSES

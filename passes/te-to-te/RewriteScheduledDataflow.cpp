@@ -1,10 +1,10 @@
 //===- RewriteScheduledDataflow.cpp - caches and inlining on te -----------===//
 //
-// cache_read, cache_write and compute_inline change which stages there are, not how one of them is looped over. They
+// cache_read, cache_write, rfactor and compute_inline change which stages there are, not how one of them is looped over. They
 // are therefore rewrites of tensor expressions, done first; what remains of the schedule speaks of loops alone.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/PassSupport.h"
+#include "passes/te-to-te/Dataflow.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -15,38 +15,28 @@ namespace tilewright {
 #include "passes/te-to-te/Passes.h.inc"
 
 namespace {
-/// The stages and tensors of one function, by name.
-class Dataflow {
-public:
-  Dataflow(func::FuncOp function) : function(function) {}
-
-  te::ComputeOp getStage(StringRef name) {
-    for (auto compute : function.getOps<te::ComputeOp>())
-      if (compute.getName() == name)
-        return compute;
-    return nullptr;
-  }
-
-  /// The tensor called `name`: what a stage computes, else an input.
-  Value getTensor(StringRef name) {
-    if (te::ComputeOp stage = getStage(name))
-      return stage.getResult(0);
-    for (BlockArgument arg : function.getArguments()) {
-      auto argName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), te::kNameAttr);
-      if (argName && argName.getValue() == name && !function.getArgAttr(arg.getArgNumber(), te::kOutputAttr))
-        return arg;
-    }
-    return nullptr;
-  }
-
-private:
-  func::FuncOp function;
-};
-
 struct RewriteScheduledDataflow : impl::RewriteScheduledDataflowBase<RewriteScheduledDataflow> {
   void runOnOperation() override;
 };
 } // namespace
+
+te::ComputeOp Dataflow::getStage(StringRef name) {
+  for (auto compute : function.getOps<te::ComputeOp>())
+    if (compute.getName() == name)
+      return compute;
+  return nullptr;
+}
+
+Value Dataflow::getTensor(StringRef name) {
+  if (te::ComputeOp stage = getStage(name))
+    return stage.getResult(0);
+  for (BlockArgument arg : function.getArguments()) {
+    auto argName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), te::kNameAttr);
+    if (argName && argName.getValue() == name && !function.getArgAttr(arg.getArgNumber(), te::kOutputAttr))
+      return arg;
+  }
+  return nullptr;
+}
 
 /// The reads of `tensor` in `stage`.
 static SmallVector<te::ReadOp> getReads(te::ComputeOp stage, Value tensor) {
@@ -87,14 +77,6 @@ static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name
                                           block->getArguments(), identity));
   te::YieldOp::create(builder, loc, elements);
   return copy;
-}
-
-/// Handles find stages by name.
-template <typename Op>
-static LogicalResult checkIsFree(Op op, Dataflow &dataflow) {
-  if (dataflow.getTensor(op.getName()))
-    return op.emitOpError() << "expected a name of its own, got '" << op.getName() << "', which another tensor has";
-  return success();
 }
 
 /// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
@@ -149,22 +131,14 @@ static LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &datafl
   return success();
 }
 
-/// The value of axis `position` where `read` reads its stage.
-static Value materializeIndex(OpBuilder &builder, te::ReadOp read, unsigned position) {
-  AffineMap map = read.getMap();
-  SmallVector<OpFoldResult> operands(read.getIndices().begin(), read.getIndices().end());
-  AffineMap index = AffineMap::get(map.getNumDims(), map.getNumSymbols(), map.getResult(position));
-  return getValueOrCreateConstantIndexOp(builder, read.getLoc(),
-                                         affine::makeComposedFoldedAffineApply(builder, read.getLoc(), index, operands));
-}
-
-/// Rewrites `inner`, cloned from the body of the stage that `outer` reads, onto the axes at `outer`.
-static void composeRead(te::ReadOp inner, te::ReadOp outer, ArrayRef<Value> axes) {
-  AffineMap map = inner.getMap(), at = outer.getMap();
-  // Dims and symbols of the composed map: those of `outer`, then those of `inner`.
+/// Rewrites `inner`, cloned from a stage's body, whose axes the values `axes` stand for, to where `places` has them.
+static void composeRead(te::ReadOp inner, const AxisPlaces &places, ArrayRef<Value> axes) {
+  AffineMap map = inner.getMap(), at = places.map;
+  // Dims and symbols of the composed map: those of `places`, then those of `inner`.
   SmallVector<AffineExpr> dims, symbols;
-  SmallVector<Value> dimOperands(outer.getIndices().take_front(at.getNumDims()));
-  SmallVector<Value> symbolOperands(outer.getIndices().drop_front(at.getNumDims()));
+  ArrayRef<Value> given(places.operands);
+  SmallVector<Value> dimOperands(given.take_front(at.getNumDims()));
+  SmallVector<Value> symbolOperands(given.drop_front(at.getNumDims()));
   MLIRContext *context = inner.getContext();
   auto replacement = [&](Value operand, bool isDim) {
     if (const Value *axis = llvm::find(axes, operand); axis != axes.end())
@@ -184,30 +158,45 @@ static void composeRead(te::ReadOp inner, te::ReadOp outer, ArrayRef<Value> axes
   inner.setMap(composed);
 }
 
-/// Replaces one read of `stage` by what the stage computes there.
-static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
-  OpBuilder builder(read);
+SmallVector<Value> cloneBodyAt(OpBuilder &builder, Location loc, te::ComputeOp stage, const AxisPlaces &places) {
   IRMapping mapping;
   // The clones refer to stand-ins for the axes first; reads compose with them, other users get their value.
   SmallVector<Value> standIns;
   for (BlockArgument axis : stage.getBody().getArguments()) {
-    standIns.push_back(arith::ConstantIndexOp::create(builder, read.getLoc(), 0));
+    standIns.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
     mapping.map(axis, standIns.back());
   }
   SmallVector<Operation *> clones;
   for (Operation &op : stage.getBody().front().without_terminator())
     clones.push_back(builder.clone(op, mapping));
   for (Operation *clone : clones)
-    clone->walk([&](te::ReadOp inner) { composeRead(inner, read, standIns); });
-  builder.setInsertionPointAfter(standIns.empty() ? read.getOperation() : standIns.back().getDefiningOp());
+    clone->walk([&](te::ReadOp inner) { composeRead(inner, places, standIns); });
+  SmallVector<Value> elements;
+  for (Value value : cast<te::YieldOp>(stage.getBody().front().getTerminator()).getValues())
+    elements.push_back(mapping.lookupOrDefault(value));
+  OpBuilder::InsertionGuard guard(builder);
+  if (!standIns.empty())
+    builder.setInsertionPointAfter(standIns.back().getDefiningOp());
   for (auto [position, standIn] : llvm::enumerate(standIns)) {
-    if (!standIn.use_empty())
-      standIn.replaceAllUsesWith(materializeIndex(builder, read, position));
+    if (!standIn.use_empty() || llvm::is_contained(elements, standIn)) {
+      SmallVector<OpFoldResult> operands(places.operands.begin(), places.operands.end());
+      AffineMap at = places.map.getSubMap(position);
+      Value value = getValueOrCreateConstantIndexOp(
+          builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, at, operands));
+      std::replace(elements.begin(), elements.end(), standIn, value);
+      standIn.replaceAllUsesWith(value);
+    }
     standIn.getDefiningOp()->erase();
   }
-  auto yield = cast<te::YieldOp>(stage.getBody().front().getTerminator());
-  unsigned result = cast<OpResult>(read.getTensor()).getResultNumber();
-  read.replaceAllUsesWith(mapping.lookupOrDefault(yield.getValues()[result]));
+  return elements;
+}
+
+/// Replaces one read of `stage` by what the stage computes there.
+static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
+  OpBuilder builder(read);
+  AxisPlaces places{read.getMap(), SmallVector<Value>(read.getIndices())};
+  SmallVector<Value> elements = cloneBodyAt(builder, read.getLoc(), stage, places);
+  read.replaceAllUsesWith(elements[cast<OpResult>(read.getTensor()).getResultNumber()]);
   read.erase();
 }
 
@@ -255,6 +244,8 @@ void RewriteScheduledDataflow::runOnOperation() {
         applied = applyCacheRead(cacheRead, dataflow);
       else if (auto cacheWrite = dyn_cast<schedule::CacheWriteOp>(op))
         applied = applyCacheWrite(cacheWrite, dataflow);
+      else if (auto rfactor = dyn_cast<schedule::RfactorOp>(op))
+        applied = applyRfactor(rfactor, dataflow);
       else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))
         inlined.push_back(computeInline);
       if (failed(applied))

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 MODULES = (
-    "errors source schedule.schedule target te te.dtypes te.functions te.program te.reduction te.tag te.tensor tir transform"
+    "errors source schedule.schedule target te te.autodiff te.dtypes te.functions te.program te.reduction te.tag te.tensor tir transform"
 ).split()
 
 

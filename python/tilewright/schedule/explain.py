@@ -113,6 +113,8 @@ class _Explanation:
             return f"bound to {primitive.options['thread']}"
         if primitive.name == "compute_at":
             return f"stage {self._stages.get(primitive.operands[0], '?')} is computed in it"
+        if primitive.name == "rfactor":
+            return f"factored out, into stage {primitive.options['name']}"
         return _MARKS.get(primitive.name, primitive.name)
 
     def _loop(self, name: str) -> str:

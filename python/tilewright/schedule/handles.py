@@ -126,6 +126,10 @@ def cache_write(of: ir.Value, scope: str, name: str) -> ir.OpView:
     return ops.CacheWriteOp(of, _scope(scope), ir.StringAttr.get(name), loc=_named(name))
 
 
+def rfactor(of: ir.Value, axis: ir.Value, factor_axis: int, name: str) -> ir.OpView:
+    return ops.RfactorOp(of, axis, _integer(factor_axis), ir.StringAttr.get(name), loc=_named(name))
+
+
 def set_scope(of: ir.Value, name: str, scope: str) -> ir.OpView:
     return ops.SetScopeOp(of, _scope(scope), loc=_named(name))
 

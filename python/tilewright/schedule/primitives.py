@@ -13,7 +13,7 @@ from mlir import ir
 from ..ir.diagnostics import describe
 from ..te.program import unique_name
 
-__all__ = ["Primitive", "identifiers", "primitives"]
+__all__ = ["Primitive", "factored_axes", "identifiers", "primitives"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,40 @@ def primitives(of: ir.Operation) -> Iterator[Primitive]:
         options = {one.name: _value(one.attr) for one in named}
         name = op.name.removeprefix("schedule.")
         yield Primitive(name, tuple(op.operands), tuple(op.results), options, describe(op.location))
+
+
+def factored_axes(of: ir.Operation, axis: ir.Value, roots: Sequence[ir.Value]) -> list[ir.Value]:
+    """The axes that a reduction over `roots` keeps when `axis` is factored out of it.
+
+    First those that nothing made into `axis`, whole; then, in their order, the other loops of what `axis` is of.
+    """
+    relations: list[tuple[Sequence[ir.Value], Sequence[ir.Value]]] = []  # what was taken, what was made of it
+    loops = list(roots)
+    for primitive in primitives(of):
+        taken, made = primitive.operands, primitive.results
+        if primitive.name in ("split", "fuse"):
+            parts = [(taken, made)]
+        elif primitive.name == "tile":
+            parts = [(taken[:1], made[0::2]), (taken[1:], made[1::2])]
+        else:
+            parts = []
+        for old, new in parts:
+            if old[0] in loops:
+                place = loops.index(old[0])
+                loops = [loop for loop in loops if loop not in old]
+                loops[place:place] = new
+                relations.append((old, new))
+        order = made if primitive.name == "tile" else taken if primitive.name == "reorder" else ()
+        placed = iter([loop for loop in order if loop in loops])
+        loops = [next(placed) if loop in order else loop for loop in loops]
+    touched, before = {axis}, 0
+    while before != len(touched):
+        before = len(touched)
+        for old, new in relations:
+            if touched & {*old, *new}:
+                touched |= {*old, *new}
+    kept = [root for root in roots if root not in touched]
+    return kept + [loop for loop in loops if loop in touched and loop != axis]
 
 
 def _value(attribute: ir.Attribute) -> Any:

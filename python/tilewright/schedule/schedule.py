@@ -10,11 +10,13 @@ from ..source import Source, user_source
 from ..te.expr import IterVar
 from ..te.program import operations, unique_name, unique_names
 from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
+from .checks import integer
 from .stage import Stage
 
 if TYPE_CHECKING:
     from mlir import ir
 
+    from .group import Group
     from .trace import Trace
 
 __all__ = ["SCOPES", "Schedule", "create_schedule"]
@@ -212,8 +214,155 @@ class Schedule:
         made = [cache.output(one.value_index) for one in tensors]
         return made if isinstance(tensor, Sequence) else made[0]
 
+    def rfactor(self, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int = 0) -> Any:
+        """One reduction becomes two: a new stage keeps `axis` and reduces the rest; the old one reduces `axis` alone.
+
+        The new stage has `axis` as its spatial axis number `factor_axis` (from the end where negative) and reduces over
+        the other reduction axes, and the other loops that were split from `axis`'s; elements beyond the end of a split
+        count as the reduction's identity. The axes of `tensor`'s stage are new: ``s[B].op.reduce_axis[0]`` is `axis`.
+
+        Requires: `axis` is a reduction axis of the stage or a loop split or fused from such, and the loops of the stage
+        are not used for anything else before. Sums of floats are added in another order, as across threads.
+
+        Returns
+        -------
+        The tensor of the new stage; a tuple of them for a reduction of tuples.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 64), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=16)
+        >>> print(s)
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(4):
+            for k.inner in range(16):
+              B.acc += A[i, k.outer*16 + k.inner]
+          B[i] = B.acc
+        >>> BF = s.rfactor(B, ki)
+        >>> print(s)
+        B.rf: global float32[16, 8]
+        for k.inner in range(16):  # B.rf
+          for i in range(8):
+            B.rf.acc: local float32
+            B.rf.acc = 0.0
+            for k.outer in range(4):
+              B.rf.acc += A[i, k.inner + k.outer*16]
+            B.rf[k.inner, i] = B.rf.acc
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k.inner in range(16):
+            B.acc += B.rf[k.inner, i]
+          B[i] = B.acc
+
+        Halide: ``rfactor``; TVM: ``rfactor``; Exo: by hand, ``unroll_buffer`` and ``reorder_loops``; MLIR transform:
+        ``structured.split_reduction``.
+        """
+        from . import handles
+
+        source = user_source()
+        tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
+        for one in tensors:
+            if not isinstance(one, Tensor):
+                raise TypeError(f"{source}: rfactor: expected a tensor, got {one!r}")
+        stages = list(dict.fromkeys(self._stage(one, "rfactor", source) for one in tensors))
+        if len(stages) != 1:
+            raise schedule_error(source, f"rfactor: expected tensors of one stage, got {len(stages)} stages")
+        stage = stages[0]
+        op, old = stage.key, stage.op
+        if not old.reduce_axis:
+            raise schedule_error(source, f"rfactor: expected a stage with a reduction, got '{stage.name}'")
+        position = integer(factor_axis, "rfactor", "factor_axis", source, 0) or 0
+        position += len(old.axis) + 1 if position < 0 else 0
+        if not 0 <= position <= len(old.axis):
+            known = f"from {-len(old.axis) - 1} to {len(old.axis)}"
+            raise schedule_error(source, f"rfactor: expected a factor_axis {known}, got {factor_axis}")
+        handle = stage._axis(axis, "rfactor", source)
+        name = unique_name(f"{stage.name}.rf", self.names.values())
+        value = self.apply(handles.rfactor, source, stage.handle, handle, position, name)
+        rest = stage.factored_axes(axis)
+        axes = [IterVar(one.name, one.dom, "spatial", source) for one in old.axis]
+        axes.insert(position, IterVar(axis.name, axis.dom, "spatial", source))
+        cache = CacheOp(name, tuple(one.dom[1] for one in axes if one.dom is not None), op._dtypes, source)
+        cache.axis, cache.reduce_axis = tuple(axes), rest
+        combined = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+        combined.axis, combined.reduce_axis = old.axis, (axis,)
+        stage.replace_op(combined)
+        self._stages[combined] = stage
+        self._add(cache, value, "global", self._reads[op])
+        self._reads[op] = [cache]
+        return cache.output(0) if cache.num_outputs == 1 else tuple(cache._tensors)
+
+    def create_group(
+        self, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool = False
+    ) -> Group:
+        """The stages from `inputs` to `outputs`, to be placed together: ``group.compute_at(s[C], axis)``.
+
+        `outputs` are in the group, and all that they read until `inputs`, which are in it where `include_inputs` says
+        so. Stages of the group that are computed at loops of others of it, before or after, stay there.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> D = te.compute((64,), lambda i: C[i] * B[i], name="D")
+        >>> s = te.create_schedule(D.op)
+        >>> group = s.create_group(outputs=C, inputs=A)
+        >>> group
+        group(B, C)
+        >>> io, ii = s[D].split(D.op.axis[0], factor=16)
+        >>> group.compute_at(s[D], io)
+        >>> print(s)
+        for i.outer in range(4):  # D
+          B: local float32[16]
+          for i in range(16):  # B
+            B[i] = A[i.outer*16 + i] * 2.0
+          C: local float32[16]
+          for i in range(16):  # C
+            C[i] = B[i] + 1.0
+          for i.inner in range(16):
+            D[i.outer*16 + i.inner] = C[i.inner] * B[i.inner]
+
+        TVM: ``create_group``; Halide: ``compute_at`` of each; Exo: ``fuse``; MLIR: a region of one's own.
+        """
+        from .group import Group
+
+        source = user_source()
+
+        def ops_of(tensors: Tensor | Sequence[Tensor]) -> list[Operation]:
+            given = list(tensors) if isinstance(tensors, Sequence) else [tensors]
+            for one in given:
+                if not isinstance(one, Tensor):
+                    raise TypeError(f"{source}: create_group: expected a tensor, got {one!r}")
+            return [
+                one.op if isinstance(one.op, PlaceholderOp) else self._stage(one, "create_group", source).key
+                for one in given
+            ]
+
+        ends, found, todo = ops_of(inputs), set[int](), ops_of(outputs)
+        reached = {id(op): False for op in ends}
+        while todo:
+            op = todo.pop()
+            if id(op) in reached:
+                reached[id(op)] = True
+            if id(op) in found or id(op) in reached and not include_inputs:
+                continue
+            found.add(id(op))
+            if id(op) not in reached:
+                todo.extend(self._reads.get(op, ()))
+        for op in ends:
+            if not reached[id(op)]:
+                raise schedule_error(
+                    source, f"create_group: expected inputs that the outputs need, got '{self.names[op]}'"
+                )
+        return Group([stage for stage in self._in_order() if id(stage.key) in found])
+
     def normalize(self) -> Schedule:
-        """The schedule itself: its axes all start at 0."""
+        """The schedule itself: its axes all start at 0, so there is nothing to shift. TVM: ``normalize``."""
         return self
 
     def emit(self, function: str) -> None:
@@ -250,6 +399,24 @@ class Schedule:
     def readers(self, producer: Operation) -> list[Operation]:
         """The stages that read the tensors of `producer`."""
         return [op for op, reads in self._reads.items() if producer in reads]
+
+    def producers(self, consumer: Operation) -> list[Stage]:
+        """The stages that `consumer` reads."""
+        return [self._stages[op] for op in self._reads[consumer] if op in self._stages]
+
+    def _in_order(self) -> list[Stage]:
+        """The stages, each after those that it reads, those that the schedule made among them."""
+        done: dict[Operation, None] = {}
+
+        def visit(op: Operation) -> None:
+            if op in self._stages and op not in done:
+                for read in self._reads[op]:
+                    visit(read)
+                done.setdefault(op)
+
+        for op in self.outputs:
+            visit(op)
+        return [self._stages[op] for op in done]
 
     def _add(self, cache: CacheOp, value: ir.Value, scope: str, reads: Sequence[Operation]) -> None:
         self.names[cache] = cache.name

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING
 
 from ..source import Source, user_source
-from ..te.expr import IterVar
+from ..te.expr import Expr, IterVar
 from ..te.program import axis_names
 from ..te.tensor import Operation
+from .checks import integer
+from .primitives import factored_axes
+from .refused import Refused
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -16,17 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Stage"]
 
+Dom = tuple[int, int | Expr] | None
 
-class Stage:
+
+class Stage(Refused):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
 
-    __slots__ = ("_axes", "_handle", "_schedule", "key", "op", "scope")
+    __slots__ = ("_axes", "_handle", "_schedule", "attached_to", "key", "op", "scope")
 
     def __init__(
         self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
     ) -> None:
         self._schedule, self.key, self.op, self.scope = schedule, op, op, scope
         self._handle = handle
+        self.attached_to: Stage | None = None
         self._axes: dict[IterVar, ir.Value] = {}
 
     @property
@@ -53,9 +59,10 @@ class Stage:
 
         source = user_source()
         axis = self._axis(parent, "split", source)
-        factors = (_integer(factor, "split", "factor", source), _integer(nparts, "split", "nparts", source))
+        factors = (integer(factor, "split", "factor", source), integer(nparts, "split", "nparts", source))
         results = self._schedule.apply(handles.split, source, axis, *factors)
-        outer, inner = self._made(results, [f"{parent.name}.outer", f"{parent.name}.inner"], parent.kind, source)
+        names = [f"{parent.name}.outer", f"{parent.name}.inner"]
+        outer, inner = self._made(results, names, parent.kind, source, _parts(parent, *factors))
         return outer, inner
 
     def tile(
@@ -69,11 +76,12 @@ class Stage:
 
         source = user_source()
         axes = (self._axis(x_parent, "tile", source), self._axis(y_parent, "tile", source))
-        factors = (_integer(x_factor, "tile", "x_factor", source, 1), _integer(y_factor, "tile", "y_factor", source, 1))
+        factors = (integer(x_factor, "tile", "x_factor", source, 1), integer(y_factor, "tile", "y_factor", source, 1))
         results = self._schedule.apply(handles.tile, source, *axes, *factors)
         x, y = x_parent, y_parent
         names = [f"{x.name}.outer", f"{y.name}.outer", f"{x.name}.inner", f"{y.name}.inner"]
-        made = self._made(results, names, x.kind, source)
+        (x_outer, x_inner), (y_outer, y_inner) = _parts(x, factors[0], None), _parts(y, factors[1], None)
+        made = self._made(results, names, x.kind, source, [x_outer, y_outer, x_inner, y_inner])
         return made[0], made[1], made[2], made[3]
 
     def fuse(self, *args: IterVar) -> IterVar:
@@ -84,7 +92,11 @@ class Stage:
         axes = [self._axis(axis, "fuse", source) for axis in args]
         name = ".".join(axis.name for axis in args) + ".fused"
         result = self._schedule.apply(handles.fuse, source, axes, name)
-        return self._made([result], [name], args[0].kind, source)[0]
+        extent: int | Expr = 1
+        for axis in args:
+            extent = extent * axis.dom[1] if axis.dom is not None else extent
+        dom = (0, extent) if args[0].kind == "reduce" else None
+        return self._made([result], [name], args[0].kind, source, [dom])[0]
 
     def reorder(self, *args: IterVar) -> None:
         """The loops given take their places among themselves in that order, the first outermost.
@@ -152,6 +164,7 @@ class Stage:
             )
         axis = parent._axis(scope, "compute_at", source)
         self._schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
+        self.attached_to = parent
 
     def compute_inline(self) -> None:
         """The stage is computed where it is read. Halide's default."""
@@ -174,6 +187,7 @@ class Stage:
 
         source = user_source()
         self._schedule.apply(handles.compute_root, source, self.handle, self.name)
+        self.attached_to = None
 
     def set_scope(self, scope: str) -> None:
         """The memory that the stage's tensor lives in: ``"shared"``, ``"local"`` or ``"global"``."""
@@ -198,8 +212,8 @@ class Stage:
         source = user_source()
         axis_handle = self._axis(axis, "storage_align", source)
         numbers = (
-            _integer(factor, "storage_align", "factor", source, 1),
-            _integer(offset, "storage_align", "offset", source, 0),
+            integer(factor, "storage_align", "factor", source, 1),
+            integer(offset, "storage_align", "offset", source, 0),
         )
         self._schedule.apply(handles.storage_align, source, self.handle, axis_handle, self.name, *numbers)
 
@@ -235,7 +249,7 @@ class Stage:
         from . import handles
 
         source = user_source()
-        number = _integer(min_blocks, "launch_bounds", "min_blocks", source, 1)
+        number = integer(min_blocks, "launch_bounds", "min_blocks", source, 1)
         self._schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
 
     # Handles.
@@ -259,6 +273,16 @@ class Stage:
 
         if self._axes and erase_unused(list(self._axes.values())):
             self._axes = {}
+
+    def factored_axes(self, axis: IterVar) -> tuple[IterVar, ...]:
+        """The axes that a stage reduces over once `axis` is factored out of this one."""
+        axes = {value: own for own, value in self._axes.items()}
+        roots = [self._axes[own] for own in self.op.reduce_axis]
+        return tuple(axes[value] for value in factored_axes(self._schedule._of, self._axes[axis], roots))
+
+    def replace_op(self, op: Operation) -> None:
+        """The stage computes its tensor in another way, with axes of its own."""
+        self.op, self._axes = op, {}
 
     def _axis(self, axis: IterVar, what: str, source: Source) -> ir.Value:
         """The handle of one of this stage's axes."""
@@ -285,16 +309,19 @@ class Stage:
                     self._axes.update(zip(own, results if len(own) > 1 else [results]))
         return self._axes[axis]
 
-    def _made(self, values: list[ir.Value], names: list[str], kind: str, source: Source) -> list[IterVar]:
-        made = [IterVar(name, None, kind, source) for name in names]
+    def _made(
+        self, values: list[ir.Value], names: list[str], kind: str, source: Source, doms: list[Dom]
+    ) -> list[IterVar]:
+        made = [IterVar(name, dom, kind, source) for name, dom in zip(names, doms)]
         self._axes.update(zip(made, values))
         return made
 
 
-def _integer(value: object, what: str, name: str, source: Source, default: int | None = None) -> int | None:
-    """An integer that the user gave, or None."""
-    if value is None and default is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
-    return value.__index__()
+def _parts(parent: IterVar, factor: int | None, nparts: int | None) -> list[Dom]:
+    """The extents of the loops that a reduction axis is split into; those of spatial axes depend on where they run."""
+    if parent.kind != "reduce" or parent.dom is None:
+        return [None, None]
+    given = factor or nparts or 1
+    extent = parent.dom[1]
+    rest = -(-extent // given) if isinstance(extent, int) else (extent + (given - 1)) // given
+    return [(0, rest), (0, given)] if factor else [(0, given), (0, rest)]

@@ -13,7 +13,7 @@ from .primitives import Primitive, identifiers
 
 __all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]
 
-CALLS_OF_SCHEDULE = ("cache_read", "cache_write")
+CALLS_OF_SCHEDULE = ("cache_read", "cache_write", "rfactor")
 CALLS_OF_STAGE = (
     "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
     "compute_inline", "compute_root", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
@@ -185,3 +185,12 @@ class Reader:
         if written in self.several:
             self.several.append(made)
         return Step("cache_write", None, ({"tensor": written}, options["scope"]), makes=(made,))
+
+    def _rfactor(self, primitive: Primitive) -> Step:
+        of, axis = primitive.operands
+        factored = self.variables[of]
+        made = self._name_stage(primitive.results[0], primitive.options["name"])
+        if factored in self.several:
+            self.several.append(made)
+        options = {"factor_axis": primitive.options["factor_axis"]}
+        return Step("rfactor", None, ({"tensor": factored}, self._of(axis)), options, (made,))

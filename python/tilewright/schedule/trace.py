@@ -57,12 +57,17 @@ class Trace:
     def _written(self) -> list[Step]:
         """The steps as Python writes them: the stage of several tensors is that of the first."""
         named = {name: f"{name}[0]" for name in self.several}
+
+        def written(arg: Any) -> Any:
+            if isinstance(arg, list):  # the readers of a cache_read, each a tensor of a stage
+                return [{"tensor": named.get(one["tensor"], one["tensor"])} for one in arg]
+            if isinstance(arg, dict) and "stage" in arg:
+                return {"stage": named.get(arg["stage"], arg["stage"])}
+            return arg
+
         steps = []
         for step in self.steps:
-            args = tuple(
-                {"stage": named.get(arg["stage"], arg["stage"])} if isinstance(arg, dict) and "stage" in arg else arg
-                for arg in step.args
-            )
+            args = tuple(map(written, step.args))
             stage = step.stage if step.stage is None else named.get(step.stage, step.stage)
             steps.append(Step(step.call, stage, args, step.options, step.makes))
         return steps
@@ -125,11 +130,11 @@ class Trace:
     def _call(schedule: Schedule, step: Step, known: Mapping[str, Any]) -> Any:
         def stage(variable: str) -> Any:
             tensor = known[variable]
-            return schedule[tensor[0] if isinstance(tensor, list) else tensor]
+            return schedule[tensor[0] if isinstance(tensor, (list, tuple)) else tensor]
 
         def value(arg: Any) -> Any:
-            if isinstance(arg, list):
-                return [value(one) for one in arg]
+            if isinstance(arg, list):  # the readers of a cache_read, each a tensor of a stage
+                return [stage(one["tensor"]) for one in arg]
             if not isinstance(arg, dict):
                 return arg
             if "stage" in arg:

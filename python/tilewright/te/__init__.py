@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ..compat import attribute_of
 from . import functions
+from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .functions import *  # noqa: F403
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
@@ -26,8 +27,8 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice",
-    "Trace", "Var", "comm_reducer", "compute", "create_schedule", "max", "min", "placeholder", "prod", "reduce_axis",
-    "sum", "tag_scope",
+    "Trace", "Var", "comm_reducer", "compute", "create_schedule", "gradient", "max", "min", "placeholder", "prod",
+    "reduce_axis", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

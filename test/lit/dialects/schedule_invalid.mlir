@@ -246,3 +246,27 @@ schedule.of @f {
   // expected-error @+1 {{'schedule.compute_at' op axis 'x' of stage 'D': expected a loop, got an axis that was already split}}
   schedule.compute_at %C at %D, %x
 }
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // expected-error @+1 {{'schedule.rfactor' op expected a factor_axis from 0 to 1, got 2}}
+  %F = schedule.rfactor %C, %k at 2 as "C.rf"
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // expected-note @+1 {{used here}}
+  %io, %ii = schedule.split %i by 2
+  // expected-error @+1 {{'schedule.rfactor' op expected to stand before the loops of stage 'C' are used for more than to split and fuse its reduction axes}}
+  %F = schedule.rfactor %C, %k at 0 as "C.rf"
+}

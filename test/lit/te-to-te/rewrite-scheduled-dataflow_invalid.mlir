@@ -157,3 +157,53 @@ schedule.of @f {
   // expected-error @below {{'schedule.cache_write' op expected a name of its own, got 'A', which another tensor has}}
   %X = schedule.cache_write %B in <local> as "A"
 }
+
+// -----
+
+func.func @f(%A: tensor<8x64xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 64) {
+    %a = te.read %A[%i, %k] : tensor<8x64xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.rfactor' op expected a name of its own, got 'A', which another tensor has}}
+  %BF = schedule.rfactor %B, %k at 0 as "A"
+}
+
+// -----
+
+func.func @f(%A: tensor<8x64xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 64) {
+    %a = te.read %A[%i, %k] : tensor<8x64xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.rfactor' op expected a factor_axis from 0 to 1, got 2}}
+  %BF = schedule.rfactor %B, %k at 2 as "B.rf"
+}
+
+// -----
+
+func.func @f(%A: tensor<8x64xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 64) {
+    %a = te.read %A[%i, %k] : tensor<8x64xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.split' op expected the axes of stage 'B' to be named anew after its rfactor, got a use of those that it had before}}
+  %ko, %ki = schedule.split %k by 16
+  %BF = schedule.rfactor %B, %ki at 0 as "B.rf"
+  schedule.unroll %ko
+}

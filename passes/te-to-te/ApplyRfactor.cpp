@@ -1,0 +1,352 @@
+//===- ApplyRfactor.cpp - one reduction becomes two -----------------------===//
+//
+// rfactor keeps one loop of a reduction as an axis of a new stage, which reduces over the other loops; the old stage then
+// reduces over that axis alone. The loops that the axis is of one make with become axes of the expression itself.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/te-to-te/Dataflow.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+/// The reduction axes of a stage as the schedule has split and fused them.
+class ReductionLoops {
+public:
+  ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage);
+
+  /// What the axes of the factored stage are, spatial axes left out: the axis itself, then those it is to reduce over.
+  ArrayRef<Value> getFactoredAxes() const { return factored.getArrayRef(); }
+  AffineExpr getExtent(Value axis) const { return axes.find(axis)->second.extent; }
+  /// Gives each of the factored axes its place among dims, and so every other its value.
+  void assignDims(ArrayRef<unsigned> positions);
+  /// The values of the stage's own reduction axes.
+  SmallVector<AffineExpr> getRootIndices() const;
+  /// Where a split does not divide: the axis's value, which must stay under its extent.
+  SmallVector<std::pair<AffineExpr, AffineExpr>> getPredicates() const;
+
+  SmallVector<Value> symbols; // what the symbols of the expressions stand for
+  SmallVector<Operation *> primitives; // which made and took the axes, in order
+
+private:
+  struct Axis {
+    AffineExpr extent, index;
+  };
+  AffineExpr getExpr(OpFoldResult extent);
+  void split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts);
+  void findFactoredAxes(schedule::RfactorOp op);
+  /// The splits, tiles and fusions that touch the factored axis's loops, each as (whole, outer, inner) or (parts, fused).
+  struct Relation {
+    SmallVector<Value> above, below;
+    bool isSplit;
+  };
+
+  MLIRContext *context;
+  DenseMap<Value, Axis> axes;
+  SmallVector<Value> roots;
+  SmallVector<Relation> relations;
+  llvm::SmallSetVector<Value, 8> touched, factored;
+};
+
+AffineExpr ReductionLoops::getExpr(OpFoldResult extent) {
+  if (auto constant = getConstantIntValue(extent))
+    return getAffineConstantExpr(*constant, context);
+  symbols.push_back(cast<Value>(extent));
+  return getAffineSymbolExpr(symbols.size() - 1, context);
+}
+
+void ReductionLoops::split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts) {
+  AffineExpr given = getAffineConstantExpr(factor ? factor : nparts, context);
+  AffineExpr rest = axes[axis].extent.ceilDiv(given);
+  axes[outer].extent = factor ? rest : given;
+  axes[inner].extent = factor ? given : rest;
+  relations.push_back({{axis}, {outer, inner}, /*isSplit=*/true});
+}
+
+ReductionLoops::ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage) : context(op.getContext()) {
+  for (Operation &other : *op->getBlock()) {
+    if (&other == op)
+      break;
+    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(other)) {
+      if (schedule::stageName(other.getOperand(0)) != stage.getName())
+        continue;
+      primitives.push_back(&other);
+      if (isa<schedule::AxesOp>(other))
+        continue;
+      llvm::append_range(roots, other.getResults());
+      for (auto [axis, extent] : llvm::zip(roots, ArrayRef(stage.getMixedExtents()).drop_front(stage.getNumSpatial())))
+        axes[axis].extent = getExpr(extent);
+      continue;
+    }
+    if (!isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) ||
+        schedule::stageName(schedule::axisStage(other.getOperand(0))) != stage.getName())
+      continue;
+    primitives.push_back(&other);
+    if (auto splitOp = dyn_cast<schedule::SplitOp>(other)) {
+      split(splitOp.getAxis(), splitOp.getOuter(), splitOp.getInner(), splitOp.getFactor().value_or(0),
+            splitOp.getNparts().value_or(0));
+    } else if (auto tile = dyn_cast<schedule::TileOp>(other)) {
+      split(tile.getX(), tile.getXOuter(), tile.getXInner(), tile.getXFactor(), 0);
+      split(tile.getY(), tile.getYOuter(), tile.getYInner(), tile.getYFactor(), 0);
+    } else if (auto fuse = dyn_cast<schedule::FuseOp>(other)) {
+      AffineExpr extent = getAffineConstantExpr(1, context);
+      for (Value part : fuse.getAxes())
+        extent = extent * axes[part].extent;
+      axes[fuse.getFused()].extent = extent;
+      relations.push_back({SmallVector<Value>(fuse.getAxes()), {fuse.getFused()}, /*isSplit=*/false});
+    }
+  }
+  findFactoredAxes(op);
+}
+
+void ReductionLoops::findFactoredAxes(schedule::RfactorOp op) {
+  touched.insert(op.getAxis());
+  auto isTouched = [&](Value axis) { return touched.contains(axis); };
+  for (size_t before = 0; before != touched.size();) {
+    before = touched.size();
+    for (Relation &relation : relations)
+      if (llvm::any_of(relation.above, isTouched) || llvm::any_of(relation.below, isTouched)) {
+        touched.insert(relation.above.begin(), relation.above.end());
+        touched.insert(relation.below.begin(), relation.below.end());
+      }
+  }
+  llvm::erase_if(relations, [&](Relation &relation) { return !isTouched(relation.below[0]); });
+  factored.insert(op.getAxis());
+  for (Value root : roots)
+    if (!isTouched(root))
+      factored.insert(root);
+  for (Value loop : schedule::loopsBefore(op.getOf(), op))
+    if (isTouched(loop))
+      factored.insert(loop);
+}
+
+void ReductionLoops::assignDims(ArrayRef<unsigned> positions) {
+  for (auto [axis, position] : llvm::zip_equal(factored, positions)) {
+    // An axis of one element has one place.
+    bool isOne = axes[axis].extent == getAffineConstantExpr(1, context);
+    axes[axis].index = isOne ? getAffineConstantExpr(0, context) : getAffineDimExpr(position, context);
+  }
+  for (Relation &relation : llvm::reverse(relations)) {
+    if (relation.isSplit) {
+      Axis &outer = axes[relation.below[0]], &inner = axes[relation.below[1]];
+      axes[relation.above[0]].index = outer.index * inner.extent + inner.index;
+      continue;
+    }
+    // From the fastest part to the slowest.
+    AffineExpr index = axes[relation.below[0]].index;
+    for (Value part : llvm::reverse(relation.above)) {
+      bool isFirst = part == relation.above.front();
+      axes[part].index = isFirst ? index : index % axes[part].extent;
+      index = index.floorDiv(axes[part].extent);
+    }
+  }
+}
+
+SmallVector<AffineExpr> ReductionLoops::getRootIndices() const {
+  return llvm::map_to_vector(roots, [&](Value root) { return axes.find(root)->second.index; });
+}
+
+SmallVector<std::pair<AffineExpr, AffineExpr>> ReductionLoops::getPredicates() const {
+  SmallVector<std::pair<AffineExpr, AffineExpr>> predicates;
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  for (const Relation &relation : relations) {
+    if (!relation.isSplit)
+      continue;
+    const Axis &whole = axes.find(relation.above[0])->second;
+    AffineExpr outer = getExtent(relation.below[0]), inner = getExtent(relation.below[1]);
+    if (simplifyAffineExpr(outer * inner - whole.extent, 0, symbols.size()) != zero)
+      predicates.push_back({whole.index, whole.extent});
+  }
+  return predicates;
+}
+
+/// The parts of a te.compute that say what its axes are.
+struct AxisList {
+  SmallVector<Attribute> spatial, reduce;
+  SmallVector<OpFoldResult> extents; // spatial axes first
+};
+
+te::ComputeOp createCompute(OpBuilder &builder, Location loc, StringRef name, te::ComputeOp like, TypeRange types,
+                            const AxisList &axes) {
+  SmallVector<int64_t> staticExtents;
+  SmallVector<Value> dynamicExtents;
+  dispatchIndexOpFoldResults(axes.extents, dynamicExtents, staticExtents);
+  bool reduces = !axes.reduce.empty();
+  auto compute = te::ComputeOp::create(
+      builder, loc, types, builder.getStringAttr(name), builder.getArrayAttr(axes.spatial),
+      builder.getArrayAttr(axes.reduce), builder.getDenseI64ArrayAttr(staticExtents), dynamicExtents,
+      reduces ? like.getReducerAttr() : nullptr, reduces ? like.getIdentityAttr() : nullptr,
+      reduces ? like.getIsUnsignedAttr() : nullptr);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&compute.getBody());
+  for (size_t i = 0; i < axes.extents.size(); ++i)
+    block->addArgument(builder.getIndexType(), loc);
+  IRMapping mapping;
+  if (reduces)
+    like.getCombiner().cloneInto(&compute.getCombiner(), mapping);
+  return compute;
+}
+
+/// Builds one rfactor.
+class Factoring {
+public:
+  Factoring(schedule::RfactorOp op, te::ComputeOp stage)
+      : op(op), stage(stage), loops(op, stage), builder(stage), factorAxis(op.getFactorAxis()) {}
+  void rewrite();
+  ArrayRef<Operation *> getOldPrimitives() const { return loops.primitives; }
+
+private:
+  te::ComputeOp createFactored();
+  void createElement(te::ComputeOp factored);
+  te::ComputeOp createRest(te::ComputeOp factored);
+  OpFoldResult materialize(AffineExpr expr, ValueRange dims);
+
+  schedule::RfactorOp op;
+  te::ComputeOp stage;
+  ReductionLoops loops;
+  OpBuilder builder;
+  unsigned factorAxis;
+  OpFoldResult factorExtent;
+};
+
+OpFoldResult Factoring::materialize(AffineExpr expr, ValueRange dims) {
+  SmallVector<OpFoldResult> operands(dims.begin(), dims.end());
+  llvm::append_range(operands, loops.symbols);
+  return affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                               AffineMap::get(dims.size(), loops.symbols.size(), expr), operands);
+}
+
+te::ComputeOp Factoring::createFactored() {
+  AxisList axes;
+  llvm::append_range(axes.spatial, stage.getAxes());
+  axes.extents = stage.getMixedExtents();
+  axes.extents.truncate(stage.getNumSpatial());
+  for (Value axis : loops.getFactoredAxes()) {
+    Attribute name = builder.getStringAttr(schedule::axisName(axis));
+    OpFoldResult extent = materialize(loops.getExtent(axis), {});
+    if (axis != op.getAxis()) {
+      axes.reduce.push_back(name);
+      axes.extents.push_back(extent);
+      continue;
+    }
+    axes.spatial.insert(axes.spatial.begin() + factorAxis, name);
+    axes.extents.insert(axes.extents.begin() + factorAxis, extent);
+    factorExtent = extent;
+  }
+  SmallVector<Type> types;
+  for (Type type : stage.getResultTypes()) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tensor.getShape());
+    shape.insert(shape.begin() + factorAxis, getConstantIntValue(factorExtent).value_or(ShapedType::kDynamic));
+    types.push_back(RankedTensorType::get(shape, tensor.getElementType()));
+  }
+  te::ComputeOp factored = createCompute(builder, op.getLoc(), op.getName(), stage, types, axes);
+  createElement(factored);
+  return factored;
+}
+
+void Factoring::createElement(te::ComputeOp factored) {
+  Location loc = stage.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = factored.getBody().front();
+  builder.setInsertionPointToEnd(&block);
+  unsigned numSpatial = stage.getNumSpatial();
+  SmallVector<unsigned> positions{factorAxis};
+  for (unsigned i = 1; i < loops.getFactoredAxes().size(); ++i)
+    positions.push_back(numSpatial + i);
+  loops.assignDims(positions);
+  SmallVector<AffineExpr> places;
+  for (unsigned i = 0; i < numSpatial; ++i)
+    places.push_back(builder.getAffineDimExpr(i < factorAxis ? i : i + 1));
+  llvm::append_range(places, loops.getRootIndices());
+  AxisPlaces at{AffineMap::get(block.getNumArguments(), loops.symbols.size(), places, builder.getContext()),
+                SmallVector<Value>(block.getArguments())};
+  llvm::append_range(at.operands, loops.symbols);
+
+  Value inside;
+  for (auto [index, extent] : loops.getPredicates()) {
+    auto value = [&](AffineExpr expr) {
+      return getValueOrCreateConstantIndexOp(builder, loc, materialize(expr, block.getArguments()));
+    };
+    Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, value(index), value(extent));
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, holds).getResult() : holds;
+  }
+  if (!inside) {
+    te::YieldOp::create(builder, loc, cloneBodyAt(builder, loc, stage, at));
+    return;
+  }
+  // The iterations beyond the end of a split reduce what changes nothing.
+  SmallVector<Type> types;
+  for (TypedAttr identity : stage.getIdentities())
+    types.push_back(identity.getType());
+  auto guarded = scf::IfOp::create(builder, loc, types, inside, /*withElseRegion=*/true);
+  te::YieldOp::create(builder, loc, guarded.getResults());
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  scf::YieldOp::create(builder, loc, cloneBodyAt(builder, loc, stage, at));
+  builder.setInsertionPointToStart(guarded.elseBlock());
+  SmallVector<Value> identities;
+  for (TypedAttr identity : stage.getIdentities())
+    identities.push_back(arith::ConstantOp::create(builder, loc, identity));
+  scf::YieldOp::create(builder, loc, identities);
+}
+
+te::ComputeOp Factoring::createRest(te::ComputeOp factored) {
+  Location loc = stage.getLoc();
+  AxisList axes;
+  llvm::append_range(axes.spatial, stage.getAxes());
+  axes.reduce.push_back(builder.getStringAttr(schedule::axisName(op.getAxis())));
+  axes.extents = stage.getMixedExtents();
+  axes.extents.truncate(stage.getNumSpatial());
+  axes.extents.push_back(factorExtent);
+  te::ComputeOp rest = createCompute(builder, loc, stage.getName(), stage, stage.getResultTypes(), axes);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = rest.getBody().front();
+  builder.setInsertionPointToEnd(&block);
+  SmallVector<Value> indices(block.getArguments().drop_back());
+  indices.insert(indices.begin() + factorAxis, block.getArguments().back());
+  auto identity = AffineMapAttr::get(builder.getMultiDimIdentityMap(indices.size()));
+  SmallVector<Value> elements;
+  for (Value tensor : factored.getResults())
+    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(tensor.getType()).getElementType(), tensor,
+                                          indices, identity));
+  te::YieldOp::create(builder, loc, elements);
+  return rest;
+}
+
+void Factoring::rewrite() {
+  te::ComputeOp rest = createRest(createFactored());
+  stage.replaceAllUsesWith(rest.getResults());
+  stage.erase();
+}
+} // namespace
+
+LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow) {
+  if (failed(checkIsFree(op, dataflow)))
+    return failure();
+  StringRef name = schedule::stageName(op.getOf());
+  te::ComputeOp stage = dataflow.getStage(name);
+  if (!stage)
+    return op.emitOpError() << "expected the name of a stage, got '" << name << "'";
+  if (op.getFactorAxis() > stage.getNumSpatial())
+    return op.emitOpError() << "expected a factor_axis from 0 to " << stage.getNumSpatial() << ", got "
+                            << op.getFactorAxis();
+  Factoring factoring(op, stage);
+  factoring.rewrite();
+  OpBuilder builder(op);
+  auto handle = schedule::StageOp::create(builder, op.getLoc(), builder.getStringAttr(op.getName()));
+  op.getStage().replaceAllUsesWith(handle);
+  op.erase();
+  // The stage has other axes now.
+  for (Operation *old : llvm::reverse(factoring.getOldPrimitives())) {
+    if (!old->use_empty())
+      return old->emitOpError() << "expected the axes of stage '" << name << "' to be named anew after its rfactor, got "
+                                << "a use of those that it had before";
+    old->erase();
+  }
+  return success();
+}
+} // namespace tilewright

@@ -1,0 +1,49 @@
+//===- Dataflow.h - rewrites of tensor expressions that a schedule asks for ===//
+//
+// The primitives that change which stages there are, a file a family. Each finds its stages by name, rewrites them, and
+// leaves in the schedule the handles of the stages that now exist.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PASSES_TETOTE_DATAFLOW_H
+#define TILEWRIGHT_PASSES_TETOTE_DATAFLOW_H
+
+#include "passes/PassSupport.h"
+
+namespace tilewright {
+
+/// The stages and tensors of one function, by name.
+class Dataflow {
+public:
+  explicit Dataflow(mlir::func::FuncOp function) : function(function) {}
+
+  te::ComputeOp getStage(llvm::StringRef name);
+  /// The tensor called `name`: what a stage computes, else an input.
+  mlir::Value getTensor(llvm::StringRef name);
+
+private:
+  mlir::func::FuncOp function;
+};
+
+/// The places of a stage's axes in terms of other values: a result of the map an axis, over `operands`.
+struct AxisPlaces {
+  mlir::AffineMap map;
+  llvm::SmallVector<mlir::Value> operands;
+};
+
+/// Clones the body of `stage` without its terminator, its axes at `places`. Returns the elements that it yields.
+llvm::SmallVector<mlir::Value> cloneBodyAt(mlir::OpBuilder &builder, mlir::Location loc, te::ComputeOp stage,
+                                           const AxisPlaces &places);
+
+mlir::LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow);
+
+/// Handles find stages by name.
+template <typename Op>
+mlir::LogicalResult checkIsFree(Op op, Dataflow &dataflow) {
+  if (dataflow.getTensor(op.getName()))
+    return op.emitOpError() << "expected a name of its own, got '" << op.getName() << "', which another tensor has";
+  return mlir::success();
+}
+
+} // namespace tilewright
+
+#endif

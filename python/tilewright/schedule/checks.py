@@ -1,0 +1,18 @@
+"""Checks of what a user gives to a primitive."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from ..source import Source
+
+__all__ = ["integer"]
+
+
+def integer(value: object, what: str, name: str, source: Source, default: int | None = None) -> int | None:
+    """An integer that the user gave, or None where it may be left out."""
+    if value is None and default is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
+    return value.__index__()

@@ -1,0 +1,47 @@
+"""Expressions with parts of them replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .expr import Call, Cast, Expr, Read, Select
+
+__all__ = ["rewrite"]
+
+
+def rewrite(expr: Expr, replace: Callable[[Expr], Expr | None]) -> Expr:
+    """`expr` with every part for which `replace` gives another replaced by that, from the outside in; what is not
+    touched stays the same object.
+    """
+    done: dict[int, Expr] = {}
+    todo = [expr]
+    while todo:
+        top = todo[-1]
+        if id(top) in done:
+            todo.pop()
+            continue
+        made = replace(top)
+        if made is None:
+            waiting = [one for one in top.operands() if id(one) not in done]
+            if waiting:
+                todo.extend(reversed(waiting))
+                continue
+            made = _rebuilt(top, tuple(done[id(one)] for one in top.operands()))
+        done[id(todo.pop())] = made
+    return done[id(expr)]
+
+
+def _rebuilt(expr: Expr, operands: tuple[Expr, ...]) -> Expr:
+    """The expression over other operands."""
+    if all(one is other for one, other in zip(operands, expr.operands())):
+        return expr
+    if isinstance(expr, Call):
+        is_index = expr.is_index and all(one.is_index for one in operands)
+        return Call(expr.op, operands, expr._dtype, expr.source, is_index)
+    if isinstance(expr, Cast):
+        return Cast(operands[0], expr._dtype, expr.source)
+    if isinstance(expr, Select):
+        return Select(operands[0], operands[1], operands[2], expr.lazy, expr.source)
+    if isinstance(expr, Read):
+        return Read(expr.tensor, operands, expr.source)
+    raise TypeError(f"expected an expression with operands that can be replaced, got {expr}")
