@@ -237,7 +237,7 @@ class Stage(Refused):
 
         source = user_source()
         axis_handle = self._axis(axis, "software_pipeline", source)
-        number = _integer(depth, "software_pipeline", "depth", source, 2)
+        number = integer(depth, "software_pipeline", "depth", source, 2)
         self._schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
 
     def launch_bounds(self, min_blocks: int) -> None:
