@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kBindAttr = "schedule.bind";
 /// On a loop of the loops stage: its iterations are to become lanes or to be written out (UnitAttr).
 inline constexpr llvm::StringLiteral kVectorizeAttr = "schedule.vectorize";
 inline constexpr llvm::StringLiteral kUnrollAttr = "schedule.unroll";
+/// On a loop of the loops stage: its iterations are for the threads of a CPU (UnitAttr).
+inline constexpr llvm::StringLiteral kParallelAttr = "schedule.parallel";
 /// On the outermost loop of a kernel: how many of its blocks a multiprocessor is to hold at least (i64).
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
 /// On a loop: its depth as a software pipeline (i64), and whether it copies past the registers (UnitAttr).

@@ -86,6 +86,7 @@ static StringRef describeMark(Operation *op) {
   return TypeSwitch<Operation *, StringRef>(op)
       .Case<BindOp>([](auto) { return "bound"; })
       .Case<VectorizeOp>([](auto) { return "vectorized"; })
+      .Case<ParallelOp>([](auto) { return "parallel"; })
       .Case<UnrollOp>([](auto) { return "unrolled"; });
 }
 
@@ -94,7 +95,7 @@ static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
   if (failed(verifyLoop(op, axis)))
     return failure();
   for (Operation *user : axis.getUsers()) {
-    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp>(user) || user->getBlock() != op->getBlock() ||
+    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp>(user) || user->getBlock() != op->getBlock() ||
         !user->isBeforeInBlock(op))
       continue;
     InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
@@ -263,6 +264,19 @@ LogicalResult VectorizeOp::verify() {
 }
 LogicalResult UnrollOp::verify() { return verifyPlainLoop(*this, getAxis()); }
 
+LogicalResult ParallelOp::verify() {
+  if (isReduceAxis(getAxis()))
+    return emitOpError() << "expected a spatial axis, got the reduction axis '" << axisName(getAxis())
+                         << "': its iterations depend on each other";
+  return verifyPlainLoop(*this, getAxis());
+}
+
+LogicalResult AutoUnrollOp::verify() {
+  if (int64_t maxStep = getMaxStep(); maxStep < 0)
+    return emitOpError() << "expected a number of steps of at least 0, got " << maxStep;
+  return verifyLoop(*this, getAxis());
+}
+
 LogicalResult CacheReadOp::verify() {
   if (getReaders().empty())
     return emitOpError("expected at least one reader");
@@ -347,6 +361,33 @@ LogicalResult RfactorOp::verify() {
                                           << "' are used for more than to split and fuse its reduction axes";
   diag.attachNote(otherUse->getLoc()) << "used here";
   return diag;
+}
+
+LogicalResult SetStorePredicateOp::verify() {
+  if (getThread() < ThreadTag::ThreadIdxX || getThread() > ThreadTag::ThreadIdxZ)
+    return emitOpError() << "expected threadIdx.x, threadIdx.y or threadIdx.z, got " << stringifyThreadTag(getThread());
+  return success();
+}
+
+static LogicalResult verifyLoopOf(Operation *op, Value axis, Value stage) {
+  if (!sameStage(axisStage(axis), stage))
+    return op->emitOpError() << "expected an axis of stage '" << stageName(stage) << "', got '" << axisName(axis)
+                             << "' of '" << stageName(axisStage(axis)) << "'";
+  return verifyLoop(op, axis);
+}
+
+LogicalResult DecomposeReductionOp::verify() { return verifyLoopOf(*this, getAxis(), getStage()); }
+
+LogicalResult ReverseComputeAtOp::verify() {
+  if (sameStage(getStage(), getProducer()))
+    return emitOpError() << "expected a producer of stage '" << stageName(getStage()) << "', got the stage itself";
+  return verifyLoopOf(*this, getAxis(), getProducer());
+}
+
+LogicalResult ReverseComputeInlineOp::verify() {
+  if (sameStage(getStage(), getProducer()))
+    return emitOpError() << "expected a producer of stage '" << stageName(getStage()) << "', got the stage itself";
+  return success();
 }
 
 LogicalResult ComputeInlineOp::verify() { return success(); }

@@ -95,15 +95,16 @@ def Schedule_SplitOp : Schedule_Primitive<"split", [DeclareOpInterfaceMethods<Op
   let summary = "one loop becomes two";
   let description = [{
     `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
-    multiple, the iterations beyond it are predicated off.
+    multiple, the iterations beyond it are predicated off; with `exact`, an extent that is no multiple is an error.
 
     ```mlir
     %io, %ii = schedule.split %i by 32
     ```
   }];
-  let arguments = (ins Schedule_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$nparts);
+  let arguments = (ins Schedule_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$nparts,
+                       UnitAttr:$disable_predication);
   let results = (outs Schedule_AxisType:$outer, Schedule_AxisType:$inner);
-  let assemblyFormat = "$axis (`by` $factor^)? (`into` $nparts^)? attr-dict";
+  let assemblyFormat = "$axis (`by` $factor^)? (`into` $nparts^)? (`exact` $disable_predication^)? attr-dict";
 }
 
 def Schedule_TileOp : Schedule_Primitive<"tile", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
@@ -150,6 +151,21 @@ def Schedule_UnrollOp : Schedule_Primitive<"unroll"> {
   let summary = "the iterations of a loop are written out";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
+}
+
+def Schedule_ParallelOp : Schedule_Primitive<"parallel"> {
+  let summary = "the iterations of a loop are shared out among the threads of a CPU";
+  let arguments = (ins Schedule_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Schedule_AutoUnrollOp : Schedule_Primitive<"auto_unroll"> {
+  let summary = "a loop and those in it are written out, innermost first, up to a number of stores";
+  let description = [{
+    A loop is written out where all in it are, its extent is constant, and it makes at most `max_step` stores.
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$max_step);
+  let assemblyFormat = "$axis `max_step` $max_step attr-dict";
 }
 
 def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
@@ -220,6 +236,34 @@ def Schedule_DoubleBufferOp : Schedule_Primitive<"double_buffer"> {
   let summary = "a shared buffer has two places: one is filled while the other is read";
   let arguments = (ins Schedule_StageType:$stage);
   let assemblyFormat = "$stage attr-dict";
+}
+
+def Schedule_SetStorePredicateOp : Schedule_Primitive<"set_store_predicate"> {
+  let summary = "thread 0 of an index alone stores what all of its threads have";
+  let arguments = (ins Schedule_StageType:$stage, Schedule_ThreadTagAttr:$thread);
+  let assemblyFormat = "$stage `first` $thread attr-dict";
+}
+
+def Schedule_DecomposeReductionOp : Schedule_Primitive<"decompose_reduction"> {
+  let summary = "a reduction's elements are all set to its identity before a loop, not where they are reduced";
+  let arguments = (ins Schedule_StageType:$stage, Schedule_AxisType:$axis);
+  let assemblyFormat = "$stage `at` $axis attr-dict";
+}
+
+def Schedule_ReverseComputeAtOp : Schedule_Primitive<"reverse_compute_at"> {
+  let summary = "a stage is computed inside a loop of a stage that it reads, just what that iteration made possible";
+  let description = [{
+    It follows what the iteration computes of `producer`. Where only such stages read the producer, its tensor lives within the
+    iteration.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, Schedule_StageType:$producer, Schedule_AxisType:$axis);
+  let assemblyFormat = "$stage `at` $producer `,` $axis attr-dict";
+}
+
+def Schedule_ReverseComputeInlineOp : Schedule_Primitive<"reverse_compute_inline"> {
+  let summary = "a stage is computed where the elementwise stage is that it reads, which keeps its loops";
+  let arguments = (ins Schedule_StageType:$stage, Schedule_StageType:$producer);
+  let assemblyFormat = "$stage `into` $producer attr-dict";
 }
 
 def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {

@@ -71,8 +71,11 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   stage.mins.assign(stage.numSpatial, zero);
   for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
     stage.wholeExtents.push_back(root->extent);
+  if (stage.follows)
+    return inferFollowerDomain(stage);
   SmallVector<Axis *> loopsAround = getLoopsAround(stage);
-  if (!stage.scope) {
+  // A stage that others follow has its scope with its buffer.
+  if (!stage.scope && stage.followers.empty()) {
     auto inside = [&](bool thread) {
       return llvm::any_of(loopsAround, [&](Axis *loop) { return loop->bind && isThread(*loop->bind) == thread; });
     };
@@ -191,13 +194,30 @@ LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
 }
 
 LogicalResult StageModel::inferBounds() {
-  for (auto &stage : llvm::reverse(stages)) {
-    if (failed(inferDomain(*stage)))
+  // What a stage computes follows from its readers, of a follower from what it follows.
+  SmallVector<ScheduledStage *> waiting;
+  for (auto &stage : llvm::reverse(stages))
+    waiting.push_back(stage.get());
+  auto isReady = [&](ScheduledStage *stage) {
+    if (stage->follows)
+      return !llvm::is_contained(waiting, stage->attachStage);
+    return !stage->attachStage || llvm::none_of(waiting, [&](ScheduledStage *other) {
+      return other != stage && llvm::any_of(getReads(*other), [&](Access &access) { return getProducer(access.tensor) == stage; });
+    });
+  };
+  while (!waiting.empty()) {
+    auto next = llvm::find_if(waiting, isReady);
+    assert(next != waiting.end() && "verifyPlaces has excluded stages that wait for each other");
+    ScheduledStage &stage = **next;
+    if (failed(inferDomain(stage)))
       return failure();
-    shareAmongThreads(*stage);
-    if (failed(inferExtents(*stage)))
+    shareAmongThreads(stage);
+    if (failed(inferExtents(stage)))
       return failure();
+    if (failed(placeBuffer(stage)))
+      return failure();
+    waiting.erase(next);
   }
-  return success();
+  return verifyMarks();
 }
 } // namespace tilewright

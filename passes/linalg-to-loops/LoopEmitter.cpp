@@ -21,6 +21,8 @@ LogicalResult LoopEmitter::emit() {
   for (auto &stage : model.stages)
     if (!stage->attachStage && failed(emitStage(*stage)))
       return failure();
+  for (auto [loop, maxSteps] : autoUnrolled)
+    markUnrolled(loop, maxSteps);
   return success();
 }
 
@@ -39,6 +41,10 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
   if (axis->unroll)
     loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  if (axis->parallel)
+    loop->setAttr(schedule::kParallelAttr, builder.getUnitAttr());
+  if (axis->autoUnroll)
+    autoUnrolled.push_back({loop, *axis->autoUnroll});
   if (axis->pipelineDepth) {
     loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
     if (axis->pipelineAsync)
@@ -63,11 +69,19 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   // One iteration needs no loop, unless it says something of the launch.
   if (!extent || extent.getValue() != 1 || axis->bind)
     openLoop(axis);
+  if (withAttached && axis->stage->bufferAxis == axis && failed(allocate(*axis->stage)))
+    return failure();
   if (withAttached)
     for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && failed(emitStage(*stage)))
         return failure();
-  return emitLoops(loops.drop_front(), withAttached, leaf);
+  if (failed(emitLoops(loops.drop_front(), withAttached, leaf)))
+    return failure();
+  if (withAttached)
+    for (ScheduledStage *stage : axis->stage->followers)
+      if (stage->attachAxis == axis && failed(emitStage(*stage)))
+        return failure();
+  return success();
 }
 
 SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(ScheduledStage &stage) {
@@ -134,7 +148,7 @@ Value LoopEmitter::getBuffer(Value tensor) {
 
 ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
   ScheduledStage *producer = model.getProducer(tensor);
-  return producer ? ArrayRef(producer->mins) : ArrayRef<AffineExpr>();
+  return producer ? ArrayRef(producer->origin) : ArrayRef<AffineExpr>();
 }
 
 /// Lengthens dimensions so that the strides are as the schedule says; what is added is never accessed.
@@ -175,11 +189,15 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
     OpBuilder::InsertionGuard guard(builder);
-    for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial)) {
-      auto constant = dyn_cast<AffineConstantExpr>(root->extent);
+    // What a follower leaves in global memory is there for all, wherever it is computed.
+    bool isTemporary = stage.follows && stage.scope == schedule::Scope::Global;
+    if (isTemporary)
+      builder.setInsertionPointAfter(lastAtTop);
+    for (AffineExpr extent : stage.bufferExtents) {
+      auto constant = dyn_cast<AffineConstantExpr>(extent);
       shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
       if (!constant)
-        dynamic.push_back(materialize(root->extent, loc));
+        dynamic.push_back(materialize(extent, loc));
     }
     if (failed(align(stage, shape)))
       return failure();
@@ -190,8 +208,10 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
       buffer = memref::AllocaOp::create(builder, loc, type);
     else
       buffer = memref::AllocOp::create(builder, loc, type, dynamic);
+    if (isTemporary)
+      lastAtTop = buffer;
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
-    if (stage.scope == schedule::Scope::Shared && stage.attachAxis->pipelineDepth)
+    if (stage.scope == schedule::Scope::Shared && stage.attachAxis && stage.attachAxis->pipelineDepth)
       buffer->setAttr(schedule::kPipelineAttr, builder.getUnitAttr());
     stage.buffers.push_back(buffer->getResult(0));
   }
@@ -200,9 +220,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
 
 LoopEmitter::Destination LoopEmitter::getResult(ScheduledStage &stage) {
   Destination result{stage.buffers, {}};
-  // A buffer of an attached stage starts at the first element computed; any other holds the whole tensor.
-  for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
-    result.indices.push_back(root->index);
+  for (auto [root, min, origin] : llvm::zip(stage.roots, stage.mins, stage.origin))
+    result.indices.push_back(min == origin ? root->index : simplify(min + root->index - origin));
   return result;
 }
 
@@ -251,11 +270,10 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 //===----------------------------------------------------------------------===//
 
 LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
-  if (failed(allocate(stage)))
+  if (!stage.bufferAxis && failed(allocate(stage)))
     return failure();
-  Axis **firstReduce = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
   if (stage.numSpatial != stage.roots.size())
-    return emitReduction(stage, firstReduce - stage.loops.begin());
+    return emitReduction(stage, stage.getFirstReduce());
   return emitLoops(stage.loops, /*withAttached=*/true, [&] {
     return emitGuarded(stage, true, [&]() -> LogicalResult {
       auto values = emitBody(stage, {});
@@ -271,6 +289,8 @@ LogicalResult LoopEmitter::emitReduction(ScheduledStage &stage, unsigned firstRe
   ArrayRef<Axis *> loops(stage.loops);
   if (llvm::any_of(loops.drop_front(firstReduce), [](Axis *loop) { return loop->isReduce && loop->bind; }))
     return emitThreadReduction(stage, firstReduce);
+  if (stage.decomposeAt)
+    firstReduce = llvm::find(stage.loops, stage.decomposeAt) - stage.loops.begin();
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
     SmallVector<Axis *> inner;
     for (Axis *loop : loops.drop_front(firstReduce))

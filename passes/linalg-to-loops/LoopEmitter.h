@@ -37,7 +37,8 @@ private:
   llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced, mlir::ValueRange elements);
   /// A loop over `axis`, with the insertion point in it.
   mlir::scf::ForOp openLoop(Axis *axis, mlir::ValueRange inits = {});
-  /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open.
+  /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open, and those that
+  /// follow as they close.
   mlir::LogicalResult emitLoops(llvm::ArrayRef<Axis *> loops, bool withAttached, Leaf leaf);
   /// Runs `leaf` under the predicates of the stage: all of them, or those on spatial axes alone.
   mlir::LogicalResult emitGuarded(ScheduledStage &stage, bool withReduction, Leaf leaf);
@@ -63,6 +64,8 @@ private:
   mlir::Value onBuffers(mlir::Value index);
   /// `onBuffers` of what a body mentions, once for all bodies.
   mlir::Value getCaptured(mlir::Value value);
+  /// Marks loops to be written out, innermost first, as long as each makes `maxSteps` stores at most.
+  static void markUnrolled(mlir::scf::ForOp loop, int64_t maxSteps);
 
   StageModel &model;
   mlir::func::FuncOp target;
@@ -71,6 +74,7 @@ private:
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<unsigned, mlir::Value> symbolValues;
   llvm::DenseMap<mlir::Value, mlir::Value> capturedValues;
+  llvm::SmallVector<std::pair<mlir::scf::ForOp, int64_t>> autoUnrolled; // with their number of steps
   mlir::Operation *lastAtTop = nullptr; // constants, extents and temporaries stand at the top, in order of need
 };
 

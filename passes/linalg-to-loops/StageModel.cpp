@@ -13,6 +13,10 @@ bool ScheduledStage::isOutput() const {
   return llvm::any_of(generic->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
 }
 
+unsigned ScheduledStage::getFirstReduce() const {
+  return llvm::find_if(loops, [](Axis *loop) { return loop->isReduce; }) - loops.begin();
+}
+
 Attribute getMemorySpace(MLIRContext *context, schedule::Scope scope) {
   switch (scope) {
   case schedule::Scope::Global:
@@ -185,6 +189,7 @@ LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
   stage->attachStage = consumer;
   stage->attachAxis = axis;
   stage->attachLoc = op.getLoc();
+  stage->follows = false;
   return success();
 }
 
@@ -205,6 +210,8 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     define(op->getResults(), roots);
   } else if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
     auto [outer, inner] = split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
+    if (splitOp.getDisablePredication())
+      handles[splitOp.getAxis()]->exactSplit = loc;
     define(op->getResults(), {outer, inner});
   } else if (auto tile = dyn_cast<schedule::TileOp>(op)) {
     auto [xo, xi] = split(handles[tile.getX()], tile.getXFactor(), 0, loc);
@@ -237,10 +244,13 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     getStage(schedule::stageName(setScope.getStage()))->scope = setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
     return attach(at, handles[at.getAxis()]);
+  } else if (auto after = dyn_cast<schedule::ReverseComputeAtOp>(op)) {
+    return follow(after, handles[after.getAxis()]);
   } else if (auto root = dyn_cast<schedule::ComputeRootOp>(op)) {
     ScheduledStage *stage = getStage(schedule::stageName(root.getStage()));
     stage->attachStage = nullptr;
     stage->attachAxis = nullptr;
+    stage->follows = false;
   } else if (auto pipeline = dyn_cast<schedule::SoftwarePipelineOp>(op)) {
     Axis *axis = handles[pipeline.getAxis()];
     axis->pipelineDepth = pipeline.getDepth();
@@ -259,7 +269,7 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto stage = dyn_cast<schedule::StageOp>(op)) {
     if (!getStage(stage.getName()))
       return op->emitOpError() << "expected the name of a stage, got '" << stage.getName() << "'";
-  } else {
+  } else if (failed(applyMark(op, handles))) {
     return op->emitOpError("expected a primitive on loops: run rewrite-scheduled-dataflow first");
   }
   return success();
@@ -272,13 +282,14 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
       return failure();
   for (auto &stage : stages)
     if (stage->attachStage)
-      stage->attachStage->attached.push_back(stage.get());
+      (stage->follows ? stage->attachStage->followers : stage->attachStage->attached).push_back(stage.get());
   for (auto &stage : stages) {
     if (!stage->doubleBuffer)
       continue;
-    if (!stage->attachStage)
+    if (!stage->attachStage || stage->follows)
       return emitError(*stage->doubleBuffer) << "double_buffer: expected a stage that is computed at a loop of another, got stage '"
-                                             << stage->name << "', which is computed at the root";
+                                             << stage->name << "', which is computed "
+                                             << (stage->follows ? "after what it reads" : "at the root");
     if (!stage->attachAxis->pipelineDepth)
       stage->attachAxis->pipelineDepth = 2;
   }
@@ -296,11 +307,18 @@ LogicalResult StageModel::verifyPlaces() {
       return emitError(stage->alignments[0].loc) << "storage_align: expected a stage that is computed at a loop of another, got "
                                                  << "stage '" << stage->name << "', whose tensor is row-major";
     if (stage->attachAxis && !stage->attachAxis->isLoop())
-      return emitError(*stage->attachLoc) << "compute_at of stage '" << stage->name << "': expected a loop of stage '"
+      return emitError(*stage->attachLoc) << (stage->follows ? "reverse_" : "") << "compute_at of stage '" << stage->name
+                                          << "': expected a loop of stage '"
                                           << stage->attachStage->name << "', got axis '" << stage->attachAxis->name
                                           << "', which was " << (stage->attachAxis->fused ? "fused" : "split")
                                           << " afterwards";
-    if (!stage->attachStage && stage->scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
+    if (stage->follows) {
+      if (failed(verifyFollower(*stage)))
+        return failure();
+      continue;
+    }
+    bool isFollowed = !stage->followers.empty();
+    if (!stage->attachStage && !isFollowed && stage->scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
       return emitError(stage->getLoc()) << "stage '" << stage->name << "' in "
                                         << schedule::stringifyScope(*stage->scope)
                                         << " memory: expected to be computed at a loop of its consumer, got compute_root";

@@ -33,7 +33,9 @@ struct Axis {
   // How the loop runs.
   std::optional<schedule::ThreadTag> bind;
   std::optional<int64_t> bindExtent; // as the user said it
-  bool vectorize = false, unroll = false;
+  bool vectorize = false, unroll = false, parallel = false;
+  std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
+  std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
 
@@ -72,10 +74,22 @@ struct ScheduledStage {
   Axis *attachAxis = nullptr;
   std::optional<mlir::Location> attachLoc;
   llvm::SmallVector<ScheduledStage *> attached; // in order of computation
+  // By reverse_compute_at it is attached to a stage that it reads, and computed after what it reads.
+  bool follows = false;
+  llvm::SmallVector<ScheduledStage *> followers; // in order of computation
+
+  /// Of a reduction: the loop before which the elements are set to its identity, where the schedule says.
+  Axis *decomposeAt = nullptr;
+  std::optional<mlir::Location> decomposeLoc;
+  /// The thread indices of which thread 0 alone is to store, and where the schedule says so.
+  llvm::SmallVector<std::pair<schedule::ThreadTag, mlir::Location>> storedByFirst;
 
   // Filled by bound inference: the first element of each spatial axis that is computed, in terms of the loops around.
   llvm::SmallVector<mlir::AffineExpr> mins;
   llvm::SmallVector<mlir::AffineExpr> wholeExtents; // of the spatial axes, before bounds narrowed them
+  // Its buffer: the position in the tensor of the first element, the extents, and the loop of its own that it lives in.
+  llvm::SmallVector<mlir::AffineExpr> origin, bufferExtents;
+  Axis *bufferAxis = nullptr;
 
   // Filled by emission.
   llvm::SmallVector<mlir::Value> buffers; // one a result
@@ -83,6 +97,8 @@ struct ScheduledStage {
   mlir::Location getLoc() const { return const_cast<mlir::linalg::GenericOp &>(op).getLoc(); }
   ScheduledStage &root() { return attachStage ? attachStage->root() : *this; }
   bool isOutput() const;
+  /// The place among the loops of the first that is in a reduction: what is around it runs once an element.
+  unsigned getFirstReduce() const;
 };
 
 /// What a symbol stands for: a dimension of an argument in units of `unit`, or any other `index` value of the function.
@@ -125,12 +141,23 @@ private:
   Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
   void reorder(llvm::ArrayRef<Axis *> axes);
   mlir::LogicalResult attach(schedule::ComputeAtOp op, Axis *axis);
+  mlir::LogicalResult follow(schedule::ReverseComputeAtOp op, Axis *axis);
+  /// Notes that a primitive leaves on a loop or a stage; failure where it is none of those.
+  mlir::LogicalResult applyMark(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult applyPrimitive(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult verifyPlaces();
+  mlir::LogicalResult verifyFollower(ScheduledStage &stage);
+  mlir::LogicalResult verifyMarks();
 
   /// The loops around a stage, outermost first, its own not counted.
   llvm::SmallVector<Axis *> getLoopsAround(ScheduledStage &stage);
   mlir::LogicalResult inferDomain(ScheduledStage &stage);
+  /// The part of its producer's tensor that an iteration around a follower computes, a pair of first element and extent.
+  std::optional<llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>> getProduced(ScheduledStage &producer,
+                                                                                             Axis *loop);
+  mlir::LogicalResult inferFollowerDomain(ScheduledStage &stage);
+  /// Which part of the tensor the stage's buffer holds, and where it lives.
+  mlir::LogicalResult placeBuffer(ScheduledStage &stage);
   std::optional<Interval> getRegion(ScheduledStage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
   void shareAmongThreads(ScheduledStage &stage);
   mlir::LogicalResult inferExtents(ScheduledStage &stage);

@@ -297,10 +297,19 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
 LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
     SmallVector<scf::ForOp> bound;
+    scf::ForOp parallel;
     op.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (loop->hasAttr(schedule::kParallelAttr) && !parallel)
+        parallel = loop;
       if (loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))
         bound.push_back(loop);
     });
+    if (parallel) {
+      AxisName name = getAxisName(parallel, function);
+      return parallel.emitError() << "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of "
+                                  << "a CPU: use s[" << name.stage << "].bind(" << name.axis
+                                  << ", te.thread_axis(\"blockIdx.x\"))";
+    }
     for (scf::ForOp loop : bound)
       if (Kernel::getTag(loop) == schedule::ThreadTag::VThread)
         return loop.emitError("expected no loop on vthread: run inject-virtual-threads first");

@@ -200,6 +200,17 @@ static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
   read.erase();
 }
 
+/// Erases the handle of a stage that is no more.
+static LogicalResult eraseHandle(Operation *handle) {
+  for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
+    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
+      user->erase();
+  if (!handle->use_empty())
+    return handle->emitOpError() << "expected no other primitive of a stage that is inlined, got one";
+  handle->erase();
+  return success();
+}
+
 static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflow) {
   StringRef name = schedule::stageName(op.getStage());
   te::ComputeOp stage = dataflow.getStage(name);
@@ -220,15 +231,49 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
   stage.erase();
   Operation *handle = op.getStage().getDefiningOp();
   op.erase();
-  for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
-    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
-      user->erase();
-  if (!handle->use_empty())
-    return handle->emitOpError() << "expected no other primitive of a stage that is inlined, got one";
-  handle->erase();
-  return success();
+  return eraseHandle(handle);
 }
 
+/// Why `stage` cannot be computed where `producer` is; empty where it can.
+static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
+  std::string name = producer.getName().str();
+  if (producer.getNumReduce())
+    return "an elementwise producer, got stage '" + name + "', which reduces: use reverse_compute_at";
+  if (stage.getNumReduce())
+    return "an elementwise stage, got '" + stage.getName().str() + "', which reduces: use compute_inline of stage '" + name + "'";
+  if (producer->use_empty())
+    return "a producer that the stage reads, got stage '" + name + "'";
+  for (Operation *user : producer->getUsers()) {
+    auto read = dyn_cast<te::ReadOp>(user);
+    auto reader = user->getParentOfType<te::ComputeOp>();
+    if (!read || reader != stage)
+      return "the only reader of stage '" + name + "', got " +
+             (read ? "another, stage '" + reader.getName().str() + "'" : "an output of the program");
+    if (!read.getMap().isIdentity() || !llvm::equal(read.getIndices(), stage.getBody().getArguments()))
+      return "reads of stage '" + name + "' at the stage's own axes in their order, got other indices: use compute_inline of "
+             "stage '" + name + "'";
+  }
+  return "";
+}
+
+static LogicalResult applyReverseInline(schedule::ReverseComputeInlineOp op, Dataflow &dataflow) {
+  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getStage()));
+  te::ComputeOp producer = dataflow.getStage(schedule::stageName(op.getProducer()));
+  if (!stage || !producer)
+    return op.emitOpError() << "expected the name of a stage, got '"
+                            << schedule::stageName(stage ? op.getProducer() : op.getStage()) << "'";
+  if (std::string reason = whyNotInto(stage, producer); !reason.empty())
+    return op.emitOpError() << "expected " << reason;
+  for (Operation *user : llvm::make_early_inc_range(producer->getUsers()))
+    inlineRead(cast<te::ReadOp>(user), producer);
+  // What is left is the producer's stage, with its axes and so with its loops.
+  stage.setName(producer.getName());
+  stage.setAxesAttr(producer.getAxesAttr());
+  producer.erase();
+  Operation *handle = op.getStage().getDefiningOp();
+  op.erase();
+  return eraseHandle(handle);
+}
 void RewriteScheduledDataflow::runOnOperation() {
   SymbolTableCollection tables;
   for (auto of : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>())) {
@@ -246,6 +291,8 @@ void RewriteScheduledDataflow::runOnOperation() {
         applied = applyCacheWrite(cacheWrite, dataflow);
       else if (auto rfactor = dyn_cast<schedule::RfactorOp>(op))
         applied = applyRfactor(rfactor, dataflow);
+      else if (auto reverse = dyn_cast<schedule::ReverseComputeInlineOp>(op))
+        applied = applyReverseInline(reverse, dataflow);
       else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))
         inlined.push_back(computeInline);
       if (failed(applied))

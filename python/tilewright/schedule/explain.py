@@ -29,6 +29,9 @@ _MARKS = {
     "unroll": "unrolled",
     "storage_align": "its neighbours in the buffer set apart",
     "software_pipeline": "pipelined",
+    "parallel": "shared out among the threads of a CPU",
+    "auto_unroll": "the loops from here on unrolled where they are short",
+    "decompose_reduction": "the reduction's elements set to its identity before it",
 }
 
 
@@ -111,6 +114,8 @@ class _Explanation:
     def _note(self, primitive: Primitive) -> str:
         if primitive.name == "bind":
             return f"bound to {primitive.options['thread']}"
+        if primitive.name == "reverse_compute_at":
+            return f"stage {self._stages.get(primitive.operands[0], '?')} is computed in it, after what it reads"
         if primitive.name == "compute_at":
             return f"stage {self._stages.get(primitive.operands[0], '?')} is computed in it"
         if primitive.name == "rfactor":

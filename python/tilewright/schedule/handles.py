@@ -89,8 +89,10 @@ def reduce_axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
     return ops.ReduceAxesOp([_axis_type()] * len(names), of, _strings(names))
 
 
-def split(axis: ir.Value, factor: int | None, nparts: int | None) -> ir.OpView:
-    return ops.SplitOp(axis, factor=_integer(factor), nparts=_integer(nparts))
+def split(axis: ir.Value, factor: int | None, nparts: int | None, disable_predication: bool) -> ir.OpView:
+    return ops.SplitOp(
+        axis, factor=_integer(factor), nparts=_integer(nparts), disable_predication=disable_predication or None
+    )
 
 
 def tile(x: ir.Value, y: ir.Value, x_factor: int, y_factor: int) -> ir.OpView:
@@ -116,6 +118,30 @@ def vectorize(axis: ir.Value, name: str) -> ir.OpView:
 
 def unroll(axis: ir.Value, name: str) -> ir.OpView:
     return ops.UnrollOp(axis, loc=_named(name))
+
+
+def parallel(axis: ir.Value, name: str) -> ir.OpView:
+    return ops.ParallelOp(axis, loc=_named(name))
+
+
+def auto_unroll(axis: ir.Value, name: str, max_step: int) -> ir.OpView:
+    return ops.AutoUnrollOp(axis, _integer(max_step), loc=_named(name))
+
+
+def set_store_predicate(of: ir.Value, name: str, thread: str) -> ir.OpView:
+    return ops.SetStorePredicateOp(of, ir.Attribute.parse(f"#schedule.thread<{thread}>"), loc=_named(name))
+
+
+def decompose_reduction(of: ir.Value, axis: ir.Value, name: str) -> ir.OpView:
+    return ops.DecomposeReductionOp(of, axis, loc=_named(name))
+
+
+def reverse_compute_at(of: ir.Value, name: str, producer: ir.Value, axis: ir.Value) -> ir.OpView:
+    return ops.ReverseComputeAtOp(of, producer, axis, loc=_named(name))
+
+
+def reverse_compute_inline(of: ir.Value, name: str, producer: ir.Value) -> ir.OpView:
+    return ops.ReverseComputeInlineOp(of, producer, loc=_named(name))
 
 
 def cache_read(tensor: str, scope: str, readers: Sequence[ir.Value], name: str) -> ir.OpView:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["loop_extents", "loops_of", "nest_text", "show"]
 
 _BIND, _AXIS = "schedule.bind", "schedule.axis"
-_MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled"}
+_MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled", "schedule.parallel": "parallel"}
 _SCOPES = {"workgroup": "shared", "private": "local"}
 
 

@@ -81,6 +81,8 @@ def _value(attribute: ir.Attribute) -> Any:
         return attribute.value
     if isinstance(attribute, ir.ArrayAttr):
         return [_value(one) for one in attribute]
+    if isinstance(attribute, ir.UnitAttr):
+        return True
     found = re.fullmatch(r"#schedule\.\w+<([\w.]+)>", str(attribute))  # the dialect's enums
     return found[1] if found else str(attribute)
 

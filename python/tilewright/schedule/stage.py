@@ -49,18 +49,25 @@ class Stage(Refused):
 
     # Primitives on loops.
 
-    def split(self, parent: IterVar, factor: int | None = None, nparts: int | None = None) -> tuple[IterVar, IterVar]:
+    def split(
+        self,
+        parent: IterVar,
+        factor: int | None = None,
+        nparts: int | None = None,
+        disable_predication: bool = False,
+    ) -> tuple[IterVar, IterVar]:
         """One loop becomes two: an inner one of extent `factor`, or an outer one of extent `nparts`.
 
-        Where the extent is no multiple, the iterations beyond it are predicated off. Returns the outer and the inner
-        loop. Halide: ``split``, Exo: ``divide_loop``, MLIR transform: ``tile_using_for`` on one dimension.
+        Where the extent is no multiple, the iterations beyond it are predicated off. With `disable_predication` there
+        are no predicates, and an extent that is no multiple is an error rather than wrong. Returns the outer and the
+        inner loop. Halide: ``split``, Exo: ``divide_loop``, MLIR transform: ``tile_using_for`` on one dimension.
         """
         from . import handles
 
         source = user_source()
         axis = self._axis(parent, "split", source)
         factors = (integer(factor, "split", "factor", source), integer(nparts, "split", "nparts", source))
-        results = self._schedule.apply(handles.split, source, axis, *factors)
+        results = self._schedule.apply(handles.split, source, axis, *factors, bool(disable_predication))
         names = [f"{parent.name}.outer", f"{parent.name}.inner"]
         outer, inner = self._made(results, names, parent.kind, source, _parts(parent, *factors))
         return outer, inner
@@ -138,7 +145,196 @@ class Stage(Refused):
         source = user_source()
         self._schedule.apply(handles.unroll, source, self._axis(var, "unroll", source), var.name)
 
+    def parallel(self, var: IterVar) -> None:
+        """The iterations of a loop are shared out among the threads of a CPU.
+
+        Requires: a spatial axis, not bound, unrolled or vectorized. On a GPU it is an error, for which `bind` is there.
+        Target "cpu" shares out the loops of a stage as it finds best, this one or another.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8,), name="A")
+        >>> B = te.compute((8,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          B[i] = A[i] + 1.0
+        >>> s[B].parallel(B.op.axis[0])
+        >>> print(s)
+        for i in range(8):  # B, parallel
+          B[i] = A[i] + 1.0
+
+        Halide, TVM: ``parallel``; Exo: ``parallelize_loop``; MLIR transform: ``tile_using_forall``.
+        """
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.parallel, source, self._axis(var, "parallel", source), var.name)
+
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: object = None) -> None:
+        """A hint for the loops from `var` on, by the name that TVM has for it.
+
+        ``"auto_unroll_max_step"``: `var`'s loop and those in it are written out, innermost first, as long as what one
+        writes out makes at most `pragma_value` stores. ``"unroll_explicit"``: whether loops are written out before or
+        by the compiler that comes after; here it is always before, so both values mean the same and do nothing.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 4), name="A")
+        >>> B = te.compute((8, 4), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(4):
+            B[i, j] = A[i, j] + 1.0
+        >>> s[B].pragma(B.op.axis[0], "auto_unroll_max_step", 16)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(4):  # unrolled
+            B[i, j] = A[i, j] + 1.0
+
+        TVM: ``pragma``; Halide: ``unroll`` of each; Exo: ``unroll_loop``; MLIR transform: ``loop.unroll``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(var, "pragma", source)
+        if pragma_type == "auto_unroll_max_step":
+            steps = integer(pragma_value, "pragma", "auto_unroll_max_step", source, 0)
+            self._schedule.apply(handles.auto_unroll, source, axis, var.name, steps)
+        elif pragma_type != "unroll_explicit":
+            raise ValueError(f"{source}: pragma: expected auto_unroll_max_step or unroll_explicit, got {pragma_type!r}")
+
     # Primitives on the stage.
+
+    def decompose_reduction(self, loop: IterVar) -> None:
+        """The elements of a reduction are set to its identity in loops of their own before `loop`.
+
+        Requires: `loop` is the outermost loop of the reduction or one further out, and one thread does the reduction.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 64), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k in range(64):
+            B.acc += A[i, k]
+          B[i] = B.acc
+        >>> s[B].decompose_reduction(B.op.axis[0])
+        >>> print(s)
+        B.acc: local float32[8]
+        for i in range(8):  # B
+          B.acc[i] = 0.0
+        for i in range(8):  # B
+          for k in range(64):
+            B.acc[i] += A[i, k]
+        for i in range(8):  # B
+          B[i] = B.acc[i]
+
+        TVM: ``tir.Schedule.decompose_reduction``; Halide: pure and update definitions are scheduled apart; Exo:
+        ``fission``; MLIR transform: ``structured.decompose``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(loop, "decompose_reduction", source)
+        self._schedule.apply(handles.decompose_reduction, source, self.handle, axis, self.name)
+
+    def set_store_predicate(self, predicate: object) -> None:
+        """Of threads that have the same elements one stores them: `predicate` says thread 0 of an index.
+
+        Requires: ``tx.equal(0)`` (or ``tx.var.equal(0)``) of a ``te.thread_axis`` on threadIdx that no element of the
+        stage depends on, as after a reduction across its threads; several are taken one after the other or by te.all.
+        Where threads have the same elements, thread 0 alone stores them anyway, so the nest stays as it is.
+
+        TVM: ``set_store_predicate``; Halide: ``where`` of an ``RDom``; Exo: ``specialize``; MLIR: ``scf.if``.
+        """
+        from . import handles
+        from .store_predicate import first_threads
+
+        source = user_source()
+        for thread in first_threads(predicate, source):
+            self._schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread)
+
+    def reverse_compute_at(self, parent: Stage, scope: IterVar) -> None:
+        """The stage is computed inside a loop of a stage that it reads, after it: what that iteration made possible.
+
+        Requires: this stage reads `parent` at its own axes; `scope` is a loop around `parent`'s reduction whose
+        iterations compute a block of its tensor each; `parent` is computed at the root. Where all that reads `parent`
+        follows it so, its tensor lives within the loop.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> io, ii = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        B: global float32[64]
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            B[t0] = A[t0] * 2.0
+        for i in range(64):  # C
+          C[i] = B[i] + 1.0
+        >>> s[C].reverse_compute_at(s[B], io)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          B: local float32[16]
+          for i.inner in range(16):
+            B[i.inner] = A[i.outer*16 + i.inner] * 2.0
+          for i in range(16):  # C
+            C[i.outer*16 + i] = B[i] + 1.0
+
+        TVM: ``tir.Schedule.reverse_compute_at``; Halide: ``compute_with``; Exo: ``fuse``; MLIR transform:
+        ``fuse_into_containing_op`` of the consumer.
+        """
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        if not isinstance(parent, Stage) or parent._schedule is not self._schedule:
+            raise TypeError(f"{source}: reverse_compute_at: expected a stage of this schedule, got {parent!r}")
+        if parent is not self and self.key not in self._schedule.readers(parent.key):
+            raise schedule_error(
+                source, f"reverse_compute_at: expected a stage that '{self.name}' reads, got stage '{parent.name}'"
+            )
+        axis = parent._axis(scope, "reverse_compute_at", source)
+        self._schedule.apply(handles.reverse_compute_at, source, self.handle, self.name, parent.handle, axis)
+
+    def reverse_compute_inline(self) -> None:
+        """The stage is computed where the stage is that it reads, which keeps its loops and takes over its tensor.
+
+        Requires: both are elementwise, this stage reads one stage alone, at its own axes, and nothing else reads that.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda j: B[j] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> _ = s[B].split(B.op.axis[0], factor=16)
+        >>> s[C].reverse_compute_inline()
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            C[t0] = A[t0] * 2.0 + 1.0
+
+        TVM: ``tir.Schedule.reverse_compute_inline``; Halide, Exo and MLIR have inlining into the reader alone.
+        """
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        producers = self._schedule.producers(self.key)
+        if len(producers) != 1:
+            text = ", ".join(f"'{stage.name}'" for stage in producers) or "none"
+            raise schedule_error(
+                source, f"reverse_compute_inline: expected stage '{self.name}' to read one stage, got {text}"
+            )
+        self._schedule.apply(handles.reverse_compute_inline, source, self.handle, self.name, producers[0].handle)
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """The stage is computed inside a loop of a stage that needs it, just what that iteration needs.
@@ -220,7 +416,7 @@ class Stage(Refused):
     def double_buffer(self) -> None:
         """The stage's shared buffer has two places: while one is read, the next iteration's elements go to the other.
 
-        They are fetched to registers before the loop that the stage is computed at goes on to compute, and stored after.
+        They are fetched to registers before the loop that the stage is computed at goes on to compute, stored after.
         """
         from . import handles
 

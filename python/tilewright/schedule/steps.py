@@ -16,7 +16,8 @@ __all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]
 CALLS_OF_SCHEDULE = ("cache_read", "cache_write", "rfactor")
 CALLS_OF_STAGE = (
     "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
-    "compute_inline", "compute_root", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
+    "compute_inline", "compute_root", "reverse_compute_at", "reverse_compute_inline", "decompose_reduction",
+    "set_store_predicate", "parallel", "pragma", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
 )  # fmt: skip
 
 
@@ -25,8 +26,8 @@ class Step:
     """One call: `makes = s[stage].call(*args, **options)`, or of the schedule itself where there is no stage.
 
     Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
-    ``{"thread": tag, "extent": n}`` for a thread axis; the rest are values. "axis" and "reduce_axis" are no methods,
-    but attributes of the stage's operation.
+    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag}`` for one that is 0; the rest are values.
+    "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
     """
 
     call: str
@@ -57,6 +58,8 @@ def _source(value: Any) -> str:
         return repr(value) if not isinstance(value, str) else json.dumps(value)
     if "stage" in value:
         return f"s[{value['stage']}]"
+    if "first" in value:
+        return f'te.thread_axis("{value["first"]}").equal(0)'
     if "thread" in value:
         extent = "" if value["extent"] is None else f"(0, {value['extent']}), "
         return f'te.thread_axis({extent}"{value["thread"]}")'
@@ -118,7 +121,9 @@ class Reader:
         (axis,) = primitive.operands
         stage, name = self._stage_of[axis], self.axis_names[axis]
         makes = self._make(stage, primitive.results, [f"{name}.outer", f"{name}.inner"])
-        return Step("split", stage, (self._of(axis),), dict(primitive.options), makes)
+        # The number first, then what is said of it.
+        options = dict(sorted(primitive.options.items(), key=lambda option: option[0] == "disable_predication"))
+        return Step("split", stage, (self._of(axis),), options, makes)
 
     def _tile(self, primitive: Primitive) -> Step:
         x, y = primitive.operands
@@ -138,7 +143,12 @@ class Reader:
         axes = primitive.operands
         return Step(primitive.name, self._stage_of[axes[0]], tuple(map(self._of, axes)))
 
-    _reorder = _vectorize = _unroll = _on_axes
+    _reorder = _vectorize = _unroll = _parallel = _on_axes
+
+    def _auto_unroll(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        args = (self._of(axis), "auto_unroll_max_step", primitive.options["max_step"])
+        return Step("pragma", self._stage_of[axis], args)
 
     def _bind(self, primitive: Primitive) -> Step:
         (axis,) = primitive.operands
@@ -148,12 +158,22 @@ class Reader:
     def _on_stage(self, primitive: Primitive) -> Step:
         return Step(primitive.name, self.variables[primitive.operands[0]])
 
-    _compute_inline = _compute_root = _double_buffer = _on_stage
+    _compute_inline = _compute_root = _double_buffer = _reverse_compute_inline = _on_stage
 
     def _compute_at(self, primitive: Primitive) -> Step:
-        stage, consumer, axis = primitive.operands
-        args = ({"stage": self.variables[consumer]}, self._of(axis))
-        return Step("compute_at", self.variables[stage], args)
+        stage, other, axis = primitive.operands
+        args = ({"stage": self.variables[other]}, self._of(axis))
+        return Step(primitive.name, self.variables[stage], args)
+
+    _reverse_compute_at = _compute_at
+
+    def _decompose_reduction(self, primitive: Primitive) -> Step:
+        stage, axis = primitive.operands
+        return Step("decompose_reduction", self.variables[stage], (self._of(axis),))
+
+    def _set_store_predicate(self, primitive: Primitive) -> Step:
+        first = {"first": primitive.options["thread"]}
+        return Step("set_store_predicate", self.variables[primitive.operands[0]], (first,))
 
     def _set_scope(self, primitive: Primitive) -> Step:
         return Step("set_scope", self.variables[primitive.operands[0]], (primitive.options["scope"],))

@@ -139,6 +139,10 @@ class Trace:
                 return arg
             if "stage" in arg:
                 return stage(arg["stage"])
+            if "first" in arg:
+                from ..te.functions import thread_axis
+
+                return thread_axis(arg["first"]).equal(0)
             if "thread" in arg:
                 from ..te.functions import thread_axis
 

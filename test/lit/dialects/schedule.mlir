@@ -44,3 +44,26 @@ schedule.of @mmult {
   // CHECK-NEXT: schedule.compute_inline %A_shared
   schedule.compute_inline %AS
 }
+
+// CHECK: schedule.of @marks {
+func.func @marks() { return }
+schedule.of @marks {
+  %C = schedule.stage "C"
+  %D = schedule.stage "D"
+  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // CHECK: %k_outer, %k_inner = schedule.split %k by 4 exact
+  %ko, %ki = schedule.split %k by 4 exact
+  // CHECK-NEXT: schedule.parallel %i
+  schedule.parallel %i
+  // CHECK-NEXT: schedule.auto_unroll %k_inner max_step 16
+  schedule.auto_unroll %ki max_step 16
+  // CHECK-NEXT: schedule.set_store_predicate %C first <threadIdx.x>
+  schedule.set_store_predicate %C first <threadIdx.x>
+  // CHECK-NEXT: schedule.decompose_reduction %C at %j
+  schedule.decompose_reduction %C at %j
+  // CHECK-NEXT: schedule.reverse_compute_at %D at %C, %i
+  schedule.reverse_compute_at %D at %C, %i
+  // CHECK-NEXT: schedule.reverse_compute_inline %D into %C
+  schedule.reverse_compute_inline %D into %C
+}

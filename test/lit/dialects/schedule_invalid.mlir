@@ -270,3 +270,75 @@ schedule.of @f {
   // expected-error @+1 {{'schedule.rfactor' op expected to stand before the loops of stage 'C' are used for more than to split and fuse its reduction axes}}
   %F = schedule.rfactor %C, %k at 0 as "C.rf"
 }
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %D = schedule.stage "D"
+  %x = schedule.axes %D ["x"] : !schedule.axis
+  // expected-error @+1 {{'schedule.reverse_compute_at' op expected an axis of stage 'C', got 'x' of 'D'}}
+  schedule.reverse_compute_at %D at %C, %x
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %x = schedule.axes %C ["x"] : !schedule.axis
+  // expected-error @+1 {{'schedule.reverse_compute_at' op expected a producer of stage 'C', got the stage itself}}
+  schedule.reverse_compute_at %C at %C, %x
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @+1 {{'schedule.reverse_compute_inline' op expected a producer of stage 'C', got the stage itself}}
+  schedule.reverse_compute_inline %C into %C
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %D = schedule.stage "D"
+  %x = schedule.axes %D ["x"] : !schedule.axis
+  // expected-error @+1 {{'schedule.decompose_reduction' op expected an axis of stage 'C', got 'x' of 'D'}}
+  schedule.decompose_reduction %C at %x
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %x = schedule.axes %C ["x"] : !schedule.axis
+  // expected-note @+1 {{parallel here}}
+  schedule.parallel %x
+  // expected-error @+1 {{'schedule.vectorize' op axis 'x' of stage 'C': expected a plain loop, got one that is parallel}}
+  schedule.vectorize %x
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %x = schedule.axes %C ["x"] : !schedule.axis
+  // expected-error @+1 {{'schedule.auto_unroll' op expected a number of steps of at least 0, got -1}}
+  schedule.auto_unroll %x max_step -1
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @+1 {{'schedule.set_store_predicate' op expected threadIdx.x, threadIdx.y or threadIdx.z, got blockIdx.x}}
+  schedule.set_store_predicate %C first <blockIdx.x>
+}

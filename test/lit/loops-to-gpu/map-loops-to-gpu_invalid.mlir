@@ -241,3 +241,16 @@ func.func @call() {
   func.call @other() : () -> ()
   return
 }
+
+// -----
+
+func.func @parallel(%A: memref<8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{parallel: expected a loop bound to a block or thread index, for a GPU has no threads of a CPU: use s[A].bind(i, te.thread_axis("blockIdx.x"))}}
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.store %x, %A[%i] : memref<8xf32>
+  } {schedule.axis = "A.i", schedule.parallel}
+  return
+}

@@ -31,6 +31,135 @@ def refused(call) -> str:
     return str(caught.value).split("error: ", 1)[1].split("\n")[0]
 
 
+def check_doubled(s, A, B, target):
+    a = np.arange(np.prod(A.shape), dtype=np.float32).reshape(A.shape)
+    (b,) = testing.run(tw.build(s, [A, B], target=target, name="doubled"), [a], [(A.shape, "float32")])
+    np.testing.assert_array_equal(b, 2 * a)
+
+
+def test_parallel_is_for_the_cpu() -> None:
+    s, A, B = doubled()
+    s[B].parallel(B.op.axis[0])
+    assert str(s) == "for i0 in range(64):  # B, parallel\n  B[i0] = A[i0] * 2.0"
+    assert replayed(s, B) == "s[B].parallel(i0)"
+    check_doubled(s, A, B, "cpu")
+    assert refused(lambda: tw.build(s, [A, B], target="sim")) == (
+        "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of a CPU: "
+        'use s[B].bind(i0, te.thread_axis("blockIdx.x"))'
+    )
+    assert refused(lambda: s[B].unroll(B.op.axis[0])) == (
+        "unroll: axis 'i0' of stage 'B': expected a plain loop, got one that is parallel"
+    )
+    k = te.reduce_axis((0, 64), "k")
+    C = te.compute((1,), lambda i: te.sum(A[k], axis=k), name="C")
+    assert refused(lambda: te.create_schedule(C.op)[C].parallel(k)) == (
+        "parallel: expected a spatial axis, got the reduction axis 'k': its iterations depend on each other"
+    )
+
+
+@pytest.mark.parametrize(("steps", "unrolled"), [(0, ""), (3, ""), (4, "k"), (20, "jk"), (40, "ijk")])
+def test_auto_unroll_writes_out_what_is_short(steps: int, unrolled: str) -> None:
+    """k makes 4 stores, j 20 and i 40."""
+    A = te.placeholder((2, 5, 4), name="A")
+    B = te.compute((2, 5, 4), lambda i, j, k: A[i, j, k] * 2.0, name="B")
+    s = te.create_schedule(B.op)
+    one, i = s[B].split(B.op.axis[0], nparts=1)
+    s[B].bind(one, te.thread_axis("blockIdx.x"))
+    s[B].pragma(i, "auto_unroll_max_step", steps)
+    s[B].pragma(i, "unroll_explicit", True)
+    loops = [line.strip() for line in str(s).splitlines() if "for" in line and "blockIdx" not in line]
+    assert "".join(line[4] for line in loops if "unrolled" in line) == unrolled
+    assert replayed(s, B) == f's[B].pragma(i_inner, "auto_unroll_max_step", {steps})'
+    check_doubled(s, A, B, "sim")
+
+
+def test_what_of_pragma_is_refused() -> None:
+    s, _, B = doubled()
+    with pytest.raises(ValueError) as caught:
+        s[B].pragma(B.op.axis[0], "import_c", "int x;")
+    assert str(caught.value).endswith("pragma: expected auto_unroll_max_step or unroll_explicit, got 'import_c'")
+    with pytest.raises(TypeError) as typed:
+        s[B].pragma(B.op.axis[0], "auto_unroll_max_step", "many")
+    assert str(typed.value).endswith("pragma: expected an integer as auto_unroll_max_step, got 'many'")
+    assert refused(lambda: s[B].pragma(B.op.axis[0], "auto_unroll_max_step", -1)) == (
+        "auto_unroll: expected a number of steps of at least 0, got -1"
+    )
+
+
+def test_a_split_without_predicates_must_divide() -> None:
+    s, A, B = doubled()
+    io, ii = s[B].split(B.op.axis[0], factor=16, disable_predication=True)
+    s[B].bind(io, te.thread_axis("blockIdx.x"))
+    assert replayed(s, B).startswith("s[B].bind")
+    assert "split(i0, factor=16, disable_predication=True)" in str(s.trace())
+    check_doubled(s, A, B, "sim")
+
+
+@pytest.mark.parametrize(
+    ("extent", "options", "text"),
+    [
+        (64, {"factor": 48}, "48 and an extent of 64"),
+        (64, {"nparts": 10}, "10 and an extent of 64"),
+        (te.var("n"), {"factor": 16}, "16 and a symbolic extent"),
+    ],
+)
+def test_a_split_without_predicates_that_does_not_divide(extent, options, text: str) -> None:
+    s, A, B = doubled((extent,))
+    s[B].split(B.op.axis[0], **options, disable_predication=True)
+    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
+        f"split: expected a number that divides axis 'i0' for disable_predication, got {text}"
+    )
+
+
+def row_sum():
+    A = te.placeholder((6, 100), name="A")
+    k = te.reduce_axis((0, 100), "k")
+    B = te.compute((6,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    _, ki = s[B].split(k, factor=16)
+    BF = s.rfactor(B, ki)
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    tx = te.thread_axis("threadIdx.x")
+    s[B].bind(s[B].op.reduce_axis[0], tx)
+    s[BF].compute_at(s[B], s[B].op.reduce_axis[0])
+    return s, A, B, BF, tx
+
+
+def test_store_predicate_of_a_reduction_across_threads() -> None:
+    """As TVM's tutorial on reductions has it."""
+    s, A, B, _, tx = row_sum()
+    s[B].set_store_predicate(tx.var.equal(0))
+    assert replayed(s, B) == 's[B].set_store_predicate(te.thread_axis("threadIdx.x").equal(0))'
+    a = np.random.default_rng(0).integers(-9, 9, (6, 100)).astype(np.float32)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim", name="row_sum"), [a], [((6,), "float32")])
+    np.testing.assert_array_equal(b, a.sum(axis=1))
+
+
+def test_store_predicates_that_would_leave_elements_out() -> None:
+    s, A, B, BF, tx = row_sum()
+    for predicate, text in ((tx.var.equal(1), "threadIdx.x == 1"), (tx.var < 4, "threadIdx.x < 4"), (True, "True")):
+        with pytest.raises(ValueError) as caught:
+            s[B].set_store_predicate(predicate)
+        assert str(caught.value).endswith(
+            "set_store_predicate: expected a thread index that is 0, such as "
+            f'te.thread_axis("threadIdx.x").equal(0), got {text}: any other would leave elements out'
+        )
+    assert refused(lambda: s[B].set_store_predicate(te.thread_axis("blockIdx.x").equal(0))) == (
+        "set_store_predicate: expected threadIdx.x, threadIdx.y or threadIdx.z, got blockIdx.x"
+    )
+    s[BF].set_store_predicate(tx.equal(0))
+    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
+        "set_store_predicate: expected a stage in global or shared memory, got 'B.rf', of which each thread has its own"
+    )
+    s, A, B = doubled()
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    s[B].set_store_predicate(te.all(te.thread_axis("threadIdx.y").equal(0), te.thread_axis("threadIdx.x").equal(0)))
+    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
+        "set_store_predicate: expected a thread index that is the same for all elements of stage 'B', got threadIdx.x, to "
+        "which axis 'i0' is bound: only the elements of thread 0 would be stored"
+    )
+
+
 def chain():
     A = te.placeholder((64,), name="A")
     B = te.compute((64,), lambda i: A[i] * 2.0, name="B")
