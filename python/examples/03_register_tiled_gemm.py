@@ -35,7 +35,7 @@ def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: in
     thread_y, thread_x = te.thread_axis("threadIdx.y"), te.thread_axis("threadIdx.x")
 
     # The tile of a block, and in it the tile of a thread. Along j it is in groups of four, a virtual thread each, that
-    # lie as far apart as the threads of a row reach: neighbouring threads then read neighbouring words of shared memory.
+    # lie as far apart as the threads of a row reach: neighbouring threads read neighbouring words of shared memory.
     i, j = s[C].op.axis
     by, i = s[C].split(i, factor=block)
     bx, j = s[C].split(j, factor=block)

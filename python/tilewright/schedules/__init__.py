@@ -1,4 +1,4 @@
-"""Ready schedules: each is a te expression with a schedule in the public language, to call in a line and to learn from."""
+"""Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
 from .gemm import sgemm
 

@@ -13,10 +13,10 @@ def sgemm(
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N.
 
-    A block of threads computes a `tile` of C, each thread `lanes` x `lanes` of it, as four groups of 4 x 4 that lie half
-    a tile apart: neighbouring threads read neighbouring words. Along k the block goes in steps. The next step's elements
-    are on their way in registers while this one's are multiplied; they are stored to the other half of the shared
-    buffers, so that a step needs one barrier. A is transposed on its way in: then a thread's rows lie together, too.
+    A block of threads computes a `tile` of C, each thread `lanes` x `lanes` of it, as four groups of 4 x 4 that lie
+    half a tile apart: neighbouring threads read neighbouring words. Along k the block goes in steps. The next step's
+    elements are on their way in registers while this one's are multiplied; they are stored to the other half of the
+    shared buffers, so that a step needs one barrier. A is transposed on its way in: then a thread's rows lie together.
 
     Raises
     ------
