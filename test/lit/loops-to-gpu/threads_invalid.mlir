@@ -1,0 +1,41 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(inject-virtual-threads),map-loops-to-gpu)' --split-input-file --verify-diagnostics
+
+func.func @symbolic(%A: memref<?xf32>, %n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{vthread: expected an axis of constant extent, got one that is symbolic}}
+  scf.for %v = %c0 to %n step %c1 {
+    memref.store %x, %A[%v] : memref<?xf32>
+  } {schedule.bind = #schedule.thread<vthread>}
+  return
+}
+
+// -----
+
+func.func @many(%A: memref<65xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c65 = arith.constant 65 : index
+  // expected-error @below {{vthread: expected an axis of extent at most 64, got 65}}
+  scf.for %v = %c0 to %c65 step %c1 {
+    memref.store %x, %A[%v] : memref<65xf32>
+  } {schedule.bind = #schedule.thread<vthread>}
+  return
+}
+
+// -----
+
+func.func @parts(%A: memref<8xf32>, %B: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{expected a loop, bound to threadIdx.x, to carry what it reduces and then the parts of the latest iteration}}
+  %sum = scf.for %t = %c0 to %c8 step %c1 iter_args(%acc = %zero) -> f32 {
+    %a = memref.load %A[%t] : memref<8xf32>
+    %next = arith.addf %acc, %a : f32
+    scf.yield %next : f32
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  memref.store %sum, %B[] : memref<f32>
+  return
+}
