@@ -49,7 +49,7 @@ private:
   LogicalResult checkLoops();
   LogicalResult checkThreads();
   LogicalResult checkGrid();
-  void combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids);
+  void combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, std::array<int64_t, 3> block);
   FailureOr<Value> hoistExtent(OpBuilder &builder, scf::ForOp loop);
   std::string quoted(scf::ForOp loop) const { return getAxisName(loop, function).quoted(); }
   /// The extent of an index, if it is known now. An index without a loop has extent 1.
@@ -200,7 +200,7 @@ FailureOr<Value> Kernel::hoistExtent(OpBuilder &builder, scf::ForOp loop) {
 
 /// Each thread has computed the part of one iteration: what the loop returns is combined across the threads. The code
 /// goes to the end of the loop's body.
-void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids) {
+void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, std::array<int64_t, 3> block) {
   size_t half = loop.getNumResults() / 2;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   SmallVector<Value> parts(yield.getOperands().drop_front(half));
@@ -214,9 +214,6 @@ void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids) {
       builder.clone(*op, mapping);
     return llvm::map_to_vector(yield.getOperands().take_front(half), [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  std::array<int64_t, 3> block;
-  for (unsigned dim = 0; dim < 3; ++dim)
-    block[dim] = *getStaticExtent(kFirstThreadTag + dim);
   ThreadReduction reduction(builder, loop.getLoc(), block, {ids[3], ids[4], ids[5]}, getAxisName(loop, function).stage);
   SmallVector<Value> total = reduction.reduce(tag - kFirstThreadTag, parts, combine);
   total = combine(loop.getInitArgs(), total);
@@ -260,12 +257,16 @@ LogicalResult Kernel::map() {
 
   gpu::KernelDim3 blockIds = launch.getBlockIds(), threadIds = launch.getThreadIds();
   Value ids[kNumTags] = {blockIds.x, blockIds.y, blockIds.z, threadIds.x, threadIds.y, threadIds.z};
+  // Before any of the loops is gone.
+  std::array<int64_t, 3> block;
+  for (unsigned dim = 0; dim < 3; ++dim)
+    block[dim] = *getStaticExtent(kFirstThreadTag + dim);
   for (auto [index, sameIndex] : llvm::enumerate(loops))
     for (scf::ForOp loop : sameIndex) {
       Block *inner = loop.getBody();
       inner->getArgument(0).replaceAllUsesWith(ids[index]);
       if (loop.getNumResults())
-        combineParts(loop, index, ids);
+        combineParts(loop, index, ids, block);
       inner->getTerminator()->erase();
       loop->getBlock()->getOperations().splice(loop->getIterator(), inner->getOperations());
       loop.erase();
