@@ -66,6 +66,22 @@ std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned di
   return region;
 }
 
+/// A stage in a loop of another is computed where its buffer is: by the threads that share it.
+static LogicalResult verifyBinds(ScheduledStage &stage) {
+  for (Axis *loop : stage.loops) {
+    // Threads that reduce together all have the result.
+    if (!loop->bind || loop->isReduce || loop->bind == schedule::ThreadTag::VThread)
+      continue;
+    StringRef whose = !isThread(*loop->bind) ? "block" : stage.scope == schedule::Scope::Local ? "thread" : "";
+    if (!whose.empty())
+      return emitError(loop->loc) << "bind: expected no axis of stage '" << stage.name << "' on a " << whose
+                                  << " index, as each " << whose << " has a buffer of its own in "
+                                  << schedule::stringifyScope(*stage.scope) << " memory, got '" << loop->name << "' on "
+                                  << schedule::stringifyThreadTag(*loop->bind);
+  }
+  return success();
+}
+
 LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   AffineExpr zero = getAffineConstantExpr(0, function.getContext());
   stage.mins.assign(stage.numSpatial, zero);
@@ -89,6 +105,8 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   if (stage.scope == schedule::Scope::Global)
     return emitError(*stage.attachLoc) << "compute_at: expected stage '" << stage.name
                                        << "' in shared or local memory, got global";
+  if (!stage.follows && failed(verifyBinds(stage)))
+    return failure();
   DenseSet<Axis *> around(loopsAround.begin(), loopsAround.end());
   for (unsigned d = 0; d < stage.numSpatial; ++d) {
     AffineExpr &extent = stage.roots[d]->extent;

@@ -275,14 +275,25 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   return success();
 }
 
+/// Where threads reduce together, each element's parts are whole before they are combined: inside the first reduction loop
+/// stand the spatial loops, then those of the threads, then those of the parts.
+static void orderThreadReduction(ScheduledStage &stage) {
+  auto first = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
+  auto rank = [](Axis *loop) { return !loop->isReduce ? 0 : loop->bind ? 1 : 2; };
+  if (llvm::any_of(stage.loops, [](Axis *loop) { return loop->isReduce && loop->bind; }))
+    std::stable_sort(first, stage.loops.end(), [&](Axis *a, Axis *b) { return rank(a) < rank(b); });
+}
+
 LogicalResult StageModel::apply(schedule::OfOp of) {
   DenseMap<Value, Axis *> handles;
   for (Operation &op : of.getBody().front())
     if (failed(applyPrimitive(&op, handles)))
       return failure();
-  for (auto &stage : stages)
+  for (auto &stage : stages) {
     if (stage->attachStage)
       (stage->follows ? stage->attachStage->followers : stage->attachStage->attached).push_back(stage.get());
+    orderThreadReduction(*stage);
+  }
   for (auto &stage : stages) {
     if (!stage->doubleBuffer)
       continue;

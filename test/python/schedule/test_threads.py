@@ -195,3 +195,12 @@ def test_launch_bounds_reach_the_ptx() -> None:
     s, args = gemm_with_vthreads(64)
     s[args[2]].launch_bounds(min_blocks=3)
     assert ".minnctapersm 3" in tw.build(s, args, target="cuda -arch=sm_90a", name="gemm").ptx
+
+
+def test_software_pipeline_of_a_depth() -> None:
+    A = te.placeholder((9, 64), name="A")
+    k = te.reduce_axis((0, 9), "k")
+    B = te.compute((64,), lambda j: te.sum(A[k, j], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    s[B].software_pipeline(k, 3, use_async=True)
+    assert "schedule.software_pipeline %k depth 3 async" in s.ir()
