@@ -90,7 +90,11 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<int64_t> staticExtents;
   SmallVector<OpAsmParser::UnresolvedOperand> extents;
   StringAttr name;
-  if (parser.parseAttribute(name) || parseAxes(parser, spatial, staticExtents, extents))
+  if (parser.parseAttribute(name))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("scan")))
+    props.scan = builder.getUnitAttr();
+  if (parseAxes(parser, spatial, staticExtents, extents))
     return failure();
   props.name = name;
 
@@ -131,6 +135,8 @@ ParseResult ComputeOp::parse(OpAsmParser &parser, OperationState &result) {
 void ComputeOp::print(OpAsmPrinter &p) {
   p << ' ';
   p.printAttributeWithoutType(getNameAttr());
+  if (getScan())
+    p << " scan";
   auto mixed = getMixedExtents();
   auto printAxes = [&](unsigned first, unsigned last) {
     p << " (";
@@ -167,7 +173,7 @@ void ComputeOp::print(OpAsmPrinter &p) {
     p.printRegion(getCombiner(), /*printEntryBlockArgs=*/false);
   }
   p.printOptionalAttrDict((*this)->getAttrs(), {"name", "axes", "reduce_axes", "static_extents", "reducer", "identity",
-                                                "is_unsigned", "operandSegmentSizes"});
+                                                "is_unsigned", "scan", "operandSegmentSizes"});
   p << " : ";
   llvm::interleaveComma(getResultTypes(), p);
 }
@@ -200,6 +206,9 @@ LogicalResult ComputeOp::verify() {
         return emitOpError() << "dimension " << i << " of the result: expected the extent of axis '" << getAxisName(i)
                              << "', got " << type;
   }
+  if (getScan() && (getNumSpatial() == 0 || getNumReduce() != 0))
+    return emitOpError() << "scan: expected a first axis that gives the order, and no reduction, got " << getNumSpatial()
+                         << " spatial and " << getNumReduce() << " reduction axes";
   bool custom = getReducer() == ReducerKind::Custom;
   if (getReducer().has_value() != (getNumReduce() > 0))
     return emitOpError("expected a combiner exactly where there are reduction axes");

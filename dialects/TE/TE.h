@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral kDivisibleByAttr = "te.divisible_by";
 inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
 /// Beside kStageAttr: the names of the op's iterators, in their order.
 inline constexpr llvm::StringLiteral kAxesAttr = "te.axes";
+/// Beside kStageAttr: the iterations of the first iterator come in order, and an extract from an init sees what they wrote.
+inline constexpr llvm::StringLiteral kScanAttr = "te.scan";
 /// On an op of a reducer in the body of a linalg.generic: for each operand the number of the element that it is, or -1.
 inline constexpr llvm::StringLiteral kCombineAttr = "te.combine";
 } // namespace tilewright::te

@@ -72,12 +72,30 @@ def TE_ComputeOp : TE_Op<"compute", [
     ```
 
     Axes are named by their block arguments; where a name was taken, `as "name"` follows it.
+
+    With `scan` the elements come in the order of the first axis, and `te.previous` has those that came before at the
+    same place of the other axes: a recurrence, here the cumulative sum of each column.
+
+    ```mlir
+    %S = te.compute "S" scan (%t: 128, %i: 64) {
+      %x = te.read %X[%t, %i] : tensor<128x64xf32>
+      %first = arith.cmpi slt, %t, %c1 : index
+      %s = scf.if %first -> f32 {
+        scf.yield %x : f32
+      } else {
+        %before = te.previous 0 by 1 : f32
+        %sum = arith.addf %before, %x : f32
+        scf.yield %sum : f32
+      }
+      te.yield %s : f32
+    } : tensor<128x64xf32>
+    ```
   }];
   // static_extents: one per axis, spatial axes first; ShapedType::kDynamic takes the next of `extents`.
   let arguments = (ins StrAttr:$name, StrArrayAttr:$axes, StrArrayAttr:$reduce_axes, DenseI64ArrayAttr:$static_extents,
                        Variadic<Index>:$extents,
                        OptionalAttr<TE_ReducerKindAttr>:$reducer, OptionalAttr<ArrayAttr>:$identity,
-                       OptionalAttr<BoolAttr>:$is_unsigned);
+                       OptionalAttr<BoolAttr>:$is_unsigned, UnitAttr:$scan);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body, AnyRegion:$combiner);
   let hasCustomAssemblyFormat = 1;
@@ -114,6 +132,22 @@ def TE_ReadOp : TE_Op<"read", [Pure]> {
   let arguments = (ins AnyRankedTensor:$tensor, Variadic<Index>:$indices, AffineMapAttr:$map);
   let results = (outs AnyType:$element);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def TE_PreviousOp : TE_Op<"previous", []> {
+  let summary = "an element of the scan itself, some steps earlier";
+  let description = [{
+    In a `te.compute` with `scan`: the element of result number `of` that was computed `lag` steps of the first
+    axis earlier, at the same place of the other axes. It stands where that step exists, in an `scf.if` as a rule.
+
+    ```mlir
+    %before = te.previous 0 by 1 : f32
+    ```
+  }];
+  let arguments = (ins I64Attr:$of, I64Attr:$lag);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$of `by` $lag attr-dict `:` type($element)";
   let hasVerifier = 1;
 }
 

@@ -38,6 +38,8 @@ static void addFloatLegalization(OpPassManager &pm) {
 }
 
 static void addLoweringToLLVM(OpPassManager &pm) {
+  // The rows of a scan are parts of buffers.
+  pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -62,6 +64,8 @@ void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOp
     vectorBits = llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 512 : 256;
   pm.addPass(createDropSchedules());
   pm.addPass(createCSEPass());
+  // Not before: the rows of two states, both empty at first, would become one.
+  pm.addPass(createSerializeScans());
   addBufferization(pm);
   pm.addPass(createStoreBoolsAsBytes());
   pm.addPass(createVectorizeLinalgLoops(VectorizeLinalgLoopsOptions{vectorBits}));

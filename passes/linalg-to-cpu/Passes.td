@@ -9,6 +9,36 @@ def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
   let summary = "Erases the schedules, for a target that schedules by itself";
 }
 
+def SerializeScans : Pass<"serialize-scans", "mlir::ModuleOp"> {
+  let summary = "A scan becomes a loop over its first axis, one row of the result after the other";
+  let description = [{
+    A `linalg.generic` with `te.scan` reads elements of its result that earlier iterations of its first axis wrote. It
+    becomes an `scf.for` that carries the results, and in it an op on one row, whose reads are `tensor.extract`.
+
+    ```mlir
+    %S = linalg.generic {iterator_types = ["reduction", "parallel"], ...} outs(%out : tensor<128x64xf32>) attrs = {te.scan, ...} {
+      ... tensor.extract %out[%t_minus_1, %i] ...
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %S, %_ = scf.for %t = %c0 to %c128 step %c1 iter_args(%s = %out, %row = %empty) -> (tensor<128x64xf32>, tensor<1x64xf32>) {
+      %next = linalg.generic {iterator_types = ["parallel", "parallel"], ...} outs(%row : tensor<1x64xf32>) {
+        ... tensor.extract %s[%t_minus_1, %i] ...
+      }
+      %place = tensor.extract_slice %s[%t, 0] [1, 64] [1, 1] : tensor<128x64xf32> to tensor<1x64xf32>
+      %copied = linalg.generic {...} ins(%next : tensor<1x64xf32>) outs(%place : tensor<1x64xf32>) { ... }
+      %inserted = tensor.insert_slice %copied into %s[%t, 0] [1, 64] [1, 1] : tensor<1x64xf32> into tensor<128x64xf32>
+      scf.yield %inserted, %next : tensor<128x64xf32>, tensor<1x64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
+}
+
 def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
   let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
   let description = [{

@@ -401,7 +401,11 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
         if (min != builder.getAffineConstantExpr(0)) // as one expression with the index, which it may cancel in part
           index = affine::makeComposedAffineApply(builder, inner->getLoc(), difference,
                                                   {index, materialize(min, inner->getLoc())});
-      replacement = memref::LoadOp::create(builder, inner->getLoc(), getBuffer(extract.getTensor()), indices);
+      // A scan reads what it wrote.
+      auto own = llvm::find(op.getDpsInits(), extract.getTensor());
+      Value buffer = own != op.getDpsInits().end() ? stage.buffers[own - op.getDpsInits().begin()]
+                                                   : getBuffer(extract.getTensor());
+      replacement = memref::LoadOp::create(builder, inner->getLoc(), buffer, indices);
     }
     std::replace(yielded.begin(), yielded.end(), Value(inner->getResult(0)), replacement);
     inner->getResult(0).replaceAllUsesWith(replacement);

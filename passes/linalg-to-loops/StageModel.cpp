@@ -105,11 +105,13 @@ LogicalResult StageModel::collect() {
     stage.name = name.str();
     stage.op = generic;
     for (auto [i, type] : llvm::enumerate(generic.getIteratorTypesArray())) {
-      bool isReduce = type == utils::IteratorType::reduction;
+      bool isOrdered = i == 0 && op.hasAttr(te::kScanAttr);
+      bool isReduce = type == utils::IteratorType::reduction && !isOrdered;
       if (!isReduce && stage.numSpatial != i)
         return op.emitError() << "stage '" << stage.name << "': expected spatial axes before reduction axes";
       stage.numSpatial += !isReduce;
       Axis *axis = createAxis(cast<StringAttr>(axisNames[i]).str(), &stage, generic.getLoc(), isReduce);
+      axis->isOrdered = isOrdered;
       for (OpOperand &operand : generic->getOpOperands()) {
         auto results = generic.getMatchingIndexingMap(&operand).getResults();
         auto found = llvm::find(results, getAffineDimExpr(i, op.getContext()));
@@ -193,12 +195,26 @@ LogicalResult StageModel::attach(schedule::ComputeAtOp op, Axis *axis) {
   return success();
 }
 
+/// The scan axis of a stage stays one loop, whose iterations come in order.
+static LogicalResult checkOrder(Operation *op, const DenseMap<Value, Axis *> &handles) {
+  if (!isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::BindOp, schedule::VectorizeOp,
+           schedule::ParallelOp>(op))
+    return success();
+  for (Value operand : op->getOperands())
+    if (Axis *axis = handles.lookup(operand); axis && axis->isOrdered)
+      return op->emitOpError() << "expected an axis whose iterations are independent, got '" << axis->name
+                               << "', the scan axis of stage '" << axis->stage->name << "'";
+  return success();
+}
+
 LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> &handles) {
   Location loc = op->getLoc();
   auto define = [&](ValueRange results, ArrayRef<Axis *> made) {
     for (auto [result, axis] : llvm::zip_equal(results, made))
       handles[result] = axis;
   };
+  if (failed(checkOrder(op, handles)))
+    return failure();
   if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));
     bool reduce = isa<schedule::ReduceAxesOp>(op);
@@ -338,6 +354,9 @@ LogicalResult StageModel::verifyPlaces() {
                                           << stage->name << "'";
     if (!stage->attachStage)
       continue;
+    if (!stage->roots.empty() && stage->roots.front()->isOrdered)
+      return emitError(*stage->attachLoc) << "compute_at: expected a stage of which a part can be computed, got the scan '"
+                                          << stage->name << "'";
     // Every reader must run inside the loop that the stage is attached to: the consumer itself below that loop, or a
     // stage attached there or deeper.
     bool read = false;

@@ -21,6 +21,7 @@ struct Axis {
   ScheduledStage *stage = nullptr;
   mlir::Location loc;
   bool isReduce = false;
+  bool isOrdered = false; // of a scan: its iterations come one after the other
 
   // What made it. A root axis has none.
   enum class Origin { Root, Split, Fuse } origin = Origin::Root;

@@ -80,6 +80,8 @@ private:
   SmallVector<Value> buildCombine(OpBuilder &builder, Location loc, ValueRange reduced, ArrayRef<Value> elements);
   /// The reads that are no operands become tensor.extract.
   void extractReads(linalg::GenericOp generic);
+  /// The earlier elements of a scan become tensor.extract from its inits.
+  void extractPrevious(linalg::GenericOp generic);
 
   IRRewriter &rewriter;
   te::ComputeOp compute;
@@ -229,9 +231,20 @@ void Converter::extractReads(linalg::GenericOp generic) {
           affine::makeComposedFoldedAffineApply(rewriter, read.getLoc(), read.getMap().getSubMap({i}), operands)));
     rewriter.replaceOpWithNewOp<tensor::ExtractOp>(read, read.getTensor(), indices);
   });
-  for (linalg::IndexOp axis : llvm::make_early_inc_range(generic.getBody()->getOps<linalg::IndexOp>()))
-    if (axis->use_empty())
-      rewriter.eraseOp(axis);
+}
+
+void Converter::extractPrevious(linalg::GenericOp generic) {
+  generic.walk([&](te::PreviousOp previous) {
+    // An index stands in the body itself, whatever condition the element is read under.
+    rewriter.setInsertionPointToStart(generic.getBody());
+    SmallVector<Value> indices;
+    for (unsigned axis = 0; axis < compute.getNumAxes(); ++axis)
+      indices.push_back(linalg::IndexOp::create(rewriter, previous.getLoc(), axis));
+    rewriter.setInsertionPoint(previous);
+    AffineExpr earlier = rewriter.getAffineDimExpr(0) - previous.getLag();
+    indices[0] = affine::makeComposedAffineApply(rewriter, previous.getLoc(), earlier, {indices[0]});
+    rewriter.replaceOpWithNewOp<tensor::ExtractOp>(previous, generic.getDpsInits()[previous.getOf()], indices);
+  });
 }
 
 void Converter::convert(ArrayRef<Value> outputs) {
@@ -244,10 +257,18 @@ void Converter::convert(ArrayRef<Value> outputs) {
   maps.append(inits.size(), resultMap);
   SmallVector<utils::IteratorType> iterators(compute.getNumSpatial(), utils::IteratorType::parallel);
   iterators.append(compute.getNumReduce(), utils::IteratorType::reduction);
+  if (compute.getScan())
+    iterators[0] = utils::IteratorType::reduction;
   auto generic = linalg::GenericOp::create(
       rewriter, compute.getLoc(), compute.getResultTypes(), inputs, inits, maps, iterators,
       [&](OpBuilder &builder, Location loc, ValueRange args) { buildBody(builder, loc, args); });
   extractReads(generic);
+  extractPrevious(generic);
+  for (linalg::IndexOp axis : llvm::make_early_inc_range(generic.getBody()->getOps<linalg::IndexOp>()))
+    if (axis->use_empty())
+      rewriter.eraseOp(axis);
+  if (compute.getScan())
+    generic->setAttr(te::kScanAttr, rewriter.getUnitAttr());
   SmallVector<Attribute> axes(compute.getAxes().begin(), compute.getAxes().end());
   llvm::append_range(axes, compute.getReduceAxes());
   generic->setAttr(te::kStageAttr, compute.getNameAttr());

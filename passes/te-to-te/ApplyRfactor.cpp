@@ -180,7 +180,7 @@ te::ComputeOp createCompute(OpBuilder &builder, Location loc, StringRef name, te
       builder, loc, types, builder.getStringAttr(name), builder.getArrayAttr(axes.spatial),
       builder.getArrayAttr(axes.reduce), builder.getDenseI64ArrayAttr(staticExtents), dynamicExtents,
       reduces ? like.getReducerAttr() : nullptr, reduces ? like.getIdentityAttr() : nullptr,
-      reduces ? like.getIsUnsignedAttr() : nullptr);
+      reduces ? like.getIsUnsignedAttr() : nullptr, /*scan=*/UnitAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&compute.getBody());
   for (size_t i = 0; i < axes.extents.size(); ++i)

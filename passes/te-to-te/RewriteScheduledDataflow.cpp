@@ -65,7 +65,7 @@ static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name
   auto copy = te::ComputeOp::create(builder, loc, sources.getTypes(), builder.getStringAttr(name),
                                     builder.getArrayAttr(names), builder.getArrayAttr({}),
                                     builder.getDenseI64ArrayAttr(type.getShape()), extents,
-                                    /*reducer=*/nullptr, /*identity=*/nullptr, /*is_unsigned=*/nullptr);
+                                    /*reducer=*/nullptr, /*identity=*/nullptr, /*is_unsigned=*/nullptr, /*scan=*/UnitAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&copy.getBody());
   for (int64_t i = 0; i < type.getRank(); ++i)
@@ -122,6 +122,9 @@ static LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &datafl
   te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
   if (!stage)
     return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
+  if (stage.getScan())
+    return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '" << stage.getName()
+                            << "', which reads its own";
   OpBuilder builder(stage->getContext());
   builder.setInsertionPointAfter(stage);
   te::ComputeOp copy = createCopy(builder, stage.getLoc(), stage.getName(), stage.getResults(), stage.getAxes());
@@ -219,6 +222,8 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
   if (stage.getNumReduce())
     return op.emitOpError() << "expected a stage without a reduction, got stage '" << name
                             << "': its reduction would be computed again at every read";
+  if (stage.getScan())
+    return op.emitOpError() << "expected a stage whose elements can be computed alone, got the scan '" << name << "'";
   SmallVector<te::ReadOp> reads;
   for (Operation *user : stage->getUsers()) {
     auto read = dyn_cast<te::ReadOp>(user);

@@ -9,6 +9,7 @@ from ..errors import Diagnostic, ScheduleError
 from ..source import Source, user_source
 from ..te.expr import IterVar
 from ..te.program import operations, unique_name, unique_names
+from ..te.recurrence import ScanOp
 from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
 from .checks import integer
 from .stage import Stage
@@ -68,6 +69,9 @@ class Schedule:
         self._reads: dict[Operation, list[Operation]] = {
             op: list(dict.fromkeys(tensor.op for tensor in op.input_tensors)) for op in self._stages
         }
+        for op in ops:
+            if isinstance(op, ScanOp):
+                self._stages.update((update, self._stages[op]) for update in op.updates)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -195,6 +199,12 @@ class Schedule:
             raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
         stage = stages[0]
         op, old = stage.key, stage.op
+        if isinstance(op, ScanOp):
+            raise schedule_error(
+                source,
+                f"cache_write: expected a stage whose elements can be kept elsewhere, got the scan '{stage.name}', "
+                "which reads its own",
+            )
         if op.num_outputs != len(tensors):
             raise schedule_error(
                 source,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..source import Source, user_source
 from ..te.expr import Expr, IterVar
 from ..te.program import axis_names
+from ..te.recurrence import ScanOp
 from ..te.tensor import Operation
 from .checks import integer
 from .primitives import factored_axes
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Stage"]
 
 Dom = tuple[int, int | Expr] | None
+
+# What would run the iterations of an axis in another order.
+_INDEPENDENT = ("split", "tile", "fuse", "bind", "vectorize", "parallel")
 
 
 class Stage(Refused):
@@ -295,6 +299,7 @@ class Stage(Refused):
         from .schedule import schedule_error
 
         source = user_source()
+        self._check_whole("reverse_compute_at", source)
         if not isinstance(parent, Stage) or parent._schedule is not self._schedule:
             raise TypeError(f"{source}: reverse_compute_at: expected a stage of this schedule, got {parent!r}")
         if parent is not self and self.key not in self._schedule.readers(parent.key):
@@ -328,6 +333,7 @@ class Stage(Refused):
         from .schedule import schedule_error
 
         source = user_source()
+        self._check_whole("reverse_compute_inline", source)
         producers = self._schedule.producers(self.key)
         if len(producers) != 1:
             text = ", ".join(f"'{stage.name}'" for stage in producers) or "none"
@@ -358,6 +364,7 @@ class Stage(Refused):
             raise schedule_error(
                 source, f"compute_at: expected a consumer of stage '{self.name}' ({text}), got stage '{parent.name}'"
             )
+        self._check_whole("compute_at", source)
         axis = parent._axis(scope, "compute_at", source)
         self._schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
         self.attached_to = parent
@@ -370,6 +377,8 @@ class Stage(Refused):
         source = user_source()
         if self.is_output:
             raise schedule_error(source, f"compute_inline: expected a stage that is read, got the output '{self.name}'")
+        if isinstance(self.op, ScanOp):
+            raise schedule_error(source, f"compute_inline: expected an elementwise stage, got the scan '{self.name}'")
         if self.op.reduce_axis:
             axes = ", ".join(axis.name for axis in self.op.reduce_axis)
             raise schedule_error(
@@ -463,6 +472,15 @@ class Stage(Refused):
         """True for the axes of the operation and for the loops that were made of them."""
         return axis in self._axes or any(axis is own for own in self.op.axis + self.op.reduce_axis)
 
+    def _check_whole(self, what: str, source: Source) -> None:
+        """A scan is computed whole, in a loop nest of its own."""
+        from .schedule import schedule_error
+
+        if isinstance(self.op, ScanOp):
+            raise schedule_error(
+                source, f"{what}: expected a stage of which a part can be computed, got the scan '{self.name}'"
+            )
+
     def forget_unused_axes(self) -> None:
         """Takes back axis handles that no primitive used, so that others can take their place."""
         from .handles import erase_unused
@@ -493,6 +511,12 @@ class Stage(Refused):
             whose = f"of stage '{owner.name}'" if owner is not None else "of no stage of this schedule"
             raise schedule_error(
                 source, f"{what}: expected an axis of stage '{self.name}' ({mine}), got '{axis.name}' {whose}"
+            )
+        if isinstance(self.op, ScanOp) and axis is self.op.scan_axis and what in _INDEPENDENT:
+            raise schedule_error(
+                source,
+                f"{what}: expected an axis whose iterations are independent, got '{axis.name}', the scan axis of stage "
+                f"'{self.name}'",
             )
         if not self._axes:
             names, spatial = axis_names(self.op), len(self.op.axis)

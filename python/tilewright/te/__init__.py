@@ -17,6 +17,7 @@ from . import functions
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .functions import *  # noqa: F403
+from .recurrence import ScanOp, scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
 from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
@@ -26,9 +27,9 @@ from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, co
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
-    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "Schedule", "Stage", "Tensor", "TensorSlice",
-    "Trace", "Var", "comm_reducer", "compute", "create_schedule", "gradient", "max", "min", "placeholder", "prod",
-    "reduce_axis", "sum", "tag_scope",
+    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
+    "TensorSlice", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "gradient", "max", "min",
+    "placeholder", "prod", "reduce_axis", "scan", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

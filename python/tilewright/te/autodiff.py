@@ -10,6 +10,7 @@ from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from .functions import all, if_then_else
 from .linear import Linear, linear_of
 from .program import operations
+from .recurrence import ScanOp
 from .reduction import reduce_axis, sum
 from .rewrite import rewrite
 from .tensor import ComputeOp, Tensor, compute
@@ -41,7 +42,7 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     Raises
     ------
     TypeError
-        For what has no derivative here: `te.prod`, a reducer of one's own.
+        For what has no derivative here: a scan, `te.prod`, a reducer of one's own.
 
     >>> from tilewright import te
     >>> A, B = te.placeholder((8, 4), name="A"), te.placeholder((4, 6), name="B")
@@ -141,6 +142,8 @@ class _Reverse:
     def _differentiate(self, op: ComputeOp, made: Tensor, tensor: Tensor, adjoint: Tensor) -> None:
         """Adds what `op` says of the gradient by `tensor`, a part for each place at which it reads it."""
         what = f"te.gradient of {op.name}"
+        if isinstance(op, ScanOp):
+            raise TypeError(f"{self._source}: {what}: expected no scan, got one ({op.source})")
         value, reduction = op.body[made.value_index], op.reduction
         if reduction is not None:
             if reduction.name not in ("sum", "max", "min"):

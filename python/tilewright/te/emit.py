@@ -16,6 +16,7 @@ from ..source import Source, user_source
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
 from .expr import Expr, Var
 from .program import axis_names, operations, symbols_of, unique_name, unique_names
+from .recurrence import ScanOp
 from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ class _Function:
             reducer=reducer,
             identity=identity,
             is_unsigned=is_unsigned,
+            scan=isinstance(op, ScanOp) or None,
             loc=named_location(self._names[op], op.source),
         )
         locations = [named_location(name, axis.source) for name, axis in zip(names, axes)]

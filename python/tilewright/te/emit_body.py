@@ -12,7 +12,7 @@ from mlir.dialects import affine, arith, math, scf
 from ..ir import te as te_ops
 from ..source import Source
 from .dtypes import DType, dtype_of
-from .expr import Call, Cast, Const, Expr, IterVar, Read, ReduceItem, Select, Var
+from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,6 +151,8 @@ class BodyEmitter:
                 return self._cast(expr)
             if isinstance(expr, Read):
                 return self._read(expr)
+            if isinstance(expr, Previous):
+                return te_ops.previous(mlir_type(expr._dtype), expr.result, expr.lag)
             assert isinstance(expr, Call), expr
             return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .reduction import Reduction
     from .tensor import Tensor
 
-__all__ = ["Call", "Cast", "Const", "Expr", "ExprLike", "IterVar", "Read", "ReduceItem", "Select", "Var"]
+__all__ = ["Call", "Cast", "Const", "Expr", "ExprLike", "IterVar", "Previous", "Read", "ReduceItem", "Select", "Var"]
 
 ExprLike = Union["Expr", int, float, bool]
 
@@ -317,6 +317,19 @@ class Read(Expr):
 
     def __str__(self) -> str:
         return f"{self.tensor.name}[{', '.join(map(str, self.indices))}]"
+
+
+class Previous(Expr):
+    """In a scan: an element of result number `result`, `lag` steps earlier at the same place of the other axes."""
+
+    __slots__ = ("lag", "result")
+
+    def __init__(self, result: int, lag: int, dtype: DType, source: Source) -> None:
+        super().__init__(dtype, source)
+        self.result, self.lag = result, lag
+
+    def __str__(self) -> str:
+        return f"previous({self.result}, {self.lag})"
 
 
 class ReduceItem(Expr):

@@ -154,4 +154,24 @@ def conv2d():
     return s, [A, W, B], shapes, (out_size, out_size, out_channel, batch), reference
 
 
-SCRIPTS = [vector_add, blocked_gemm, packed_gemm, sum_of_rows, largest_of_rows, conv2d]
+def scan():
+    """TVM's tutorial on recursive kernels: the cumulative sum of each column."""
+    m, n = te.var("m"), te.var("n")
+    X = te.placeholder((m, n), name="X")
+    s_state = te.placeholder((m, n))
+    s_init = te.compute((1, n), lambda _, i: X[0, i])
+    s_update = te.compute((m, n), lambda t, i: s_state[t - 1, i] + X[t, i])
+    s_scan = te.scan(s_init, s_update, s_state, inputs=[X])
+    s = te.create_schedule(s_scan.op)
+    num_thread = 256
+    block_x, thread_x = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
+    xo, xi = s[s_init].split(s_init.op.axis[1], factor=num_thread)
+    s[s_init].bind(xo, block_x)
+    s[s_init].bind(xi, thread_x)
+    xo, xi = s[s_update].split(s_update.op.axis[1], factor=num_thread)
+    s[s_update].bind(xo, block_x)
+    s[s_update].bind(xi, thread_x)
+    return s, [X, s_scan], [(10, 300)], (10, 300), lambda x: np.cumsum(x, axis=0)
+
+
+SCRIPTS = [vector_add, blocked_gemm, packed_gemm, sum_of_rows, largest_of_rows, conv2d, scan]

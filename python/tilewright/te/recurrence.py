@@ -1,0 +1,215 @@
+"""Scans: recurrences along the first axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..source import Source, user_source
+from .expr import Call, Const, Expr, IterVar, Previous, Read, Select, binary, literal
+from .rewrite import rewrite
+from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
+
+__all__ = ["ScanOp", "scan"]
+
+
+class ScanOp(ComputeOp):
+    """A compute whose elements come in the order of its first axis, each from those before it."""
+
+    __slots__ = ("updates",)
+
+    updates: tuple[Operation, ...]
+    """The computes that the user gave as its updates: for a schedule they are the scan."""
+
+    @property
+    def scan_axis(self) -> IterVar:
+        """The axis that gives the order."""
+        return self.axis[0]
+
+    @property
+    def spatial_axis(self) -> tuple[IterVar, ...]:
+        """The axes whose iterations are independent."""
+        return self.axis[1:]
+
+
+def scan(
+    init: Tensor | Sequence[Tensor],
+    update: Tensor | Sequence[Tensor],
+    state_placeholder: Tensor | Sequence[Tensor],
+    inputs: Sequence[Tensor] | None = None,
+    name: str = "scan",
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+) -> Any:
+    """A recurrence along the first axis: the first elements from `init`, each later one from those before it.
+
+    Parameters
+    ----------
+    init
+        The first elements: a tensor whose first extent is their number, and whose others are the state's.
+    update
+        A compute of the state's shape, with the value of each element. In it ``state[t - 1, ...]`` is the element one
+        step earlier, at the same place of the other axes; further back as far as `init` reaches.
+    state_placeholder
+        A placeholder of the result's shape, which stands for it in `update`.
+    inputs
+        What `update` reads beside the state, as TVM wants to be told; found by itself.
+    name, tag, attrs
+        As of `te.compute`.
+
+    Several states are scanned together where lists of them are given; each update may read all of them.
+
+    For a schedule the scan and its updates are one stage, whose axes are those of the (first) update. Its first axis
+    stays a serial loop; the others can be split, bound and so on. `init` is a stage of its own.
+
+    Returns
+    -------
+    Tensor, or a list of them where lists were given
+
+    >>> from tilewright import te
+    >>> X = te.placeholder((128, 64), name="X")
+    >>> state = te.placeholder((128, 64), name="state")
+    >>> init = te.compute((1, 64), lambda _, i: X[0, i], name="init")
+    >>> update = te.compute((128, 64), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    >>> te.scan(init, update, state, inputs=[X], name="cumsum")
+    Tensor(name=cumsum, shape=(128, 64), dtype=float32)
+    """
+    source = user_source()
+    what = f"scan {name}"
+    several = isinstance(init, (list, tuple))
+    inits, updates, states = (_tensors(each) for each in (init, update, state_placeholder))
+    _check_states(inits, updates, states, what, source)
+    axis = updates[0].op.axis
+    body = tuple(
+        _element(first, one, state, axis, states, what, source) for first, one, state in zip(inits, updates, states)
+    )
+    op = ScanOp(name, axis, states[0].shape, body, source)
+    op.updates = tuple(dict.fromkeys(one.op for one in updates))
+    op.tag, op.attrs = tag, dict(attrs or {})
+    return list(op._tensors) if several else op.output(0)
+
+
+def _tensors(given: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
+    return (given,) if isinstance(given, Tensor) or not isinstance(given, Sequence) else tuple(given)
+
+
+def _check_states(
+    inits: Sequence[Tensor], updates: Sequence[Tensor], states: Sequence[Tensor], what: str, source: Source
+) -> None:
+    if not len(inits) == len(updates) == len(states) or not states:
+        raise ValueError(
+            f"{source}: {what}: expected an init and an update for each state, got {len(inits)}, {len(updates)} and "
+            f"{len(states)} states"
+        )
+    for role, tensors in (("init", inits), ("update", updates), ("state", states)):
+        for one in tensors:
+            if not isinstance(one, Tensor):
+                raise TypeError(f"{source}: {what}: expected a tensor as {role}, got {one!r}")
+    for first, one, state in zip(inits, updates, states):
+        if not isinstance(state.op, PlaceholderOp):
+            raise TypeError(f"{source}: {what}: expected a placeholder as state, got {state}")
+        if not isinstance(one.op, ComputeOp) or isinstance(one.op, ScanOp) or one.op.reduction is not None:
+            raise TypeError(
+                f"{source}: {what}: expected a compute without a reduction as update, got {one}: a reduction over the "
+                "state needs the whole of the step before"
+            )
+        if not _same(state.shape, states[0].shape) or not _same(one.shape, state.shape):
+            raise ValueError(
+                f"{source}: {what}: expected states and updates of one shape, got {state.name} of {state.shape} and "
+                f"{one.name} of {one.shape}"
+            )
+        if not isinstance(first.shape[0], int) or not _same(first.shape[1:], state.shape[1:]):
+            raise ValueError(
+                f"{source}: {what}: expected an init of a number of elements and the state's other extents, got "
+                f"{first.name} of {first.shape} for {state.shape}"
+            )
+        dtypes = {first.dtype, one.dtype, state.dtype}
+        if len(dtypes) != 1:
+            raise TypeError(
+                f"{source}: {what}: expected init, update and state of one dtype, got {first.dtype}, {one.dtype} and "
+                f"{state.dtype}"
+            )
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Extents are equal as numbers, or as the same symbols."""
+    return len(one) == len(other) and all(
+        a == b if isinstance(a, int) and isinstance(b, int) else a is b or str(a) == str(b) and type(a) is type(b)
+        for a, b in zip(one, other)
+    )
+
+
+def _element(
+    first: Tensor, update: Tensor, state: Tensor, axis: Sequence[IterVar], states: Sequence[Tensor], what: str,
+    source: Source,
+) -> Expr:  # fmt: skip
+    """The element at the axes: of `first` in the beginning, later by `update`."""
+    assert isinstance(update.op, ComputeOp)
+    count = first.shape[0]
+    assert isinstance(count, int)
+    own = dict(zip(map(id, update.op.axis), axis))
+    numbers = {id(one): number for number, one in enumerate(states)}
+
+    def replace(expr: Expr) -> Expr | None:
+        if isinstance(expr, IterVar):
+            return own.get(id(expr))
+        if not isinstance(expr, Read):
+            return None
+        if id(expr.tensor) not in numbers:
+            _check_free_of(expr.tensor, states, what)
+            return None
+        lag = _lag(expr, update.op.axis)
+        if lag is None:
+            places = ", ".join((f"{update.op.axis[0].name} - 1", *(one.name for one in update.op.axis[1:])))
+            raise ValueError(
+                f"{expr.source}: {what}: expected the state at [{places}], or further back, got {expr}: each place of "
+                "the other axes is computed by itself"
+            )
+        if lag > count:
+            raise ValueError(
+                f"{expr.source}: {what}: expected the state at most {count} back, as many as {first.name} has, "
+                f"got {expr}"
+            )
+        return Previous(numbers[id(expr.tensor)], lag, expr._dtype, expr.source)
+
+    value = rewrite(update.op.body[update.value_index], replace)
+    begins = binary("lt", axis[0], count)
+    begins.source = source
+    at = (literal(0, axis[0], source) if count == 1 else axis[0], *axis[1:])
+    return Select(begins, Read(first, at, source), value, True, source)
+
+
+def _lag(read: Read, axis: Sequence[IterVar]) -> int | None:
+    """How many steps back a read of the state is, or None where it is none at the own place of the other axes."""
+    if any(index is not own for index, own in zip(read.indices[1:], axis[1:])):
+        return None
+    step = _offset(read.indices[0], axis[0])
+    return -step if step is not None and step < 0 else None
+
+
+def _offset(index: Expr, axis: IterVar) -> int | None:
+    """`n` where the index is the axis plus n."""
+    if index is axis:
+        return 0
+    if not isinstance(index, Call) or index.op not in ("add", "sub"):
+        return None
+    lhs, rhs = index.args
+    if index.op == "add" and isinstance(lhs, Const):
+        lhs, rhs = rhs, lhs
+    inner = _offset(lhs, axis)
+    if inner is None or not isinstance(rhs, Const):
+        return None
+    return inner + int(rhs.value) * (1 if index.op == "add" else -1)
+
+
+def _check_free_of(tensor: Tensor, states: Sequence[Tensor], what: str) -> None:
+    """Only the update itself reads the state."""
+    from .program import operations
+
+    for op in operations([tensor.op]):
+        for one in op.input_tensors:
+            if any(one is state for state in states):
+                raise ValueError(
+                    f"{op.source}: {what}: expected the state {one.name} to be read by the update alone, got compute "
+                    f"{op.name}, which the update reads: write it into the update"
+                )

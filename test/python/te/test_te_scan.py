@@ -1,0 +1,294 @@
+"""Recurrences along the first axis: what they compute, how they are scheduled, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te
+
+RNG = np.random.default_rng(3)
+BLOCK, THREAD = "blockIdx.x", "threadIdx.x"
+
+
+def cumsum(m, n, dtype="float32"):
+    """As TVM's tutorial on recursive kernels has it."""
+    X = te.placeholder((m, n), dtype, name="X")
+    s_state = te.placeholder((m, n), dtype, name="state")
+    s_init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    s_update = te.compute((m, n), lambda t, i: s_state[t - 1, i] + X[t, i], name="update")
+    return X, s_init, s_update, te.scan(s_init, s_update, s_state, inputs=[X], name="cumsum")
+
+
+def bind(s, stage, axis, factor=32):
+    outer, inner = s[stage].split(axis, factor=factor)
+    s[stage].bind(outer, te.thread_axis(BLOCK))
+    s[stage].bind(inner, te.thread_axis(THREAD))
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_cumulative_sum(target: str, symbolic: bool) -> None:
+    m, n = (te.var("m"), te.var("n")) if symbolic else (20, 50)
+    X, s_init, s_update, s_scan = cumsum(m, n, "float64")
+    s = te.create_schedule(s_scan.op)
+    bind(s, s_init, s_init.op.axis[1])
+    bind(s, s_update, s_update.op.axis[1])
+    function = tw.build(s, [X, s_scan], target)
+    for shape in ((20, 50), (1, 7), (9, 64)) if symbolic else ((20, 50),):
+        x, out = RNG.random(shape), np.full(shape, np.nan)
+        function(x, out)
+        np.testing.assert_allclose(out, np.cumsum(x, axis=0), rtol=1e-14)
+
+
+def test_the_scan_is_a_serial_loop_of_one_kernel() -> None:
+    X, s_init, s_update, s_scan = cumsum(20, 64)
+    s = te.create_schedule(s_scan.op)
+    bind(s, s_init, s_init.op.axis[1])
+    bind(s, s_update, s_update.op.axis[1])
+    function = tw.build(s, [X, s_scan], tw.Target("cuda", arch="sm_90a"), name="sums")
+    assert function.cubin
+    assert [launch.kernel for launch in function.launch_config()] == ["sums_kernel0", "sums_kernel1"], "init, scan"
+    assert function.launch_config()[1].grid == (2, 1, 1) and function.launch_config()[1].block == (32, 1, 1)
+    kernel = function.ir("gpu").split("@sums_kernel1(")[1].split("gpu.return")[0]
+    assert kernel.count("scf.for") == 1 and "gpu.barrier" not in kernel
+    assert tw.lower(s, [X, s_scan], simple_mode=True).count("for t in range(20)") == 1
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("order", ["outside", "inside", "between"])
+def test_the_axis_stands_anywhere(target: str, order: str) -> None:
+    """A recurrence of the second order on three axes, with its loop outside, inside and between the others."""
+    m, a, b = 9, 6, 5
+    X = te.placeholder((m, a, b), "float64", name="X")
+    state = te.placeholder((m, a, b), "float64", name="state")
+    init = te.compute((2, a, b), lambda t, i, j: X[t, i, j] * 0.5, name="init")
+    update = te.compute(
+        (m, a, b), lambda t, i, j: state[t - 1, i, j] - 0.5 * state[t + -2, i, j] + X[m - 1 - t, i, b - 1 - j],
+        name="update",
+    )  # fmt: skip
+    fib = te.scan(init, update, state, name="fib")
+    Y = te.compute((m, a, b), lambda t, i, j: fib[t, i, j] + fib[m - 1 - t, a - 1 - i, j], name="Y")
+    s = te.create_schedule(Y.op)
+    for stage in (init, Y):
+        _, i, j = s[stage].op.axis
+        s[stage].bind(i, te.thread_axis(BLOCK))
+        s[stage].bind(j, te.thread_axis(THREAD))
+    t, i, j = s[fib].op.axis
+    assert fib.op.scan_axis is t and fib.op.spatial_axis == (i, j) and s[fib] is s[update]
+    if order == "inside":
+        s[fib].reorder(i, j, t)
+    elif order == "between":
+        s[fib].reorder(j, t, i)
+    s[fib].bind(i, te.thread_axis(BLOCK))
+    s[fib].bind(j, te.thread_axis(THREAD))
+    s[fib].unroll(t)
+    x, out = RNG.random((m, a, b)), np.full((m, a, b), np.nan)
+    tw.build(s, [X, Y], target)(x, out)
+    expected = x * 0.5
+    for step in range(2, m):
+        expected[step] = expected[step - 1] - 0.5 * expected[step - 2] + x[m - 1 - step, :, ::-1]
+    np.testing.assert_allclose(out, expected + expected[::-1, ::-1], rtol=1e-13)
+    assert tw.build(s, [X, Y], tw.Target("cuda", arch="sm_90a")).cubin
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_several_states(target: str) -> None:
+    """Two states, each from both, one with a tensor of its own and one without: momentum and position."""
+    m, n = 12, 40
+    F = te.placeholder((m, n), "float64", name="F")
+    v, x = (te.placeholder((m, n), "float64", name=name) for name in "vx")
+    v0 = te.compute((1, n), lambda _, i: F[0, i], name="v0")
+    x0 = te.compute((1, n), lambda _, i: te.const(1.0, "float64"), name="x0")
+    dv = te.compute((m, n), lambda t, i: 0.9 * v[t - 1, i] - 0.1 * x[t - 1, i] + F[t, i], name="dv")
+    dx = te.compute((m, n), lambda time, i: x[time - 1, i] + v[time - 1, i], name="dx")
+    speed, place = te.scan([v0, x0], [dv, dx], [v, x], name="motion")
+    s = te.create_schedule([speed.op])
+    bind(s, v0, v0.op.axis[1])
+    bind(s, x0, x0.op.axis[1])
+    bind(s, dv, dv.op.axis[1])
+    f, out = RNG.random((m, n)), [np.full((m, n), np.nan) for _ in range(2)]
+    tw.build(s, [F, speed, place], target)(f, *out)
+    ev, ex = f.copy(), np.ones((m, n))
+    for t in range(1, m):
+        ev[t] = 0.9 * ev[t - 1] - 0.1 * ex[t - 1] + f[t]
+        ex[t] = ex[t - 1] + ev[t - 1]
+    # A step rounds four times, of numbers as large as the largest, and differences cancel.
+    bound = 4 * m * tw.testing.unit_roundoff("float64") * max(np.abs(ev).max(), np.abs(ex).max())
+    tw.testing.assert_within(out[0], ev, bound)
+    tw.testing.assert_within(out[1], ex, bound)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_element_types(dtype: str, target: str) -> None:
+    """The largest element so far."""
+    m, n = 10, 33
+    X = te.placeholder((m, n), dtype, name="X")
+    state = te.placeholder((m, n), dtype, name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    update = te.compute((m, n), lambda t, i: te.max(state[t - 1, i], X[t, i]), name="update")
+    S = te.scan(init, update, state)
+    s = te.create_schedule(S.op)
+    bind(s, init, init.op.axis[1])
+    bind(s, update, update.op.axis[1])
+    x = (RNG.random((m, n)) * 2 if dtype == "bool" else RNG.random((m, n)) * 100).astype("uint8").astype(dtype)
+    out = np.zeros((m, n), dtype)
+    tw.build(s, [X, S], target)(x, out)
+    np.testing.assert_array_equal(out, np.maximum.accumulate(x, axis=0))
+
+
+def test_schedules_around_a_scan() -> None:
+    """The input's rows by way of shared memory, lanes of vectors, and the scan read by others."""
+    m, n = 8, 128
+    X, s_init, s_update, S = cumsum(m, n)
+    Y = te.compute((m, n), lambda t, i: S[t, i] * 2, name="Y")
+    s = te.create_schedule(Y.op)
+    XX = s.cache_read(X, "shared", [S])
+    for stage in (s_init, s_update, Y):
+        outer, lanes = s[stage].split(s[stage].op.axis[1], factor=4)
+        block, thread = s[stage].split(outer, factor=16)
+        s[stage].bind(block, te.thread_axis(BLOCK))
+        s[stage].bind(thread, te.thread_axis(THREAD))
+        s[stage].vectorize(lanes)
+        if stage is s_update:
+            s[stage].reorder(block, s[stage].op.axis[0], thread, lanes)
+            s[XX].compute_at(s[stage], s[stage].op.axis[0])
+    x, out = RNG.random((m, n)).astype("float32"), np.full((m, n), np.nan, "float32")
+    tw.build(s, [X, Y], "sim")(x, out)
+    np.testing.assert_allclose(out, 2 * np.cumsum(x.astype("float64"), axis=0), rtol=1e-6)
+    ptx = tw.build(s, [X, Y], tw.Target("cuda", arch="sm_90a")).ptx
+    assert "st.global.v4" in ptx and "bar.sync" in ptx
+
+
+def test_a_schedule_is_traced_and_explained() -> None:
+    X, s_init, s_update, S = cumsum(20, 64)
+    s = te.create_schedule(S.op)
+    bind(s, s_init, s_init.op.axis[1])
+    bind(s, s_update, s_update.op.axis[1])
+    again = te.create_schedule(S.op)
+    s.trace().apply(again)
+    assert str(again) == str(s)
+    assert s.explain(S.op.scan_axis).startswith("axis t of stage cumsum")
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("primitive", "call"),
+    [
+        ("split", lambda stage, t, i: stage.split(t, factor=4)),
+        ("tile", lambda stage, t, i: stage.tile(t, i, 4, 4)),
+        ("fuse", lambda stage, t, i: stage.fuse(t, i)),
+        ("bind", lambda stage, t, i: stage.bind(t, te.thread_axis(THREAD))),
+        ("vectorize", lambda stage, t, i: stage.vectorize(t)),
+        ("parallel", lambda stage, t, i: stage.parallel(t)),
+    ],
+)
+def test_the_axis_stays_one_serial_loop(primitive: str, call) -> None:
+    *_, S = cumsum(20, 64)
+    s = te.create_schedule(S.op)
+    with pytest.raises(tw.ScheduleError) as raised:
+        call(s[S], *S.op.axis)
+    assert re.sub(r"^\S+: error: ", "", str(raised.value)) == (
+        f"{primitive}: expected an axis whose iterations are independent, got 't', the scan axis of stage 'cumsum'"
+    )
+    assert str(raised.value).startswith(__file__), "the user's line"
+
+
+def test_a_scan_is_computed_whole() -> None:
+    *_, S = cumsum(20, 64)
+    Y = te.compute((20, 64), lambda t, i: S[t, i] * 2, name="Y")
+    for call, message in (
+        (
+            lambda s: s[S].compute_at(s[Y], Y.op.axis[0]),
+            "compute_at: expected a stage of which a part can be computed, got the scan 'cumsum'",
+        ),
+        (lambda s: s[S].compute_inline(), "compute_inline: expected an elementwise stage, got the scan 'cumsum'"),
+        (
+            lambda s: s.cache_write(S, "local"),
+            "cache_write: expected a stage whose elements can be kept elsewhere, got the scan 'cumsum', which reads its own",
+        ),
+    ):
+        with pytest.raises(tw.ScheduleError, match=re.escape(message) + "$"):
+            call(te.create_schedule(Y.op))
+
+
+def test_wrong_scans() -> None:
+    m, n = 8, 16
+    X = te.placeholder((m, n), name="X")
+    state = te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    k = te.reduce_axis((0, n), name="k")
+
+    def update(body, name="update", shape=(m, n)):
+        return te.compute(shape, body, name=name)
+
+    doubled = update(lambda t, i: state[t - 1, i] * 2, name="doubled")
+    good = update(lambda t, i: state[t - 1, i] + X[t, i])
+    total = te.compute((m, n), lambda t, i: te.sum(state[t - 1, k], axis=k), name="total")
+    for call, kind, message in (
+        (
+            lambda: te.scan(init, update(lambda t, i: state[t - 1, i + 1]), state),
+            ValueError,
+            "scan scan: expected the state at [t - 1, i], or further back, got state[t - 1, i + 1]: each place of the other "
+            "axes is computed by itself",
+        ),
+        (
+            lambda: te.scan(init, update(lambda t, i: state[t, i]), state),
+            ValueError,
+            "scan scan: expected the state at [t - 1, i], or further back, got state[t, i]: each place of the other axes is "
+            "computed by itself",
+        ),
+        (
+            lambda: te.scan(init, update(lambda t, i: state[t - 2, i]), state, name="fib"),
+            ValueError,
+            "scan fib: expected the state at most 1 back, as many as init has, got state[t - 2, i]",
+        ),
+        (
+            lambda: te.scan(init, update(lambda t, i: doubled[t, i] + 1), state),
+            ValueError,
+            "scan scan: expected the state state to be read by the update alone, got compute doubled, which the update "
+            "reads: write it into the update",
+        ),
+        (
+            lambda: te.scan(init, total, state),
+            TypeError,
+            "scan scan: expected a compute without a reduction as update, got Tensor(name=total, shape=(8, 16), "
+            "dtype=float32): a reduction over the state needs the whole of the step before",
+        ),
+        (
+            lambda: te.scan(init, good, init),
+            TypeError,
+            "scan scan: expected a placeholder as state, got Tensor(name=init, shape=(1, 16), dtype=float32)",
+        ),
+        (
+            lambda: te.scan([init, init], [good], [state]),
+            ValueError,
+            "scan scan: expected an init and an update for each state, got 2, 1 and 1 states",
+        ),
+        (lambda: te.scan(init, good, 3), TypeError, "scan scan: expected a tensor as state, got 3"),
+        (
+            lambda: te.scan(te.placeholder((1, 3), name="wrong"), good, state),
+            ValueError,
+            "scan scan: expected an init of a number of elements and the state's other extents, got wrong of (1, 3) for "
+            "(8, 16)",
+        ),
+        (
+            lambda: te.scan(init, update(lambda t, i: state[t, i], shape=(m, 3)), state),
+            ValueError,
+            "scan scan: expected states and updates of one shape, got state of (8, 16) and update of (8, 3)",
+        ),
+        (
+            lambda: te.scan(te.placeholder((1, n), "float64", name="wide"), good, state),
+            TypeError,
+            "scan scan: expected init, update and state of one dtype, got float64, float32 and float32",
+        ),
+    ):
+        with pytest.raises(kind) as raised:
+            call()
+        assert re.sub(r"^\S+:\d+: ", "", str(raised.value)) == message
