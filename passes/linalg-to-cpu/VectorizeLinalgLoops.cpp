@@ -18,9 +18,9 @@ namespace {
 
 /// Emits the loops of one op by its plan. All loops over spatial axes come first, the tile innermost among them; the
 /// loops over reduction axes run inside with the whole tile in registers.
-class LoopEmitter {
+class LinalgLoopEmitter {
 public:
-  LoopEmitter(IRRewriter &rewriter, linalg::GenericOp op, LoopPlan plan)
+  LinalgLoopEmitter(IRRewriter &rewriter, linalg::GenericOp op, LoopPlan plan)
       : rewriter(rewriter), loc(op.getLoc()), op(op), plan(plan), axes(op.getNumLoops()) {}
 
   void emit();
@@ -59,7 +59,7 @@ private:
   Value mask;
 };
 
-SmallVector<Value> LoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFoldResult to, int64_t step, ValueRange inits,
+SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFoldResult to, int64_t step, ValueRange inits,
                                          function_ref<SmallVector<Value>(ValueRange)> body) {
   std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
   if (first && last && *first >= *last)
@@ -80,14 +80,14 @@ SmallVector<Value> LoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFol
   return loop.getResults();
 }
 
-OpFoldResult LoopEmitter::getMainExtent(unsigned axis, int64_t step) {
+OpFoldResult LinalgLoopEmitter::getMainExtent(unsigned axis, int64_t step) {
   if (step == 1)
     return extents[axis];
   AffineExpr extent = rewriter.getAffineSymbolExpr(0);
   return affine::makeComposedFoldedAffineApply(rewriter, loc, extent.floorDiv(step) * step, {extents[axis]});
 }
 
-SmallVector<Lanes> LoopEmitter::getAxes(int64_t row, int64_t vector) {
+SmallVector<Lanes> LinalgLoopEmitter::getAxes(int64_t row, int64_t vector) {
   SmallVector<Lanes> all;
   for (unsigned axis = 0; axis < axes.size(); ++axis) {
     Value value = axes[axis];
@@ -99,7 +99,7 @@ SmallVector<Lanes> LoopEmitter::getAxes(int64_t row, int64_t vector) {
   return all;
 }
 
-LoopEmitter::Tile LoopEmitter::emitBodies(const Tile &outs) {
+LinalgLoopEmitter::Tile LinalgLoopEmitter::emitBodies(const Tile &outs) {
   Tile results;
   unsigned numOutputs = op.getNumDpsInits();
   for (int64_t row = 0; row < rows; ++row)
@@ -117,7 +117,7 @@ LoopEmitter::Tile LoopEmitter::emitBodies(const Tile &outs) {
   return results;
 }
 
-SmallVector<Value> LoopEmitter::emitReduction(ArrayRef<unsigned> rest, SmallVector<Value> accumulators) {
+SmallVector<Value> LinalgLoopEmitter::emitReduction(ArrayRef<unsigned> rest, SmallVector<Value> accumulators) {
   if (rest.empty()) {
     Tile outs;
     for (Value value : accumulators)
@@ -155,17 +155,17 @@ SmallVector<Value> LoopEmitter::emitReduction(ArrayRef<unsigned> rest, SmallVect
   return accumulators;
 }
 
-Lanes LoopEmitter::combine(unsigned output, Lanes a, Lanes b) {
+Lanes LinalgLoopEmitter::combine(unsigned output, Lanes a, Lanes b) {
   return LanesBuilder(rewriter, lanes).buildOp(getCombiner(op, output), {a, b}).front();
 }
 
-Lanes LoopEmitter::combineLanes(unsigned output, Lanes value) {
+Lanes LinalgLoopEmitter::combineLanes(unsigned output, Lanes value) {
   Operation *combiner = getCombiner(op, output);
   auto kind = linalg::getCombinerOpKind(combiner);
   return {vector::ReductionOp::create(rewriter, loc, *kind, value.value, arith::FastMathFlags::reassoc)};
 }
 
-void LoopEmitter::emitTile() {
+void LinalgLoopEmitter::emitTile() {
   unsigned numOutputs = op.getNumDpsInits();
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
@@ -232,7 +232,7 @@ void LoopEmitter::emitTile() {
   });
 }
 
-void LoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
+void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
   if (rest.empty())
     return emitTile();
   unsigned axis = rest.front();
@@ -273,7 +273,7 @@ void LoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
   });
 }
 
-void LoopEmitter::emit() {
+void LinalgLoopEmitter::emit() {
   rewriter.setInsertionPoint(op);
   for (Range range : cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(rewriter, loc))
     extents.push_back(range.size);
@@ -307,7 +307,7 @@ struct VectorizeLinalgLoops : impl::VectorizeLinalgLoopsBase<VectorizeLinalgLoop
       if (!*generic)
         generic = linalg::generalizeNamedOp(rewriter, op);
       assert(succeeded(generic) && "every op of this interface on memrefs has a body on scalars");
-      LoopEmitter(rewriter, *generic, planLoops(*generic, vectorBits)).emit();
+      LinalgLoopEmitter(rewriter, *generic, planLoops(*generic, vectorBits)).emit();
     }
   }
 };

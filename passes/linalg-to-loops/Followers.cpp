@@ -81,14 +81,14 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
   return success();
 }
 
-using Block = SmallVector<std::pair<AffineExpr, AffineExpr>>;
+using LinearBlock = SmallVector<std::pair<AffineExpr, AffineExpr>>;
 
-std::optional<Block> StageModel::getProduced(ScheduledStage &producer, Axis *loop) {
+std::optional<LinearBlock> StageModel::getProduced(ScheduledStage &producer, Axis *loop) {
   ArrayRef<Axis *> inner = ArrayRef(producer.loops).drop_front(getPosition(producer, loop) + 1);
   auto runs = [&](unsigned dim) { return llvm::is_contained(inner, dims[dim]); };
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
   AffineExpr one = getAffineConstantExpr(1, function.getContext()), elements = one, iterations = one;
-  Block block;
+  LinearBlock block;
   for (auto [root, min, whole] : llvm::zip(producer.roots, producer.mins, producer.wholeExtents)) {
     auto interval = getInterval(root->index, runs, extent);
     if (!interval)
