@@ -54,7 +54,8 @@ unsigned Election::getElected(Operation *op) {
   unsigned elected = 0;
   bool found = false, whole = true;
   op->walk([&](Operation *inner) {
-    if (isa<memref::AllocOp, gpu::BarrierOp>(inner))
+    // All lanes of a warp take part in a shuffle.
+    if (isa<memref::AllocOp, gpu::BarrierOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(inner))
       whole = false;
     bool writes = false;
     for (MemoryAccess access : getMemoryAccesses(inner)) {

@@ -76,8 +76,11 @@ class Expressions:
         name = self._names.get(buffer, "buffer")
         return f"{name}[{', '.join(self.of(index).text for index in indices)}]" if indices else name
 
-    def assignment(self, target: str, value: ir.Value) -> str:
-        """The assignment of `value` to `target`, in short form where it adds something to it."""
+    def assignments(self, targets: Sequence[str], values: Sequence[ir.Value]) -> str:
+        """The assignment of each value to its target, all at once; of one in short form where it adds something."""
+        if len(targets) > 1:
+            return f"{', '.join(targets)} = {', '.join(self.of(value).text for value in values)}"
+        (target,), (value,) = targets, values
         if not isinstance(value.owner, ir.Block):
             made = value.owner.operation
             if made.name in ("arith.addf", "arith.addi") and self.of(made.operands[0]).text == target:

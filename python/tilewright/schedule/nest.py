@@ -131,9 +131,21 @@ class _Nest:
         if _BIND in op.attributes:
             remarks.append(str(op.attributes[_BIND]).removeprefix("#schedule.thread<").removesuffix(">"))
         remarks += [word for mark, word in _MARKS.items() if mark in op.attributes]
+        # What threads reduce together: the loop carries it, and beside it each thread's part.
+        carried = list(body.arguments)[1 : 1 + len(op.results) // 2]
+        totals = [self._expressions.name(value, f"{own}.total") for value in carried]
+        if totals:
+            first = [self._expressions.of(value).text for value in list(op.operands)[3 : 3 + len(totals)]]
+            yield f"{indent}{', '.join(totals)} = {', '.join(first)}"
         yield f"{indent}for {name} in range({extent}):" + (f"  # {', '.join(remarks)}" if remarks else "")
         yield from self._block(body, indent + "  ", own or stage)
+        if totals:
+            values = list(list(body.operations)[-1].operation.operands)[: len(totals)]
+            yield f"{indent}  {self._expressions.assignments(totals, values)}"
         self._expressions.forget(body.arguments[0])
+        for value, result, total in zip(carried, op.results, totals):
+            self._expressions.forget(value)
+            self._expressions.name(result, total)
 
     def _buffer(self, op: ir.Operation) -> str:
         kind = ir.MemRefType(op.results[0].type)
@@ -174,11 +186,8 @@ class _Nest:
     def _assignment(self, stores: Sequence[ir.Operation], indent: str) -> Iterator[str]:
         """Stores that follow one another: all values were there before the first was written."""
         targets = [self._expressions.element(store.operands[1], list(store.operands)[2:]) for store in stores]
-        if len(stores) == 1:
-            yield indent + self._expressions.assignment(targets[0], stores[0].operands[0])
-        elif stores:
-            values = [self._expressions.of(store.operands[0]).text for store in stores]
-            yield f"{indent}{', '.join(targets)} = {', '.join(values)}"
+        if stores:
+            yield indent + self._expressions.assignments(targets, [store.operands[0] for store in stores])
 
 
 def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:

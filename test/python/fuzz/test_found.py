@@ -75,3 +75,17 @@ def test_threads_do_not_share_a_local_array() -> None:
         f"{__file__}:{caught.traceback[0].lineno - 1}: error: bind: expected no axis of stage 'B' on a thread index, as "
         "each thread has a buffer of its own in local memory, got 'j' on threadIdx.x\n(lowering f from linalg to loops)"
     )
+
+
+def test_a_shuffle_is_left_to_no_thread_alone() -> None:
+    """A loop in which all threads reduce together, to write what depends on no thread index."""
+    A = te.placeholder((3, 1), name="A")
+    k = te.reduce_axis((0, 1), "k")
+    B = te.compute((1, 3), lambda i, j: te.sum(A[j, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    _, thread = s[B].split(k, factor=2)
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.x"))
+    a = np.arange(3, dtype="float32").reshape(3, 1)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((1, 3), "float32")])
+    np.testing.assert_array_equal(b, a.T)

@@ -169,3 +169,25 @@ def test_without_a_nest_it_says_why():
         # {__file__}:{line}: error: bind: expected axis 'i' of extent 32, as the thread axis says, got 64
         # (lowering main from linalg to loops)
     """)
+
+
+def test_what_threads_reduce_together():
+    A = te.placeholder((3, 30), name="A")
+    k = te.reduce_axis((0, 30), name="k")
+    B = te.compute((3,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    _, ki = s[B].split(k, factor=8)
+    bind(s[B], blockIdx_x=B.op.axis[0], threadIdx_x=ki)
+    assert str(s) == nest("""
+        for i in range(3):  # B, blockIdx.x
+          B.total = 0.0
+          for k.inner in range(8):  # threadIdx.x
+            B.acc: local float32[1]
+            B.acc[0] = 0.0
+            for k.outer in range(4):
+              t0 = k.outer*8 + k.inner
+              if t0 < 30:
+                B.acc[0] += A[i, t0]
+            B.total += B.acc[0]
+          B[i] = B.total
+    """)
