@@ -6,34 +6,7 @@
 namespace tilewright {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "passes/te-to-te/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/te-to-linalg/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/linalg-to-cpu/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/narrow-types/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/linalg-to-loops/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/loops-to-gpu/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/kernel-math/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/gpu-to-nvvm/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/gpu-to-host/Passes.h.inc"
-#define GEN_PASS_DECL
-#define GEN_PASS_REGISTRATION
-#include "passes/gpu-to-sim/Passes.h.inc"
+#include "passes/Passes.h.inc"
 } // namespace tilewright
 
 #endif

@@ -2,6 +2,7 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -12,7 +13,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -27,28 +27,6 @@ void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOption
 void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createApplySchedule());
   pm.addPass(createCSEPass());
-}
-
-/// Bytes of shared memory that a block may have, when it asks for as much as it can get.
-static int64_t getSharedLimit(StringRef arch) {
-  unsigned version = 0;
-  arch.consume_front("sm_");
-  arch.consumeInteger(10, version);
-  constexpr int64_t kKiB = 1024;
-  switch (version) {
-  case 75:
-    return 64 * kKiB;
-  case 80:
-  case 87:
-    return 163 * kKiB;
-  case 86:
-  case 88:
-  case 89:
-  case 120:
-    return 99 * kKiB;
-  default:
-    return 227 * kKiB;
-  }
 }
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
@@ -66,7 +44,9 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createPlanSharedMemory({getSharedLimit(options.arch)}));
+  // A builder cannot fail: what is no architecture is refused where the options are read, and by convert-kernels-to-nvvm.
+  const NVPTXArchitecture *architecture = findArchitecture(options.arch);
+  pm.addPass(createPlanSharedMemory(architecture ? PlanSharedMemoryOptions{architecture->sharedLimit} : PlanSharedMemoryOptions()));
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createInsertBarriers());
   pm.addNestedPass<func::FuncOp>(createPlanWorkspace());
   pm.addPass(createCanonicalizerPass());
@@ -136,16 +116,6 @@ void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOption
     buildGPUToHostPipeline(pm, options);
 }
 
-/// The architectures that LLVM 22's NVPTX back end and CUDA 13's linker both know.
-static bool isKnownArch(StringRef arch) {
-  return llvm::StringSwitch<bool>(arch)
-      .Cases({"sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89"}, true)
-      .Cases({"sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f"}, true)
-      .Cases({"sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f"}, true)
-      .Cases({"sm_120", "sm_120a", "sm_120f"}, true)
-      .Default(false);
-}
-
 void tilewright::registerTilewrightPipelines() {
   // Not PassPipelineRegistration: its builder cannot fail, and wrong options must be refused.
   registerPassPipeline(
@@ -154,7 +124,7 @@ void tilewright::registerTilewrightPipelines() {
         PipelineOptions options;
         if (failed(options.parseFromString(text)))
           return failure();
-        if (!isKnownArch(options.arch))
+        if (!findArchitecture(options.arch))
           return error("expected an architecture from sm_75 to sm_120, got '" + options.arch + "'");
         if (options.from > options.to || (options.from == Stage::NVVM && options.to == Stage::Host))
           return error("expected a stage that can be reached from the stage given as 'from'");

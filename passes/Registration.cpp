@@ -4,6 +4,7 @@
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/gpu-to-sim/Pipeline.h"
 
 using namespace mlir;
@@ -15,17 +16,14 @@ void tilewright::registerDialects(DialectRegistry &registry) {
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }
 
 extern "C" void tilewrightRegisterPasses() {
-  tilewright::registerTilewrightTEToTEPasses();
-  tilewright::registerTilewrightTEToLinalgPasses();
-  tilewright::registerTilewrightLinalgToCPUPasses();
-  tilewright::registerTilewrightNarrowTypesPasses();
-  tilewright::registerTilewrightLinalgToLoopsPasses();
-  tilewright::registerTilewrightLoopsToGPUPasses();
-  tilewright::registerTilewrightKernelMathPasses();
-  tilewright::registerTilewrightGPUToNVVMPasses();
-  tilewright::registerTilewrightGPUToHostPasses();
-  tilewright::registerTilewrightGPUToSimPasses();
+  tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPipelines();
   tilewright::registerLinalgToCPUPipeline();
   tilewright::registerSimPipeline();
+}
+
+/// The architectures that can be compiled for, separated by ", ".
+extern "C" const char *tilewrightArchitectures() {
+  static const std::string names = tilewright::knownArchitectures();
+  return names.c_str();
 }

@@ -4,7 +4,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
-#include <optional>
+#include <cstdint>
 #include <string>
 
 namespace tilewright {
@@ -16,6 +16,8 @@ struct NVPTXArchitecture {
   unsigned capability;
   /// LLVM's feature of the PTX ISA that kernels for it are written in.
   llvm::StringLiteral features;
+  /// Bytes of shared memory that a block may have, when it asks for as much as it can get.
+  int64_t sharedLimit;
 };
 
 /// Null if `name` is none that is known.

@@ -6,7 +6,7 @@ using namespace tilewright::kernelmath;
 
 namespace {
 /// x = quadrant pi / 2 + angle, the quadrant modulo 4 and |angle| at most pi / 4, or hardly more.
-struct Reduced {
+struct ReducedAngle {
   Pair angle;
   Int quadrant;
 };
@@ -17,7 +17,7 @@ struct ProductOfWords {
 } // namespace
 
 /// Of numbers up to 2^16 and 2^30: pi / 2 in three parts is subtracted so often that the product is exact.
-static Reduced reduceModerate(Float x) {
+static ReducedAngle reduceModerate(Float x) {
   MathBuilder &m = *x.m;
   Float n = roundToEven(x * m.part(kTwoOverPi, 0));
   Float rest = fma(-n, m.part(kHalfPi, 0), x); // exact: what cancels is all that has no place
@@ -65,7 +65,7 @@ static SmallVector<Int> bitsOfTwoOverPi(Int start) {
 
 /// Of large numbers, by Payne and Hanek: x = M 2^E, and of M 2^E 2 / pi the integer part modulo 4 and the fraction need
 /// no more than three words of the bits of 2 / pi, from those on that count 2 when times 2^E.
-static Reduced reduceLarge(Float x) {
+static ReducedAngle reduceLarge(Float x) {
   MathBuilder &m = *x.m;
   int64_t width = m.width(), precision = m.precision(), fraction = m.fraction();
   Int bits = bitsOf(x);
@@ -94,9 +94,9 @@ static Reduced reduceLarge(Float x) {
 }
 
 /// Of any number that is not negative. The hard way is taken only where a lane needs it.
-static Reduced reduce(Float x) {
+static ReducedAngle reduce(Float x) {
   MathBuilder &m = *x.m;
-  Reduced moderate = reduceModerate(x);
+  ReducedAngle moderate = reduceModerate(x);
   Bool isLarge = x > (m.isDouble() ? 0x1p+30 : 0x1p+16);
   Value any = isLarge.value;
   if (isa<VectorType>(any.getType()))
@@ -105,7 +105,7 @@ static Reduced reduce(Float x) {
   {
     OpBuilder::InsertionGuard guard(m.b);
     m.b.setInsertionPointToStart(choose.thenBlock());
-    Reduced large = reduceLarge(x);
+    ReducedAngle large = reduceLarge(x);
     scf::YieldOp::create(m.b, ValueRange{select(isLarge, large.angle.high, moderate.angle.high).value,
                                          select(isLarge, large.angle.low, moderate.angle.low).value,
                                          select(isLarge, large.quadrant, moderate.quadrant).value});

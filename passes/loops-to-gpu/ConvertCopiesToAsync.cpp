@@ -1,4 +1,5 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -26,11 +27,8 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   }
 
   LogicalResult convert(Operation *op) {
-    StringRef version = StringRef(arch.getValue());
-    unsigned number = 0;
-    version.consume_front("sm_");
-    version.consumeInteger(10, number);
-    if (number < 80)
+    const NVPTXArchitecture *architecture = findArchitecture(arch);
+    if (!architecture || architecture->capability < 80)
       return op->emitError() << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got " << arch.getValue();
     auto store = dyn_cast<memref::StoreOp>(op);
     auto wide = dyn_cast<vector::StoreOp>(op);

@@ -46,8 +46,9 @@ private:
   bool isAsync;
   Location loc;
   OpBuilder builder;
-  llvm::SmallDenseMap<Value, Value> places; // by buffer: the one with places for `depth` of it
-  llvm::SmallSetVector<Operation *, 8> producers; // of the loop's body: nests that fill buffers, and what they need
+  llvm::SmallMapVector<Value, Value, 4> places;   // by buffer: the one with places for `depth` of it
+  llvm::SmallSetVector<Operation *, 8> nests;     // of the loop's body: those that fill buffers
+  llvm::SmallSetVector<Operation *, 8> producers; // the nests and what they need
   SmallVector<Value> registers;                   // one a store of the producers
 };
 } // namespace
@@ -69,28 +70,28 @@ LogicalResult Pipeliner::collect() {
         written.insert(store.getMemRef());
         return;
       }
-      producers.insert(&op);
+      nests.insert(&op);
       if (succeeded(valid))
         valid = checkStore(store);
     });
     if (failed(valid))
       return failure();
   }
-  for (Operation *op : producers)
+  for (Operation *op : nests)
     if (op->walk([&](memref::LoadOp load) {
             return written.contains(load.getMemRef()) || isBuffer(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
           }).wasInterrupted())
       return op->emitError("software_pipeline: expected a stage that reads what is there before the loop, got one that reads "
                            "what the same iteration computes");
   // In the order of the body, each with what it needs.
-  auto nests = producers.takeVector();
+  auto pending = llvm::to_vector(nests);
   llvm::SmallDenseSet<Operation *> needed(nests.begin(), nests.end());
-  while (!nests.empty())
-    nests.pop_back_val()->walk([&](Operation *inner) {
+  while (!pending.empty())
+    pending.pop_back_val()->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *op = operand.getDefiningOp();
             op && op->getBlock() == loop.getBody() && !isa<memref::AllocOp>(op) && needed.insert(op).second)
-          nests.push_back(op);
+          pending.push_back(op);
     });
   for (Operation &op : *loop.getBody())
     if (needed.contains(&op))
@@ -249,10 +250,7 @@ LogicalResult Pipeliner::run() {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), k);
   for (Operation &op : loop.getBody()->without_terminator()) {
-    bool fills = op.walk([&](memref::StoreOp store) {
-                     return isBuffer(store.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
-                   }).wasInterrupted();
-    if (!fills && !(op.getNumResults() && isBuffer(op.getResult(0))))
+    if (!nests.contains(&op) && !(op.getNumResults() && isBuffer(op.getResult(0))))
       usePlace(builder.clone(op, mapping), k);
   }
   if (!isAsync)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shlex
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -11,20 +12,27 @@ from types import TracebackType
 from typing import Any
 
 from .compat import attribute_of
+from .ir import library
 
-__all__ = ["ARCHITECTURES", "DEFAULT_ARCH", "Target", "TargetKind", "cuda"]
+__all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "architectures", "cuda"]
 
-# What LLVM 22's NVPTX back end and CUDA 13's linker both know; passes/Pipelines.cpp has the same list.
-ARCHITECTURES = (
-    "sm_75", "sm_80", "sm_86", "sm_87", "sm_88", "sm_89",
-    "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_100f",
-    "sm_103", "sm_103a", "sm_103f", "sm_110", "sm_110a", "sm_110f",
-    "sm_120", "sm_120a", "sm_120f",
-)  # fmt: skip
 DEFAULT_ARCH = "sm_90a"
 KINDS = {"cuda": "cuda", "cpu": "cpu", "llvm": "cpu", "sim": "sim"}
 # What "llvm" may say of its processor: the one that the program runs on is taken.
 _PROCESSOR = ("mcpu", "mattr", "num-cores", "opt-level")
+
+
+@cache
+def architectures() -> tuple[str, ...]:
+    """The GPU architectures that can be compiled for: what LLVM's NVPTX back end and CUDA 13's linker both know.
+
+    Example:
+        >>> "sm_90a" in tilewright.target.architectures()
+        True
+    """
+    names = library().tilewrightArchitectures
+    names.restype = ctypes.c_char_p
+    return tuple(names().decode().split(", "))
 
 
 @cache
@@ -45,7 +53,7 @@ def _present_arch() -> str | None:
     _, major = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)
     _, minor = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
     arch = f"sm_{major}{minor}"
-    return next((known for known in (arch + "a", arch) if known in ARCHITECTURES), None)
+    return next((known for known in (arch + "a", arch) if known in architectures()), None)
 
 
 class TargetKind(str):
@@ -188,7 +196,7 @@ def _parse(text: str, arch: str | None, checks: bool) -> tuple[TargetKind, str |
             raise ValueError(f"expected no architecture for target cpu, got {arch!r}")
     elif arch is None:
         arch = (_present_arch() if kind == "cuda" else None) or DEFAULT_ARCH
-    elif arch not in ARCHITECTURES:
+    elif arch not in architectures():
         raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
     if kind != "sim" and not checks:
         raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")

@@ -8,7 +8,6 @@ in ../runtime/test_arguments.py, of the driver in ../runtime/test_driver.py and 
 from __future__ import annotations
 
 import re
-import sys
 import types
 
 import numpy as np
@@ -16,7 +15,6 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
-from tilewright.runtime import driver
 
 SM90 = tw.Target("cuda", arch="sm_90a")
 SIM = tw.Target("sim", arch="sm_90a")
@@ -298,17 +296,6 @@ def test_arrays(double: tw.Function, arrays: tuple[object, ...], kind: type[Exce
     assert (B == 7).all()
     double(A, B)
     assert (B == 2).all()
-
-
-@pytest.fixture
-def bindings(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """cuda.bindings.driver as one that the test fills in, and no driver loaded."""
-    package, made = types.ModuleType("cuda.bindings"), types.ModuleType("cuda.bindings.driver")
-    package.driver = made
-    monkeypatch.setitem(sys.modules, "cuda.bindings", package)
-    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", made)
-    monkeypatch.setattr(driver, "_module", None)
-    return made
 
 
 def test_no_driver(bindings: types.ModuleType) -> None:

@@ -16,17 +16,6 @@ from tilewright.runtime import cpu, cuda, driver
 from tilewright.runtime.stream import Stream
 
 
-@pytest.fixture
-def bindings(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """cuda.bindings.driver as one that the test fills in, and no driver loaded."""
-    package, made = types.ModuleType("cuda.bindings"), types.ModuleType("cuda.bindings.driver")
-    package.driver = made
-    monkeypatch.setitem(sys.modules, "cuda.bindings", package)
-    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", made)
-    monkeypatch.setattr(driver, "_module", None)
-    return made
-
-
 def test_importing_touches_no_driver() -> None:
     code = (
         "import sys, tilewright as tw; "

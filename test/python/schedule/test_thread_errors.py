@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 import pytest
+
 import tilewright as tw
 from tilewright import te
 from tilewright.errors import ScheduleError
