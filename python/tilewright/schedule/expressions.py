@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from mlir import ir
 
 from ..te.program import unique_name
@@ -30,8 +31,8 @@ from .notation import (
 
 __all__ = ["Expressions"]
 
-# An index that is written out more than once gets a name if it is at least so long.
-_LONG = 16
+# An index that is written out more than once gets a name if it is at least so long, or if that saves so much.
+_LONG, _SAVES = 16, 40
 
 
 def _atom(text: str) -> Text:
@@ -58,6 +59,16 @@ class Expressions:
         self._names[value] = unique_name(wanted, self._names.values())
         return self._names[value]
 
+    def _tuple_of(self, values: Sequence[ir.Value]) -> str:
+        """Several values that are there at the same time."""
+        texts = [self.of(value).text for value in values]
+        made = [None if isinstance(value.owner, ir.Block) else value.owner.operation for value in values]
+        choices = [op for op in made if op is not None and op.name == "arith.select"]
+        if len(choices) == len(values) and all(op.operands[0] == choices[0].operands[0] for op in choices):
+            yes, no = (", ".join(self.of(op.operands[side]).text for op in choices) for side in (1, 2))
+            return f"({yes}) if {self.of(choices[0].operands[0]).within(OR)} else ({no})"
+        return ", ".join(texts)
+
     def forget(self, value: ir.Value) -> None:
         """The name is free again: its loop has ended."""
         del self._names[value]
@@ -79,7 +90,7 @@ class Expressions:
     def assignments(self, targets: Sequence[str], values: Sequence[ir.Value]) -> str:
         """The assignment of each value to its target, all at once; of one in short form where it adds something."""
         if len(targets) > 1:
-            return f"{', '.join(targets)} = {', '.join(self.of(value).text for value in values)}"
+            return f"{', '.join(targets)} = {self._tuple_of(values)}"
         (target,), (value,) = targets, values
         if not isinstance(value.owner, ir.Block):
             made = value.owner.operation
@@ -138,7 +149,11 @@ class Expressions:
     def _constant(value: ir.Attribute) -> Text:
         if isinstance(value, ir.BoolAttr):
             return _atom(str(value.value))
-        number = ir.IntegerAttr(value).value if isinstance(value, ir.IntegerAttr) else ir.FloatAttr(value).value
+        if isinstance(value, ir.IntegerAttr):
+            number: float = value.value
+        else:  # the shortest that is this number in its type
+            short = {"f64": np.float64, "f16": np.float16}.get(str(value.type), np.float32)
+            number = float(str(short(ir.FloatAttr(value).value)))
         return Text(repr(number), SIGN if repr(number).startswith("-") else ATOM, repr(number))
 
     def _extent(self, op: ir.Operation) -> Text:
@@ -182,6 +197,7 @@ class _Abbreviations:
     def __init__(self) -> None:
         self._counting = False
         self._counts: Counter[str] = Counter()
+        self._lengths: dict[str, int] = {}
         self._around: dict[str, set[str]] = {}  # what each expression is a part of
         self._defined: dict[str, tuple[str, str]] = {}
 
@@ -194,7 +210,8 @@ class _Abbreviations:
     def shorten(self, made: Text, parts: Sequence[Text]) -> Text:
         """The expression itself, or the name that stands for it."""
         if self._counting:
-            self._counts[made.key] += len(made.text) >= _LONG
+            self._counts[made.key] += 1
+            self._lengths[made.key] = len(made.text)
             for part in parts:
                 self._around.setdefault(part.key, set()).add(made.key)
         elif self._is_repeated(made.key):
@@ -210,4 +227,7 @@ class _Abbreviations:
 
     def _is_repeated(self, key: str) -> bool:
         count, around = self._counts[key], self._around.get(key, set())
+        length = self._lengths.get(key, 0)
+        if length < _LONG and (count - 1) * length < _SAVES:
+            return False
         return count > 1 and not (len(around) == 1 and self._counts[next(iter(around))] == count)

@@ -17,13 +17,14 @@ from ..te.program import operations
 from ..te.tensor import PlaceholderOp
 from .expressions import Expressions
 from .notation import dtype_name
+from .threads import Block, block_of, combined_by
 
 if TYPE_CHECKING:
     from .schedule import Schedule
 
 __all__ = ["loop_extents", "loops_of", "nest_text", "show"]
 
-_BIND, _AXIS = "schedule.bind", "schedule.axis"
+_BIND, _AXIS, _PIPELINE = "schedule.bind", "schedule.axis", "schedule.pipeline"
 _MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled", "schedule.parallel": "parallel"}
 _SCOPES = {"workgroup": "shared", "private": "local"}
 
@@ -86,6 +87,8 @@ class _Nest:
         self._stages = sorted(stages, key=len, reverse=True)
         self._dtypes = dtypes
         self._expressions = Expressions(function)
+        self._block_threads: Block = {}
+        self._depth = 0  # of the pipeline around what is printed
         # Of each stage and memory as many buffers as it computes tensors.
         self._buffers: Counter[tuple[str, str]] = Counter()
         self._made: Counter[tuple[str, str]] = Counter()
@@ -127,18 +130,23 @@ class _Nest:
         extent = self._expressions.of(op.operands[1]).text
         # A loop further out that has the name is of another stage.
         name = self._expressions.name(body.arguments[0], full if self._expressions.is_taken(name) else name)
+        if not indent:
+            self._block_threads = block_of(op)
         remarks = [own] if own and own != stage else []
-        if _BIND in op.attributes:
-            remarks.append(str(op.attributes[_BIND]).removeprefix("#schedule.thread<").removesuffix(">"))
-        remarks += [word for mark, word in _MARKS.items() if mark in op.attributes]
+        remarks += self._remarks(op)
         # What threads reduce together: the loop carries it, and beside it each thread's part.
         carried = list(body.arguments)[1 : 1 + len(op.results) // 2]
-        totals = [self._expressions.name(value, f"{own}.total") for value in carried]
+        names = [own] if len(carried) == 1 else [f"{own}.v{number}" for number in range(len(carried))]
+        totals = [self._expressions.name(value, f"{one}.total") for value, one in zip(carried, names)]
         if totals:
             first = [self._expressions.of(value).text for value in list(op.operands)[3 : 3 + len(totals)]]
             yield f"{indent}{', '.join(totals)} = {', '.join(first)}"
         yield f"{indent}for {name} in range({extent}):" + (f"  # {', '.join(remarks)}" if remarks else "")
+        depth = self._depth
+        if _PIPELINE in op.attributes:
+            self._depth = ir.IntegerAttr(op.attributes[_PIPELINE]).value
         yield from self._block(body, indent + "  ", own or stage)
+        self._depth = depth
         if totals:
             values = list(list(body.operations)[-1].operation.operands)[: len(totals)]
             yield f"{indent}  {self._expressions.assignments(totals, values)}"
@@ -146,6 +154,21 @@ class _Nest:
         for value, result, total in zip(carried, op.results, totals):
             self._expressions.forget(value)
             self._expressions.name(result, total)
+
+    def _remarks(self, op: ir.Operation) -> Iterator[str]:
+        """What is said of a loop besides its extent."""
+        if _BIND in op.attributes:
+            thread = str(op.attributes[_BIND]).removeprefix("#schedule.thread<").removesuffix(">")
+            yield thread
+            if len(op.results):
+                yield f"combined {combined_by(self._block_threads, thread)}"
+        yield from (word for mark, word in _MARKS.items() if mark in op.attributes)
+        if _PIPELINE in op.attributes:
+            how = " by cp.async" if "schedule.async" in op.attributes else ""
+            yield f"filled {ir.IntegerAttr(op.attributes[_PIPELINE]).value - 1} ahead{how}"
+        if "schedule.min_blocks" in op.attributes:
+            number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value
+            yield f"at least {number} {'block' if number == 1 else 'blocks'} a multiprocessor"
 
     def _buffer(self, op: ir.Operation) -> str:
         kind = ir.MemRefType(op.results[0].type)
@@ -158,7 +181,8 @@ class _Nest:
         dynamic = (self._expressions.of(operand).text for operand in op.operands)
         sizes = [next(dynamic) if kind.is_dynamic_dim(d) else str(kind.get_dim_size(d)) for d in range(kind.rank)]
         dtype = self._dtypes.get(stage) or dtype_name(str(kind.element_type))
-        return f"{name}: {scope} {dtype}" + (f"[{', '.join(sizes)}]" if sizes else "")
+        places = f"  # {self._depth} places" if _PIPELINE in op.attributes else ""
+        return f"{name}: {scope} {dtype}" + (f"[{', '.join(sizes)}]" if sizes else "") + places
 
     def _leaf(self, ops: Sequence[ir.Operation], indent: str) -> Iterator[str]:
         if ops:
@@ -170,6 +194,9 @@ class _Nest:
         for op in ops:
             if op.name == "memref.store":
                 stores.append(op)
+            elif op.name == "memref.load" and any(op.operands[0] == store.operands[1] for store in stores):
+                yield from self._assignment(stores, indent)
+                stores = []
             elif op.name == "scf.if" and not len(op.results):
                 yield from self._assignment(stores, indent)
                 stores = []

@@ -1,7 +1,12 @@
 """`print(s)`: the loop nest that a schedule makes, in the user's names."""
 
+import re
 import textwrap
 
+import pytest
+
+import tilewright as tw
+from programs import test_convolution, test_gemm, test_moves, test_rows, test_scan
 from tilewright import te
 
 
@@ -144,7 +149,7 @@ def test_results_of_a_tuple_are_written_together():
           best.v1.acc: local float32
           best.v0.acc, best.v1.acc = -1, -inf
           for k in range(8):
-            best.v0.acc, best.v1.acc = best.v0.acc if best.v1.acc >= X[i, k] else k, best.v1.acc if best.v1.acc >= X[i, k] else X[i, k]
+            best.v0.acc, best.v1.acc = (best.v0.acc, best.v1.acc) if best.v1.acc >= X[i, k] else (k, X[i, k])
           best.v0[i], best.v1[i] = best.v0.acc, best.v1.acc
     """)
 
@@ -181,7 +186,7 @@ def test_what_threads_reduce_together():
     assert str(s) == nest("""
         for i in range(3):  # B, blockIdx.x
           B.total = 0.0
-          for k.inner in range(8):  # threadIdx.x
+          for k.inner in range(8):  # threadIdx.x, combined by shuffles
             B.acc: local float32[1]
             B.acc[0] = 0.0
             for k.outer in range(4):
@@ -191,3 +196,160 @@ def test_what_threads_reduce_together():
             B.total += B.acc[0]
           B[i] = B.total
     """)
+
+
+def row_sums(rows, columns, threads, rows_a_block=1, thread="threadIdx_x", other="threadIdx_y"):
+    X = te.placeholder((rows, columns), name="X")
+    k = te.reduce_axis((0, columns), name="k")
+    total = te.compute((rows,), lambda i: te.sum(X[i, k], axis=k), name="total")
+    s = te.create_schedule(total.op)
+    block, row = s[total].split(total.op.axis[0], factor=rows_a_block)
+    _, part = s[total].split(total.op.reduce_axis[0], factor=threads)
+    bind(s[total], blockIdx_x=block, **{thread: part, other: row})
+    return s, X, total
+
+
+def test_threads_that_reduce_together():
+    s, _, total = row_sums(10, 99, 32, rows_a_block=4)
+    s[total].launch_bounds(2)
+    assert str(s) == nest("""
+        for i.outer in range(3):  # total, blockIdx.x, at least 2 blocks a multiprocessor
+          for i.inner in range(4):  # threadIdx.y
+            total.total = 0.0
+            for k.inner in range(32):  # threadIdx.x, combined by shuffles
+              total.acc: local float32[1]
+              total.acc[0] = 0.0
+              for k.outer in range(4):
+                t0 = i.outer*4 + i.inner
+                t1 = k.outer*32 + k.inner
+                if t0 < 10 and t1 < 99:
+                  total.acc[0] += X[t0, t1]
+              total.total += total.acc[0]
+            t0 = i.outer*4 + i.inner
+            if t0 < 10:
+              total[t0] = total.total
+    """)
+
+
+def test_tuples_that_threads_combine():
+    s, _ = test_rows.argmax(6, 75)
+    assert str(s) == nest("""
+        for i in range(6):  # argmax, blockIdx.x
+          argmax.v0.total, argmax.v1.total = 2147483647, -inf
+          for k.inner in range(32):  # threadIdx.x, combined by shuffles
+            argmax.v0.acc: local int32[1]
+            argmax.v1.acc: local float32[1]
+            argmax.v0.acc[0], argmax.v1.acc[0] = 2147483647, -inf
+            for k.outer in range(3):
+              t0 = k.outer*32 + k.inner
+              if t0 < 75:
+                argmax.v0.acc[0], argmax.v1.acc[0] = (argmax.v0.acc[0], argmax.v1.acc[0]) if argmax.v1.acc[0] > X[i, t0] or argmax.v1.acc[0] == X[i, t0] and argmax.v0.acc[0] < t0 else (t0, X[i, t0])
+            argmax.v0.total, argmax.v1.total = (argmax.v0.total, argmax.v1.total) if argmax.v1.total > argmax.v1.acc[0] or argmax.v1.total == argmax.v1.acc[0] and argmax.v0.total < argmax.v0.acc[0] else (argmax.v0.acc[0], argmax.v1.acc[0])
+          argmax.v0[i], argmax.v1[i] = argmax.v0.total, argmax.v1.total
+    """)  # fmt: skip
+
+
+@pytest.mark.parametrize("thread", ["threadIdx_x", "threadIdx_y"])
+@pytest.mark.parametrize(("threads", "rows"), [(32, 4), (16, 2), (16, 1), (64, 1), (96, 2), (20, 8), (8, 3), (12, 1)])
+def test_what_is_said_of_threads_is_what_they_do(threads, rows, thread):
+    """`combined ...` follows a rule of the pass that combines them."""
+    other = "threadIdx_y" if thread == "threadIdx_x" else "threadIdx_x"
+    s, X, total = row_sums(24, 200, threads, rows, thread, other)
+    said = next(line for line in str(s).splitlines() if "combined" in line)
+    kernel = str(tw.lower(s, [X, total], stage="gpu"))
+    words = [
+        word
+        for word, mark in (("by shuffles", "gpu.shuffle"), ("in shared memory", "@shared_memory"))
+        if mark in kernel
+    ]
+    assert said.endswith(f"combined {', then '.join(words)}")
+
+
+def test_a_pipeline_and_its_buffers():
+    A = te.placeholder((64,), name="A")
+    k = te.reduce_axis((0, 64), name="k")
+    B = te.compute((8,), lambda i: te.sum(A[k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    AS = s.cache_read(A, "shared", [B])
+    ko, _ = s[B].split(B.op.reduce_axis[0], factor=8)
+    bind(s[B], threadIdx_x=B.op.axis[0])
+    s[AS].compute_at(s[B], ko)
+    bind(s[AS], threadIdx_x=s[AS].op.axis[0])
+    s[B].software_pipeline(ko, 3, use_async=True)
+    assert str(s) == nest("""
+        for i in range(8):  # B, threadIdx.x
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):  # filled 2 ahead by cp.async
+            A.shared: shared float32[8]  # 3 places
+            for ax0 in range(8):  # A.shared, threadIdx.x
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+    """)
+    s = te.create_schedule(B.op)
+    AS = s.cache_read(A, "shared", [B])
+    ko, _ = s[B].split(B.op.reduce_axis[0], factor=8)
+    bind(s[B], threadIdx_x=B.op.axis[0])
+    s[AS].compute_at(s[B], ko)
+    bind(s[AS], threadIdx_x=s[AS].op.axis[0])
+    s[AS].double_buffer()
+    text = str(s)
+    assert "for k.outer in range(8):  # filled 1 ahead\n" in text
+    assert "A.shared: shared float32[8]  # 2 places\n" in text
+
+
+def test_constants_are_as_short_as_their_type_allows():
+    A, H = te.placeholder((8,), name="A"), te.placeholder((8,), "float16", name="H")
+    D = te.placeholder((8,), "float64", name="D")
+    B = te.compute((8,), lambda i: A[i] * (1.0 / 3) + 1e-5, name="B")
+    C = te.compute((8,), lambda i: H[i] * 0.1, name="C")
+    E = te.compute((8,), lambda i: D[i] * 0.1, name="E")
+    text = str(te.create_schedule([B.op, C.op, E.op]))
+    assert "B[i] = A[i] * 0.33333334 + 1e-05" in text
+    assert "C[i] = H[i] * 0.1" in text
+    assert "E[i] = D[i] * 0.1" in text
+
+
+def test_a_store_that_the_next_one_needs_has_a_line_of_its_own():
+    s, _, total = row_sums(4, 300, 128)
+    s = te.create_schedule(total.op)
+    _, part = s[total].split(total.op.reduce_axis[0], factor=128)
+    factored = s.rfactor(total, part)
+    bind(s[total], blockIdx_x=s[total].op.axis[0], threadIdx_x=s[total].op.reduce_axis[0])
+    s[factored].compute_at(s[total], s[total].op.reduce_axis[0])
+    assert "    total.acc[0] = 0.0\n    total.acc[0] += total.rf[0, 0]\n" in str(s)
+
+
+PROGRAMS = {
+    "blocked_gemm": lambda: test_gemm.blocked_gemm(30, 19, 21),
+    "batch_matmul": lambda: test_gemm.batch_matmul(3, 13, 21, 19),
+    "direct": lambda: test_convolution.direct(4, 8, 13, 16),
+    "depthwise": lambda: test_convolution.depthwise(5, 8, 2),
+    "winograd": lambda: test_convolution.winograd(6, 5, 4),
+    "transpose": lambda: test_moves.transpose(35, 50),
+    "blur": lambda: test_moves.blur(21, 37),
+    "row_sum": lambda: test_rows.row_sum(10, 99),
+    "column_sum": lambda: test_rows.column_sum(50, 35),
+    "softmax": lambda: test_rows.softmax(5, 70),
+    "layer_norm": lambda: test_rows.layer_norm(4, 75),
+    "rms_norm": lambda: test_rows.rms_norm(4, 75),
+    "argmax": lambda: test_rows.argmax(6, 75),
+    "cumulative_sum": lambda: test_scan.cumulative_sum(21, 75),
+    "smoothed": lambda: test_scan.smoothed(21, 75),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_of_the_field_print_as_loops_buffers_and_assignments(program):
+    s, _ = PROGRAMS[program]()
+    name = r"[A-Za-z_][\w.]*"
+    line_of_a_nest = re.compile(
+        rf" *(for {name} in range\(\d+\):(  # .*)?"  # loops,
+        rf"|{name}: (global|shared|local) \w+(\[[\d, ]+\])?(  # \d+ places)?"  # buffers,
+        rf"|if .*:|t\d+ = [\w.+*/% -]+"  # predicates, indices
+        rf"|({name}(\[[^=?]*\])?(, )?)+ \+?= [^?]+)"  # and elements
+    )
+    for line in str(s).splitlines():
+        assert line_of_a_nest.fullmatch(line), line
