@@ -1,0 +1,180 @@
+"""The primitives on loops: which loops a stage has, in which order, and what runs their iterations."""
+
+from __future__ import annotations
+
+from ..source import user_source
+from ..te.expr import Expr, IterVar
+from .checks import integer
+from .stage_handles import Dom, StageHandles
+
+__all__ = ["LoopPrimitives"]
+
+
+class LoopPrimitives(StageHandles):
+    """Each names the loops that it makes after those it takes."""
+
+    __slots__ = ()
+
+    def split(
+        self,
+        parent: IterVar,
+        factor: int | None = None,
+        nparts: int | None = None,
+        disable_predication: bool = False,
+    ) -> tuple[IterVar, IterVar]:
+        """One loop becomes two: an inner one of extent `factor`, or an outer one of extent `nparts`.
+
+        Where the extent is no multiple, the iterations beyond it are predicated off. With `disable_predication` there
+        are no predicates, and an extent that is no multiple is an error rather than wrong. Returns the outer and the
+        inner loop. Halide: ``split``, Exo: ``divide_loop``, MLIR transform: ``tile_using_for`` on one dimension.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(parent, "split", source)
+        factors = (integer(factor, "split", "factor", source), integer(nparts, "split", "nparts", source))
+        results = self._schedule.apply(handles.split, source, axis, *factors, bool(disable_predication))
+        names = [f"{parent.name}.outer", f"{parent.name}.inner"]
+        outer, inner = self._made(results, names, parent.kind, source, _parts(parent, *factors))
+        return outer, inner
+
+    def tile(
+        self, x_parent: IterVar, y_parent: IterVar, x_factor: int, y_factor: int
+    ) -> tuple[IterVar, IterVar, IterVar, IterVar]:
+        """Two loops become a nest over tiles and one within them, in the order x outer, y outer, x inner, y inner.
+
+        Halide: ``tile``, Exo: ``divide_loop`` twice and ``reorder_loops``, MLIR transform: ``tile_using_for``.
+        """
+        from . import handles
+
+        source = user_source()
+        axes = (self._axis(x_parent, "tile", source), self._axis(y_parent, "tile", source))
+        factors = (integer(x_factor, "tile", "x_factor", source, 1), integer(y_factor, "tile", "y_factor", source, 1))
+        results = self._schedule.apply(handles.tile, source, *axes, *factors)
+        x, y = x_parent, y_parent
+        names = [f"{x.name}.outer", f"{y.name}.outer", f"{x.name}.inner", f"{y.name}.inner"]
+        (x_outer, x_inner), (y_outer, y_inner) = _parts(x, factors[0], None), _parts(y, factors[1], None)
+        made = self._made(results, names, x.kind, source, [x_outer, y_outer, x_inner, y_inner])
+        return made[0], made[1], made[2], made[3]
+
+    def fuse(self, *args: IterVar) -> IterVar:
+        """Neighbouring loops become one, the first given the slowest. Halide: ``fuse``, Exo: ``mult_loops``."""
+        from . import handles
+
+        source = user_source()
+        axes = [self._axis(axis, "fuse", source) for axis in args]
+        name = ".".join(axis.name for axis in args) + ".fused"
+        result = self._schedule.apply(handles.fuse, source, axes, name)
+        extent: int | Expr = 1
+        for axis in args:
+            extent = extent * axis.dom[1] if axis.dom is not None else extent
+        dom = (0, extent) if args[0].kind == "reduce" else None
+        return self._made([result], [name], args[0].kind, source, [dom])[0]
+
+    def reorder(self, *args: IterVar) -> None:
+        """The loops given take their places among themselves in that order, the first outermost.
+
+        Halide: ``reorder``, Exo: ``reorder_loops``, MLIR transform: ``interchange``.
+        """
+        from . import handles
+
+        source = user_source()
+        axes = [self._axis(axis, "reorder", source) for axis in args]
+        self._schedule.apply(handles.reorder, source, axes, self.name)
+
+    def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
+        """A loop becomes a block or thread index, or a virtual thread.
+
+        Two stages may bind the same index; in one kernel it has one extent. The iterations of a loop on ``"vthread"``
+        are run by one thread, each op for all of them before the next op. Halide: ``gpu_blocks``, ``gpu_threads``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(ivar, "bind", source)
+        if not isinstance(thread_ivar, IterVar) or thread_ivar.kind != "thread":
+            raise TypeError(f"{source}: bind: expected te.thread_axis(...), got {thread_ivar!r}")
+        extent = None if thread_ivar.dom is None else thread_ivar.dom[1]
+        self._schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
+
+    def vectorize(self, var: IterVar) -> None:
+        """The iterations of a loop become the lanes of vectors. Halide: ``vectorize``."""
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.vectorize, source, self._axis(var, "vectorize", source), var.name)
+
+    def unroll(self, var: IterVar) -> None:
+        """The iterations of a loop are written out. Halide: ``unroll``, Exo: ``unroll_loop``."""
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.unroll, source, self._axis(var, "unroll", source), var.name)
+
+    def parallel(self, var: IterVar) -> None:
+        """The iterations of a loop are shared out among the threads of a CPU.
+
+        Requires: a spatial axis, not bound, unrolled or vectorized. On a GPU it is an error, for which `bind` is there.
+        Target "cpu" shares out the loops of a stage as it finds best, this one or another.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8,), name="A")
+        >>> B = te.compute((8,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          B[i] = A[i] + 1.0
+        >>> s[B].parallel(B.op.axis[0])
+        >>> print(s)
+        for i in range(8):  # B, parallel
+          B[i] = A[i] + 1.0
+
+        Halide, TVM: ``parallel``; Exo: ``parallelize_loop``; MLIR transform: ``tile_using_forall``.
+        """
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.parallel, source, self._axis(var, "parallel", source), var.name)
+
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: object = None) -> None:
+        """A hint for the loops from `var` on, by the name that TVM has for it.
+
+        ``"auto_unroll_max_step"``: `var`'s loop and those in it are written out, innermost first, as long as what one
+        writes out makes at most `pragma_value` stores. ``"unroll_explicit"``: whether loops are written out before or
+        by the compiler that comes after; here it is always before, so both values mean the same and do nothing.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 4), name="A")
+        >>> B = te.compute((8, 4), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(4):
+            B[i, j] = A[i, j] + 1.0
+        >>> s[B].pragma(B.op.axis[0], "auto_unroll_max_step", 16)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(4):  # unrolled
+            B[i, j] = A[i, j] + 1.0
+
+        TVM: ``pragma``; Halide: ``unroll`` of each; Exo: ``unroll_loop``; MLIR transform: ``loop.unroll``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(var, "pragma", source)
+        if pragma_type == "auto_unroll_max_step":
+            steps = integer(pragma_value, "pragma", "auto_unroll_max_step", source, 0)
+            self._schedule.apply(handles.auto_unroll, source, axis, var.name, steps)
+        elif pragma_type != "unroll_explicit":
+            raise ValueError(f"{source}: pragma: expected auto_unroll_max_step or unroll_explicit, got {pragma_type!r}")
+
+
+def _parts(parent: IterVar, factor: int | None, nparts: int | None) -> list[Dom]:
+    """The extents of the loops that a reduction axis is split into; those of spatial axes depend on where they run."""
+    if parent.kind != "reduce" or parent.dom is None:
+        return [None, None]
+    given = factor or nparts or 1
+    extent = parent.dom[1]
+    rest = -(-extent // given) if isinstance(extent, int) else (extent + (given - 1)) // given
+    return [(0, rest), (0, given)] if factor else [(0, given), (0, rest)]

@@ -1,0 +1,185 @@
+"""The primitives that say where a stage is computed."""
+
+from __future__ import annotations
+
+from ..source import user_source
+from ..te.expr import IterVar
+from ..te.recurrence import ScanOp
+from .stage_handles import StageHandles
+
+__all__ = ["PlacePrimitives"]
+
+
+class PlacePrimitives(StageHandles):
+    """Each moves the stage, or a part of its computation."""
+
+    __slots__ = ()
+
+    def compute_at(self, parent: StageHandles, scope: IterVar) -> None:
+        """The stage is computed inside a loop of a stage that needs it, just what that iteration needs.
+
+        Halide: ``compute_at``, MLIR transform: ``fuse_into_containing_op``.
+
+        Raises
+        ------
+        ScheduleError
+            Where `parent` does not read this stage, directly or by way of others.
+        """
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        if not isinstance(parent, StageHandles) or parent._schedule is not self._schedule:
+            raise TypeError(f"{source}: compute_at: expected a stage of this schedule, got {parent!r}")
+        if parent is not self and not self._schedule.reads_through(parent.key, self.key):
+            readers = [self._schedule.names[op] for op in self._schedule.readers(self.key)]
+            text = ", ".join(f"'{name}'" for name in readers) or "none: it is an output"
+            raise schedule_error(
+                source, f"compute_at: expected a consumer of stage '{self.name}' ({text}), got stage '{parent.name}'"
+            )
+        self._check_whole("compute_at", source)
+        axis = parent._axis(scope, "compute_at", source)
+        self._schedule.apply(handles.compute_at, source, self.handle, self.name, parent.handle, axis)
+        self.attached_to = parent
+
+    def compute_root(self) -> None:
+        """The stage is computed whole, before its consumers: what holds unless said otherwise. Halide: the same."""
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.compute_root, source, self.handle, self.name)
+        self.attached_to = None
+
+    def compute_inline(self) -> None:
+        """The stage is computed where it is read. Halide's default."""
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        if self.is_output:
+            raise schedule_error(source, f"compute_inline: expected a stage that is read, got the output '{self.name}'")
+        if isinstance(self.op, ScanOp):
+            raise schedule_error(source, f"compute_inline: expected an elementwise stage, got the scan '{self.name}'")
+        if self.op.reduce_axis:
+            axes = ", ".join(axis.name for axis in self.op.reduce_axis)
+            raise schedule_error(
+                source, f"compute_inline: expected an elementwise stage, got '{self.name}', which reduces over {axes}"
+            )
+        self._schedule.apply(handles.compute_inline, source, self.handle, self.name)
+
+    def reverse_compute_at(self, parent: StageHandles, scope: IterVar) -> None:
+        """The stage is computed inside a loop of a stage that it reads, after it: what that iteration made possible.
+
+        Requires: this stage reads `parent` at its own axes; `scope` is a loop around `parent`'s reduction whose
+        iterations compute a block of its tensor each; `parent` is computed at the root. Where all that reads `parent`
+        follows it so, its tensor lives within the loop.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> io, ii = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        B: global float32[64]
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            B[t0] = A[t0] * 2.0
+        for i in range(64):  # C
+          C[i] = B[i] + 1.0
+        >>> s[C].reverse_compute_at(s[B], io)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          B: local float32[16]
+          for i.inner in range(16):
+            B[i.inner] = A[i.outer*16 + i.inner] * 2.0
+          for i in range(16):  # C
+            C[i.outer*16 + i] = B[i] + 1.0
+
+        TVM: ``tir.Schedule.reverse_compute_at``; Halide: ``compute_with``; Exo: ``fuse``; MLIR transform:
+        ``fuse_into_containing_op`` of the consumer.
+        """
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        self._check_whole("reverse_compute_at", source)
+        if not isinstance(parent, StageHandles) or parent._schedule is not self._schedule:
+            raise TypeError(f"{source}: reverse_compute_at: expected a stage of this schedule, got {parent!r}")
+        if parent is not self and self.key not in self._schedule.readers(parent.key):
+            raise schedule_error(
+                source, f"reverse_compute_at: expected a stage that '{self.name}' reads, got stage '{parent.name}'"
+            )
+        axis = parent._axis(scope, "reverse_compute_at", source)
+        self._schedule.apply(handles.reverse_compute_at, source, self.handle, self.name, parent.handle, axis)
+
+    def reverse_compute_inline(self) -> None:
+        """The stage is computed where the stage is that it reads, which keeps its loops and takes over its tensor.
+
+        Requires: both are elementwise, this stage reads one stage alone, at its own axes, and nothing else reads that.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda j: B[j] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> _ = s[B].split(B.op.axis[0], factor=16)
+        >>> s[C].reverse_compute_inline()
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            C[t0] = A[t0] * 2.0 + 1.0
+
+        TVM: ``tir.Schedule.reverse_compute_inline``; Halide, Exo and MLIR have inlining into the reader alone.
+        """
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        self._check_whole("reverse_compute_inline", source)
+        producers = self._schedule.producers(self.key)
+        if len(producers) != 1:
+            text = ", ".join(f"'{stage.name}'" for stage in producers) or "none"
+            raise schedule_error(
+                source, f"reverse_compute_inline: expected stage '{self.name}' to read one stage, got {text}"
+            )
+        self._schedule.apply(handles.reverse_compute_inline, source, self.handle, self.name, producers[0].handle)
+
+    def decompose_reduction(self, loop: IterVar) -> None:
+        """The elements of a reduction are set to its identity in loops of their own before `loop`.
+
+        Requires: `loop` is the outermost loop of the reduction or one further out, and one thread does the reduction.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 64), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k in range(64):
+            B.acc += A[i, k]
+          B[i] = B.acc
+        >>> s[B].decompose_reduction(B.op.axis[0])
+        >>> print(s)
+        B.acc: local float32[8]
+        for i in range(8):  # B
+          B.acc[i] = 0.0
+        for i in range(8):  # B
+          for k in range(64):
+            B.acc[i] += A[i, k]
+        for i in range(8):  # B
+          B[i] = B.acc[i]
+
+        TVM: ``tir.Schedule.decompose_reduction``; Halide: pure and update definitions are scheduled apart; Exo:
+        ``fission``; MLIR transform: ``structured.decompose``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(loop, "decompose_reduction", source)
+        self._schedule.apply(handles.decompose_reduction, source, self.handle, axis, self.name)

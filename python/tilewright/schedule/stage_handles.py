@@ -1,0 +1,127 @@
+"""What a stage of a schedule is: a computed or cached tensor and the handles of its axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..source import Source
+from ..te.expr import Expr, IterVar
+from ..te.program import axis_names
+from ..te.recurrence import ScanOp
+from ..te.tensor import Operation
+from .primitives import factored_axes
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+    from .schedule import Schedule
+
+__all__ = ["Dom", "StageHandles"]
+
+# What would run the iterations of an axis in another order.
+_INDEPENDENT = ("split", "tile", "fuse", "bind", "vectorize", "parallel")
+
+Dom = tuple[int, int | Expr] | None
+
+
+class StageHandles:
+    """A stage without its primitives."""
+
+    __slots__ = ("_axes", "_handle", "_schedule", "attached_to", "key", "op", "scope")
+
+    def __init__(
+        self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
+    ) -> None:
+        self._schedule, self.key, self.op, self.scope = schedule, op, op, scope
+        self._handle = handle
+        self.attached_to: StageHandles | None = None
+        self._axes: dict[IterVar, ir.Value] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the stage, different from that of every other."""
+        return self._schedule.names[self.key]
+
+    @property
+    def is_output(self) -> bool:
+        return self.key in self._schedule.outputs
+
+    def __repr__(self) -> str:
+        return f"stage({self.name})"
+
+    @property
+    def handle(self) -> ir.Value:
+        """The stage's handle in the IR, made when it is first needed."""
+        from . import handles
+
+        if self._handle is None:
+            self._handle = self._schedule.apply(handles.stage, self.op.source, self.name)
+        return self._handle
+
+    def has_axis(self, axis: IterVar) -> bool:
+        """True for the axes of the operation and for the loops that were made of them."""
+        return axis in self._axes or any(axis is own for own in self.op.axis + self.op.reduce_axis)
+
+    def _check_whole(self, what: str, source: Source) -> None:
+        """A scan is computed whole, in a loop nest of its own."""
+        from .schedule import schedule_error
+
+        if isinstance(self.op, ScanOp):
+            raise schedule_error(
+                source, f"{what}: expected a stage of which a part can be computed, got the scan '{self.name}'"
+            )
+
+    def forget_unused_axes(self) -> None:
+        """Takes back axis handles that no primitive used, so that others can take their place."""
+        from .handles import erase_unused
+
+        if self._axes and erase_unused(list(self._axes.values())):
+            self._axes = {}
+
+    def factored_axes(self, axis: IterVar) -> tuple[IterVar, ...]:
+        """The axes that a stage reduces over once `axis` is factored out of this one."""
+        axes = {value: own for own, value in self._axes.items()}
+        roots = [self._axes[own] for own in self.op.reduce_axis]
+        return tuple(axes[value] for value in factored_axes(self._schedule._of, self._axes[axis], roots))
+
+    def replace_op(self, op: Operation) -> None:
+        """The stage computes its tensor in another way, with axes of its own."""
+        self.op, self._axes = op, {}
+
+    def _axis(self, axis: IterVar, what: str, source: Source) -> ir.Value:
+        """The handle of one of this stage's axes."""
+        from . import handles
+        from .schedule import schedule_error
+
+        if not isinstance(axis, IterVar):
+            raise TypeError(f"{source}: {what}: expected an axis of stage '{self.name}', got {axis!r}")
+        if not self.has_axis(axis):
+            owner = self._schedule.stage_of_axis(axis)
+            mine = ", ".join(own.name for own in self.op.axis + self.op.reduce_axis) or "none"
+            whose = f"of stage '{owner.name}'" if owner is not None else "of no stage of this schedule"
+            raise schedule_error(
+                source, f"{what}: expected an axis of stage '{self.name}' ({mine}), got '{axis.name}' {whose}"
+            )
+        if isinstance(self.op, ScanOp) and axis is self.op.scan_axis and what in _INDEPENDENT:
+            raise schedule_error(
+                source,
+                f"{what}: expected an axis whose iterations are independent, got '{axis.name}', the scan axis of stage "
+                f"'{self.name}'",
+            )
+        if not self._axes:
+            names, spatial = axis_names(self.op), len(self.op.axis)
+            for build, own, own_names in (
+                (handles.axes, self.op.axis, names[:spatial]),
+                (handles.reduce_axes, self.op.reduce_axis, names[spatial:]),
+            ):
+                if own:
+                    results = self._schedule.apply(build, self.op.source, self.handle, own_names)
+                    self._axes.update(zip(own, results if len(own) > 1 else [results]))
+        return self._axes[axis]
+
+    def _made(
+        self, values: list[ir.Value], names: list[str], kind: str, source: Source, doms: list[Dom]
+    ) -> list[IterVar]:
+        made = [IterVar(name, dom, kind, source) for name, dom in zip(names, doms)]
+        self._axes.update(zip(made, values))
+        return made
