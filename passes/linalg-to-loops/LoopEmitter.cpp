@@ -43,6 +43,8 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
   if (axis->parallel)
     loop->setAttr(schedule::kParallelAttr, builder.getUnitAttr());
+  if (axis->isOrdered)
+    loop->setAttr(te::kScanAttr, builder.getUnitAttr());
   if (axis->autoUnroll)
     autoUnrolled.push_back({loop, *axis->autoUnroll});
   if (axis->pipelineDepth) {
@@ -211,7 +213,7 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     if (isTemporary)
       lastAtTop = buffer;
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
-    if (stage.scope == schedule::Scope::Shared && stage.attachAxis && stage.attachAxis->pipelineDepth)
+    if (stage.isFilledAhead())
       buffer->setAttr(schedule::kPipelineAttr, builder.getUnitAttr());
     stage.buffers.push_back(buffer->getResult(0));
   }

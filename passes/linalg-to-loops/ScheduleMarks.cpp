@@ -44,6 +44,19 @@ static LogicalResult verifyStoredByFirst(ScheduledStage &stage, ArrayRef<Axis *>
   return success();
 }
 
+/// A loop that is a pipeline has something to fetch ahead.
+static LogicalResult verifyPipeline(ScheduledStage &stage) {
+  if (stage.doubleBuffer && stage.scope != schedule::Scope::Shared)
+    return emitError(*stage.doubleBuffer) << "double_buffer: expected a stage in shared memory, got '" << stage.name << "' in "
+                                          << schedule::stringifyScope(*stage.scope) << " memory";
+  for (Axis *loop : stage.loops)
+    if (loop->pipelineDepth && llvm::none_of(stage.attached, [&](ScheduledStage *attached) {
+          return attached->attachAxis == loop && attached->isFilledAhead();
+        }))
+      return emitError(loop->loc) << "software_pipeline: expected a loop that fills shared buffers, got one that fills none";
+  return success();
+}
+
 static LogicalResult verifyDecomposition(ScheduledStage &stage) {
   if (!stage.decomposeAt)
     return success();
@@ -72,7 +85,8 @@ static LogicalResult verifyDecomposition(ScheduledStage &stage) {
 LogicalResult StageModel::verifyMarks() {
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
   for (auto &axis : axes)
-    if (axis->exactSplit && !isProvablyLess(axis->index, axis->extent, extent)) {
+    if (axis->exactSplit && simplify(axis->outer->extent * axis->inner->extent) != axis->extent &&
+        !isProvablyLess(axis->index, axis->extent, extent)) {
       InFlightDiagnostic diag = emitError(*axis->exactSplit)
                                 << "split: expected a number that divides axis '" << axis->name
                                 << "' for disable_predication, got " << (axis->factor ? axis->factor : axis->nparts) << " and ";
@@ -81,7 +95,8 @@ LogicalResult StageModel::verifyMarks() {
       return diag << "a symbolic extent";
     }
   for (auto &stage : stages)
-    if (failed(verifyStoredByFirst(*stage, getLoopsAround(*stage))) || failed(verifyDecomposition(*stage)))
+    if (failed(verifyStoredByFirst(*stage, getLoopsAround(*stage))) || failed(verifyDecomposition(*stage)) ||
+        failed(verifyPipeline(*stage)))
       return failure();
   return success();
 }

@@ -97,6 +97,10 @@ struct ScheduledStage {
 
   mlir::Location getLoc() const { return const_cast<mlir::linalg::GenericOp &>(op).getLoc(); }
   ScheduledStage &root() { return attachStage ? attachStage->root() : *this; }
+  /// True where a pipelined loop fills the stage's buffer.
+  bool isFilledAhead() const {
+    return attachAxis && attachAxis->pipelineDepth && !follows && scope == schedule::Scope::Shared;
+  }
   bool isOutput() const;
   /// The place among the loops of the first that is in a reduction: what is around it runs once an element.
   unsigned getFirstReduce() const;

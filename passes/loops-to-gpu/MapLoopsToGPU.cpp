@@ -276,11 +276,16 @@ LogicalResult Kernel::map() {
 
 /// An op at the top of a function computes something, but no loop around or in it is bound.
 static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
-  scf::ForOp outermost;
+  // A scan's iterations come in order, so another loop is to be bound.
+  scf::ForOp outermost, ordered;
   op->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    outermost = loop;
-    return WalkResult::interrupt();
+    (loop->hasAttr(te::kScanAttr) ? ordered : outermost) = loop;
+    return outermost ? WalkResult::interrupt() : WalkResult::advance();
   });
+  if (ordered && !outermost)
+    return ordered.emitError() << "stage '" << getAxisName(ordered, function).stage
+                               << "' is not bound to any block or thread: it is a scan without another axis, so give its "
+                                  "tensors one, for which extent 1 is enough, and bind that";
   AxisName name = outermost ? getAxisName(outermost, function) : AxisName();
   if (!name.axis.empty())
     return outermost.emitError() << "stage '" << name.stage

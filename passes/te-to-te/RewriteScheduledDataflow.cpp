@@ -246,6 +246,9 @@ static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
     return "an elementwise producer, got stage '" + name + "', which reduces: use reverse_compute_at";
   if (stage.getNumReduce())
     return "an elementwise stage, got '" + stage.getName().str() + "', which reduces: use compute_inline of stage '" + name + "'";
+  for (te::ComputeOp each : {producer, stage})
+    if (each.getScan())
+      return "elementwise stages, got the scan '" + each.getName().str() + "'";
   if (producer->use_empty())
     return "a producer that the stage reads, got stage '" + name + "'";
   for (Operation *user : producer->getUsers()) {

@@ -111,6 +111,16 @@ def test_a_split_without_predicates_that_does_not_divide(extent, options, text: 
     )
 
 
+def test_a_split_without_predicates_of_which_a_part_is_split_with_some() -> None:
+    s, A, B = doubled((64,))
+    outer, inner = s[B].split(B.op.axis[0], factor=4, disable_predication=True)
+    block, thread = s[B].split(outer, factor=5)
+    s[B].bind(block, te.thread_axis("blockIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.x"))
+    assert "if t0 < 64:" in str(s)
+    check_doubled(s, A, B, "sim")
+
+
 def row_sum():
     A = te.placeholder((6, 100), name="A")
     k = te.reduce_axis((0, 100), "k")

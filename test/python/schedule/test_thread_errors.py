@@ -77,6 +77,17 @@ def test_double_buffer_at_the_root() -> None:
     )
 
 
+def test_double_buffer_of_a_stage_that_each_thread_has() -> None:
+    s, args, shared, jo = tiled()
+    s[shared].compute_at(s[args[1]], jo)
+    s[shared].set_scope("local")
+    s[shared].double_buffer()
+    line = here(-1)
+    assert refused(s, args).startswith(
+        f"{line}: error: double_buffer: expected a stage in shared memory, got 'A.shared' in local memory"
+    )
+
+
 def test_asynchronous_copies_of_too_few_bytes() -> None:
     A = te.placeholder((32, 32), name="A", dtype="float16")
     k = te.reduce_axis((0, 32), "k")

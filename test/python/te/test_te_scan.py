@@ -200,6 +200,20 @@ def test_the_axis_stays_one_serial_loop(primitive: str, call) -> None:
     assert str(raised.value).startswith(__file__), "the user's line"
 
 
+def test_a_scan_of_one_axis_has_none_to_bind() -> None:
+    X, state = te.placeholder((8,), name="X"), te.placeholder((8,), name="state")
+    init = te.compute((1,), lambda _: X[0], name="init")
+    S = te.scan(init, te.compute((8,), lambda t: state[t - 1] + X[t], name="update"), state, name="S")
+    s = te.create_schedule(S.op)
+    s[init].bind(init.op.axis[0], te.thread_axis(BLOCK))
+    with pytest.raises(tw.ScheduleError) as raised:
+        tw.build(s, [X, S], "sim", name="f")
+    assert re.sub(r"^\S+: error: ", "", str(raised.value)) == (
+        "stage 'S' is not bound to any block or thread: it is a scan without another axis, so give its tensors one, for "
+        "which extent 1 is enough, and bind that\n(lowering f from loops to gpu)"
+    )
+
+
 def test_a_scan_is_computed_whole() -> None:
     *_, S = cumsum(20, 64)
     Y = te.compute((20, 64), lambda t, i: S[t, i] * 2, name="Y")
