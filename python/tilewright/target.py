@@ -27,7 +27,7 @@ def architectures() -> tuple[str, ...]:
     """The GPU architectures that can be compiled for: what LLVM's NVPTX back end and CUDA 13's linker both know.
 
     Example:
-        >>> "sm_90a" in tilewright.target.architectures()
+        >>> "sm_90a" in architectures()
         True
     """
     names = library().tilewrightArchitectures

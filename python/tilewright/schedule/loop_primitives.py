@@ -22,11 +22,30 @@ class LoopPrimitives(StageHandles):
         nparts: int | None = None,
         disable_predication: bool = False,
     ) -> tuple[IterVar, IterVar]:
-        """One loop becomes two: an inner one of extent `factor`, or an outer one of extent `nparts`.
+        """One loop becomes two, an outer and an inner one: either this of extent `factor` or that of extent `nparts`.
 
         Where the extent is no multiple, the iterations beyond it are predicated off. With `disable_predication` there
-        are no predicates, and an extent that is no multiple is an error rather than wrong. Returns the outer and the
-        inner loop. Halide: ``split``, Exo: ``divide_loop``, MLIR transform: ``tile_using_for`` on one dimension.
+        are no predicates, and an extent that is no multiple is an error rather than wrong.
+
+        Requires: a loop of this stage that is not split, fused, bound or marked yet; exactly one of `factor` and
+        `nparts`, at least 1.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(60):  # B
+          B[i] = A[i] + 1.0
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+
+        TVM, Halide: ``split``; Exo: ``divide_loop``; MLIR transform: ``structured.tile_using_for`` on one dimension.
         """
         from . import handles
 
@@ -43,7 +62,28 @@ class LoopPrimitives(StageHandles):
     ) -> tuple[IterVar, IterVar, IterVar, IterVar]:
         """Two loops become a nest over tiles and one within them, in the order x outer, y outer, x inner, y inner.
 
-        Halide: ``tile``, Exo: ``divide_loop`` twice and ``reorder_loops``, MLIR transform: ``tile_using_for``.
+        Requires: two loops of this stage that are not split, fused, bound or marked yet; factors of at least 1.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 12), name="A")
+        >>> B = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(12):
+            B[i, j] = A[i, j] + 1.0
+        >>> io, jo, ii, ji = s[B].tile(*B.op.axis, x_factor=4, y_factor=4)
+        >>> print(s)
+        for i.outer in range(2):  # B
+          for j.outer in range(3):
+            for i.inner in range(4):
+              for j.inner in range(4):
+                t0 = i.outer*4 + i.inner
+                t1 = j.outer*4 + j.inner
+                B[t0, t1] = A[t0, t1] + 1.0
+
+        TVM, Halide: ``tile``; Exo: ``divide_loop`` twice and ``reorder_loops``; MLIR transform:
+        ``structured.tile_using_for``.
         """
         from . import handles
 
@@ -58,7 +98,26 @@ class LoopPrimitives(StageHandles):
         return made[0], made[1], made[2], made[3]
 
     def fuse(self, *args: IterVar) -> IterVar:
-        """Neighbouring loops become one, the first given the slowest. Halide: ``fuse``, Exo: ``mult_loops``."""
+        """Neighbouring loops become one, the first given the slowest. Returns it.
+
+        Requires: loops of this stage that follow one another from the outside in as they are given, all spatial or all
+        of the reduction, not bound or marked yet.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 12), name="A")
+        >>> B = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(12):
+            B[i, j] = A[i, j] + 1.0
+        >>> fused = s[B].fuse(*B.op.axis)
+        >>> print(s)
+        for i.j.fused in range(96):  # B
+          B[i.j.fused//12, i.j.fused%12] = A[i.j.fused//12, i.j.fused%12] + 1.0
+
+        TVM, Halide: ``fuse``; Exo: ``mult_loops``; MLIR transform: ``loop.coalesce``.
+        """
         from . import handles
 
         source = user_source()
@@ -74,7 +133,24 @@ class LoopPrimitives(StageHandles):
     def reorder(self, *args: IterVar) -> None:
         """The loops given take their places among themselves in that order, the first outermost.
 
-        Halide: ``reorder``, Exo: ``reorder_loops``, MLIR transform: ``interchange``.
+        Requires: loops of this stage that are not split or fused yet, each given once.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 12), name="A")
+        >>> B = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(8):  # B
+          for j in range(12):
+            B[i, j] = A[i, j] + 1.0
+        >>> i, j = B.op.axis
+        >>> s[B].reorder(j, i)
+        >>> print(s)
+        for j in range(12):  # B
+          for i in range(8):
+            B[i, j] = A[i, j] + 1.0
+
+        TVM, Halide: ``reorder``; Exo: ``reorder_loops``; MLIR transform: ``structured.interchange``.
         """
         from . import handles
 
@@ -85,8 +161,36 @@ class LoopPrimitives(StageHandles):
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """A loop becomes a block or thread index, or a virtual thread.
 
-        Two stages may bind the same index; in one kernel it has one extent. The iterations of a loop on ``"vthread"``
-        are run by one thread, each op for all of them before the next op. Halide: ``gpu_blocks``, ``gpu_threads``.
+        Two stages may bind the same index; in one kernel it has one extent. Threads that share the iterations of a
+        reduction combine what each of them has. The iterations of a loop on ``"vthread"`` are run by one thread, each
+        op for all of them before the next op.
+
+        Requires: a loop of this stage that is not bound or marked yet, of the extent that `thread_ivar` says if it
+        says one; on a thread index of a constant extent; on a block index or a virtual thread a spatial one. A stage
+        has one loop on each index.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+        >>> s[B].bind(outer, te.thread_axis("blockIdx.x"))
+        >>> s[B].bind(inner, te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i.outer in range(4):  # B, blockIdx.x
+          for i.inner in range(16):  # threadIdx.x
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+
+        TVM: ``bind``; Halide: ``gpu_blocks``, ``gpu_threads``; Exo: loops of a kind of their own, by
+        ``set_loop_mode``; MLIR transform: ``gpu.map_forall_to_blocks``, ``gpu.map_nested_forall_to_threads``.
         """
         from . import handles
 
@@ -98,14 +202,63 @@ class LoopPrimitives(StageHandles):
         self._schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
 
     def vectorize(self, var: IterVar) -> None:
-        """The iterations of a loop become the lanes of vectors. Halide: ``vectorize``."""
+        """The iterations of a loop become the lanes of vectors.
+
+        Requires: a spatial loop of this stage, of extent 1, 2, 4, 8 or 16, that is not bound or marked yet. Elements
+        that are not neighbours in memory are read and written one by one.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 12), name="A")
+        >>> B = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> jo, ji = s[B].split(B.op.axis[1], factor=4)
+        >>> print(s)
+        for i in range(8):  # B
+          for j.outer in range(3):
+            for j.inner in range(4):
+              t0 = j.outer*4 + j.inner
+              B[i, t0] = A[i, t0] + 1.0
+        >>> s[B].vectorize(ji)
+        >>> print(s)
+        for i in range(8):  # B
+          for j.outer in range(3):
+            for j.inner in range(4):  # vectorized
+              t0 = j.outer*4 + j.inner
+              B[i, t0] = A[i, t0] + 1.0
+
+        TVM, Halide: ``vectorize``; Exo: ``replace`` by instructions; MLIR transform: ``structured.vectorize``.
+        """
         from . import handles
 
         source = user_source()
         self._schedule.apply(handles.vectorize, source, self._axis(var, "vectorize", source), var.name)
 
     def unroll(self, var: IterVar) -> None:
-        """The iterations of a loop are written out. Halide: ``unroll``, Exo: ``unroll_loop``."""
+        """The iterations of a loop are written out.
+
+        Requires: a loop of this stage, of a constant extent, that is not bound or marked yet.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 12), name="A")
+        >>> B = te.compute((8, 12), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> jo, ji = s[B].split(B.op.axis[1], factor=4)
+        >>> print(s)
+        for i in range(8):  # B
+          for j.outer in range(3):
+            for j.inner in range(4):
+              t0 = j.outer*4 + j.inner
+              B[i, t0] = A[i, t0] + 1.0
+        >>> s[B].unroll(ji)
+        >>> print(s)
+        for i in range(8):  # B
+          for j.outer in range(3):
+            for j.inner in range(4):  # unrolled
+              t0 = j.outer*4 + j.inner
+              B[i, t0] = A[i, t0] + 1.0
+
+        TVM, Halide: ``unroll``; Exo: ``unroll_loop``; MLIR transform: ``loop.unroll``.
+        """
         from . import handles
 
         source = user_source()
@@ -142,6 +295,8 @@ class LoopPrimitives(StageHandles):
         ``"auto_unroll_max_step"``: `var`'s loop and those in it are written out, innermost first, as long as what one
         writes out makes at most `pragma_value` stores. ``"unroll_explicit"``: whether loops are written out before or
         by the compiler that comes after; here it is always before, so both values mean the same and do nothing.
+
+        Requires: a loop of this stage; a number of at least 0 for ``"auto_unroll_max_step"``.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 4), name="A")

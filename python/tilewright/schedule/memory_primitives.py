@@ -16,7 +16,39 @@ class MemoryPrimitives(StageHandles):
     __slots__ = ()
 
     def set_scope(self, scope: str) -> None:
-        """The memory that the stage's tensor lives in: ``"shared"``, ``"local"`` or ``"global"``."""
+        """The memory that the stage's tensor is in: ``"shared"``, ``"local"`` (a thread's own) or ``"global"``.
+
+        Requires: for an output ``"global"``.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> i, = C.op.axis
+        >>> block, thread = s[C].split(i, factor=16)
+        >>> s[C].bind(block, te.thread_axis("blockIdx.x"))
+        >>> s[C].bind(thread, te.thread_axis("threadIdx.x"))
+        >>> s[B].compute_at(s[C], thread)
+        >>> print(s)
+        for i.outer in range(4):  # C, blockIdx.x
+          for i.inner in range(16):  # threadIdx.x
+            B: local float32[1]
+            t0 = i.outer*16 + i.inner
+            B[0] = A[t0] * 2.0
+            C[t0] = B[0] + 1.0
+        >>> s[B].compute_at(s[C], block)
+        >>> s[B].set_scope("shared")
+        >>> print(s)
+        for i.outer in range(4):  # C, blockIdx.x
+          B: shared float32[16]
+          for i.inner in range(16):  # B, threadIdx.x
+            B[i.inner] = A[i.outer*16 + i.inner] * 2.0
+          for i.inner in range(16):  # threadIdx.x
+            C[i.outer*16 + i.inner] = B[i.inner] + 1.0
+
+        TVM: ``set_scope``; Halide: ``store_in``; Exo: ``set_memory``; MLIR transform: ``structured.promote``.
+        """
         from . import handles
         from .schedule import check_scope, schedule_error
 
@@ -28,10 +60,43 @@ class MemoryPrimitives(StageHandles):
         self.scope = scope
 
     def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
-        """Pads the stage's buffer: neighbours along `axis` lie `offset` more than a multiple of `factor` elements off.
+        """Pads the buffer: neighbours along `axis` are `offset` more than a multiple of `factor` elements apart.
 
-        Rows of 32 floats of shared memory that are 33 apart begin in different banks, so that the threads of a warp
-        can read down a column: ``s[tile].storage_align(s[tile].op.axis[0], 32, 1)``. Halide: ``align_storage``.
+        Rows of 16 floats of shared memory that are 17 apart begin in different banks, so that the threads of a warp
+        can read down a column.
+
+        Requires: a spatial axis of the stage's tensor; a stage that is computed at a loop of another; an `offset` from
+        0 to ``factor - 1``, which padding of the axes further in can bring about.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((16, 16), name="A")
+        >>> B = te.compute((16, 16), lambda i, j: A[j, i], name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> AS = s.cache_read(A, "shared", [B])
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.y"))
+        >>> s[B].bind(B.op.axis[1], te.thread_axis("threadIdx.x"))
+        >>> s[AS].compute_at(s[B], B.op.axis[1])
+        >>> s[AS].bind(s[AS].op.axis[0], te.thread_axis("threadIdx.y"))
+        >>> s[AS].bind(s[AS].op.axis[1], te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i in range(16):  # B, threadIdx.y
+          for j in range(16):  # threadIdx.x
+            A.shared: shared float32[16, 16]
+            for ax0 in range(16):  # A.shared, threadIdx.y
+              for ax1 in range(16):  # threadIdx.x
+                A.shared[ax0, ax1] = A[ax0, ax1]
+            B[i, j] = A.shared[j, i]
+        >>> s[AS].storage_align(s[AS].op.axis[0], 16, 1)
+        >>> print(s)
+        for i in range(16):  # B, threadIdx.y
+          for j in range(16):  # threadIdx.x
+            A.shared: shared float32[16, 17]
+            for ax0 in range(16):  # A.shared, threadIdx.y
+              for ax1 in range(16):  # threadIdx.x
+                A.shared[ax0, ax1] = A[ax0, ax1]
+            B[i, j] = A.shared[j, i]
+
+        TVM: ``storage_align``; Halide: ``align_storage``; Exo: ``resize_dim``; MLIR transform: ``structured.pad``.
         """
         from . import handles
 
@@ -47,6 +112,44 @@ class MemoryPrimitives(StageHandles):
         """The stage's shared buffer has two places: while one is read, the next iteration's elements go to the other.
 
         They are fetched to registers before the loop that the stage is computed at goes on to compute, stored after.
+
+        Requires: a stage in shared memory that is computed at a loop of another which is not bound or marked.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> AS = s.cache_read(A, "shared", [B])
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+        >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=8)
+        >>> s[AS].compute_at(s[B], ko)
+        >>> s[AS].bind(s[AS].op.axis[0], te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i in range(8):  # B, threadIdx.x
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):
+            A.shared: shared float32[8]
+            for ax0 in range(8):  # A.shared, threadIdx.x
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+        >>> s[AS].double_buffer()
+        >>> print(s)
+        for i in range(8):  # B, threadIdx.x
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):  # filled 1 ahead
+            A.shared: shared float32[8]  # 2 places
+            for ax0 in range(8):  # A.shared, threadIdx.x
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+
+        TVM: ``double_buffer``; Halide: ``ring_buffer(2)`` with ``async``; Exo: by hand; MLIR: ``memref.multibuffer``.
         """
         from . import handles
 
@@ -55,9 +158,49 @@ class MemoryPrimitives(StageHandles):
     def software_pipeline(self, axis: IterVar, depth: int = 2, use_async: bool = False) -> None:
         """The shared buffers that are filled at a loop are filled `depth - 1` iterations before they are needed.
 
-        Each gets `depth` places, which the iterations take in turn. With `use_async`, elements are copied straight from
-        global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each thread keeps
-        what it fetched in registers until it stores it.
+        Each gets `depth` places, which the iterations take in turn. With `use_async`, elements are copied straight
+        from global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each thread
+        keeps what it fetched in registers until it stores it.
+
+        Requires: a loop of the stage's that is not bound or marked, at which stages in shared memory are computed; a
+        `depth` of at least 2; with `use_async`, that these are copies.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> AS = s.cache_read(A, "shared", [B])
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+        >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=8)
+        >>> s[AS].compute_at(s[B], ko)
+        >>> s[AS].bind(s[AS].op.axis[0], te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i in range(8):  # B, threadIdx.x
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):
+            A.shared: shared float32[8]
+            for ax0 in range(8):  # A.shared, threadIdx.x
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+        >>> s[B].software_pipeline(ko, 3, use_async=True)
+        >>> print(s)
+        for i in range(8):  # B, threadIdx.x
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):  # filled 2 ahead by cp.async
+            A.shared: shared float32[8]  # 3 places
+            for ax0 in range(8):  # A.shared, threadIdx.x
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+
+        TVM: the annotations ``software_pipeline_stage``, ``_order`` and ``_async_stages`` of ``tir.Schedule``; Halide:
+        ``ring_buffer`` with ``async``; Exo: by hand; MLIR transform: ``loop.pipeline``, ``nvgpu.create_async_groups``.
         """
         from . import handles
 
@@ -69,8 +212,32 @@ class MemoryPrimitives(StageHandles):
     def launch_bounds(self, min_blocks: int) -> None:
         """At least `min_blocks` blocks of the stage's kernel fit a multiprocessor, as far as registers go.
 
-        The assembler spills rather than give a thread more registers than that leaves. The stage is one that is
-        computed at the root. CUDA: the second argument of ``__launch_bounds__``.
+        The assembler spills rather than give a thread more registers than that leaves.
+
+        Requires: a stage that is computed at the root; at least one block.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> s[B].bind(outer, te.thread_axis("blockIdx.x"))
+        >>> s[B].bind(inner, te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i.outer in range(4):  # B, blockIdx.x
+          for i.inner in range(16):  # threadIdx.x
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+        >>> s[B].launch_bounds(2)
+        >>> print(s)
+        for i.outer in range(4):  # B, blockIdx.x, at least 2 blocks a multiprocessor
+          for i.inner in range(16):  # threadIdx.x
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+
+        CUDA: the second argument of ``__launch_bounds__``; TVM, Halide and Exo have none; MLIR: ``nvvm.minctasm``.
         """
         from . import handles
 
@@ -81,9 +248,38 @@ class MemoryPrimitives(StageHandles):
     def set_store_predicate(self, predicate: object) -> None:
         """Of threads that have the same elements one stores them: `predicate` says thread 0 of an index.
 
+        Where threads have the same elements, thread 0 alone stores them anyway, so the nest stays as it is.
+
         Requires: ``tx.equal(0)`` (or ``tx.var.equal(0)``) of a ``te.thread_axis`` on threadIdx that no element of the
         stage depends on, as after a reduction across its threads; several are taken one after the other or by te.all.
-        Where threads have the same elements, thread 0 alone stores them anyway, so the nest stays as it is.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((8, 32), name="A")
+        >>> k = te.reduce_axis((0, 32), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> tx = te.thread_axis("threadIdx.x")
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+        >>> s[B].bind(B.op.reduce_axis[0], tx)
+        >>> print(s)
+        for i in range(8):  # B, blockIdx.x
+          B.total = 0.0
+          for k in range(32):  # threadIdx.x, combined by shuffles
+            B.acc: local float32[1]
+            B.acc[0] = 0.0
+            B.acc[0] += A[i, k]
+            B.total += B.acc[0]
+          B[i] = B.total
+        >>> s[B].set_store_predicate(tx.var.equal(0))
+        >>> print(s)
+        for i in range(8):  # B, blockIdx.x
+          B.total = 0.0
+          for k in range(32):  # threadIdx.x, combined by shuffles
+            B.acc: local float32[1]
+            B.acc[0] = 0.0
+            B.acc[0] += A[i, k]
+            B.total += B.acc[0]
+          B[i] = B.total
 
         TVM: ``set_store_predicate``; Halide: ``where`` of an ``RDom``; Exo: ``specialize``; MLIR: ``scf.if``.
         """

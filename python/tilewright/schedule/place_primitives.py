@@ -18,12 +18,42 @@ class PlacePrimitives(StageHandles):
     def compute_at(self, parent: StageHandles, scope: IterVar) -> None:
         """The stage is computed inside a loop of a stage that needs it, just what that iteration needs.
 
-        Halide: ``compute_at``, MLIR transform: ``fuse_into_containing_op``.
+        Its buffer begins there; where it was in global memory it is in shared memory if the loop is one that all
+        threads of a block run together, and a thread's own if not.
+
+        Requires: `parent` reads this stage, directly or by way of others; `scope` is a loop of `parent`'s; this stage
+        is no output.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> io, ii = s[C].split(C.op.axis[0], factor=16)
+        >>> print(s)
+        B: global float32[64]
+        for i in range(64):  # B
+          B[i] = A[i] * 2.0
+        for i.outer in range(4):  # C
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            C[t0] = B[t0] + 1.0
+        >>> s[B].compute_at(s[C], io)
+        >>> print(s)
+        for i.outer in range(4):  # C
+          B: local float32[16]
+          for i in range(16):  # B
+            B[i] = A[i.outer*16 + i] * 2.0
+          for i.inner in range(16):
+            C[i.outer*16 + i.inner] = B[i.inner] + 1.0
+
+        TVM, Halide: ``compute_at``; Exo: ``fuse``, then the bounds by hand; MLIR transform:
+        ``structured.fuse_into_containing_op``.
 
         Raises
         ------
         ScheduleError
-            Where `parent` does not read this stage, directly or by way of others.
+            Where `parent` does not read this stage.
         """
         from . import handles
         from .schedule import schedule_error
@@ -43,7 +73,31 @@ class PlacePrimitives(StageHandles):
         self.attached_to = parent
 
     def compute_root(self) -> None:
-        """The stage is computed whole, before its consumers: what holds unless said otherwise. Halide: the same."""
+        """The stage is computed whole, before its consumers: what holds unless said otherwise.
+
+        Requires: nothing; it takes back an earlier `compute_at`.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> s[B].compute_at(s[C], C.op.axis[0])
+        >>> print(s)
+        for i in range(64):  # C
+          B: local float32[1]
+          B[0] = A[i] * 2.0
+          C[i] = B[0] + 1.0
+        >>> s[B].compute_root()
+        >>> print(s)
+        B: global float32[64]
+        for i in range(64):  # B
+          B[i] = A[i] * 2.0
+        for i in range(64):  # C
+          C[i] = B[i] + 1.0
+
+        TVM, Halide: ``compute_root``; Exo: ``fission``; MLIR: what there is before any fusion.
+        """
         from . import handles
 
         source = user_source()
@@ -51,7 +105,28 @@ class PlacePrimitives(StageHandles):
         self.attached_to = None
 
     def compute_inline(self) -> None:
-        """The stage is computed where it is read. Halide's default."""
+        """The stage is computed where it is read, and has neither loops nor a tensor of its own.
+
+        Requires: an elementwise stage, neither a reduction nor a scan, that is no output.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
+        >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> print(s)
+        B: global float32[64]
+        for i in range(64):  # B
+          B[i] = A[i] * 2.0
+        for i in range(64):  # C
+          C[i] = B[i] + 1.0
+        >>> s[B].compute_inline()
+        >>> print(s)
+        for i in range(64):  # C
+          C[i] = A[i] * 2.0 + 1.0
+
+        TVM: ``compute_inline``; Halide: the default; Exo: ``inline``; MLIR: ``linalg-fuse-elementwise-ops``.
+        """
         from . import handles
         from .schedule import schedule_error
 
@@ -125,6 +200,14 @@ class PlacePrimitives(StageHandles):
         >>> C = te.compute((64,), lambda j: B[j] + 1, name="C")
         >>> s = te.create_schedule(C.op)
         >>> _ = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        B: global float32[64]
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            B[t0] = A[t0] * 2.0
+        for j in range(64):  # C
+          C[j] = B[j] + 1.0
         >>> s[C].reverse_compute_inline()
         >>> print(s)
         for i.outer in range(4):  # B

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Diagnostic, ScheduleError
 from ..source import Source, user_source
 from ..te.expr import IterVar
-from ..te.program import operations, unique_name, unique_names
+from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
-from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
-from .checks import integer
+from ..te.tensor import CacheOp, ComputeOp, Operation, Tensor
 from .stage import Stage
 
 if TYPE_CHECKING:
@@ -128,101 +127,82 @@ class Schedule:
     def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
         """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.
 
-        Parameters
-        ----------
-        tensor
-            An input of the program or the tensor of a stage.
-        scope
-            ``"shared"``, ``"local"`` or ``"global"``.
-        readers
-            The stages that are to read the copy; the others go on reading `tensor`.
+        Requires: an input of the program or the tensor of a stage with one; `scope` is ``"shared"``, ``"local"`` or
+        ``"global"``; each of `readers` reads `tensor`. The stages that are not among `readers` go on reading `tensor`.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+        >>> AL = s.cache_read(A, "local", [B])
+        >>> s[AL].compute_at(s[B], outer)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          A.local: local float32[16]
+          for ax0 in range(16):  # A.local
+            t0 = i.outer*16 + ax0
+            if t0 < 60:
+              A.local[ax0] = A[t0]
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A.local[i.inner] + 1.0
+
+        TVM: ``cache_read``; Halide: ``in`` and ``store_in``; Exo: ``stage_mem``; MLIR transform:
+        ``structured.promote``.
 
         Raises
         ------
         ScheduleError
             Where a reader does not read `tensor`.
         """
-        from . import handles
+        from .making_stages import cache_read
 
-        source = user_source()
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"{source}: cache_read: expected a tensor, got {tensor!r}")
-        check_scope("cache_read", scope, source)
-        op = tensor.op if isinstance(tensor.op, PlaceholderOp) else self._stage(tensor, "cache_read", source).key
-        if op not in self.names:
-            raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
-        if op.num_outputs != 1:
-            raise schedule_error(
-                source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}"
-            )
-        given = list(readers) if isinstance(readers, Sequence) else [readers]
-        stages = [self._stage(reader, "cache_read", source) for reader in given]
-        for stage in stages:
-            if op not in self._reads[stage.key]:
-                reads = ", ".join(f"'{self.names[read]}'" for read in self._reads[stage.key]) or "nothing"
-                raise schedule_error(
-                    source,
-                    f"cache_read: expected a reader of '{self.names[op]}', "
-                    f"got stage '{stage.name}', which reads {reads}",
-                )
-        axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
-        cache = CacheOp(unique_name(f"{self.names[op]}.{scope}", self.names.values()), op.shape, op._dtypes, source)
-        cache.axis = axis
-        value = self.apply(
-            handles.cache_read, source, self.names[op], scope, [stage.handle for stage in stages], cache.name
-        )
-        self._add(cache, value, scope, [op])
-        for stage in stages:
-            self._reads[stage.key] = [cache if read is op else read for read in self._reads[stage.key]]
-        return cache.output(0)
+        return cache_read(self, tensor, scope, readers)
 
     def cache_write(self, tensor: Tensor | Sequence[Tensor], scope: str) -> Any:
         """A stage of its own for computing `tensor` in another memory, from where it is then copied.
 
-        The new stage takes over the computation and its reduction axes; the old one keeps its spatial axes and copies.
-        Comes before the old stage's axes are used.
+        Returns the new stage's tensor. The new stage takes over the computation and its reduction axes; the old one
+        keeps its spatial axes and copies. For a stage with several tensors all of them are given, and a list comes
+        back.
 
-        Returns
-        -------
-        The tensor of the new stage; a list of them where `tensor` is a list.
+        Requires: no loop of the old stage is used yet.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(60):  # B
+          B[i] = A[i] + 1.0
+        >>> BL = s.cache_write(B, "local")
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> s[BL].compute_at(s[B], outer)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          B.local: local float32[16]
+          for i in range(16):  # B.local
+            if i.outer*16 + i < 60:
+              B.local[i] = A[i.outer*16 + i] + 1.0
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = B.local[i.inner]
+
+        TVM: ``cache_write``; Halide: ``in`` of the output, with ``store_in``; Exo: ``stage_mem``; MLIR transform:
+        ``structured.promote``.
         """
-        from . import handles
+        from .making_stages import cache_write
 
-        source = user_source()
-        tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
-        for one in tensors:
-            if not isinstance(one, Tensor):
-                raise TypeError(f"{source}: cache_write: expected a tensor, got {one!r}")
-        check_scope("cache_write", scope, source)
-        stages = list(dict.fromkeys(self._stage(one, "cache_write", source) for one in tensors))
-        if len(stages) != 1:
-            raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
-        stage = stages[0]
-        op, old = stage.key, stage.op
-        if isinstance(op, ScanOp):
-            raise schedule_error(
-                source,
-                f"cache_write: expected a stage whose elements can be kept elsewhere, got the scan '{stage.name}', "
-                "which reads its own",
-            )
-        if op.num_outputs != len(tensors):
-            raise schedule_error(
-                source,
-                f"cache_write: expected all {op.num_outputs} tensors of stage '{stage.name}', got {len(tensors)}",
-            )
-        cache = CacheOp(unique_name(f"{stage.name}.{scope}", self.names.values()), op.shape, op._dtypes, source)
-        cache.axis = tuple(IterVar(axis.name, axis.dom, axis.kind, source) for axis in old.axis)
-        cache.reduce_axis = old.reduce_axis
-        stage.forget_unused_axes()
-        value = self.apply(handles.cache_write, source, stage.handle, scope, cache.name)
-        copy = CacheOp(stage.name, op.shape, op._dtypes, op.source)
-        copy.axis = old.axis
-        stage.op = copy
-        self._stages[copy] = stage
-        self._add(cache, value, scope, self._reads[op])
-        self._reads[op] = [cache]
-        made = [cache.output(one.value_index) for one in tensors]
-        return made if isinstance(tensor, Sequence) else made[0]
+        return cache_write(self, tensor, scope)
 
     def rfactor(self, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int = 0) -> Any:
         """One reduction becomes two: a new stage keeps `axis` and reduces the rest; the old one reduces `axis` alone.
@@ -272,40 +252,9 @@ class Schedule:
         Halide: ``rfactor``; TVM: ``rfactor``; Exo: by hand, ``unroll_buffer`` and ``reorder_loops``; MLIR transform:
         ``structured.split_reduction``.
         """
-        from . import handles
+        from .making_stages import rfactor
 
-        source = user_source()
-        tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
-        for one in tensors:
-            if not isinstance(one, Tensor):
-                raise TypeError(f"{source}: rfactor: expected a tensor, got {one!r}")
-        stages = list(dict.fromkeys(self._stage(one, "rfactor", source) for one in tensors))
-        if len(stages) != 1:
-            raise schedule_error(source, f"rfactor: expected tensors of one stage, got {len(stages)} stages")
-        stage = stages[0]
-        op, old = stage.key, stage.op
-        if not old.reduce_axis:
-            raise schedule_error(source, f"rfactor: expected a stage with a reduction, got '{stage.name}'")
-        position = integer(factor_axis, "rfactor", "factor_axis", source, 0) or 0
-        position += len(old.axis) + 1 if position < 0 else 0
-        if not 0 <= position <= len(old.axis):
-            known = f"from {-len(old.axis) - 1} to {len(old.axis)}"
-            raise schedule_error(source, f"rfactor: expected a factor_axis {known}, got {factor_axis}")
-        handle = stage._axis(axis, "rfactor", source)
-        name = unique_name(f"{stage.name}.rf", self.names.values())
-        value = self.apply(handles.rfactor, source, stage.handle, handle, position, name)
-        rest = stage.factored_axes(axis)
-        axes = [IterVar(one.name, one.dom, "spatial", source) for one in old.axis]
-        axes.insert(position, IterVar(axis.name, axis.dom, "spatial", source))
-        cache = CacheOp(name, tuple(one.dom[1] for one in axes if one.dom is not None), op._dtypes, source)
-        cache.axis, cache.reduce_axis = tuple(axes), rest
-        combined = CacheOp(stage.name, op.shape, op._dtypes, op.source)
-        combined.axis, combined.reduce_axis = old.axis, (axis,)
-        stage.replace_op(combined)
-        self._stages[combined] = stage
-        self._add(cache, value, "global", self._reads[op])
-        self._reads[op] = [cache]
-        return cache.output(0) if cache.num_outputs == 1 else tuple(cache._tensors)
+        return rfactor(self, tensor, axis, factor_axis)
 
     def create_group(
         self, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool = False
@@ -315,16 +264,29 @@ class Schedule:
         `outputs` are in the group, and all that they read until `inputs`, which are in it where `include_inputs` says
         so. Stages of the group that are computed at loops of others of it, before or after, stay there.
 
+        Requires: tensors of this schedule; the outputs need each of the inputs.
+
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
         >>> B = te.compute((64,), lambda i: A[i] * 2, name="B")
         >>> C = te.compute((64,), lambda i: B[i] + 1, name="C")
         >>> D = te.compute((64,), lambda i: C[i] * B[i], name="D")
         >>> s = te.create_schedule(D.op)
+        >>> io, ii = s[D].split(D.op.axis[0], factor=16)
+        >>> print(s)
+        B: global float32[64]
+        for i in range(64):  # B
+          B[i] = A[i] * 2.0
+        C: global float32[64]
+        for i in range(64):  # C
+          C[i] = B[i] + 1.0
+        for i.outer in range(4):  # D
+          for i.inner in range(16):
+            t0 = i.outer*16 + i.inner
+            D[t0] = C[t0] * B[t0]
         >>> group = s.create_group(outputs=C, inputs=A)
         >>> group
         group(B, C)
-        >>> io, ii = s[D].split(D.op.axis[0], factor=16)
         >>> group.compute_at(s[D], io)
         >>> print(s)
         for i.outer in range(4):  # D
@@ -339,40 +301,30 @@ class Schedule:
 
         TVM: ``create_group``; Halide: ``compute_at`` of each; Exo: ``fuse``; MLIR: a region of one's own.
         """
-        from .group import Group
+        from .making_stages import create_group
 
-        source = user_source()
-
-        def ops_of(tensors: Tensor | Sequence[Tensor]) -> list[Operation]:
-            given = list(tensors) if isinstance(tensors, Sequence) else [tensors]
-            for one in given:
-                if not isinstance(one, Tensor):
-                    raise TypeError(f"{source}: create_group: expected a tensor, got {one!r}")
-            return [
-                one.op if isinstance(one.op, PlaceholderOp) else self._stage(one, "create_group", source).key
-                for one in given
-            ]
-
-        ends, found, todo = ops_of(inputs), set[int](), ops_of(outputs)
-        reached = {id(op): False for op in ends}
-        while todo:
-            op = todo.pop()
-            if id(op) in reached:
-                reached[id(op)] = True
-            if id(op) in found or id(op) in reached and not include_inputs:
-                continue
-            found.add(id(op))
-            if id(op) not in reached:
-                todo.extend(self._reads.get(op, ()))
-        for op in ends:
-            if not reached[id(op)]:
-                raise schedule_error(
-                    source, f"create_group: expected inputs that the outputs need, got '{self.names[op]}'"
-                )
-        return Group([stage for stage in self._in_order() if id(stage.key) in found])
+        return create_group(self, outputs, inputs, include_inputs)
 
     def normalize(self) -> Schedule:
-        """The schedule itself: its axes all start at 0, so there is nothing to shift. TVM: ``normalize``."""
+        """The schedule itself: its axes all start at 0, so there is nothing to shift.
+
+        Requires: nothing.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> print(s)
+        for i in range(60):  # B
+          B[i] = A[i] + 1.0
+        >>> s = s.normalize()
+        >>> print(s)
+        for i in range(60):  # B
+          B[i] = A[i] + 1.0
+
+        TVM: ``normalize``; Halide, Exo (``shift_loop``) and MLIR (``affine-loop-normalize``) have loops that start
+        elsewhere.
+        """
         return self
 
     def emit(self, function: str) -> None:

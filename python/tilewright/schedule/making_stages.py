@@ -1,0 +1,166 @@
+"""What the primitives of a schedule do that make stages, or find them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..source import user_source
+from ..te.expr import IterVar
+from ..te.program import unique_name
+from ..te.recurrence import ScanOp
+from ..te.tensor import CacheOp, Operation, PlaceholderOp, Tensor
+from . import handles
+from .checks import integer
+from .group import Group
+from .schedule import check_scope, schedule_error
+
+if TYPE_CHECKING:
+    from .schedule import Schedule, TensorOrOp
+
+__all__ = ["cache_read", "cache_write", "create_group", "rfactor"]
+
+
+def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
+    """`Schedule.cache_read`."""
+    source = user_source()
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{source}: cache_read: expected a tensor, got {tensor!r}")
+    check_scope("cache_read", scope, source)
+    op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule._stage(tensor, "cache_read", source).key
+    if op not in schedule.names:
+        raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
+    if op.num_outputs != 1:
+        raise schedule_error(
+            source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}"
+        )
+    given = list(readers) if isinstance(readers, Sequence) else [readers]
+    stages = [schedule._stage(reader, "cache_read", source) for reader in given]
+    for stage in stages:
+        if op not in schedule._reads[stage.key]:
+            reads = ", ".join(f"'{schedule.names[read]}'" for read in schedule._reads[stage.key]) or "nothing"
+            raise schedule_error(
+                source,
+                f"cache_read: expected a reader of '{schedule.names[op]}', "
+                f"got stage '{stage.name}', which reads {reads}",
+            )
+    axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
+    cache = CacheOp(unique_name(f"{schedule.names[op]}.{scope}", schedule.names.values()), op.shape, op._dtypes, source)
+    cache.axis = axis
+    value = schedule.apply(
+        handles.cache_read, source, schedule.names[op], scope, [stage.handle for stage in stages], cache.name
+    )
+    schedule._add(cache, value, scope, [op])
+    for stage in stages:
+        schedule._reads[stage.key] = [cache if read is op else read for read in schedule._reads[stage.key]]
+    return cache.output(0)
+
+
+def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: str) -> Any:
+    """`Schedule.cache_write`."""
+    source = user_source()
+    tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
+    for one in tensors:
+        if not isinstance(one, Tensor):
+            raise TypeError(f"{source}: cache_write: expected a tensor, got {one!r}")
+    check_scope("cache_write", scope, source)
+    stages = list(dict.fromkeys(schedule._stage(one, "cache_write", source) for one in tensors))
+    if len(stages) != 1:
+        raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
+    stage = stages[0]
+    op, old = stage.key, stage.op
+    if isinstance(op, ScanOp):
+        raise schedule_error(
+            source,
+            f"cache_write: expected a stage whose elements can be kept elsewhere, got the scan '{stage.name}', "
+            "which reads its own",
+        )
+    if op.num_outputs != len(tensors):
+        raise schedule_error(
+            source,
+            f"cache_write: expected all {op.num_outputs} tensors of stage '{stage.name}', got {len(tensors)}",
+        )
+    cache = CacheOp(unique_name(f"{stage.name}.{scope}", schedule.names.values()), op.shape, op._dtypes, source)
+    cache.axis = tuple(IterVar(axis.name, axis.dom, axis.kind, source) for axis in old.axis)
+    cache.reduce_axis = old.reduce_axis
+    stage.forget_unused_axes()
+    value = schedule.apply(handles.cache_write, source, stage.handle, scope, cache.name)
+    copy = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+    copy.axis = old.axis
+    stage.op = copy
+    schedule._stages[copy] = stage
+    schedule._add(cache, value, scope, schedule._reads[op])
+    schedule._reads[op] = [cache]
+    made = [cache.output(one.value_index) for one in tensors]
+    return made if isinstance(tensor, Sequence) else made[0]
+
+
+def rfactor(schedule: Schedule, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int) -> Any:
+    """`Schedule.rfactor`."""
+    source = user_source()
+    tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
+    for one in tensors:
+        if not isinstance(one, Tensor):
+            raise TypeError(f"{source}: rfactor: expected a tensor, got {one!r}")
+    stages = list(dict.fromkeys(schedule._stage(one, "rfactor", source) for one in tensors))
+    if len(stages) != 1:
+        raise schedule_error(source, f"rfactor: expected tensors of one stage, got {len(stages)} stages")
+    stage = stages[0]
+    op, old = stage.key, stage.op
+    if not old.reduce_axis:
+        raise schedule_error(source, f"rfactor: expected a stage with a reduction, got '{stage.name}'")
+    position = integer(factor_axis, "rfactor", "factor_axis", source, 0) or 0
+    position += len(old.axis) + 1 if position < 0 else 0
+    if not 0 <= position <= len(old.axis):
+        known = f"from {-len(old.axis) - 1} to {len(old.axis)}"
+        raise schedule_error(source, f"rfactor: expected a factor_axis {known}, got {factor_axis}")
+    handle = stage._axis(axis, "rfactor", source)
+    name = unique_name(f"{stage.name}.rf", schedule.names.values())
+    value = schedule.apply(handles.rfactor, source, stage.handle, handle, position, name)
+    rest = stage.factored_axes(axis)
+    axes = [IterVar(one.name, one.dom, "spatial", source) for one in old.axis]
+    axes.insert(position, IterVar(axis.name, axis.dom, "spatial", source))
+    cache = CacheOp(name, tuple(one.dom[1] for one in axes if one.dom is not None), op._dtypes, source)
+    cache.axis, cache.reduce_axis = tuple(axes), rest
+    combined = CacheOp(stage.name, op.shape, op._dtypes, op.source)
+    combined.axis, combined.reduce_axis = old.axis, (axis,)
+    stage.replace_op(combined)
+    schedule._stages[combined] = stage
+    schedule._add(cache, value, "global", schedule._reads[op])
+    schedule._reads[op] = [cache]
+    return cache.output(0) if cache.num_outputs == 1 else tuple(cache._tensors)
+
+
+def create_group(
+    schedule: Schedule, outputs: Tensor | Sequence[Tensor], inputs: Tensor | Sequence[Tensor], include_inputs: bool
+) -> Group:
+    """`Schedule.create_group`."""
+    source = user_source()
+
+    def ops_of(tensors: Tensor | Sequence[Tensor]) -> list[Operation]:
+        given = list(tensors) if isinstance(tensors, Sequence) else [tensors]
+        for one in given:
+            if not isinstance(one, Tensor):
+                raise TypeError(f"{source}: create_group: expected a tensor, got {one!r}")
+        return [
+            one.op if isinstance(one.op, PlaceholderOp) else schedule._stage(one, "create_group", source).key
+            for one in given
+        ]
+
+    ends, found, todo = ops_of(inputs), set[int](), ops_of(outputs)
+    reached = {id(op): False for op in ends}
+    while todo:
+        op = todo.pop()
+        if id(op) in reached:
+            reached[id(op)] = True
+        if id(op) in found or id(op) in reached and not include_inputs:
+            continue
+        found.add(id(op))
+        if id(op) not in reached:
+            todo.extend(schedule._reads.get(op, ()))
+    for op in ends:
+        if not reached[id(op)]:
+            raise schedule_error(
+                source, f"create_group: expected inputs that the outputs need, got '{schedule.names[op]}'"
+            )
+    return Group([stage for stage in schedule._in_order() if id(stage.key) in found])
