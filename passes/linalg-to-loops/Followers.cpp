@@ -61,6 +61,12 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
   if (position >= first)
     return error() << "expected a loop of stage '" << producer.name << "' around its reduction, got '"
                    << stage.attachAxis->name << "' in it";
+  for (ScheduledStage *each : {&producer, &stage})
+    for (Axis *loop : ArrayRef(each->loops).drop_front(each == &producer ? position + 1 : 0))
+      if (loop->bind && *loop->bind < schedule::ThreadTag::ThreadIdxX)
+        return error() << "expected all that one iteration of loop '" << stage.attachAxis->name
+                       << "' computes to be computed by one block, got axis '" << loop->name << "' of stage '" << each->name
+                       << "' in it bound to " << schedule::stringifyThreadTag(*loop->bind);
   if (!getReadAxes(stage, reads))
     return error() << "expected stage '" << stage.name << "' to read stage '" << producer.name
                    << "' at its axes, each once, got other indices: use compute_at of stage '" << producer.name << "'";

@@ -47,11 +47,6 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(te::kScanAttr, builder.getUnitAttr());
   if (axis->autoUnroll)
     autoUnrolled.push_back({loop, *axis->autoUnroll});
-  if (axis->pipelineDepth) {
-    loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
-    if (axis->pipelineAsync)
-      loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
-  }
   if (axis->stage->minBlocks && !axis->stage->attachStage && isa<func::FuncOp>(loop->getParentOp()))
     loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*axis->stage->minBlocks));
   loopValues[axis->dim] = loop.getInductionVar();
@@ -69,8 +64,14 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   OpBuilder::InsertionGuard guard(builder);
   auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
   // One iteration needs no loop, unless it says something of the launch.
-  if (!extent || extent.getValue() != 1 || axis->bind)
-    openLoop(axis);
+  if (!extent || extent.getValue() != 1 || axis->bind) {
+    scf::ForOp loop = openLoop(axis);
+    if (axis->pipelineDepth && withAttached) {
+      loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
+      if (axis->pipelineAsync)
+        loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
+    }
+  }
   if (withAttached && axis->stage->bufferAxis == axis && failed(allocate(*axis->stage)))
     return failure();
   if (withAttached)

@@ -29,7 +29,10 @@ public:
 
 private:
   bool isBuffer(Value memref) const { return places.contains(memref); }
+  bool isBufferAlloc(Operation *op) const { return isa<memref::AllocOp>(op) && isBuffer(op->getResult(0)); }
   LogicalResult collect();
+  llvm::SmallSetVector<Operation *, 8> getNeeded(ArrayRef<Operation *> ops);
+  LogicalResult checkReads();
   LogicalResult checkStore(memref::StoreOp store);
   /// What producers do for an iteration: all of it, or the half before or after the registers.
   enum class Part { Whole, ToRegisters, FromRegisters };
@@ -49,6 +52,7 @@ private:
   llvm::SmallMapVector<Value, Value, 4> places;   // by buffer: the one with places for `depth` of it
   llvm::SmallSetVector<Operation *, 8> nests;     // of the loop's body: those that fill buffers
   llvm::SmallSetVector<Operation *, 8> producers; // the nests and what they need
+  llvm::SmallSetVector<Operation *, 8> consumers; // the others and what they need
   SmallVector<Value> registers;                   // one a store of the producers
 };
 } // namespace
@@ -62,14 +66,11 @@ LogicalResult Pipeliner::collect() {
   if (places.empty())
     return loop.emitError("software_pipeline: expected a loop that fills shared buffers, got one that fills none");
 
-  llvm::SmallDenseSet<Value> written; // what the rest of the body writes
   for (Operation &op : loop.getBody()->without_terminator()) {
     LogicalResult valid = success();
     op.walk([&](memref::StoreOp store) {
-      if (!isBuffer(store.getMemRef())) {
-        written.insert(store.getMemRef());
+      if (!isBuffer(store.getMemRef()))
         return;
-      }
       nests.insert(&op);
       if (succeeded(valid))
         valid = checkStore(store);
@@ -77,25 +78,63 @@ LogicalResult Pipeliner::collect() {
     if (failed(valid))
       return failure();
   }
-  for (Operation *op : nests)
-    if (op->walk([&](memref::LoadOp load) {
-            return written.contains(load.getMemRef()) || isBuffer(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
-          }).wasInterrupted())
+  producers = getNeeded(nests.getArrayRef());
+  SmallVector<Operation *> rest;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!producers.contains(&op) && !isBufferAlloc(&op))
+      rest.push_back(&op);
+  consumers = getNeeded(rest);
+  return checkReads();
+}
+
+/// In the order of the body: `ops`, what they need, and what fills the arrays of a thread's own that they read.
+llvm::SmallSetVector<Operation *, 8> Pipeliner::getNeeded(ArrayRef<Operation *> ops) {
+  Block *body = loop.getBody();
+  SmallVector<Operation *> pending(ops);
+  llvm::SmallDenseSet<Operation *> needed(ops.begin(), ops.end());
+  auto add = [&](Operation *op) {
+    if (op && !isBufferAlloc(op) && needed.insert(op).second)
+      pending.push_back(op);
+  };
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == body)
+          add(def);
+    });
+    if (isa<memref::AllocaOp>(op))
+      for (Operation *user : op->getUsers())
+        if (auto store = dyn_cast<memref::StoreOp>(user); store && store.getMemRef() == op->getResult(0))
+          add(body->findAncestorOpInBlock(*store));
+  }
+  llvm::SmallSetVector<Operation *, 8> inOrder;
+  for (Operation &op : *body)
+    if (needed.contains(&op))
+      inOrder.insert(&op);
+  return inOrder;
+}
+
+/// Producers run ahead: they may read what they compute themselves, but nothing else that the loop computes.
+LogicalResult Pipeliner::checkReads() {
+  auto isOwn = [&](Value memref) {
+    Operation *alloca = memref.getDefiningOp<memref::AllocaOp>();
+    return alloca && loop->isProperAncestor(alloca);
+  };
+  llvm::SmallDenseSet<Value> written;
+  bool writesMore = false;
+  loop.getBody()->walk([&](memref::StoreOp store) {
+    if (isOwn(store.getMemRef()))
+      return;
+    written.insert(store.getMemRef());
+    writesMore |= !isBuffer(store.getMemRef()) && producers.contains(loop.getBody()->findAncestorOpInBlock(*store));
+  });
+  for (Operation *op : producers)
+    if (writesMore || op->walk([&](memref::LoadOp load) {
+                          return written.contains(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
+                        }).wasInterrupted())
       return op->emitError("software_pipeline: expected a stage that reads what is there before the loop, got one that reads "
                            "what the same iteration computes");
-  // In the order of the body, each with what it needs.
-  auto pending = llvm::to_vector(nests);
-  llvm::SmallDenseSet<Operation *> needed(nests.begin(), nests.end());
-  while (!pending.empty())
-    pending.pop_back_val()->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *op = operand.getDefiningOp();
-            op && op->getBlock() == loop.getBody() && !isa<memref::AllocOp>(op) && needed.insert(op).second)
-          pending.push_back(op);
-    });
-  for (Operation &op : *loop.getBody())
-    if (needed.contains(&op))
-      producers.insert(&op);
   return success();
 }
 
@@ -181,22 +220,28 @@ void Pipeliner::emitProducers(Value k, Part part) {
   mapping.map(loop.getInductionVar(), k);
   unsigned number = 0;
   for (Operation *producer : producers) {
+    bool isNest = nests.contains(producer);
+    // What was fetched is not fetched again.
+    if (part == Part::FromRegisters && !isNest && !isMemoryEffectFree(producer))
+      continue;
     Operation *copy = builder.clone(*producer, mapping);
-    SmallVector<memref::StoreOp> stores;
-    copy->walk([&](memref::StoreOp store) {
-      if (isBuffer(store.getMemRef()))
-        stores.push_back(store);
-    });
+    if (!isNest)
+      continue;
+    SmallVector<memref::StoreOp> stores, others;
+    copy->walk([&](memref::StoreOp store) { (isBuffer(store.getMemRef()) ? stores : others).push_back(store); });
     if (part != Part::Whole)
       for (memref::StoreOp store : stores)
         useRegisters(store, copy, part, number++);
-    // What was fetched is not fetched again.
-    if (part == Part::FromRegisters && !stores.empty())
+    if (part == Part::FromRegisters) {
+      for (memref::StoreOp store : others)
+        store.erase();
       copy->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
         if (op != copy && isOpTriviallyDead(op))
           op->erase();
       });
-    if (!stores.empty())
+    }
+    // A store without a loop around it is gone once its value is in a register.
+    if (part != Part::ToRegisters || !isa<memref::StoreOp>(producer))
       usePlace(copy, k);
   }
 }
@@ -249,10 +294,8 @@ LogicalResult Pipeliner::run() {
   }
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), k);
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (!nests.contains(&op) && !(op.getNumResults() && isBuffer(op.getResult(0))))
-      usePlace(builder.clone(op, mapping), k);
-  }
+  for (Operation *op : consumers)
+    usePlace(builder.clone(*op, mapping), k);
   if (!isAsync)
     emitIfInside(ahead, [&] { emitProducers(ahead, Part::FromRegisters); });
   loop.erase();

@@ -89,3 +89,71 @@ def test_a_shuffle_is_left_to_no_thread_alone() -> None:
     a = np.arange(3, dtype="float32").reshape(3, 1)
     (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((1, 3), "float32")])
     np.testing.assert_array_equal(b, a.T)
+
+
+def test_a_pipeline_that_fetches_one_element() -> None:
+    """Its store stands in no loop, and is gone once the element is in a register."""
+    A, B = te.placeholder((1, 14), name="A"), te.placeholder((14, 16), name="B")
+    k = te.reduce_axis((0, 14), "k")
+    C = te.compute((1, 16), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    shared = s.cache_read(A, "shared", [C])
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[shared].compute_at(s[C], k)
+    s[C].software_pipeline(k, 3)
+    a, b = np.arange(14, dtype="float32").reshape(1, 14), np.ones((14, 16), "float32")
+    (c,) = testing.run(tw.build(s, [A, B, C], target="sim"), [a, b], [((1, 16), "float32")])
+    np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+def test_a_reduction_that_is_computed_an_iteration_ahead(columns: int) -> None:
+    """What it is summed up in goes ahead with it."""
+    A = te.placeholder((9, columns, 20), name="A")
+    k = te.reduce_axis((0, 20), "k")
+    B = te.compute((9, columns), lambda i, j: te.sum(A[i, j, k], axis=k), name="B")
+    C = te.compute((9, columns), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    one, i = s[C].split(C.op.axis[0], nparts=1)
+    s[C].bind(one, te.thread_axis("blockIdx.x"))
+    s[B].set_scope("shared")
+    s[B].compute_at(s[C], i)
+    s[B].double_buffer()
+    a = np.arange(180 * columns, dtype="float32").reshape(9, columns, 20)
+    (c,) = testing.run(tw.build(s, [A, C], target="sim"), [a], [((9, columns), "float32")])
+    np.testing.assert_array_equal(c, 2 * a.sum(axis=2))
+
+
+def test_a_decomposed_reduction_whose_loop_is_a_pipeline() -> None:
+    """Of the loops that it becomes, one fills the shared buffer."""
+    A = te.placeholder((8, 12), name="A")
+    k = te.reduce_axis((0, 12), "k")
+    B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    shared = s.cache_read(A, "shared", [B])
+    one, i = s[B].split(B.op.axis[0], nparts=1)
+    s[B].bind(one, te.thread_axis("blockIdx.x"))
+    s[B].reorder(k, i)
+    s[shared].compute_at(s[B], i)
+    s[B].software_pipeline(i, 2)
+    a = np.arange(96, dtype="float32").reshape(8, 12)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((8,), "float32")])
+    np.testing.assert_array_equal(b, a.sum(axis=1))
+
+
+@pytest.mark.parametrize("whose", ["B", "C"])
+def test_a_follower_sees_what_its_block_computed(whose: str) -> None:
+    A = te.placeholder((6, 7), name="A")
+    B = te.compute((6, 7), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((6, 7), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule([B.op, C.op])
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[C].reverse_compute_at(s[B], B.op.axis[0])
+    s[B if whose == "B" else C].bind((B if whose == "B" else C).op.axis[1], te.thread_axis("blockIdx.y"))
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, B, C], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 2}: error: reverse_compute_at: expected all that one iteration of loop 'i' "
+        f"computes to be computed by one block, got axis 'j' of stage '{whose}' in it bound to blockIdx.y\n"
+        "(lowering f from linalg to loops)"
+    )
