@@ -67,7 +67,9 @@ _missing = attribute_of("", f"module {__name__!r}")
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name in ("nd", "runtime", "testing", "tir", "transform"):
+    if name == "TVMError":
+        return TilewrightError
+    if name in ("ir", "nd", "runtime", "testing", "tir", "transform"):
         return import_module(f".{name}", __name__)
     if name == "device":
         return import_module(".runtime.device", __name__).device

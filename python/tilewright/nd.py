@@ -12,6 +12,7 @@ array([1., 1., 1., 1.], dtype=float32)
 
 from __future__ import annotations
 
+from .compat import attribute_of
 from .runtime.device import Device, cpu, cuda, device, gpu
 from .runtime.memory import PoolStats, pool_of
 from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
@@ -30,3 +31,6 @@ def stats(device: Device | None = None) -> PoolStats:
 def release(device: Device | None = None) -> None:
     """Gives the memory that the pool keeps for reuse back: to the driver, or for the cpu to the system."""
     pool_of(cpu() if device is None else device).release()
+
+
+__getattr__ = attribute_of("nd", "module 'tilewright.nd'")

@@ -5,17 +5,24 @@ A bound here is never a guess that made a test pass: it is what the computation'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from .compat import attribute_of
+
 if TYPE_CHECKING:
     from .driver import Function
+    from .runtime import Device
 
-__all__ = ["assert_allclose", "assert_within", "dot_bound", "poisoned", "run", "unit_roundoff"]
+__all__ = [
+    "assert_allclose", "assert_within", "device_enabled", "dot_bound", "enabled_targets", "main", "parametrize_targets",
+    "poisoned", "requires_cuda", "requires_gpu", "requires_llvm", "run", "unit_roundoff", "uses_gpu",
+]  # fmt: skip
 
 
 def unit_roundoff(dtype: Any) -> float:
@@ -89,3 +96,71 @@ def run(
         if before.tobytes() != after.tobytes():
             raise AssertionError("an input was written to")
     return given[len(inputs) :]
+
+
+# What tests for TVM use. pytest comes with the first use of what needs it.
+
+
+def device_enabled(target: str) -> bool:
+    """True where this machine can run programs for a target.
+
+    >>> device_enabled("llvm"), device_enabled("sim")
+    (True, True)
+    """
+    from .runtime.device import device
+
+    return device(target).exist
+
+
+def enabled_targets() -> list[tuple[str, Device]]:
+    """The targets of TVM's that this machine can run programs for, with the device for each."""
+    from .runtime.device import device
+
+    return [(target, device(target)) for target in ("llvm", "cuda") if device_enabled(target)]
+
+
+def parametrize_targets(*targets: str) -> Any:
+    """A decorator: the test runs for each of `targets` as its ``target`` and ``dev``, where the machine can.
+
+    All of TVM's targets are meant where none is given.
+    """
+    if len(targets) == 1 and callable(targets[0]):
+        return parametrize_targets()(targets[0])
+    import pytest
+
+    from .runtime.device import device
+
+    cases = [
+        pytest.param(
+            target, device(target), marks=() if device_enabled(target) else pytest.mark.skip(f"no device for {target}")
+        )
+        for target in targets or ("llvm", "cuda")
+    ]
+    return pytest.mark.parametrize(("target", "dev"), cases)
+
+
+def requires_gpu(test: Callable[..., Any] | None = None) -> Any:
+    """A decorator: the test is skipped on a machine without a GPU."""
+    import pytest
+
+    mark = pytest.mark.skipif(not device_enabled("cuda"), reason="needs an NVIDIA GPU and its driver")
+    return mark if test is None else mark(test)
+
+
+uses_gpu = requires_cuda = requires_gpu
+
+
+def requires_llvm(test: Callable[..., Any] | None = None) -> Any:
+    """A decorator that changes nothing: there is a processor everywhere."""
+    return test if test is not None else lambda given: given
+
+
+def main() -> None:
+    """Runs the tests of the script that calls it and exits."""
+    import pytest
+
+    frame = sys._getframe(1)
+    sys.exit(pytest.main([frame.f_globals["__file__"], *sys.argv[1:]]))
+
+
+__getattr__ = attribute_of("testing", "module 'tilewright.testing'")

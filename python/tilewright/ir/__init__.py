@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mlir.ir import Context, DialectRegistry, Location, Module
 
+from ..compat import attribute_of
 from . import _schedule_ops_gen as schedule
 from . import _te_ops_gen as te
 
@@ -47,3 +48,6 @@ def context() -> Context:
     # process. A program has one function and few kernels, so its threads would have little to do.
     made.enable_multithreading(False)
     return made
+
+
+__getattr__ = attribute_of("ir", "module 'tilewright.ir'")

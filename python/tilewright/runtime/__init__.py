@@ -3,6 +3,8 @@
 Nothing here touches a driver when it is imported.
 """
 
+from ..compat import attribute_of
+from ..te.functions import const
 from .arguments import Argument, Signature, Symbol
 from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
 from .memory import PoolStats
@@ -24,6 +26,7 @@ __all__ = [
     "Stream",
     "Symbol",
     "Timing",
+    "const",
     "cpu",
     "cuda",
     "current_stream",
@@ -32,3 +35,5 @@ __all__ = [
     "synchronize",
     "time_evaluator",
 ]
+
+__getattr__ = attribute_of("runtime", "module 'tilewright.runtime'")

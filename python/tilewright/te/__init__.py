@@ -24,6 +24,7 @@ from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, co
 
 # isort: split
 # At the end: a schedule is made of the above.
+from .. import schedule as schedule
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [

@@ -174,6 +174,71 @@ def test_expressions_of_tir() -> None:
     assert str(tvm.tir.indexdiv(x, 4)) == "x // 4"
 
 
+def test_nodes_of_tir_are_their_operators() -> None:
+    x, y, tir = tvm.tir.Var("x", "int32"), tvm.tir.Var("y", "int32"), tvm.tir
+    for node, text in (
+        (tir.Add(x, 1), "x + 1"),
+        (tir.Sub(1, x), "1 - x"),
+        (tir.Mul(x, y), "x * y"),
+        (tir.Div(x, 4), str(te.truncdiv(x, 4))),
+        (tir.Mod(x, 4), str(te.truncmod(x, 4))),
+        (tir.FloorDiv(x, 4), "x // 4"),
+        (tir.FloorMod(x, 4), "x % 4"),
+        (tir.Min(x, y), str(te.min(x, y))),
+        (tir.Max(x, y), str(te.max(x, y))),
+        (tir.EQ(x, 2), "x == 2"),
+        (tir.NE(x, 2), "x != 2"),
+        (tir.LT(x, 2), "x < 2"),
+        (tir.LE(x, 2), "x <= 2"),
+        (tir.GT(x, 2), "x > 2"),
+        (tir.GE(x, 2), "x >= 2"),
+        (tir.And(x > 1, y > 1), str(te.all(x > 1, y > 1))),
+        (tir.Or(x > 1, y > 1), str(te.any(x > 1, y > 1))),
+        (tir.Not(x > 1), str(~(x > 1))),
+        (tir.shift_left(x, 2), str(te.left_shift(x, 2))),
+        (tir.shift_right(x, 2), str(te.right_shift(x, 2))),
+        (tir.likely(x > 1), "x > 1"),
+        (tir.infinity("float64"), "inf"),
+        (tvm.runtime.const(3, "int32"), "3"),
+    ):
+        assert str(node) == text
+    assert te.schedule.Schedule is te.Schedule and tvm.TVMError is tvm.TilewrightError
+
+
+def test_what_tests_use() -> None:
+    def test(target: str = "", dev: object = None) -> None: ...
+
+    assert tvm.testing.enabled_targets()[0] == ("llvm", tvm.cpu())
+    assert tvm.testing.device_enabled("sim") and tvm.testing.device_enabled("cuda") == tvm.cuda(0).exist
+    for decorator in (tvm.testing.parametrize_targets, tvm.testing.parametrize_targets("llvm", "sim")):
+        marked = decorator(test)
+        (mark,) = marked.pytestmark
+        assert mark.args[0] == ("target", "dev") and mark.args[1][0].values == ("llvm", tvm.cpu())
+        assert len(mark.args[1]) == 2
+        del marked.pytestmark
+    for decorator in (tvm.testing.requires_gpu, tvm.testing.requires_cuda, tvm.testing.uses_gpu):
+        assert decorator(test).pytestmark[-1].args == (not tvm.cuda(0).exist,)
+        assert decorator()(test) is test
+    assert tvm.testing.requires_llvm(test) is test and tvm.testing.requires_llvm()(test) is test
+
+
+# What te.__init__ of v0.19 has.
+TE = """
+    any all min_value max_value trace exp erf tanh sigmoid log tan cos sin sqrt rsqrt floor ceil sinh cosh log2 log10
+    asin asinh acos acosh atan atanh trunc abs round nearbyint power popcount fmod if_then_else isnan isfinite isinf
+    div indexdiv indexmod truncdiv truncmod floordiv floormod comm_reducer min max sum add subtract multiply
+    Schedule Stage create_schedule SpecializedCondition AXIS_SEPARATOR TensorSlice Tensor decl_tensor_intrin tag_scope
+    placeholder compute scan extern var size_var const thread_axis reduce_axis create_prim_func extern_primfunc
+    PlaceholderOp ComputeOp TensorComputeOp ScanOp ExternOp HybridOp gradient hybrid TensorIntrin
+    schedule operation tensor autodiff tag tensor_intrin
+"""
+
+
+@pytest.mark.parametrize("name", TE.split())
+def test_every_name_of_te_is_there_or_has_a_replacement(name: str) -> None:
+    assert hasattr(te, name) or f"te.{name}" in REPLACEMENTS
+
+
 def test_tags() -> None:
     A = te.placeholder((4,), name="A")
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import tilewright as tvm
-from compat import scripts
+from compat import scripts, tutorials
+
+SCRIPTS = [*scripts.SCRIPTS, *tutorials.SCRIPTS]
 
 
-@pytest.mark.parametrize("script", scripts.SCRIPTS, ids=lambda script: script.__name__)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_script(script, target: str) -> None:
     s, args, inputs, output, reference = script()
     print(tvm.lower(s, args, simple_mode=True))
@@ -26,7 +28,7 @@ def test_script(script, target: str) -> None:
     assert evaluator(*arrays, out).mean > 0
 
 
-@pytest.mark.parametrize("script", scripts.SCRIPTS, ids=lambda script: script.__name__)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_scripts_compile_for_cuda(script) -> None:
     s, args, *_ = script()
     func = tvm.build(s, args, tvm.target.Target("cuda -arch=sm_90a"), name=script.__name__)
