@@ -130,11 +130,45 @@ def scaled(n, *, lanes: int = 1):
 
 def test_divisible_extents_need_no_predicate() -> None:
     assert "scf.if" in str(tw.lower(*scaled(te.var("n")))), "what is known makes the difference"
+    assert " if " in str(scaled(te.var("n"))[0])
     for n in (te.var("n", divisible_by=64), te.size_var("n", divisible_by=128, min=1)):
         text = str(tw.lower(*scaled(n, lanes=4)))
         assert "scf.if" not in text
+        assert " if " not in str(scaled(n, lanes=4)[0]), "nor does print(s) show one"
         ptx = tw.build(*scaled(n, lanes=4), tw.Target("cuda", arch="sm_90a")).ptx
         assert ".v4" in ptx and "setp" not in ptx
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_one_build_serves_every_extent(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Symbolic extents are arguments: nothing is compiled again when they change."""
+    n, m = te.var("n"), te.size_var("m")
+    A, B = te.placeholder((n, m), name="A"), te.placeholder((m,), name="B")
+    k = te.reduce_axis((0, m), name="k")
+    C = te.compute((n,), lambda i: te.sum(A[i, k] * B[k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    block, thread = s[C].split(C.op.axis[0], factor=8)
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].bind(thread, te.thread_axis("threadIdx.x"))
+    function = tw.build(s, [A, B, C], target)
+    function(np.ones((2, 2), "float32"), np.ones(2, "float32"), np.empty(2, "float32"))
+
+    def compiled(*_: object, **__: object) -> None:
+        raise AssertionError("something was compiled")
+
+    from mlir.execution_engine import ExecutionEngine
+    from mlir.passmanager import PassManager
+
+    monkeypatch.setattr(PassManager, "parse", compiled)
+    monkeypatch.setattr(PassManager, "run", compiled)
+    monkeypatch.setattr(ExecutionEngine, "__init__", compiled)
+    with pytest.raises(AssertionError, match="something was compiled"):
+        tw.build(s, [A, B, C], target)
+    for rows, columns in ((1, 1), (7, 3), (8, 8), (33, 20), (0, 4), (5, 0)):
+        a = np.random.default_rng(rows).integers(-4, 4, (rows, columns)).astype("float32")
+        b, c = np.arange(columns, dtype="float32"), np.full(rows, np.nan, "float32")
+        function(a, b, c)
+        np.testing.assert_array_equal(c, a @ b)
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])
