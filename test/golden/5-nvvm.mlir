@@ -31,9 +31,9 @@ module attributes {gpu.container_module} {
       %22 = llvm.getelementptr inbounds|nuw %arg0[%21] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       %23 = llvm.load %22 : !llvm.ptr -> f32
       nvvm.barrier0
-      %24 = llvm.mul %12, %2 overflow<nsw, nuw> : i32
-      %25 = llvm.add %24, %11 overflow<nsw, nuw> : i32
-      %26 = llvm.getelementptr inbounds|nuw %7[%25] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      %24 = llvm.mul %12, %2 overflow<nsw> : i32
+      %25 = llvm.add %24, %11 : i32
+      %26 = llvm.getelementptr %7[%25] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
       llvm.store %23, %26 : f32, !llvm.ptr<3>
       %27 = llvm.add %18, %12 : i32
       %28 = llvm.mul %9, %2 overflow<nsw> : i32
@@ -42,7 +42,7 @@ module attributes {gpu.container_module} {
       %31 = llvm.add %30, %29 overflow<nsw, nuw> : i32
       %32 = llvm.getelementptr inbounds|nuw %arg1[%31] : (!llvm.ptr, i32) -> !llvm.ptr, f32
       %33 = llvm.load %32 : !llvm.ptr -> f32
-      %34 = llvm.getelementptr inbounds|nuw %8[%25] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      %34 = llvm.getelementptr %8[%25] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
       llvm.store %33, %34 : f32, !llvm.ptr<3>
       nvvm.barrier0
       llvm.br ^bb3(%6 : i32)
@@ -51,12 +51,12 @@ module attributes {gpu.container_module} {
       llvm.cond_br %36, ^bb4, ^bb5
     ^bb4:  // pred: ^bb3
       %37 = llvm.load %13 : !llvm.ptr -> f32
-      %38 = llvm.add %24, %35 overflow<nsw, nuw> : i32
-      %39 = llvm.getelementptr inbounds|nuw %7[%38] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      %38 = llvm.add %35, %24 : i32
+      %39 = llvm.getelementptr %7[%38] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
       %40 = llvm.load %39 : !llvm.ptr<3> -> f32
-      %41 = llvm.mul %35, %2 overflow<nsw, nuw> : i32
-      %42 = llvm.add %41, %11 overflow<nsw, nuw> : i32
-      %43 = llvm.getelementptr inbounds|nuw %8[%42] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+      %41 = llvm.mul %35, %2 overflow<nsw> : i32
+      %42 = llvm.add %41, %11 : i32
+      %43 = llvm.getelementptr %8[%42] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
       %44 = llvm.load %43 : !llvm.ptr<3> -> f32
       %45 = llvm.fmul %40, %44 {fastmathFlags = #llvm.fastmath<contract>} : f32
       %46 = llvm.fadd %37, %45 {fastmathFlags = #llvm.fastmath<contract>} : f32
