@@ -1,5 +1,5 @@
 //===- VectorizeLinalgLoops.cpp - linalg on memrefs as vectorised loops ---===//
-#include "passes/PassSupport.h"
+#include "passes/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -10,7 +10,6 @@
 using namespace mlir;
 
 namespace tilewright {
-#define GEN_PASS_DECL_VECTORIZELINALGLOOPS
 #define GEN_PASS_DEF_VECTORIZELINALGLOOPS
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
