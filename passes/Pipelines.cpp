@@ -32,6 +32,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // Before loads become vectors: one of i1 would be packed into bits.
   pm.addPass(createStoreBoolsAsBytes());
+  pm.addNestedPass<func::FuncOp>(createDistributePrivateBuffers());
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addPass(createMapLoopsToGPU());
   pm.addNestedPass<func::FuncOp>(createPipelineLoops());
@@ -67,7 +68,6 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
-  kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizerPass());

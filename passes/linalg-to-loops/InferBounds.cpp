@@ -72,10 +72,10 @@ static LogicalResult verifyBinds(ScheduledStage &stage) {
     // Threads that reduce together all have the result.
     if (!loop->bind || loop->isReduce || loop->bind == schedule::ThreadTag::VThread)
       continue;
-    StringRef whose = !isThread(*loop->bind) ? "block" : stage.scope == schedule::Scope::Local ? "thread" : "";
-    if (!whose.empty())
-      return emitError(loop->loc) << "bind: expected no axis of stage '" << stage.name << "' on a " << whose
-                                  << " index, as each " << whose << " has a buffer of its own in "
+    // Of a buffer in local memory each thread keeps what it stores; distribute-private-buffers sees to the reads.
+    if (!isThread(*loop->bind))
+      return emitError(loop->loc) << "bind: expected no axis of stage '" << stage.name
+                                  << "' on a block index, as each block has a buffer of its own in "
                                   << schedule::stringifyScope(*stage.scope) << " memory, got '" << loop->name << "' on "
                                   << schedule::stringifyThreadTag(*loop->bind);
   }

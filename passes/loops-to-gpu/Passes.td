@@ -5,6 +5,35 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
+def DistributePrivateBuffers : Pass<"distribute-private-buffers", "mlir::func::FuncOp"> {
+  let summary = "Of a private buffer that threads fill together, each thread keeps its part";
+  let description = [{
+    Run in sequence, the loops on thread indices fill a private buffer around them with the elements of all threads. Each
+    thread has a buffer of its own, so it can only read what it stored itself: in all accesses the index of the thread
+    must be the same digit of the element's number. The buffer is then as large as one thread's part.
+
+    ```mlir
+    %b = memref.alloca() : memref<64xf32, #gpu.address_space<private>>
+    scf.for %o = %c0 to %c2 step %c1 {
+      scf.for %t = %c0 to %c8 step %c1 {
+        scf.for %v = %c0 to %c4 step %c1 {
+          %at = affine.apply affine_map<(o, t, v) -> (o * 32 + t * 4 + v)>(%o, %t, %v)
+          memref.store %x, %b[%at] : memref<64xf32, #gpu.address_space<private>>
+        }
+      } {schedule.bind = #schedule.thread<threadIdx.x>}
+    }
+    ```
+    becomes
+    ```mlir
+    %b = memref.alloca() : memref<8xf32, #gpu.address_space<private>>
+    ...
+          %at = affine.apply affine_map<(o, v) -> (o * 4 + v)>(%o, %v)
+          memref.store %x, %b[%at] : memref<8xf32, #gpu.address_space<private>>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::memref::MemRefDialect"];
+}
+
 def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> {
   let summary = "Loops on virtual threads are distributed over the ops of their bodies";
   let description = [{

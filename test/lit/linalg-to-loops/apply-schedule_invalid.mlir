@@ -356,33 +356,6 @@ schedule.of @f {
 
 // -----
 
-// Each thread would have a part of what all of it is read from.
-func.func @f(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<8x8xf32> {te.name = "C", te.output}) -> tensor<8x8xf32> {
-  %B = te.compute "B" (%i: 64) {
-    %a = te.read %A[%i] : tensor<64xf32>
-    te.yield %a : f32
-  } : tensor<64xf32>
-  %C = te.compute "C" (%i: 8, %j: 8) {
-    %at = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%i, %j)
-    %b = te.read %B[%at] : tensor<64xf32>
-    te.yield %b : f32
-  } : tensor<8x8xf32>
-  return %C : tensor<8x8xf32>
-}
-schedule.of @f {
-  %C = schedule.stage "C"
-  %B = schedule.stage "B"
-  %i, %j = schedule.axes %C ["i", "j"] : !schedule.axis, !schedule.axis
-  schedule.bind %i to <blockIdx.x>
-  schedule.compute_at %B at %C, %i
-  schedule.set_scope %B to <local>
-  %b = schedule.axes %B ["i"] : !schedule.axis
-  // expected-error @below {{bind: expected no axis of stage 'B' on a thread index, as each thread has a buffer of its own in local memory, got 'i' on threadIdx.x}}
-  schedule.bind %b to <threadIdx.x>
-}
-
-// -----
-
 func.func @f(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<8x8xf32> {te.name = "C", te.output}) -> tensor<8x8xf32> {
   %B = te.compute "B" (%i: 64) {
     %a = te.read %A[%i] : tensor<64xf32>

@@ -1,0 +1,280 @@
+//===- DistributePrivateBuffers.cpp - each thread keeps its part alone ----===//
+//
+// A private buffer around loops on thread indices holds, as the loops are run in sequence, what all the threads stored.
+// Mapped to threads, each has a buffer of its own: that is right where a thread reads only what it stored itself. Then
+// its index is a digit of the element's number, and the buffer needs no place for the other threads' elements.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/loops-to-gpu/UserNames.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_DISTRIBUTEPRIVATEBUFFERS
+#include "passes/loops-to-gpu/Passes.h.inc"
+
+namespace {
+/// The index of a thread as a digit of an element's number: (number floordiv unit) mod extent.
+struct ThreadDigit {
+  schedule::ThreadTag tag;
+  int64_t extent, unit;
+  bool operator==(const ThreadDigit &other) const {
+    return tag == other.tag && extent == other.extent && unit == other.unit;
+  }
+};
+
+/// The element that an access touches along one dimension: a sum of `coefficient` times a value that is not negative.
+class PrivateIndex {
+public:
+  PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dimension, Operation *buffer)
+      : map(map), operands(operands) {
+    collect(map.getResult(dimension), 1, buffer);
+  }
+
+  /// The digits that are thread indices, the largest unit first; none where a thread index is no digit.
+  std::optional<SmallVector<ThreadDigit>> getDigits();
+  /// The element's place among those of its thread. After getDigits.
+  AffineExpr getPlace() const;
+  /// Whether thread indices have a part in it.
+  bool hasThreads() const {
+    return isUnknown || llvm::any_of(terms, [](const Term &term) { return bool(term.thread); });
+  }
+
+private:
+  struct Term {
+    int64_t coefficient;
+    AffineExpr value;
+    std::optional<int64_t> max;
+    scf::ForOp thread;
+  };
+  void collect(AffineExpr expr, int64_t factor, Operation *buffer);
+  scf::ForOp getLoop(AffineExpr expr) const;
+  std::optional<int64_t> getMax(AffineExpr expr) const;
+
+  AffineMap map;
+  ArrayRef<Value> operands;
+  int64_t constant = 0;
+  SmallVector<Term> terms;
+  bool isUnknown = false; // a thread index within a quotient or remainder
+};
+
+struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
+  void runOnOperation() override {
+    SmallVector<memref::AllocaOp> buffers;
+    getOperation()->walk([&](memref::AllocaOp op) { buffers.push_back(op); });
+    for (memref::AllocaOp buffer : buffers)
+      if (failed(distribute(buffer)))
+        return signalPassFailure();
+  }
+
+  LogicalResult distribute(memref::AllocaOp buffer);
+};
+} // namespace
+
+/// The loop on a thread index within the scope of `buffer` whose variable is `value`.
+static scf::ForOp getThreadLoopInScope(Value value, Operation *buffer) {
+  scf::ForOp loop = scf::getForInductionVarOwner(value);
+  if (!loop || !buffer->getParentRegion()->isAncestor(loop->getParentRegion()))
+    return nullptr;
+  auto bind = loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
+  bool isThread = bind && bind.getValue() >= schedule::ThreadTag::ThreadIdxX && bind.getValue() != schedule::ThreadTag::VThread;
+  return isThread ? loop : nullptr;
+}
+
+scf::ForOp PrivateIndex::getLoop(AffineExpr expr) const {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  return dim ? scf::getForInductionVarOwner(operands[dim.getPosition()]) : nullptr;
+}
+
+std::optional<int64_t> PrivateIndex::getMax(AffineExpr expr) const {
+  SmallVector<std::optional<int64_t>> lower, upper;
+  for (Value operand : operands) {
+    scf::ForOp loop = scf::getForInductionVarOwner(operand);
+    std::optional<int64_t> extent = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+    lower.push_back(loop ? std::optional<int64_t>(0) : std::nullopt);
+    upper.push_back(extent ? std::optional<int64_t>(*extent - 1) : std::nullopt);
+  }
+  auto bound = [&](bool isUpper) {
+    return getBoundForAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), lower, upper, isUpper);
+  };
+  std::optional<int64_t> min = bound(false);
+  return min && *min >= 0 ? bound(true) : std::nullopt;
+}
+
+void PrivateIndex::collect(AffineExpr expr, int64_t factor, Operation *buffer) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+    constant += factor * number.getValue();
+    return;
+  }
+  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+    if (binary.getKind() == AffineExprKind::Add) {
+      collect(binary.getLHS(), factor, buffer);
+      collect(binary.getRHS(), factor, buffer);
+      return;
+    }
+    auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (binary.getKind() == AffineExprKind::Mul && number)
+      return collect(binary.getLHS(), factor * number.getValue(), buffer);
+  }
+  scf::ForOp thread;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    thread = getThreadLoopInScope(operands[dim.getPosition()], buffer);
+  else
+    expr.walk([&](AffineExpr part) {
+      auto dim = dyn_cast<AffineDimExpr>(part);
+      isUnknown |= dim && getThreadLoopInScope(operands[dim.getPosition()], buffer);
+    });
+  terms.push_back({factor, expr, getMax(expr), thread});
+}
+
+std::optional<SmallVector<ThreadDigit>> PrivateIndex::getDigits() {
+  if (isUnknown)
+    return std::nullopt;
+  llvm::stable_sort(terms, [](const Term &a, const Term &b) { return a.coefficient > b.coefficient; });
+  SmallVector<ThreadDigit> digits;
+  for (unsigned i = 0; i < terms.size();) {
+    if (!terms[i].thread) {
+      ++i;
+      continue;
+    }
+    Term term = terms[i];
+    auto tag = term.thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue();
+    if (!term.max || term.coefficient < 1 || constant < 0)
+      return std::nullopt;
+    int64_t unit = term.coefficient, extent = *term.max + 1, above = unit * extent;
+    terms.erase(terms.begin() + i);
+    // What is below the digit must not carry into it.
+    int64_t below = constant % above;
+    constant = constant / above * unit + below;
+    for (Term &other : terms) {
+      if (other.coefficient % above == 0) {
+        other.coefficient /= extent;
+        continue;
+      }
+      if (!other.max || other.coefficient < 0)
+        return std::nullopt;
+      below += other.coefficient * *other.max;
+    }
+    if (below >= unit)
+      return std::nullopt;
+    digits.push_back({tag, extent, unit});
+  }
+  return digits;
+}
+
+AffineExpr PrivateIndex::getPlace() const {
+  AffineExpr place = getAffineConstantExpr(constant, map.getContext());
+  for (const Term &term : terms)
+    place = place + term.value * term.coefficient;
+  return place;
+}
+
+/// The stage that an access belongs to: that of the loop around it.
+static std::string getStageAround(Operation *op) {
+  auto loop = op->getParentOfType<scf::ForOp>();
+  return loop ? getAxisName(loop, op->getParentOfType<func::FuncOp>()).stage : "";
+}
+
+/// The threads that store to `buffer` keep parts of it, `access` touches another thread's or they are no parts.
+static LogicalResult refuse(Operation *store, Operation *access, memref::AllocaOp buffer) {
+  scf::ForOp thread;
+  for (auto loop = store->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    if (getThreadLoopInScope(loop.getInductionVar(), buffer))
+      thread = loop;
+  InFlightDiagnostic diagnostic = thread.emitError();
+  std::string stage = getBufferName(buffer);
+  if (store == access)
+    return diagnostic << "bind: expected the index of a thread to be a digit of an element's place in stage '" << stage
+                      << "', of which each thread keeps its part in local memory, got "
+                      << getAxisName(thread, buffer->getParentOfType<func::FuncOp>()).quoted() << " on "
+                      << schedule::stringifyThreadTag(
+                             thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue());
+  diagnostic << "bind: expected each thread to read what it stored itself of stage '" << stage
+             << "', of which it keeps its part in local memory, got other elements in stage '" << getStageAround(access)
+             << "'";
+  diagnostic.attachNote(access->getLoc()) << "stage '" << getStageAround(access) << "' is computed here";
+  return diagnostic;
+}
+
+LogicalResult DistributePrivateBuffers::distribute(memref::AllocaOp buffer) {
+  MemRefType type = buffer.getType();
+  if (!type.hasStaticShape() || !llvm::all_of(buffer->getUsers(), llvm::IsaPred<memref::LoadOp, memref::StoreOp>))
+    return success();
+  struct PrivateAccess {
+    Operation *op;
+    AffineMap map;
+    SmallVector<Value> operands;
+  };
+  SmallVector<PrivateAccess> accesses;
+  for (Operation *user : buffer->getUsers()) {
+    auto store = dyn_cast<memref::StoreOp>(user);
+    ValueRange indices = store ? store.getIndices() : cast<memref::LoadOp>(user).getIndices();
+    PrivateAccess access{user, AffineMap::getMultiDimIdentityMap(indices.size(), &getContext()), SmallVector<Value>(indices)};
+    affine::fullyComposeAffineMapAndOperands(&access.map, &access.operands);
+    affine::canonicalizeMapAndOperands(&access.map, &access.operands);
+    accesses.push_back(std::move(access));
+  }
+  auto isShared = [&](const PrivateAccess &access) {
+    if (!isa<memref::StoreOp>(access.op))
+      return false;
+    for (unsigned d = 0; d < type.getRank(); ++d)
+      if (PrivateIndex(access.map, access.operands, d, buffer).hasThreads())
+        return true;
+    return false;
+  };
+  auto first = llvm::find_if(accesses, isShared);
+  if (first == accesses.end())
+    return success();
+
+  SmallVector<SmallVector<ThreadDigit>> wanted;
+  SmallVector<SmallVector<AffineExpr>> places;
+  // The store that has shown that the threads share it goes first: it says who has which part.
+  std::rotate(accesses.begin(), first, std::next(first));
+  for (PrivateAccess &access : accesses) {
+    SmallVector<SmallVector<ThreadDigit>> all;
+    places.emplace_back();
+    for (unsigned d = 0; d < type.getRank(); ++d) {
+      PrivateIndex index(access.map, access.operands, d, buffer);
+      auto digits = index.getDigits();
+      if (!digits || (!wanted.empty() && *digits != wanted[d]))
+        return refuse(accesses.front().op, access.op, buffer);
+      all.push_back(*digits);
+      places.back().push_back(index.getPlace());
+    }
+    if (wanted.empty())
+      wanted = std::move(all);
+  }
+
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [extent, digits] : llvm::zip(shape, wanted))
+    for (const ThreadDigit &digit : digits)
+      extent = llvm::divideCeil(extent, digit.extent * digit.unit) * digit.unit;
+  OpBuilder builder(buffer);
+  auto part = memref::AllocaOp::create(builder, buffer.getLoc(),
+                                       MemRefType::get(shape, type.getElementType(), type.getLayout(), type.getMemorySpace()),
+                                       buffer.getAlignmentAttr());
+  part->setDiscardableAttrs(buffer->getDiscardableAttrDictionary());
+  for (auto [access, place] : llvm::zip(accesses, places)) {
+    builder.setInsertionPoint(access.op);
+    SmallVector<Value> indices;
+    for (AffineExpr expr : place) {
+      AffineMap map = AffineMap::get(access.map.getNumDims(), access.map.getNumSymbols(), expr);
+      SmallVector<Value> operands(access.operands);
+      affine::canonicalizeMapAndOperands(&map, &operands);
+      indices.push_back(affine::AffineApplyOp::create(builder, access.op->getLoc(), map, operands));
+    }
+    Operation *made;
+    if (auto store = dyn_cast<memref::StoreOp>(access.op))
+      made = memref::StoreOp::create(builder, store.getLoc(), store.getValueToStore(), part, indices);
+    else
+      made = memref::LoadOp::create(builder, access.op->getLoc(), part, indices);
+    made->setDiscardableAttrs(access.op->getDiscardableAttrDictionary());
+    access.op->replaceAllUsesWith(made);
+    access.op->erase();
+  }
+  buffer.erase();
+  return success();
+}
+} // namespace tilewright
