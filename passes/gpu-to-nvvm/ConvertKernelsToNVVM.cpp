@@ -9,6 +9,7 @@
 #include "mlir/Conversion/GPUCommon/GPUCommonPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
@@ -66,6 +67,37 @@ static void hoistAllocas(gpu::GPUFuncOp kernel) {
 namespace tilewright {
 namespace {
 
+/// 2^x of f32 that may be approximate (`afn`): subnormal numbers may count as 0.
+struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() || !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "not an approximate one of f32");
+    Location loc = op.getLoc();
+    auto exp2 = [&](Value x) -> Value {
+      return LLVM::CallIntrinsicOp::create(rewriter, loc, rewriter.getF32Type(),
+                                           rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"), x)
+          .getResults();
+    };
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!vector) {
+      rewriter.replaceOp(op, exp2(adaptor.getOperand()));
+      return success();
+    }
+    if (vector.getRank() != 1)
+      return rewriter.notifyMatchFailure(op, "not of one dimension");
+    Value result = LLVM::PoisonOp::create(rewriter, loc, vector);
+    for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+      Value lane = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i));
+      Value x = LLVM::ExtractElementOp::create(rewriter, loc, adaptor.getOperand(), lane);
+      result = LLVM::InsertElementOp::create(rewriter, loc, result, exp2(x), lane);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVM> {
   using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
 
@@ -112,6 +144,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateGpuWMMAToNVVMConversionPatterns(converter, patterns);
     // Before upstream's patterns for GPUs, which call libdevice even for a square root.
     populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
+    patterns.add<ConvertApproximateExp2>(converter, /*benefit=*/3);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);

@@ -40,15 +40,16 @@ static Float clamp(Float x) {
 
 Float tilewright::kernelmath::exp(Float x) {
   MathBuilder &m = *x.m;
-  // Past the bounds f would be NaN for an infinite x.
-  x = clamp(x);
   if (m.isDouble())
-    return expOfPair({x, m.number(0.0)});
-  // e^x = 2^n 2^f, where n is an integer and f, in [0, 1], is x log2(e) - n with both parts of log2(e).
+    return expOfPair({clamp(x), m.number(0.0)});
+  // e^x = 2^n 2^f, where n is the nearest integer that a normal number's exponent can be, and f is x log2(e) - n with both
+  // parts of log2(e): in [-1/2, 1/2], or as far beyond as x is. A sum that has no bits left for a fraction rounds to n,
+  // and has n with the bias as its last bits.
   Pair log2e = m.pair(kLog2e);
-  Float n = floor(x * log2e.high);
-  Float f = fma(x, log2e.low, fma(x, log2e.high, -n));
-  return exp2OfUnit(f) * exp2OfUnit(n);
+  double shift = 0x1.8p23 + m.bias();
+  Float sum = minimum(maximum(x * log2e.high, -126.0), 127.0) + shift;
+  Float f = fma(x, log2e.low, fma(x, log2e.high, -(sum - shift)));
+  return exp2OfNormal(f) * fromBits(bitsOf(sum) << m.fraction());
 }
 
 Float tilewright::kernelmath::exp2(Float x) {
@@ -108,6 +109,14 @@ Float tilewright::kernelmath::erf(Float x) {
   Float small = fma(x, m.polynomial(x * x, kErf), x);
   // 1 - erfc; past the bound that is 1.
   Float far = minimum(a, m.isDouble() ? 6.0 : 4.0);
+  if (!m.isDouble()) {
+    // log2(erfc x) where 1 <= x <= 4, which spares the division.
+    static constexpr double coefficients[] = {0x1.f83154e0c6095p-13, -0x1.0502bda2a7500p-8, 0x1.f3186cc205678p-6,
+                                              -0x1.2c53ddc90aeb3p-3, -0x1.d892e3b066320p-1, -0x1.9feaddf0ad8e7p+0,
+                                              -0x1.ad847e6c81d80p-11};
+    Float large = 1.0 - exp2OfNormal(m.polynomial(far, {coefficients, coefficients}));
+    return select(a < 1.0, small, copySign(large, x));
+  }
   Float t = 1.0 / fma(far, m.number(0.5), m.number(1.0));
   Float large = 1.0 - exp(-(far * far)) * m.polynomial(t, kErfc);
   return select(a < 1.0, small, copySign(large, x));

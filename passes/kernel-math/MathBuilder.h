@@ -2,7 +2,7 @@
 //
 // Expansions of functions read like the formulas that they are: a Float is a value of f32 or f64, or a vector of such, and
 // its operators build ops of arith, math's fma and rounding, which all targets have. Nothing of it may be contracted or
-// reordered, so no op has fast-math flags.
+// reordered, so no op has fast-math flags but for `exp2OfNormal`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_KERNEL_MATH_MATHBUILDER_H
@@ -117,6 +117,10 @@ inline Float floor(Float x) { return {x.m, x.m->make<mlir::math::FloorOp>(x.valu
 inline Float copySign(Float x, Float sign) { return binary<mlir::math::CopySignOp>(x, sign); }
 /// Two to the power of `x`, which is f32: an instruction of the unit for special functions.
 inline Float exp2OfUnit(Float x) { return {x.m, x.m->make<mlir::math::Exp2Op>(x.value)}; }
+/// The same where neither x nor the result matters once it is subnormal, which spares the unit's way around such.
+inline Float exp2OfNormal(Float x) {
+  return {x.m, x.m->make<mlir::math::Exp2Op>(x.value, mlir::arith::FastMathFlags::afn)};
+}
 
 // Comparisons: ordered, so false where a NaN takes part, but for `!=`.
 inline Bool compare(mlir::arith::CmpFPredicate predicate, Float x, Float y) {

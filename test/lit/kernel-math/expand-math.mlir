@@ -4,19 +4,22 @@
 // RUN: tilewright-opt %s --expand-math=only-beyond-llvm | FileCheck %s --check-prefix=LLVM
 
 // NVVM-NOT: __nv_
-// NVVM: llvm.intr.exp2
+// NVVM: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
 // NVVM-NOT: __nv_
 gpu.module @functions {
-  // e^x is 2^n 2^f; the bounds keep f a number where x is infinite.
+  // e^x is 2^n 2^f; n is at most what an exponent can be, and comes to stand as the last bits of a sum.
   // CHECK-LABEL: gpu.func @exp
-  // CHECK: %[[LOW:.*]] = arith.maximumf %{{.*}}, %{{.*}} : f32
-  // CHECK: %[[X:.*]] = arith.minimumf %[[LOW]], %{{.*}} : f32
+  // CHECK: %[[X:.*]] = memref.load
   // CHECK: %[[T:.*]] = arith.mulf %[[X]], %{{.*}} : f32
-  // CHECK: %[[N:.*]] = math.floor %[[T]] : f32
+  // CHECK: %[[LOW:.*]] = arith.maximumf %[[T]], %{{.*}} : f32
+  // CHECK: %[[N:.*]] = arith.minimumf %[[LOW]], %{{.*}} : f32
+  // CHECK: %[[SUM:.*]] = arith.addf %[[N]], %{{.*}} : f32
   // CHECK: math.fma %[[X]]
   // CHECK: %[[F:.*]] = math.fma %[[X]]
-  // CHECK-DAG: %[[A:.*]] = math.exp2 %[[F]] : f32
-  // CHECK-DAG: %[[B:.*]] = math.exp2 %[[N]] : f32
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[SUM]] : f32 to i32
+  // CHECK: %[[SHIFTED:.*]] = arith.shli %[[BITS]], %{{.*}} : i32
+  // CHECK: %[[B:.*]] = arith.bitcast %[[SHIFTED]] : i32 to f32
+  // CHECK: %[[A:.*]] = math.exp2 %[[F]] fastmath<afn> : f32
   // CHECK: %[[Y:.*]] = arith.mulf %[[A]], %[[B]] : f32
   // CHECK: memref.store %[[Y]]
   gpu.func @exp(%a: memref<4xf32>) kernel {
@@ -28,7 +31,7 @@ gpu.module @functions {
   }
 
   // CHECK-LABEL: gpu.func @vectors
-  // CHECK: math.exp2 %{{.*}} : vector<4xf32>
+  // CHECK: math.exp2 %{{.*}} fastmath<afn> : vector<4xf32>
   // CHECK-NOT: math.{{exp |log|tanh}}
   gpu.func @vectors(%a: memref<4xf32>) kernel {
     %c0 = arith.constant 0 : index
@@ -43,7 +46,7 @@ gpu.module @functions {
   // Types of 16 bits go through f32.
   // CHECK-LABEL: gpu.func @narrow
   // CHECK: arith.extf %{{.*}} : f16 to f32
-  // CHECK: math.exp2 %{{.*}} : f32
+  // CHECK: math.exp2 %{{.*}} fastmath<afn> : f32
   // CHECK: arith.truncf %{{.*}} : f32 to f16
   // CHECK: arith.extf %{{.*}} : bf16 to f32
   // CHECK-NOT: math.log
