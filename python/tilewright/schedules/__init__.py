@@ -1,5 +1,22 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
+from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
+from .moves import transpose
+from .rows import layer_norm, rms_norm, row_sum, softmax
+from .vectors import column_sum, matvec, vecmat
 
-__all__ = ["sgemm"]
+__all__ = [
+    "add",
+    "column_sum",
+    "elementwise",
+    "gelu",
+    "layer_norm",
+    "matvec",
+    "rms_norm",
+    "row_sum",
+    "sgemm",
+    "softmax",
+    "transpose",
+    "vecmat",
+]

@@ -1,0 +1,136 @@
+"""Reductions along columns, and products of a matrix with a vector: the matrix is read once, 16 bytes a thread."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule, create_schedule
+from ..te import Tensor, compute, placeholder, reduce_axis, sum, thread_axis
+
+__all__ = ["column_sum", "matvec", "vecmat"]
+
+
+def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, turns: int = 8) -> tuple[Schedule, list[Tensor]]:
+    """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
+
+    A warp has a row: its threads take 16 bytes each in turn, `turns` times as many at once, and add up what they have
+    by shuffles. `warps` rows are a block's.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*matvec(64, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="matvec")
+    >>> "ld.global.nc.v4" in func.ptx and "shfl.sync" in func.ptx
+    True
+    """
+    lanes = _lanes(dtype)
+    A, x = placeholder((M, K), dtype, "A"), placeholder((K,), dtype, "x")
+    k = reduce_axis((0, K), "k")
+    y = compute((M,), lambda i: sum(A[i, k].astype("float32") * x[k].astype("float32"), axis=k), name="y")
+    s = create_schedule(y.op)
+    block, row = s[y].split(y.op.axis[0], factor=warps)
+    s[y].bind(block, thread_axis("blockIdx.x"))
+    s[y].bind(row, thread_axis("threadIdx.y"))
+    turn, lane = s[y].split(k, factor=lanes)
+    turn, thread = s[y].split(turn, factor=32)
+    s[y].bind(thread, thread_axis("threadIdx.x"))
+    turn, at_once = s[y].split(turn, factor=turns)
+    s[y].unroll(at_once)
+    s[y].unroll(lane)
+    for tensor in (A, x):
+        local = s.cache_read(tensor, "local", [y])
+        s[local].compute_at(s[y], at_once)
+        s[local].vectorize(s[local].op.axis[-1])
+    return s, [A, x, y]
+
+
+def vecmat(
+    K: int,
+    N: int,
+    *,
+    dtype: str = "float32",
+    width: int = 16,
+    groups: int = 64,
+    parts: int = 1,
+    turns: int = 4,
+    lanes: int = 4,
+) -> tuple[Schedule, list[Tensor]]:
+    """y[j] = sum over k of x[k] B[k, j]: x and B in `dtype`, the sum and y in float32. Shared out as in `column_sum`.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*vecmat(1024, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="vecmat")
+    >>> ".reqntid 16, 64, 1" in func.ptx
+    True
+    """
+    x, B = placeholder((K,), dtype, "x"), placeholder((K, N), dtype, "B")
+    k = reduce_axis((0, K), "k")
+    y = compute((N,), lambda j: sum(x[k].astype("float32") * B[k, j].astype("float32"), axis=k), name="y")
+    s = create_schedule(y.op)
+    _sum_columns(s, y, lanes, width, groups, parts, turns)
+    return s, [x, B, y]
+
+
+def column_sum(
+    rows: int,
+    columns: int,
+    *,
+    width: int | None = None,
+    groups: int | None = None,
+    parts: int | None = None,
+    turns: int = 8,
+    lanes: int = 4,
+) -> tuple[Schedule, list[Tensor]]:
+    """Y[j] = the sum of column j of X, float32.
+
+    A block has `width` threads side by side, with `lanes` columns each, and `groups` of them, which take rows in turn,
+    `turns` rows at once; what the groups have is added up in shared memory. Where the columns make too few blocks for
+    a GPU, the rows are cut into `parts`, whose sums a second kernel adds up. By default there are 128 blocks or more.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*column_sum(256, 1024), target="cuda -arch=sm_90a", name="column_sum")
+    >>> "ld.global.nc.v4" in func.ptx
+    True
+    """
+    width = width or (8 if 4096 <= columns < 16384 else 32)
+    groups = groups or (8 if columns >= 16384 else 32)
+    parts = parts or max(1, min(-(-128 // -(-columns // (width * lanes))), rows // (groups * turns)))
+    X = placeholder((rows, columns), name="X")
+    k = reduce_axis((0, rows), "k")
+    Y = compute((columns,), lambda j: sum(X[k, j], axis=k), name="Y")
+    s = create_schedule(Y.op)
+    _sum_columns(s, Y, lanes, width, groups, parts, turns)
+    return s, [X, Y]
+
+
+def _sum_columns(s: Schedule, Y: Tensor, lanes: int, width: int, groups: int, parts: int, turns: int) -> None:
+    summed = Y
+    if parts > 1:
+        part, _ = s[Y].split(s[Y].op.reduce_axis[0], nparts=parts)
+        summed = s.rfactor(Y, part)
+        block, thread = s[Y].split(s[Y].op.axis[0], factor=64)
+        s[Y].bind(block, thread_axis("blockIdx.x"))
+        s[Y].bind(thread, thread_axis("threadIdx.x"))
+        s[Y].unroll(s[Y].op.reduce_axis[0])
+    _, group = s[summed].split(s[summed].op.reduce_axis[-1], factor=groups)
+    grouped = s.rfactor(summed, group)
+    # The sums of the groups of threads go through shared memory.
+    *part, j = s[summed].op.axis
+    if part:
+        s[summed].bind(part[0], thread_axis("blockIdx.y"))
+    block, j = s[summed].split(j, factor=width * lanes)
+    s[summed].bind(block, thread_axis("blockIdx.x"))
+    turn, thread = s[summed].split(j, factor=width)
+    s[summed].bind(thread, thread_axis("threadIdx.x"))
+    s[summed].unroll(turn)
+    s[summed].unroll(s[summed].op.reduce_axis[0])
+    s[grouped].set_scope("shared")
+    s[grouped].compute_at(s[summed], block)
+    group, *_, j = s[grouped].op.axis
+    thread, lane = s[grouped].split(j, factor=lanes)
+    turn, at_once = s[grouped].split(s[grouped].op.reduce_axis[0], factor=turns)
+    s[grouped].reorder(group, thread, turn, at_once, lane)
+    s[grouped].bind(group, thread_axis("threadIdx.y"))
+    s[grouped].bind(thread, thread_axis("threadIdx.x"))
+    s[grouped].unroll(at_once)
+    s[grouped].vectorize(lane)
+
+
+def _lanes(dtype: str) -> int:
+    """Elements of 16 bytes."""
+    return 4 if dtype == "float32" else 8
