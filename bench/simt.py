@@ -1,162 +1,217 @@
-"""Elementwise kernels and the register-tiled f32 GEMM beside torch, in one run on one GPU.
+"""The ready schedules beside torch, in one run on one GPU.
 
-`python bench/simt.py OUT.json`: median of event times, inputs random, the L2 cache flushed before every run, each
-result checked against float64. Figures that are claimed stand in bench/results/ with the command, commit and device.
+`python bench/simt.py OUT.json [elementwise rows columns transpose vectors gemm]`: medians of event times, inputs
+random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of
+torch's own as the measure. With TORCH_COMPILE=1 torch.compile is a peer too. Figures that are claimed stand in
+bench/results/ with the command, commit and device.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import statistics
 import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
+import torch.nn.functional as F
 
 import tilewright as tw
 from tilewright import schedules, te
 
 torch.backends.cuda.matmul.allow_tf32 = False
+Scheduled = tuple[Any, list[Any]]
+SHAPES = ((16384, 4096), (131072, 1024), (4096, 32768))
 
 
-def median_ms(call, repeat: int = 50) -> float:
-    # The flush also keeps the GPU busy while the host prepares the launch: what is timed is the kernel.
-    flush = torch.empty(512 << 20, dtype=torch.uint8, device="cuda")
-    for _ in range(5):
-        call()
-    times = []
-    for _ in range(repeat):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        flush.zero_()
-        begin.record()
-        call()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times)
+class Bench:
+    """Measures, and collects what it measured."""
+
+    def __init__(self) -> None:
+        self.results: dict[str, Any] = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+        self._flush = torch.zeros(128 << 20, dtype=torch.float32, device="cuda")
+        source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda").random_()
+        target = torch.empty_like(source)
+        ms = self.median_ms(lambda: target.copy_(source))
+        self.copied_per_ms = 2 * source.numel() / ms
+        self.results["copy 1GiB"] = {"ms": ms, "TBs": self.copied_per_ms / 1e9}
+
+    def median_ms(self, call: Callable[[], Any], repeat: int = 25) -> float:
+        # A sum flushes the cache: what is left there need not be written back while the kernel runs. It also keeps the
+        # GPU busy while the host prepares the launch: what is timed is the kernel.
+        for _ in range(3):
+            call()
+        events = []
+        for _ in range(repeat):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            self._flush.sum()
+            begin.record()
+            call()
+            end.record()
+            events.append((begin, end))
+        torch.cuda.synchronize()
+        return statistics.median(begin.elapsed_time(end) for begin, end in events)
+
+    def measure(
+        self,
+        name: str,
+        scheduled: Scheduled,
+        inputs: Sequence[torch.Tensor],
+        peer: Callable[..., torch.Tensor],
+        work: dict[str, float],
+        *,
+        exact: Callable[..., torch.Tensor] | None = None,
+    ) -> dict[str, Any]:
+        """One kernel beside torch's `peer`, which in float64 is also what is right unless `exact` says it."""
+        begin = time.perf_counter()
+        func = tw.build(*scheduled, target="cuda", name="kernel")
+        theirs = peer(*inputs)
+        output = torch.full(theirs.shape, float("nan"), device="cuda", dtype=torch.float32)
+        func(*inputs, output)
+        torch.cuda.synchronize()
+        compile_ms = 1e3 * (time.perf_counter() - begin)
+        reference = (exact or peer)(*(one.double() for one in inputs))
+        error, peers = ((one - reference).abs().max().item() for one in (output, theirs))
+        # An output that torch rounds to 16 bits says nothing of ours. NaN is no number that is less.
+        bound = (4 * peers if theirs.dtype == output.dtype else 0) + 1e-6 * reference.abs().max().item()
+        result: dict[str, Any] = {"error": error, "torch_error": peers, "right": error < bound}
+        del reference, theirs
+        result["first_call_ms"] = round(compile_ms, 1)
+        result["ms"] = ms = self.median_ms(lambda: func(*inputs, output))
+        result["torch_ms"] = self.median_ms(lambda: peer(*inputs))
+        if os.environ.get("TORCH_COMPILE"):
+            compiled = torch.compile(peer, dynamic=False)
+            result["compiled_ms"] = self.median_ms(lambda: compiled(*inputs))
+        if "bytes" in work:
+            result["TBs"] = work["bytes"] / ms / 1e9
+            result["of_copy"] = work["bytes"] / ms / self.copied_per_ms
+        if "flops" in work:
+            result["TFLOPs"] = work["flops"] / ms / 1e9
+        result["of_torch"] = result["torch_ms"] / ms
+        self.results[name] = result
+        return result
 
 
-def vector_add(n: int, threads: int = 256, lanes: int = 4):
-    A, B = te.placeholder((n,), name="A"), te.placeholder((n,), name="B")
-    C = te.compute((n,), lambda i: A[i] + B[i], name="C")
-    s = te.create_schedule(C.op)
-    block, rest = s[C].split(C.op.axis[0], factor=threads * lanes)
-    thread, vector = s[C].split(rest, factor=lanes)
-    s[C].bind(block, te.thread_axis("blockIdx.x"))
-    s[C].bind(thread, te.thread_axis("threadIdx.x"))
-    s[C].vectorize(vector)
-    return s, [A, B, C]
+def normal(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype)
 
 
-def bench_add(results: dict) -> None:
-    n = 1 << 27
-    source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda").random_()
-    target = torch.empty_like(source)
-    copy = median_ms(lambda: target.copy_(source))
-    results["copy 1GiB"] = {"ms": copy, "TBs": 2 * source.numel() / copy / 1e9}
-    add = tw.build(*vector_add(n), target="cuda", name="add")
-    a, b, c = (
-        torch.randn(n, device="cuda"),
-        torch.randn(n, device="cuda"),
-        torch.full((n,), float("nan"), device="cuda"),
-    )
-    ours = median_ms(lambda: add(a, b, c))
-    exact = bool(torch.equal(c.double(), (a.double() + b.double()).float().double()))
-    theirs = median_ms(lambda: torch.add(a, b, out=c))
-    results["add f32 2^27"] = {
-        "ms": ours,
-        "TBs": 12 * n / ours / 1e9,
-        "torch_ms": theirs,
-        "of_copy": (12 * n / ours) / (2 * source.numel() / copy),
-        "exact": exact,
-    }
+def bench_elementwise(bench: Bench) -> None:
+    for shape in SHAPES:
+        m, n = shape
+        x, y = normal(m, n), normal(m, n)
+        bench.measure(f"gelu {m}x{n}", schedules.gelu(m, n), [x], F.gelu, {"bytes": 8 * m * n})
+        bench.measure(f"add {m}x{n}", schedules.add(m, n), [x, y], torch.add, {"bytes": 12 * m * n})
+        chain = schedules.elementwise(lambda x, y: te.tanh(x * y + 1.0) * x - te.sigmoid(y), shape, inputs=2)
+        bench.measure(
+            f"tanh(x * y + 1) * x - sigmoid(y) {m}x{n}",
+            chain,
+            [x, y],
+            lambda x, y: torch.tanh(x * y + 1.0) * x - torch.sigmoid(y),
+            {"bytes": 12 * m * n},
+        )
 
 
-def bench_gemm(results: dict) -> None:
+def bench_rows(bench: Bench) -> None:
+    for m, n in SHAPES:
+        x, gamma, beta = normal(m, n), normal(n), normal(n)
+        twice = {"bytes": 8 * m * n}
+        bench.measure(f"softmax {m}x{n}", schedules.softmax(m, n), [x], lambda x: torch.softmax(x, -1), twice)
+        bench.measure(
+            f"layer norm {m}x{n}",
+            schedules.layer_norm(m, n),
+            [x, gamma, beta],
+            lambda x, gamma, beta: F.layer_norm(x, (x.shape[1],), gamma, beta),
+            twice,
+        )
+        bench.measure(
+            f"rms norm {m}x{n}",
+            schedules.rms_norm(m, n),
+            [x, gamma],
+            lambda x, gamma: F.rms_norm(x, (x.shape[1],), gamma, 1e-5),
+            twice,
+        )
+        bench.measure(f"row sum {m}x{n}", schedules.row_sum(m, n), [x], lambda x: x.sum(-1), {"bytes": 4 * m * n})
+
+
+def bench_columns(bench: Bench) -> None:
+    for m, n in SHAPES:
+        bench.measure(
+            f"column sum {m}x{n}", schedules.column_sum(m, n), [normal(m, n)], lambda x: x.sum(0), {"bytes": 4 * m * n}
+        )
+
+
+def bench_transpose(bench: Bench) -> None:
+    for m, n in SHAPES[:2]:
+        bench.measure(
+            f"transpose {m}x{n}",
+            schedules.transpose(m, n),
+            [normal(m, n)],
+            lambda x: x.t().contiguous(),
+            {"bytes": 8 * m * n},
+        )
+
+
+def bench_vectors(bench: Bench) -> None:
+    n = 8192
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        name = str(dtype).removeprefix("torch.")
+        matrix, vector = normal(n, n, dtype=dtype), normal(n, dtype=dtype)
+        work = {"bytes": matrix.numel() * matrix.element_size()}
+        for kind, scheduled, inputs, peer in (
+            ("A x", schedules.matvec(n, n, dtype=name), [matrix, vector], torch.mv),
+            ("x B", schedules.vecmat(n, n, dtype=name), [vector, matrix], lambda x, b: torch.mm(x[None], b)[0]),
+        ):
+            bench.measure(f"{kind} {n}x{n} {name}", scheduled, inputs, peer, work)
+
+
+def measure_gemm(bench: Bench, name: str, scheduled: Scheduled, shape: tuple[int, int, int]) -> None:
+    M, N, K = shape
+    name = f"{name} {M}x{N}x{K}"
+    result = bench.measure(name, scheduled, [normal(M, K), normal(K, N)], torch.mm, {"flops": 2.0 * M * N * K})
+    result["of_cublas"] = result.pop("of_torch")
+
+
+def bench_gemm(bench: Bench) -> None:
     path = next((Path(__file__).parent.parent / "python" / "examples").glob("03_*.py"))
     spec = importlib.util.spec_from_file_location("example03", path)
     example = importlib.util.module_from_spec(spec)
     sys.modules["example03"] = example
     spec.loader.exec_module(example)
-    for size in (1024, 4096):
-        for step in (16,):
-            gemm = tw.build(*example.sgemm(size, size, size, step=step), target="cuda", name="sgemm")
-            a, b = torch.randn(size, size, device="cuda"), torch.randn(size, size, device="cuda")
-            c, d = torch.full((size, size), float("nan"), device="cuda"), torch.empty(size, size, device="cuda")
-            ours = median_ms(lambda: gemm(a, b, c))
-            theirs = median_ms(lambda: torch.mm(a, b, out=d))
-            reference = a.double() @ b.double()
-            error, peer = (c - reference).abs().max().item(), (d - reference).abs().max().item()
-            results[f"gemm f32 {size} step {step}"] = {
-                "ms": ours,
-                "TFLOPs": 2 * size**3 / ours / 1e9,
-                "cublas_ms": theirs,
-                "of_cublas": theirs / ours,
-                "max_error": error,
-                "cublas_max_error": peer,
-                "right": error < 4 * peer + 1e-4,
-            }
+    measure_gemm(bench, "example 03", example.sgemm(4096, 4096, 4096, step=16), (4096,) * 3)
+    for shape in (
+        (1024,) * 3,
+        (2048,) * 3,
+        (4096,) * 3,
+        (8192,) * 3,
+        (4095, 4097, 4093),
+        (4096, 4096, 512),
+        (16, 8192, 8192),
+    ):
+        tile = (64, 64) if shape[0] * shape[1] <= 1 << 20 else (128, 128)
+        measure_gemm(bench, "sgemm", schedules.sgemm(*shape, tile=tile), shape)
 
 
-def bench_ready_gemm(results: dict) -> None:
-    for shape in ((1024,) * 3, (2048,) * 3, (4096,) * 3, (8192,) * 3, (4095, 4097, 4093), (4096, 4096, 512)):
-        M, N, K = shape
-        tile = (64, 64) if M * N <= 1 << 20 else (128, 128)
-        gemm = tw.build(*schedules.sgemm(M, N, K, tile=tile), target="cuda", name="sgemm")
-        a, b = torch.randn(M, K, device="cuda"), torch.randn(K, N, device="cuda")
-        c, d = torch.full((M, N), float("nan"), device="cuda"), torch.empty(M, N, device="cuda")
-        ours = median_ms(lambda: gemm(a, b, c), 20)
-        theirs = median_ms(lambda: torch.mm(a, b, out=d), 20)
-        reference = a.double() @ b.double()
-        error, peer = (c - reference).abs().max().item(), (d - reference).abs().max().item()
-        results["schedules.sgemm " + "x".join(map(str, shape))] = {
-            "ms": ours,
-            "TFLOPs": 2 * M * N * K / ours / 1e9,
-            "of_cublas": theirs / ours,
-            "max_error": error,
-            "cublas_max_error": peer,
-            "right": error < 4 * peer + 1e-4,
-        }
-
-
-def row_sum(m: int, n: int, threads: int = 256):
-    A = te.placeholder((m, n), name="A")
-    k = te.reduce_axis((0, n), "k")
-    B = te.compute((m,), lambda i: te.sum(A[i, k], axis=k), name="B")
-    s = te.create_schedule(B.op)
-    ko, ki = s[B].split(B.op.reduce_axis[0], factor=threads)
-    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
-    s[B].bind(ki, te.thread_axis("threadIdx.x"))
-    s[B].unroll(ko)
-    return s, [A, B]
-
-
-def bench_row_sum(results: dict) -> None:
-    source = torch.empty(1 << 30, dtype=torch.uint8, device="cuda").random_()
-    target = torch.empty_like(source)
-    copy = 2 * source.numel() / median_ms(lambda: target.copy_(source))
-    for m, n in ((16384, 4096), (4096, 32768)):
-        func = tw.build(*row_sum(m, n), target="cuda", name="row_sum")
-        a, b = torch.randn(m, n, device="cuda"), torch.full((m,), float("nan"), device="cuda")
-        ours = median_ms(lambda: func(a, b))
-        theirs = median_ms(lambda: torch.sum(a, dim=1))
-        error = (b - a.double().sum(dim=1)).abs().max().item()
-        results[f"row sum {m}x{n}"] = {
-            "ms": ours,
-            "torch_ms": theirs,
-            "of_copy": 4 * m * n / ours / copy,
-            "max_error": error,
-            "right": error < 1e-2,
-        }
-
+GROUPS = {
+    "elementwise": bench_elementwise,
+    "rows": bench_rows,
+    "columns": bench_columns,
+    "transpose": bench_transpose,
+    "vectors": bench_vectors,
+    "gemm": bench_gemm,
+}
 
 if __name__ == "__main__":
-    results: dict = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
-    for bench in (bench_add, bench_gemm, bench_ready_gemm, bench_row_sum):
+    bench = Bench()
+    for group in sys.argv[2:] or GROUPS:
         try:
-            bench(results)
+            GROUPS[group](bench)
         except Exception as error:  # the other figures are still worth having
-            results[bench.__name__] = f"{type(error).__name__}: {error}"
-    print(json.dumps(results, indent=1))
-    Path(sys.argv[1]).write_text(json.dumps(results, indent=1) + "\n")
+            bench.results[group] = f"{type(error).__name__}: {error}"
+    print(json.dumps(bench.results, indent=1))
+    Path(sys.argv[1]).write_text(json.dumps(bench.results, indent=1) + "\n")
