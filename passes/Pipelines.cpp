@@ -68,6 +68,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createCanonicalizerPass());

@@ -38,6 +38,28 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def SplitSharedAddresses : Pass<"split-shared-addresses", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Addresses in shared memory become a base, and what is constant once loops are written out";
+  let description = [{
+    An instruction holds a constant distance itself, so all accesses of a fragment then need one register for their
+    addresses, and the alignment of one tells that of the others.
+
+    ```mlir
+    %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0 * 4 + 64)>(%i)[%thread_id_x]
+    %1 = memref.load %s[%k, %0] : memref<8x132xf32, #gpu.address_space<workgroup>>
+    ```
+    where the loops of `%i` and `%k` are to be written out becomes
+    ```mlir
+    %base = affine.apply affine_map<()[s0] -> (s0 * 4)>()[%thread_id_x]
+    %view = memref.reinterpret_cast %s to offset: [%base], sizes: [1056], strides: [1]
+        : memref<8x132xf32, #gpu.address_space<workgroup>> to memref<1056xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+    %0 = affine.apply affine_map<(d0, d1) -> (d0 + d1 * 132 + 64)>(%i, %k)
+    %1 = memref.load %view[%0] : memref<1056xf32, strided<[1], offset: ?>, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModuleOp"> {
   let summary = "Kernels go to the LLVM and NVVM dialects, with the kernel ABI";
   let description = [{

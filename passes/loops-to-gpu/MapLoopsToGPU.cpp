@@ -292,9 +292,14 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
                                  << "' is not bound to any block or thread: bind an axis, such as s[" << name.stage
                                  << "].bind(" << name.axis << ", te.thread_axis(\"blockIdx.x\"))";
   // Without a loop: what is computed is stored here or in an op after it.
-  for (Operation *at = op; at; at = at->getNextNode())
-    if (auto store = dyn_cast<memref::StoreOp>(at))
-      return store.emitError() << "stage '" << getBufferName(store.getMemRef())
+  memref::StoreOp store;
+  for (Operation *at = op; at && !store; at = at->getNextNode())
+    at->walk([&](memref::StoreOp inner) {
+      if (!store && !isPrivate(inner.getMemRef()))
+        store = inner;
+    });
+  if (store)
+    return store.emitError() << "stage '" << getBufferName(store.getMemRef())
                                << "' is not bound to any block or thread: bind an axis of it, for which extent 1 is "
                                   "enough, or compute it at a bound axis of its consumer";
   return op->emitError("expected all work to stand in loops bound to blocks or threads");

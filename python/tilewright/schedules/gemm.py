@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule, create_schedule
-from ..te import Tensor, compute, placeholder, reduce_axis, sum, thread_axis
+from ..schedule import Schedule, Stage, create_schedule
+from ..te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
+from ..te import all as all_of
 
 __all__ = ["sgemm"]
 
+# Blocks that an H200 runs at once, two on each of its 132 multiprocessors.
+BLOCKS = 264
+# Below this many steps along k a block spends more time on its start and its end than on the products.
+MIN_STEPS = 32
+
 
 def sgemm(
-    M: int, N: int, K: int, *, tile: tuple[int, int] = (128, 128), step: int = 8, lanes: int = 8
+    M: int,
+    N: int,
+    K: int,
+    *,
+    tile: tuple[int, int] = (128, 128),
+    step: int = 8,
+    lanes: int = 8,
+    parts: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N.
 
-    A block of threads computes a `tile` of C, each thread `lanes` x `lanes` of it, as four groups of 4 x 4 that lie
-    half a tile apart: neighbouring threads read neighbouring words. Along k the block goes in steps. The next step's
-    elements are on their way in registers while this one's are multiplied; they are stored to the other half of the
-    shared buffers, so that a step needs one barrier. A is transposed on its way in: then a thread's rows lie together.
+    A block of threads computes a `tile` of C, each thread `lanes` x `lanes` of it, as groups of 4 x 4 that lie apart:
+    neighbouring threads read neighbouring words. Along k the block goes in steps. The next step's elements are on
+    their way in registers while this one's are multiplied; they are stored to the other half of the shared buffers, so
+    that a step needs one barrier. A is transposed on its way in: then a thread's rows lie together. What a tile has
+    past the edges of A and B is filled with zeros there, and all the rest of the kernel needs no predicates.
+
+    Where C has too few tiles to fill the machine, `parts` blocks share the work of each along k, and a second kernel
+    adds up what they found. A product of at most 16 rows takes tiles as high as A, of columns that go from memory to
+    the registers of the one thread that needs them.
 
     Raises
     ------
     ValueError
-        Where `lanes` is no multiple of 4, or does not divide `tile`; where `step` is no multiple of 4.
+        Where `lanes` is no multiple of 4, or does not divide `tile`; where `step` is no multiple of 4; where `parts`
+        is not positive.
 
     >>> import tilewright as tw
     >>> func = tw.build(*sgemm(256, 256, 256), target="cuda -arch=sm_90a", name="sgemm")
@@ -33,36 +52,37 @@ def sgemm(
             f"expected lanes that are a multiple of 4 and divide the tile, and a step that is a multiple of 4, got "
             f"lanes {lanes}, tile {tile} and step {step}"
         )
-    k = reduce_axis((0, K), "k")
-    A, B = placeholder((M, K), name="A"), placeholder((K, N), name="B")
-    At = compute((K, M), lambda k, i: A[i, k], name="At")
-    C = compute((M, N), lambda i, j: sum(At[k, i] * B[k, j], axis=k), name="C")
+    if parts is not None and parts < 1:
+        raise ValueError(f"expected a positive number of parts, got {parts}")
+    if M <= 16 and tile == (128, 128):
+        return _few_rows(M, N, K, parts)
 
-    s = create_schedule(C.op)
-    s[At].set_scope("shared")
-    Bs = s.cache_read(B, "shared", [C])
-    Al, Bl = s.cache_read(At, "local", [C]), s.cache_read(Bs, "local", [C])
-    Cl = s.cache_write(C, "local")
+    tiles = -(-M // tile[0]) * -(-N // tile[1])
+    parts = parts or _power_of_two(min(BLOCKS // tiles, K // (MIN_STEPS * step)))
+    s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, step, parts)
+    Al, Bl = s.cache_read(At, "local", [Cl]), s.cache_read(Bs, "local", [Cl])
 
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
-    i, j = s[C].op.axis
-    by, i = s[C].split(i, factor=tile[0])
-    bx, j = s[C].split(j, factor=tile[1])
-    vy, i = s[C].split(i, nparts=lanes // 4)
-    vx, j = s[C].split(j, nparts=lanes // 4)
-    ty, i = s[C].split(i, nparts=threads_y)
-    tx, j = s[C].split(j, nparts=threads_x)
-    s[C].reorder(by, bx, vy, vx, ty, tx, i, j)
-    for axis, tag in ((by, "blockIdx.y"), (bx, "blockIdx.x"), (vy, "vthread"), (vx, "vthread")):
-        s[C].bind(axis, thread_axis(tag))
-    s[C].bind(ty, thread_axis("threadIdx.y"))
-    s[C].bind(tx, thread_axis("threadIdx.x"))
-    s[C].vectorize(j)
+    *outer, i, j = s[last].op.axis
+    by, i = s[last].split(i, factor=tile[0])
+    bx, j = s[last].split(j, factor=tile[1])
+    vy, i = s[last].split(i, nparts=lanes // 4)
+    vx, j = s[last].split(j, nparts=lanes // 4)
+    ty, i = s[last].split(i, nparts=threads_y)
+    tx, j = s[last].split(j, nparts=threads_x)
+    s[last].reorder(*outer, by, bx, vy, vx, ty, tx, i, j)
+    for axis, tag in zip((*outer, by, bx, vy, vx, ty, tx), ("blockIdx.z",) * len(outer) + _TAGS, strict=True):
+        s[last].bind(axis, thread_axis(tag))
+    if N % tile[1] == 0:
+        s[last].vectorize(j)
+    if lanes == 8 and threads_y * threads_x <= 512:
+        s[last].launch_bounds(512 // (threads_y * threads_x))
 
-    s[Cl].compute_at(s[C], tx)
+    s[Cl].compute_at(s[last], tx)
+    *_, i, j = s[Cl].op.axis
     ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
-    s[Cl].reorder(ko, ki, *s[Cl].op.axis)
-    for axis in (ki, *s[Cl].op.axis):
+    s[Cl].reorder(ko, ki, j, i)
+    for axis in (ki, j, i):
         s[Cl].unroll(axis)
     for shared in (At, Bs):
         s[shared].compute_at(s[Cl], ko)
@@ -70,18 +90,123 @@ def sgemm(
         s[local].compute_at(s[Cl], ki)
     s[Cl].software_pipeline(ko, depth=2)
 
-    # All threads of the block fetch, each four neighbours at a time: of A along k, of B along j.
-    kt, i = s[At].op.axis
-    kt, four_k = s[At].split(kt, factor=4)
-    s[At].reorder(i, kt, four_k)
-    rows = s[At].fuse(i, kt)
-    columns = s[Bs].fuse(*s[Bs].op.axis)
-    columns, four_j = s[Bs].split(columns, factor=4)
-    for shared, fused, four in ((At, rows, four_k), (Bs, columns, four_j)):
-        fused, tx = s[shared].split(fused, factor=threads_x)
-        fused, ty = s[shared].split(fused, factor=threads_y)
-        s[shared].unroll(fused)
-        s[shared].bind(ty, thread_axis("threadIdx.y"))
-        s[shared].bind(tx, thread_axis("threadIdx.x"))
-        s[shared].vectorize(four)
-    return s, [A, B, C]
+    # All threads of the block fetch, neighbours what lies together: of A along k, of B along j.
+    k, i = s[At].op.axis
+    s[At].storage_align(k, 32, 4)
+    four = _split_four(s[At], k, M % tile[0] == 0 and K % (step * parts) == 0)
+    s[At].reorder(i, *four)
+    _fetch(s[At], s[At].fuse(i, four[0]), four[1:], threads_y, threads_x)
+    k, j = s[Bs].op.axis
+    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (step * parts) == 0)
+    _fetch(s[Bs], s[Bs].fuse(k, four[0]), four[1:], threads_y, threads_x)
+    return s, tensors
+
+
+_TAGS = ("blockIdx.y", "blockIdx.x", "vthread", "vthread", "threadIdx.y", "threadIdx.x")
+
+
+def _products(
+    M: int, N: int, K: int, tile: tuple[int, int], step: int, parts: int
+) -> tuple[Schedule, list[Tensor], Tensor, Tensor, Tensor, Tensor]:
+    """The expression, in whole tiles and steps: the schedule, the arguments, A and B in shared memory, the sums in
+    registers, and the stage that stores them."""
+    rows, columns = -(-M // tile[0]) * tile[0], -(-N // tile[1]) * tile[1]
+    chunk = -(-K // (parts * step)) * step
+    depth = chunk * parts
+    A, B = placeholder((M, K), name="A"), placeholder((K, N), name="B")
+
+    def inside(value: Expr, i: Expr, has_rows: bool, k: Expr, limit: int) -> Expr:
+        conditions = ([i < limit] if has_rows else []) + ([k < K] if depth != K else [])
+        return if_then_else(all_of(*conditions), value, 0.0) if conditions else value
+
+    At = compute((depth, rows), lambda k, i: inside(A[i, k], i, rows != M, k, M), name="At")
+    Bs = compute((depth, columns), lambda k, j: inside(B[k, j], j, columns != N, k, N), name="Bs")
+    # What is stored four at a time has to stand in four registers side by side. Added to zero it does so in others than
+    # the accumulators, which the assembler can then put where the operands of a multiplication come from other banks
+    # (on an H200 in a tenth less time).
+    k = reduce_axis((0, chunk), "k")
+    if parts == 1:
+        Cl = compute((rows, columns), lambda i, j: sum(At[k, i] * Bs[k, j], axis=k), name="Cl")
+        C = last = compute((M, N), lambda i, j: Cl[i, j] + 0.0, name="C")
+    else:
+        p = reduce_axis((0, parts), "p")
+        Cl = compute(
+            (parts, rows, columns),
+            lambda p, i, j: sum(At[p * chunk + k, i] * Bs[p * chunk + k, j], axis=k),
+            name="Cl",
+        )
+        last = compute((parts, M, N), lambda p, i, j: Cl[p, i, j] + 0.0, name="P")
+        C = compute((M, N), lambda i, j: sum(last[p, i, j], axis=p), name="C")
+    s = create_schedule(C.op)
+    s[At].set_scope("shared")
+    s[Bs].set_scope("shared")
+    s[Cl].set_scope("local")
+    if parts > 1:
+        block, thread = s[C].split(s[C].fuse(*s[C].op.axis), factor=256)
+        s[C].bind(block, thread_axis("blockIdx.x"))
+        s[C].bind(thread, thread_axis("threadIdx.x"))
+        s[C].unroll(s[C].op.reduce_axis[0])
+    return s, [A, B, C], At, Bs, Cl, last
+
+
+def _split_four(stage: Stage, axis: IterVar, is_whole: bool) -> list[IterVar]:
+    """Four elements at a time along `axis`, where no predicate can part them."""
+    return list(stage.split(axis, factor=4)) if is_whole else [axis]
+
+
+def _fetch(stage: Stage, fused: IterVar, four: list[IterVar], threads_y: int, threads_x: int) -> None:
+    """All threads of the block compute the elements along `fused`, in turns."""
+    fused, tx = stage.split(fused, factor=threads_x)
+    fused, ty = stage.split(fused, factor=threads_y)
+    stage.unroll(fused)
+    stage.bind(ty, thread_axis("threadIdx.y"))
+    stage.bind(tx, thread_axis("threadIdx.x"))
+    for axis in four:
+        stage.vectorize(axis)
+
+
+def _power_of_two(limit: int) -> int:
+    """The largest power of two up to `limit`: of all numbers it is the likeliest to divide K."""
+    return 1 << max(1, limit).bit_length() - 1
+
+
+def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list[Tensor]]:
+    """Each thread computes four columns of C, in as many parts along k as fill the machine with twice as many blocks."""
+    rows, threads, step = -(-M // 4) * 4, 128, 32
+    tiles = -(-N // (4 * threads))
+    parts = parts or _power_of_two(min(2 * BLOCKS // tiles, K // (4 * step)))
+    s, tensors, At, Bl, Cl, last = _products(M, N, K, (rows, 4 * threads), step, parts)
+    s[Bl].set_scope("local")
+    Al = s.cache_read(At, "local", [Cl])
+
+    *outer, i, j = s[last].op.axis
+    bx, j = s[last].split(j, factor=4 * threads)
+    tx, j = s[last].split(j, factor=4)
+    s[last].reorder(*outer, bx, tx, i, j)
+    for axis, tag in zip((*outer, bx, tx), ("blockIdx.y",) * len(outer) + ("blockIdx.x", "threadIdx.x"), strict=True):
+        s[last].bind(axis, thread_axis(tag))
+    s[last].unroll(i)
+    s[last].launch_bounds(4)
+
+    s[Cl].compute_at(s[last], tx)
+    *_, i, j = s[Cl].op.axis
+    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
+    kb, ki = s[Cl].split(ki, factor=8)
+    s[Cl].reorder(ko, kb, ki, i, j)
+    for axis in (kb, ki, i, j):
+        s[Cl].unroll(axis)
+    s[At].compute_at(s[Cl], ko)
+    s[Bl].compute_at(s[Cl], kb)
+    s[Al].compute_at(s[Cl], ki)
+    s[Cl].software_pipeline(ko, depth=2)
+    k, j = s[Bl].op.axis
+    s[Bl].unroll(k)
+    if N % (4 * threads) == 0 and K % (step * parts) == 0:
+        s[Bl].vectorize(j)
+    k, i = s[At].op.axis
+    s[At].storage_align(k, 32, 4)
+    s[At].reorder(i, k)
+    fused, tx = s[At].split(s[At].fuse(i, k), factor=threads)
+    s[At].unroll(fused)
+    s[At].bind(tx, thread_axis("threadIdx.x"))
+    return s, tensors

@@ -158,3 +158,18 @@ def test_a_follower_sees_what_its_block_computed(whose: str) -> None:
         f"computes to be computed by one block, got axis 'j' of stage '{whose}' in it bound to blockIdx.y\n"
         "(lowering f from linalg to loops)"
     )
+
+
+def test_what_cannot_be_inlined_is_an_error_of_the_schedule() -> None:
+    A = te.placeholder((8,), name="A")
+    k = te.reduce_axis((0, 8), "k")
+    B = te.compute((1,), lambda i: te.sum(A[k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    s.cache_read(A, "global", [B])
+    s[B].reverse_compute_inline()
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, B], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 1}: error: reverse_compute_inline: expected an elementwise stage, got 'B', "
+        "which reduces: use compute_inline of stage 'A.global'\n(lowering f from te to linalg)"
+    )

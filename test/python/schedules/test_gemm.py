@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tilewright as tw
 from tilewright import schedules, testing
 
+SMALL = {"tile": (32, 32)}
 
-@pytest.mark.parametrize("shape", [(64, 64, 64), (52, 40, 28), (33, 65, 31), (1, 7, 5)])
-def test_sgemm(shape: tuple[int, int, int]) -> None:
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((64, 64, 64), SMALL),
+        ((52, 40, 28), SMALL),
+        ((33, 65, 31), SMALL),
+        ((1, 7, 5), SMALL),
+        ((64, 32, 128), SMALL | {"parts": 4}),
+        ((33, 65, 93), SMALL | {"parts": 3}),
+        ((32, 96, 1024), SMALL),  # parts of its own choice
+        ((16, 1024, 512), {}),
+        ((13, 100, 77), {"parts": 2}),
+    ],
+)
+def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     M, N, K = shape
-    func = tw.build(*schedules.sgemm(M, N, K, tile=(32, 32)), target="sim", name="sgemm")
+    func = tw.build(*schedules.sgemm(M, N, K, **options), target="sim", name="sgemm")
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((M, K), dtype=np.float32), rng.standard_normal((K, N), dtype=np.float32)
     (c,) = testing.run(func, [a, b], [((M, N), "float32")])
@@ -31,3 +48,9 @@ def test_wrong_tiles() -> None:
         "expected lanes that are a multiple of 4 and divide the tile, and a step that is a multiple of 4, got "
         "lanes 8, tile (128, 128) and step 6"
     )
+
+
+def test_no_parts() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.sgemm(64, 64, 64, parts=0)
+    assert str(error.value) == "expected a positive number of parts, got 0"

@@ -1,0 +1,100 @@
+//===- SplitSharedAddresses.cpp - what loops share of their addresses -----===//
+//
+// Once loops are written out, the accesses of a fragment differ by constants, which an instruction holds itself: but
+// only if all the rest is one value. LLVM sums an address in the order of the dimensions, the constants in between.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/PassSupport.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_SPLITSHAREDADDRESSES
+#include "passes/gpu-to-nvvm/Passes.h.inc"
+
+/// Whether `value` counts the iterations of a loop that LLVM writes out, so that each use of it is a constant then.
+static bool becomesConstant(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  return loop && loop->hasAttr("llvm.loop_annotation") && value == loop.getInductionVar();
+}
+
+static void collectTerms(AffineExpr sum, SmallVectorImpl<AffineExpr> &terms) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(sum);
+  if (binary && sum.getKind() == AffineExprKind::Add) {
+    collectTerms(binary.getLHS(), terms);
+    collectTerms(binary.getRHS(), terms);
+    return;
+  }
+  terms.push_back(sum);
+}
+
+/// Whether `buffer` lies in shared memory, all of it at distances that are known.
+static bool isStaticShared(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
+  return space && space.getValue() == gpu::AddressSpace::Workgroup && type.hasStaticShape() && type.getLayout().isIdentity();
+}
+
+namespace {
+struct SplitSharedAddresses : impl::SplitSharedAddressesBase<SplitSharedAddresses> {
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<memref::LoadOp, memref::StoreOp>(
+              [](auto access) { split(access, access.getMemrefMutable(), access.getIndicesMutable()); })
+          .Case<vector::LoadOp, vector::StoreOp>(
+              [](auto access) { split(access, access.getBaseMutable(), access.getIndicesMutable()); });
+    });
+  }
+
+  static void split(Operation *access, OpOperand &buffer, MutableOperandRange indices);
+};
+} // namespace
+
+void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOperandRange indices) {
+  if (!isStaticShared(buffer.get()))
+    return;
+  auto type = cast<MemRefType>(buffer.get().getType());
+  OpBuilder builder(access);
+  AffineExpr sum = builder.getAffineConstantExpr(0);
+  for (auto [d, stride] : llvm::enumerate(type.getStridesAndOffset().first))
+    sum = sum + builder.getAffineDimExpr(d) * stride;
+  AffineMap map = AffineMap::get(type.getRank(), 0, sum);
+  SmallVector<Value> operands;
+  for (OpOperand &index : indices)
+    operands.push_back(index.get());
+  affine::fullyComposeAffineMapAndOperands(&map, &operands);
+  affine::canonicalizeMapAndOperands(&map, &operands);
+
+  SmallVector<AffineExpr> terms;
+  collectTerms(simplifyAffineExpr(map.getResult(0), map.getNumDims(), map.getNumSymbols()), terms);
+  AffineExpr base = builder.getAffineConstantExpr(0), rest = base;
+  for (AffineExpr term : terms) {
+    bool isLate = isa<AffineConstantExpr>(term);
+    for (auto [position, operand] : llvm::enumerate(operands)) {
+      unsigned symbol = position - map.getNumDims();
+      isLate |= becomesConstant(operand) &&
+                (position < map.getNumDims() ? term.isFunctionOfDim(position) : term.isFunctionOfSymbol(symbol));
+    }
+    (isLate ? rest : base) = (isLate ? rest : base) + term;
+  }
+  if (isa<AffineConstantExpr>(base))
+    return;
+  auto apply = [&](AffineExpr expr) {
+    return affine::makeComposedFoldedAffineApply(builder, access->getLoc(), AffineMap::get(map.getNumDims(), map.getNumSymbols(), expr),
+                                                 getAsOpFoldResult(operands));
+  };
+  // From the base on, the elements are counted one after the other.
+  OpFoldResult size = builder.getIndexAttr(type.getNumElements()), stride = builder.getIndexAttr(1), offset = apply(base);
+  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType(),
+                              StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1}), type.getMemorySpace());
+  Value view = memref::ReinterpretCastOp::create(builder, access->getLoc(), flat, buffer.get(), offset, {size}, {stride});
+  Value index = getValueOrCreateConstantIndexOp(builder, access->getLoc(), apply(rest));
+  buffer.set(view);
+  indices.assign(index);
+}
+} // namespace tilewright

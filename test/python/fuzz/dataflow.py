@@ -1,0 +1,147 @@
+"""What a random schedule makes of a program's stages before there are loops: some go, others come."""
+
+from __future__ import annotations
+
+from fuzz.choices import Choices
+from tilewright.te import Operation, ScanOp, Schedule, Stage
+from tilewright.te.expr import Expr, Read
+
+
+class Dataflow:
+    """The stages of a schedule and what they read, as the primitives on tensors leave them."""
+
+    def __init__(self, choices: Choices, schedule: Schedule) -> None:
+        self.choices, self.schedule = choices, schedule
+        self.factored = set[Operation]()
+        """The parts of reductions, which rfactor made."""
+        self.follows: dict[Operation, Operation] = {}
+        """Stages that are to be computed at a loop of one that they read."""
+        self._inlined: set[Operation] = set()
+        self._into: dict[Operation, Operation] = {}  # by what was computed where its producer is: the producer
+
+    def stages(self) -> list[Stage]:
+        gone = self._inlined | set(self._into)
+        return [stage for stage in self.schedule.stages if stage.key not in gone]
+
+    def reads(self, op: Operation) -> list[Operation]:
+        """What a stage reads, through what is inlined."""
+        found: list[Operation] = []
+        for read in self.schedule._reads.get(op, ()):
+            read = self.holder(read)
+            found += self.reads(read) if read in self._inlined else [read]
+        return found
+
+    def holder(self, op: Operation) -> Operation:
+        """The stage that computes what `op` says."""
+        while op in self._into:
+            op = self._into[op]
+        return op
+
+    def readers(self, op: Operation) -> list[Operation]:
+        return [stage.key for stage in self.stages() if op in self.reads(stage.key)]
+
+    def is_output(self, op: Operation) -> bool:
+        return any(self.holder(output) is op for output in self.schedule.outputs)
+
+    def run(self) -> None:
+        self._inline()
+        self._reverse()
+        self._write_caches()
+        self._factor()
+        self._read_caches()
+
+    def _inline(self) -> None:
+        for stage in self.schedule.stages:
+            fits = not stage.is_output and not stage.op.reduce_axis and not isinstance(stage.op, ScanOp)
+            if fits and self.choices.chance(25):
+                stage.compute_inline()
+                self._inlined.add(stage.key)
+
+    def _reverse(self) -> None:
+        """Stages that go where what they read is computed: instead of it, or after a part of it."""
+        c = self.choices
+        for stage in self.stages():
+            reads = self.schedule._reads[stage.key]
+            if isinstance(stage.key, ScanOp) or stage.op.reduce_axis or not c.chance(35):
+                continue
+            for op in reads:
+                producer = next((one for one in self.stages() if one.key is op), None)
+                if producer is None or isinstance(op, ScanOp) or not _reads_at_axes(stage.key, op):
+                    continue
+                alone = self.readers(op) == [stage.key] and not producer.is_output
+                if alone and len(reads) == 1 and op.num_outputs == 1 and not producer.op.reduce_axis and c.chance(50):
+                    if op in self.follows or stage.key in self.follows.values():
+                        continue
+                    stage.reverse_compute_inline()
+                    self._into[stage.key] = op
+                    break
+                if op not in self.follows and stage.key not in self.follows.values() and self._is_last(stage.key, op):
+                    self.follows[stage.key] = op
+                    break
+
+    def _is_last(self, follower: Operation, producer: Operation) -> bool:
+        """What else the follower reads needs nothing of the producer."""
+        todo = [read for read in self.reads(follower) if read is not producer]
+        while todo:
+            read = todo.pop()
+            if read is producer:
+                return False
+            todo += self.reads(read)
+        return True
+
+    def _write_caches(self) -> None:
+        c = self.choices
+        for stage in self.stages():
+            busy = stage.key in self._into.values() or stage.key in {*self.follows, *self.follows.values()}
+            if busy or isinstance(stage.key, ScanOp) or not c.chance(30):
+                continue
+            tensors = [stage.key.output(i) for i in range(stage.key.num_outputs)]
+            scope = c.pick(["local", "local", "shared", "global"])
+            self.schedule.cache_write(tensors if len(tensors) > 1 else tensors[0], scope)
+
+    def _factor(self) -> None:
+        """Reductions whose parts are a stage of their own."""
+        c = self.choices
+        for stage in self.stages():
+            if not stage.op.reduce_axis or stage.key in {*self.follows, *self.follows.values()} or not c.chance(15):
+                continue
+            axis = c.pick(list(stage.op.reduce_axis))
+            if c.chance(70):
+                parts = stage.split(axis, factor=c.integer(1, 9))
+                axis = c.pick(parts)
+            tensors = [stage.key.output(i) for i in range(stage.key.num_outputs)]
+            position = c.integer(0, len(stage.op.axis))
+            made = self.schedule.rfactor(tensors if len(tensors) > 1 else tensors[0], axis, position)
+            self.factored.add((made[0] if isinstance(made, tuple) else made).op)
+
+    def _read_caches(self) -> None:
+        c, s = self.choices, self.schedule
+        for op in list(s.names):
+            readers = self.readers(op)
+            direct = [reader for reader in readers if op in s._reads[reader]]
+            if op in self._inlined or op.num_outputs > 1 or not direct or len(direct) < len(readers):
+                continue
+            if op in self._into or op in self._into.values() or op in self.follows.values():
+                continue
+            scopes = [scope for scope in ("shared", "local", "global") if c.chance(20 if scope != "global" else 4)]
+            tensor = op.output(0)
+            for scope in scopes:
+                if tensor.op is not op or not c.chance(20) or len(direct) == 1:
+                    tensor = s.cache_read(tensor, scope, direct)
+                else:
+                    s.cache_read(tensor, scope, [c.pick(direct)])
+                    break
+
+
+def _reads_at_axes(op: Operation, of: Operation) -> bool:
+    """True where an operation reads another at its own axes, in their order."""
+    todo: list[Expr] = list(op.body)
+    found = False
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, Read) and expr.tensor.op is of:
+            found = True
+            if len(expr.indices) != len(op.axis) or any(at is not own for at, own in zip(expr.indices, op.axis)):
+                return False
+        todo += expr.operands()
+    return found

@@ -1,0 +1,424 @@
+"""Random programs. Each compute is one line of text that is read twice: by te, and by NumPy in float64.
+
+The data are small integers, and each value's magnitude is kept where its type holds all integers, whatever the order of
+summation. A right result is therefore equal to the exact one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fuzz.choices import Choices
+from tilewright import te
+from tilewright.te import Tensor
+
+# All integers up to here, and no further, are numbers of the type.
+LARGEST = {"float32": 2**24, "float64": 2**53, "float16": 2**11, "int32": 2**31 - 1, "int8": 127, "int64": 2**53}
+DTYPES = tuple(LARGEST)
+MAX_ELEMENTS, MAX_WORK = 800, 12000
+
+
+class _Exact(np.ndarray):
+    """A tensor's exact values. What `if_then_else` does not take may be read beyond the ends."""
+
+    def __getitem__(self, indices: Any) -> Any:  # type: ignore[override]
+        given = indices if isinstance(indices, tuple) else (indices,)
+        clipped = tuple(np.clip(index, 0, extent - 1) for index, extent in zip(given, self.shape))
+        return np.asarray(self)[tuple(index.astype(np.int64) for index in clipped)]
+
+
+def _first_largest(pair: tuple[NDArray[Any], NDArray[Any]], axes: tuple[int, ...]) -> tuple[Any, Any]:
+    index, value = (np.moveaxis(part, axes, range(-len(axes), 0)) for part in np.broadcast_arrays(*pair))
+    index, value = (part.reshape(*part.shape[: part.ndim - len(axes)], -1) for part in (index, value))
+    largest = value.max(axis=-1, keepdims=True)
+    return np.where(value == largest, index, np.inf).min(axis=-1), largest[..., 0]
+
+
+_NUMPY: dict[str, Any] = {
+    "maximum": np.maximum, "minimum": np.minimum, "where": np.where, "if_then_else": np.where, "absolute": np.abs,
+    "both": lambda *tests: np.logical_and.reduce(np.broadcast_arrays(*tests)), "cast": lambda value, dtype: value + 0.0,
+    "total": lambda value, axes: value.sum(axis=axes), "product": lambda value, axes: value.prod(axis=axes),
+    "largest": lambda value, axes: value.max(axis=axes), "least": lambda value, axes: value.min(axis=axes),
+    "first_largest": _first_largest,
+}  # fmt: skip
+
+
+def _combine(x: Any, y: Any) -> Any:
+    left = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
+    return te.select(left, x[0], y[0]), te.select(left, x[1], y[1])
+
+
+_ARGMAX = te.comm_reducer(_combine, lambda t0, t1: (te.const(2**30, t0), te.min_value(t1)), name="argmax")
+_TE: dict[str, Any] = {
+    "te": te, "maximum": te.max, "minimum": te.min, "where": te.select, "if_then_else": te.if_then_else,
+    "absolute": te.abs, "both": te.all, "cast": lambda value, dtype: value.astype(dtype),
+    "total": lambda value, axes: te.sum(value, axis=axes), "product": lambda value, axes: te.prod(value, axis=axes),
+    "largest": lambda value, axes: te.max(value, axis=axes), "least": lambda value, axes: te.min(value, axis=axes),
+    "first_largest": lambda pair, axes: _ARGMAX(pair, axis=axes),
+}  # fmt: skip
+
+
+@dataclass
+class Value:
+    """A tensor of a program: its exact values, and whether another reads it."""
+
+    name: str
+    tensor: Tensor
+    exact: NDArray[np.float64]
+    is_read: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.exact.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    @property
+    def bound(self) -> int:
+        return int(np.abs(self.exact).max())
+
+
+@dataclass
+class Program:
+    """Tensors, one made of the others. `text` is the Python that makes them."""
+
+    choices: Choices
+    rng: np.random.Generator
+    lines: list[str] = field(default_factory=list)
+    inputs: list[Value] = field(default_factory=list)
+    computed: list[Value] = field(default_factory=list)
+    outputs: list[Value] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def args(self) -> list[Tensor]:
+        return [value.tensor for value in self.inputs + self.outputs]
+
+    def arrays(self) -> list[NDArray[Any]]:
+        return [value.exact.astype(value.dtype) for value in self.inputs]
+
+    # Building blocks.
+
+    def placeholder(self, shape: Sequence[int], dtype: str, largest: int = 3) -> Value:
+        name = f"A{len(self.inputs)}"
+        line = f'{name} = te.placeholder({tuple(shape)}, name="{name}", dtype="{dtype}")'
+        self.lines.append(line)
+        exact = self.rng.integers(-largest, largest, shape, endpoint=True).astype(np.float64)
+        value = Value(name, te.placeholder(tuple(shape), name=name, dtype=dtype), exact)
+        self.inputs.append(value)
+        return value
+
+    def compute(self, shape: Sequence[int], body: str, reads: Sequence[Value], reduce: Sequence[int] = ()) -> bool:
+        """Adds a stage where all that it computes is exact; `body` is text over i0, i1, …, and k0, k1, … as `axes`."""
+        name, extents = f"T{len(self.computed)}", (*shape, *reduce)
+        if math.prod(shape) > MAX_ELEMENTS or math.prod(extents) > MAX_WORK or min(extents, default=1) < 1:
+            return False
+        grid = np.indices(extents, dtype=np.float64, sparse=True)
+        axes = [f"i{d}" for d in range(len(shape))] + [f"k{d}" for d in range(len(reduce))]
+        scope: dict[str, Any] = {**_NUMPY, **dict(zip(axes, grid)), "axes": tuple(range(len(shape), len(extents)))}
+        scope.update({value.name: value.exact.view(_Exact) for value in reads})
+        # Of a reduction, the parts in any order: what the sum of magnitudes is within, they are.
+        magnitudes = {**scope, "total": lambda value, axes: np.abs(value).sum(axis=axes)}
+        magnitudes["product"] = lambda value, axes: np.maximum(np.abs(value), 1).prod(axis=axes)
+        exact, most = eval(body, scope), eval(body, magnitudes)
+        several = isinstance(exact, tuple)
+        exacts = [
+            np.broadcast_to(np.asarray(one, np.float64), shape).copy() for one in (exact if several else (exact,))
+        ]
+        makes = [f'{k} = te.reduce_axis((0, {extent}), "{k}")' for k, extent in zip(axes[len(shape) :], reduce)]
+        line = f'{name} = te.compute({tuple(shape)}, lambda {", ".join(axes[: len(shape)])}: {body}, name="{name}")'
+        names = {**_TE, **{value.name: value.tensor for value in reads}}
+        for make in makes:
+            exec(make, names)
+        names["axes"] = [names[k] for k in axes[len(shape) :]]
+        exec(line, names)
+        made = names[name] if several else (names[name],)
+        for tensor, one in zip(made, most if several else (most,)):
+            if np.abs(one).max() > LARGEST[tensor.dtype]:
+                return False
+        self.lines += makes + ([f"axes = [{', '.join(axes[len(shape) :])}]"] if makes else []) + [line]
+        for value in reads:
+            value.is_read = True
+        for n, (tensor, one) in enumerate(zip(made, exacts)):
+            self.computed.append(Value(f"{name}[{n}]" if several else name, tensor, one))
+        return True
+
+    def scan(self, body: str, x: Value, first: int) -> bool:
+        """Adds a scan over the first axis; `body` is text over i0, i1, … and the state `S`, `first` elements begin it."""
+        shape, n = x.shape, len(self.computed)
+        begin, update, name, state = f"T{n}b", f"T{n}u", f"T{n}", f"S{n}"
+        if math.prod(shape) > MAX_ELEMENTS or shape[0] < first:
+            return False
+        axes = _axes(len(shape))
+        exact = np.full(shape, np.nan)
+        exact[:first] = x.exact[:first]
+        grid = dict(zip(axes[1:], np.indices((1, *shape[1:]), dtype=np.float64, sparse=True)[1:]))
+        for step in range(first, shape[0]):
+            at = {axes[0]: np.full((1,) * len(shape), float(step)), **grid}
+            exact[step] = eval(body, {**_NUMPY, **at, "S": exact.view(_Exact), x.name: x.exact.view(_Exact)})[0]
+        if np.abs(exact).max() * 4 > LARGEST[x.dtype]:
+            return False
+        text = body.replace("S[", f"{state}[")
+        lines = [
+            f'{state} = te.placeholder({shape}, name="{state}", dtype="{x.dtype}")',
+            f'{begin} = te.compute({(first, *shape[1:])}, lambda {", ".join(axes)}: {_at(x, axes)}, name="{begin}")',
+            f'{update} = te.compute({shape}, lambda {", ".join(axes)}: {text}, name="{update}")',
+            f'{name} = te.scan({begin}, {update}, {state}, name="{name}")',
+        ]
+        names = {**_TE, x.name: x.tensor}
+        for line in lines:
+            exec(line, names)
+        self.lines += lines
+        x.is_read = True
+        self.computed.append(Value(name, names[name], exact))
+        return True
+
+    def any_value(self, *, rank: int | None = None) -> Value | None:
+        """One of the tensors so far, more often a late one."""
+        found = [
+            value
+            for value in self.computed[::-1] + self.inputs[::-1]
+            if "[" not in value.name and (rank is None or len(value.shape) == rank)
+        ]
+        return self.choices.pick(found) if found else None
+
+
+def _at(value: Value, indices: Sequence[str], dtype: str | None = None) -> str:
+    read = f"{value.name}[{', '.join(indices)}]"
+    return read if dtype in (None, value.dtype) else f'cast({read}, "{dtype}")'
+
+
+def _axes(rank: int, letter: str = "i") -> list[str]:
+    return [f"{letter}{d}" for d in range(rank)]
+
+
+def _bounded(program: Program, value: Value) -> Value:
+    """A value small enough to be multiplied and summed: clipped by a stage of its own where it is not."""
+    if value.bound <= 8:
+        return value
+    body = f"maximum(minimum({_at(value, _axes(len(value.shape)))}, 4), -4)"
+    return program.computed[-1] if program.compute(value.shape, body, [value]) else value
+
+
+# Kinds of stages. Each adds one or more to the program, or nothing where it does not fit.
+
+
+def elementwise(p: Program) -> bool:
+    x = p.any_value()
+    assert x is not None
+    c = p.choices
+    at = _at(x, _axes(len(x.shape)))
+    body = c.pick([
+        f"{at} + {c.integer(1, 3)}", f"{at} * {c.integer(2, 3)} - 1", f"maximum({at}, {c.integer(-1, 2)})",
+        f"where({at} > 0, {at}, {at} * 2)", f"absolute({at})", f'cast({at}, "{c.pick(DTYPES)}")',
+    ])  # fmt: skip
+    return p.compute(x.shape, body, [x])
+
+
+def binary(p: Program) -> bool:
+    """Another tensor is read along some of the axes: a broadcast, a diagonal or a part of it."""
+    x, y = p.any_value(), p.any_value()
+    assert x is not None and y is not None
+    indices = []
+    for extent in y.shape:
+        fits = [f"i{d}" for d, own in enumerate(x.shape) if own <= extent]
+        indices.append(p.choices.pick([*fits, str(p.choices.integer(0, extent - 1))]))
+    a, b = _at(x, _axes(len(x.shape))), _at(y, indices, x.dtype)
+    body = p.choices.pick(
+        [f"{a} + {b}", f"{a} - {b}", f"maximum({a}, {b})", f"{a} * {b}", f"where({a} < {b}, {b}, {a})"]
+    )
+    return p.compute(x.shape, body, [x, y])
+
+
+def stencil(p: Program) -> bool:
+    x = p.any_value()
+    assert x is not None
+    radius = [p.choices.integer(0, 2) for _ in x.shape]
+    offsets = [[p.choices.integer(0, r) for r in radius] for _ in range(p.choices.integer(1, 3))]
+    reads = [_at(x, [f"i{d} + {o}" if o else f"i{d}" for d, o in enumerate(offset)]) for offset in offsets]
+    return p.compute([n - r for n, r in zip(x.shape, radius)], " + ".join(reads), [x])
+
+
+def moved(p: Program) -> bool:
+    """A transposition, a reversal, every other element, a reshape, or padding."""
+    x = p.any_value()
+    assert x is not None
+    c, rank = p.choices, len(x.shape)
+    kind = c.integer(0, 4)
+    if kind == 0:
+        order = c.shuffled(range(rank))
+        at = [f"i{order.index(d)}" for d in range(rank)]
+        return p.compute([x.shape[d] for d in order], _at(x, at), [x])
+    d = c.integer(0, rank - 1)
+    at, shape = _axes(rank), list(x.shape)
+    if kind == 1:
+        at[d] = f"{shape[d] - 1} - i{d}"
+        return p.compute(shape, _at(x, at), [x])
+    if kind == 2:
+        step = c.integer(2, 3)
+        at[d], shape[d] = f"i{d} * {step}", -(-shape[d] // step)
+        return p.compute(shape, _at(x, at), [x])
+    if kind == 3 and rank == 2:
+        return p.compute([math.prod(shape)], _at(x, [f"i0 // {shape[1]}", f"i0 % {shape[1]}"]), [x])
+    before, after = c.integer(0, 2), c.integer(0, 2)
+    n, at[d] = shape[d], f"i{d} - {before}" if before else f"i{d}"
+    shape[d] += before + after
+    test = f"both(i{d} >= {before}, i{d} < {n + before})"
+    return p.compute(
+        shape, f'if_then_else({test}, {_at(x, at)}, cast({c.integer(0, 1)} + 0 * {_zero(x)}, "{x.dtype}"))', [x]
+    )
+
+
+def _zero(x: Value) -> str:
+    return _at(x, ["0"] * len(x.shape))
+
+
+def reduction(p: Program) -> bool:
+    x = p.any_value()
+    assert x is not None
+    c, rank = p.choices, len(x.shape)
+    over = c.some(range(rank)) or [rank - 1]
+    kept = [d for d in range(rank) if d not in over]
+    shape = [x.shape[d] for d in kept] or [c.integer(1, 3)]
+    order = c.shuffled(range(len(over)))  # of the reduction's axes
+    at = [f"k{order.index(over.index(d))}" if d in over else f"i{kept.index(d)}" for d in range(rank)]
+    body = f"{c.pick(['total', 'largest', 'least', 'product'])}({_at(x, at)}, axes)"
+    return p.compute(shape, body, [x], [x.shape[over[o]] for o in order])
+
+
+def first_largest(p: Program) -> bool:
+    x = p.any_value()
+    if x is None or len(x.shape) < 2:
+        return False
+    d = p.choices.integer(0, len(x.shape) - 1)
+    at = _axes(len(x.shape) - 1)
+    at.insert(d, "k0")
+    shape = [n for e, n in enumerate(x.shape) if e != d]
+    return p.compute(shape, f"first_largest((k0, {_at(x, at)}), axes)", [x], [x.shape[d]])
+
+
+def matmul(p: Program) -> bool:
+    x, y = p.any_value(rank=2), p.any_value(rank=2)
+    if x is None or y is None:
+        return False
+    x, y = _bounded(p, x), _bounded(p, y)
+    if p.choices.chance(50):
+        y = p.placeholder((x.shape[1], p.choices.integer(1, 20)), x.dtype)
+    transposed = p.choices.chance(30)
+    length = min(x.shape[1], y.shape[1 if transposed else 0])
+    wide = p.choices.pick(["float32", "float64", "int32"])
+    b = _at(y, ["i1", "k0"] if transposed else ["k0", "i1"], wide)
+    body = f"total({_at(x, ['i0', 'k0'], wide)} * {b}, axes)"
+    return p.compute([x.shape[0], y.shape[0 if transposed else 1]], body, [x, y], [length])
+
+
+def convolution(p: Program) -> bool:
+    """2-D, padded, with a stride, of a tensor with channels."""
+    c = p.choices
+    x = p.any_value(rank=3) or p.placeholder(
+        [c.integer(1, 4), c.integer(3, 9), c.integer(3, 9)], c.pick(["float32", "int32"])
+    )
+    x = _bounded(p, x)
+    if x.dtype not in ("float32", "int32", "float64"):
+        return False
+    pad, stride, window, filters = c.integer(0, 2), c.integer(1, 2), c.integer(1, 3), c.integer(1, 6)
+    channels, height, width = x.shape
+    if pad:
+        test = f"both(i1 >= {pad}, i1 < {height + pad}, i2 >= {pad}, i2 < {width + pad})"
+        body = (
+            f'if_then_else({test}, {_at(x, ["i0", f"i1 - {pad}", f"i2 - {pad}"])}, cast(0 * {_zero(x)}, "{x.dtype}"))'
+        )
+        if not p.compute((channels, height + 2 * pad, width + 2 * pad), body, [x]):
+            return False
+        x = p.computed[-1]
+    w = p.placeholder((filters, channels, window, window), x.dtype)
+    at = _at(
+        x,
+        ["k0", f"i1 * {stride} + k1" if stride > 1 else "i1 + k1", f"i2 * {stride} + k2" if stride > 1 else "i2 + k2"],
+    )
+    shape = [filters, *((n - window) // stride + 1 for n in x.shape[1:])]
+    return p.compute(
+        shape, f"total({at} * {_at(w, ['i0', 'k0', 'k1', 'k2'])}, axes)", [x, w], [channels, window, window]
+    )
+
+
+def normalized(p: Program) -> bool:
+    """Rows without their largest element, divided into their sum: the stages of a softmax, in integers."""
+    x = p.any_value(rank=2)
+    if x is None or not p.compute([x.shape[0]], f"largest({_at(x, ['i0', 'k0'])}, axes)", [x], [x.shape[1]]):
+        return False
+    m = p.computed[-1]
+    if not p.compute(x.shape, f"{_at(x, ['i0', 'i1'])} - {_at(m, ['i0'])}", [x, m]):
+        return False
+    e = p.computed[-1]
+    if not p.compute([x.shape[0]], f"total({_at(e, ['i0', 'k0'])}, axes)", [e], [x.shape[1]]):
+        return False
+    t = p.computed[-1]
+    return p.compute(x.shape, f"{_at(e, ['i0', 'i1'])} * 2 - {_at(t, ['i0'])}", [e, t])
+
+
+def recurrence(p: Program) -> bool:
+    """A scan of the first or second order, with an axis beside its own."""
+    x = p.any_value(rank=2) or p.any_value(rank=3)
+    if x is None:
+        return False
+    axes = _axes(len(x.shape))
+    at, before, earlier = _at(x, axes), *(f"S[{', '.join([f'i0 - {lag}', *axes[1:]])}]" for lag in (1, 2))
+    first = p.choices.integer(1, 2)
+    bodies = [f"{before} + {at}", f"maximum({before}, {at})", f"where({at} > 0, {before} + 1, {at})"]
+    return p.scan(p.choices.pick([*bodies, f"{at} - {earlier}"] if first == 2 else bodies), x, first)
+
+
+def pair(p: Program) -> bool:
+    x = p.any_value()
+    assert x is not None
+    at = _at(x, _axes(len(x.shape)))
+    return p.compute(x.shape, f'({at} + 1, cast({at}, "{p.choices.pick(DTYPES)}"))', [x])
+
+
+KINDS = (
+    elementwise,
+    reduction,
+    matmul,
+    stencil,
+    binary,
+    convolution,
+    moved,
+    normalized,
+    first_largest,
+    recurrence,
+    pair,
+)
+
+
+def random_program(choices: Choices) -> Program:
+    """One to four stages more or less, from one or two inputs, odd extents and all."""
+    program = Program(choices, np.random.default_rng(choices.integer(0, 9)))
+    for _ in range(choices.integer(1, 2)):
+        rank = choices.integer(1, 3)
+        shape = [choices.integer(1, (200, 24, 9)[rank - 1]) for _ in range(rank)]
+        program.placeholder(shape, choices.pick(DTYPES))
+    wanted = choices.integer(1, 4)
+    for _ in range(12):
+        if len(program.computed) >= wanted:
+            break
+        choices.pick(KINDS)(program)
+    if not program.computed:
+        at = _axes(len(program.inputs[0].shape))
+        program.compute(program.inputs[0].shape, f"{_at(program.inputs[0], at)} + 1", [program.inputs[0]])
+    outputs = {value.tensor.op for value in program.computed if not value.is_read}
+    outputs |= {op for value in program.computed if (op := value.tensor.op) in outputs or choices.chance(8)}
+    program.outputs = [value for value in program.computed if value.tensor.op in outputs]
+    program.inputs = [value for value in program.inputs if value.is_read]
+    return program

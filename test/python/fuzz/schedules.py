@@ -1,0 +1,249 @@
+"""Random schedules for a GPU, over all primitives. Most are legal by construction; the rest must be refused."""
+
+from __future__ import annotations
+
+from fuzz.choices import Choices
+from fuzz.dataflow import Dataflow
+from fuzz.loops import MAX_COPIES, MAX_THREADS, Kernel, Loop, Loops, Place
+from fuzz.programs import Program
+from tilewright import te
+from tilewright.te import Operation, PlaceholderOp, ScanOp, Schedule, Stage
+
+
+class Scheduler:
+    """Makes one schedule, which `schedule.trace()` shows afterwards, also where a primitive was refused."""
+
+    def __init__(self, choices: Choices, program: Program) -> None:
+        self.choices = choices
+        self.schedule = te.create_schedule(list(dict.fromkeys(value.tensor.op for value in program.outputs)))
+        self.flow = Dataflow(choices, self.schedule)
+        self.loops = Loops(choices)
+        self.places: dict[Operation, Place] = {}
+
+    def run(self) -> Schedule:
+        self.flow.run()
+        for stage in self._in_order():
+            self._place(stage)
+        for place in self.places.values():
+            self._finish(place)
+        return self.schedule
+
+    # Where a stage is computed.
+
+    def _in_order(self) -> list[Stage]:
+        """What reads a stage comes before it, what follows it comes after it."""
+        order: list[Stage] = []
+        left, follows = self.flow.stages(), self.flow.follows
+        while left:
+            done = {stage.key for stage in order}
+            ready = [
+                stage
+                for stage in left
+                if all(r in done or follows.get(r) is stage.key for r in self.flow.readers(stage.key))
+                and follows.get(stage.key) not in {one.key for one in left}
+            ]
+            assert ready, "stages in a circle"
+            order += ready
+            left = [stage for stage in left if stage not in ready]
+        return order
+
+    def _sites(self, op: Operation) -> list[tuple[Place, int]]:
+        """The loops that are around all that reads a stage."""
+        chains = []
+        for reader in self.flow.readers(op):
+            chain: dict[int, tuple[Place, int]] = {}
+            place: Place | None = self.places[reader]
+            last = len(self.places[reader].loops) - 1
+            while place is not None:
+                chain[id(place)] = (place, last)
+                place, last = place.parent, place.at
+            chains.append(chain)
+        sites = []
+        for key, (place, _) in chains[0].items() if chains else ():
+            if all(key in chain for chain in chains):
+                depth = min(chain[key][1] for chain in chains)
+                sites += [(place, d) for d in range(depth + 1) if place.loops[d].is_plain]
+        return [site for site in sites if any(tag and tag[0] != "v" for tag in site[0].tags_at(site[1]))]
+
+    def _place(self, stage: Stage) -> None:
+        c, key = self.choices, stage.key
+        axes = [Loop(axis, axis.dom[1] if axis.dom else None) for axis in (*stage.op.axis, *stage.op.reduce_axis)]
+        axes[0].is_scan = isinstance(key, ScanOp)
+        if key in self.flow.follows and self._follow(stage, axes):
+            return
+        is_root = self.flow.is_output(key) or key in self.flow.follows.values() or isinstance(key, ScanOp)
+        sites = [] if is_root else self._sites(key)
+        cached = stage.scope != "global"
+        if cached and not sites:
+            stage.set_scope("global")
+        is_copy = stage.op is key and type(key).__name__ == "CacheOp" and key not in self.flow.factored
+        if not sites or not (cached or (stage.scope == "global" and not is_copy and c.chance(65))):
+            self.places[key] = place = Place(key, stage, Kernel(), axes)
+            self._root(place)
+            return
+        # Near the threads or outside of them, as the scope wants it.
+        inside = [site for site in sites if any(tag.startswith("thread") for tag in site[0].tags_at(site[1]))]
+        outside = [site for site in sites if site not in inside]
+        wanted = inside if stage.scope == "local" else outside if c.chance(60) else inside
+        parent, at = c.pick(wanted or sites)
+        place = self._attach(stage, axes, parent, at)
+        place.scope = stage.scope if stage.scope != "global" else None
+        if place.scope is None and c.chance(40):
+            place.scope = c.pick(["shared", "local"]) if (parent, at) not in outside else "shared"
+            stage.set_scope(place.scope)
+        if place.scope is None:
+            # A loop of virtual threads is one of threads.
+            tags = {tag[:5] for tag in parent.tags_at(at) if tag}
+            place.scope = "shared" if tags == {"block"} else "local"
+        if c.chance(10):
+            group = self.schedule.create_group(key._tensors, [op.output(0) for op in self.schedule._reads[key]])
+            group.compute_at(parent.stage, parent.loops[at].axis)
+        else:
+            stage.compute_at(parent.stage, parent.loops[at].axis)
+        self._attached(place)
+
+    def _attach(self, stage: Stage, loops: list[Loop], parent: Place, at: int) -> Place:
+        for loop in loops:
+            if not loop.is_reduce:
+                loop.extent = None
+        place = Place(stage.key, stage, parent.kernel, loops, parent, at)
+        parent.children.append(place)
+        self.places[stage.key] = place
+        return place
+
+    def _follow(self, stage: Stage, loops: list[Loop]) -> bool:
+        """After a part of what it reads."""
+        producer = self.places[self.flow.follows[stage.key]]
+        first = next((i for i, loop in enumerate(producer.loops) if loop.is_reduce), len(producer.loops))
+        sites = [
+            i
+            for i, loop in enumerate(producer.loops[:first])
+            if loop.is_plain and any(tag and tag[0] != "v" for tag in producer.tags_at(i))
+        ]
+        if not sites or not (producer.is_plain or self.choices.chance(10)):
+            del self.flow.follows[stage.key]
+            return False
+        at = self.choices.pick(sites)
+        place = self._attach(stage, loops, producer, at)
+        place.scope = "shared"  # what it writes, all threads may see
+        stage.reverse_compute_at(producer.stage, producer.loops[at].axis)
+        self._attached(place)
+        return True
+
+    # Its loops.
+
+    def _root(self, place: Place) -> None:
+        """A kernel: some loops are blocks and threads, on the outside most of the time."""
+        c, kernel, loops = self.choices, place.kernel, self.loops
+        loops.transform(place)
+        blocks, threads = ["blockIdx.x", "blockIdx.y", "blockIdx.z"], ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
+        for _ in range(c.integer(1, 4)):
+            free = [loop for loop in place.loops if loop.is_free]
+            if not free:
+                break
+            loop = free[0] if c.chance(70) else c.pick(free)
+            assert loop.extent is not None
+            kind = c.pick(["thread", "block", "vthread"])
+            if kind == "thread" and threads:
+                if kernel.count() * loop.extent > MAX_THREADS:
+                    factor = c.integer(1, MAX_THREADS // kernel.count())
+                    loop = loops.split(place, loop, factor)[1]
+                loops.bind(place, loop, threads.pop(c.integer(0, len(threads) - 1) if c.chance(20) else 0))
+            elif kind == "block" and blocks:
+                loops.bind(place, loop, blocks.pop(0))
+            elif kind == "vthread" and len(free) > 1 and kernel.copies * loop.extent <= MAX_COPIES:
+                kernel.copies *= loop.extent
+                loops.bind(place, loop, c.pick(["vthread", "vthread.x"]))
+        self._bind_reduction(place, threads)
+        if not any(loop.tag and loop.tag[:7] != "vthread" for loop in place.loops):
+            free = [loop for loop in place.loops if loop.is_free]
+            if free:
+                loops.bind(place, free[0], "blockIdx.x")
+        if c.chance(60):  # as one writes it
+            rank = {"": 3, "b": 0, "v": 1, "t": 2}
+            order = sorted(place.loops, key=lambda loop: 3 if loop.is_reduce else rank[loop.tag[:1]])
+            if order != place.loops:
+                loops.reorder(place, order)
+        loops.inner(place)
+        loops.order_reduction(place)
+        if c.chance(10):
+            place.stage.launch_bounds(c.integer(1, 4))
+
+    def _bind_reduction(self, place: Place, free_tags: list[str]) -> None:
+        """A reduction axis, or a part of one, over threads."""
+        c, kernel = self.choices, place.kernel
+        reduce = [loop for loop in place.loops if loop.is_reduce and not loop.tag]
+        if not reduce or not c.chance(25):
+            return
+        tags = [tag for tag in kernel.threads if tag not in place.tags_at(len(place.loops))]
+        tag = c.pick([*tags, *free_tags[:1]]) if tags or free_tags else None
+        if tag is None:
+            return
+        extent = kernel.threads.get(tag) or c.integer(2, max(2, MAX_THREADS // kernel.count()))
+        self.loops.bind(place, self.loops.split(place, c.pick(reduce), extent)[1], tag)
+        if place.scope != "local" and c.chance(15):
+            place.stage.set_store_predicate(te.thread_axis(tag).equal(0))
+
+    def _attached(self, place: Place) -> None:
+        c, kernel, loops = self.choices, place.kernel, self.loops
+        loops.transform(place)
+        around = place.tags_around()
+        is_copy = place.stage.op is place.op and type(place.op).__name__ == "CacheOp"
+        if place.scope == "shared":
+            tags = [
+                tag for tag in kernel.threads if tag not in around or (is_copy and place.op not in self.flow.factored)
+            ]
+            spare = [tag for tag in ("threadIdx.x", "threadIdx.y") if tag not in kernel.threads]
+            if c.chance(10) and spare:
+                tags.append(spare[0])
+            free = [loop for loop in place.loops if loop.is_free]
+            if tags and free and c.chance(60):
+                count = len(place.leading())
+                loop = loops.fuse(place, 0, count) if count > 1 and c.chance(50) else free[0]
+                for tag in c.some(tags, 75):
+                    extent = kernel.threads.get(tag) or c.integer(1, max(1, MAX_THREADS // kernel.count()))
+                    loop, inner = loops.split(place, loop, extent)
+                    loops.bind(place, inner, tag)
+            if place.stage.op.reduce_axis and not any(tag.startswith("thread") for tag in around):
+                self._bind_reduction(place, [])
+        if place.scope == "shared" and place.op not in self.flow.follows:
+            if len(place.stage.op.axis) >= 2 and c.chance(20):
+                factor = c.integer(2, 16)
+                place.stage.storage_align(place.stage.op.axis[-2], factor, c.integer(0, factor - 1))
+            if c.chance(15) and self._can_wait(place):
+                place.stage.double_buffer()
+        loops.inner(place)
+        loops.order_reduction(place)
+
+    @staticmethod
+    def _reads_beside(place: Place) -> set[Operation]:
+        """What is computed at the same loop as a stage, and in the loops around that one."""
+        found, at = set[Operation](), place
+        while at.parent is not None:
+            found |= {child.op for child in at.parent.children} | {at.parent.op}
+            at = at.parent
+        return found
+
+    def _can_wait(self, place: Place) -> bool:
+        """The stage may be computed an iteration early: the loop is a plain one, and what the stage reads is there."""
+        assert place.parent is not None
+        loop = place.parent.loops[place.at]
+        is_serial = not loop.tag and loop.is_plain and not loop.is_scan
+        return is_serial and not set(self.flow.reads(place.op)) & self._reads_beside(place)
+
+    def _finish(self, place: Place) -> None:
+        """What depends on all that is computed in the loops of a stage."""
+        c = self.choices
+        for at, loop in enumerate(place.loops):
+            inside = [child for child in place.children if child.at == at and child.scope == "shared"]
+            inside = [child for child in inside if child.op not in self.flow.follows]
+            if inside and all(self._can_wait(child) for child in inside) and c.chance(30):
+                copies = all(isinstance(op, PlaceholderOp) for child in inside for op in self.flow.reads(child.op))
+                wide = all(child.op.output(0).dtype in ("float32", "int32", "float64", "int64") for child in inside)
+                plain = all(child.stage.op is child.op and not child.stage.op.reduce_axis for child in inside)
+                place.stage.software_pipeline(loop.axis, c.integer(2, 4), copies and wide and plain and c.chance(50))
+        reduce = [at for at, loop in enumerate(place.loops) if loop.is_reduce]
+        if reduce and not any(loop.tag for loop in place.loops if loop.is_reduce) and c.chance(12):
+            taken = [child.at for child in place.children if child.at < reduce[0]]
+            at = c.integer(max(taken, default=-1) + 1, reduce[0])
+            place.stage.decompose_reduction(place.loops[at].axis)
