@@ -1,6 +1,7 @@
 //===- ConvertGPUToSim.cpp - kernels as functions of one simulated thread -===//
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "runtime/sim/ABI.h"
@@ -266,6 +267,13 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
   } else if (isa<gpu::ReturnOp>(op)) {
     sim::callRuntime(builder, loc, sim::endFunction, {}, {state, sim::createSite(builder, loc, "end")});
     func::ReturnOp::create(builder, loc);
+    op->erase();
+  } else if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+    sim::callRuntime(builder, loc, sim::commitCopiesFunction, {}, {state});
+    op->erase();
+  } else if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
+    Value underWay = arith::ConstantIntOp::create(builder, loc, wait.getN(), 32);
+    sim::callRuntime(builder, loc, sim::waitCopiesFunction, {}, {state, underWay});
     op->erase();
   } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {
     return op->emitError("expected an operation that the simulator runs, got '") << op->getName() << "'";

@@ -127,7 +127,7 @@ private:
       operands.append({address, bytes, site});
       callee = sim::loadSharedFunction;
       if (access.stored) {
-        callee = sim::storeSharedFunction;
+        callee = access.op->hasAttr(sim::copyAttrName) ? sim::copySharedFunction : sim::storeSharedFunction;
         operands.push_back(spill(access.stored));
       }
     } else {

@@ -8,8 +8,20 @@ include "mlir/Pass/PassBase.td"
 def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
   let summary = "Asynchronous copies are done at once";
   let description = [{
-    The simulator copies where the copy is begun, which is one of the moments at which a GPU may do it. Barriers and
-    races are found as they are without `cp.async`; a wait that is missing is not.
+    The simulator copies where the copy is begun, which is one of the moments at which a GPU may do it. The store is
+    marked, so that the checks know that it may as well take place later, at the wait: whoever reads or writes there
+    before is reported, and to be seen by other threads the copy needs a barrier after the wait.
+
+    ```mlir
+    %token = nvgpu.device_async_copy %a[%i], %tile[%j], 4 : memref<64xf32> to memref<8xf32, #gpu.address_space<workgroup>>
+    ```
+
+    becomes
+
+    ```mlir
+    %x = vector.load %a[%i] : memref<64xf32>, vector<4xf32>
+    vector.store %x, %tile[%j] {tilewright.copy} : memref<8xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+    ```
   }];
   let dependentDialects = ["mlir::vector::VectorDialect"];
 }

@@ -14,6 +14,8 @@ constexpr const char kernelAttrName[] = "tilewright.sim_kernel";
 /// On the cast that makes a kernel's memref argument: which argument, and what the user calls it.
 constexpr const char argumentAttrName[] = "tilewright.argument";
 constexpr const char nameAttrName[] = "te.name";
+/// On a store: it is an asynchronous copy's, which ends at a wait.
+constexpr const char copyAttrName[] = "tilewright.copy";
 constexpr const char stageAttrName[] = "te.stage";
 
 /// `file:line` of the user's program inside a location, or "an unknown line".

@@ -1,7 +1,8 @@
 //===- SynchronizeCopies.cpp - cp.async becomes a load and a store --------===//
 #include "passes/PassSupport.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/gpu-to-sim/SimSupport.h"
+
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 using namespace mlir;
@@ -14,15 +15,14 @@ namespace {
 struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
-      if (isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))
-        return op->erase();
       auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op);
       if (!copy)
         return;
       OpBuilder builder(op);
       auto type = VectorType::get({copy.getDstElements().getSExtValue()}, cast<MemRefType>(copy.getDst().getType()).getElementType());
       Value value = vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
-      vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
+      auto store = vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
+      store->setAttr(sim::copyAttrName, builder.getUnitAttr());
       op->erase();
     });
   }

@@ -38,6 +38,9 @@ _RUNTIME = (
     "tw_sim_store_global",
     "tw_sim_load_shared",
     "tw_sim_store_shared",
+    "tw_sim_copy_shared",
+    "tw_sim_commit_copies",
+    "tw_sim_wait_copies",
     "tw_sim_report",
 )
 

@@ -37,7 +37,7 @@ enum InfoWord : int {
 };
 
 /// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds.
-enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race };
+enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy };
 
 /// An access as compiled code describes it: these bits or'ed.
 enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 4 };
@@ -56,6 +56,9 @@ constexpr const char loadGlobalFunction[] = "tw_sim_load_global";   // (state, a
 constexpr const char storeGlobalFunction[] = "tw_sim_store_global"; // (state, argument or -1, address, bytes) -> defect
 constexpr const char loadSharedFunction[] = "tw_sim_load_shared";   // (state, address, bytes, site) -> defect
 constexpr const char storeSharedFunction[] = "tw_sim_store_shared"; // (state, address, bytes, site, value) -> defect
+constexpr const char copySharedFunction[] = "tw_sim_copy_shared";   // the same, of a copy that ends at a wait
+constexpr const char commitCopiesFunction[] = "tw_sim_commit_copies"; // (state)
+constexpr const char waitCopiesFunction[] = "tw_sim_wait_copies";     // (state, how many groups may be under way)
 constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
 
 } // namespace tilewright::sim

@@ -44,7 +44,8 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
                            const int64_t *places) {
   bool writes = flags & AccessWrites;
   const Conflict &conflict = thread.conflict;
-  Site other = defect == Race ? conflict.otherSite : Site();
+  bool conflicts = defect == Race || defect == UnfinishedCopy;
+  Site other = conflicts ? conflict.otherSite : Site();
   int kind = defect * 4 + writes * 2 + (defect == Race && conflict.otherWrites);
   ReportList::Key key{kind, site.identity(), other.identity()};
   if (!reports.count(key))
@@ -67,6 +68,11 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     head = line + "race on shared memory: " + describeNumber(thread.number) + " " + verb + "s " + what;
     tail = ", which " + describeNumber(conflict.otherThread) + (conflict.otherWrites ? " writes" : " reads") + " at " +
            other.line() + " with no barrier between, in " + describeBlock();
+    break;
+  case UnfinishedCopy:
+    head = line + "copy that is not waited for: " + describeNumber(thread.number) + " " + verb + "s " + what;
+    tail = ", to which " + describeNumber(conflict.otherThread) + " copies at " + other.line() +
+           " with no wait between, in " + describeBlock();
     break;
   case NoDefect:
     return;

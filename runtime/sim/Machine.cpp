@@ -29,6 +29,8 @@ bool Machine::prepare(const uint64_t *config) {
 void Machine::placeThread(Thread &thread, uint64_t number, const uint64_t *block) {
   thread.machine = this;
   thread.number = number;
+  thread.copies.clear();
+  thread.groupEnds.clear();
   int64_t *words = thread.words;
   words[ThreadIdX] = number % blockDim[0];
   words[ThreadIdX + 1] = number / blockDim[0] % blockDim[1];
@@ -181,6 +183,28 @@ bool Machine::endShuffle(size_t firstLane, size_t laneCount) {
   }
   shared.interleave();
   return true;
+}
+
+//===--- asynchronous copies ----------------------------------------------===//
+
+Defect Machine::copyShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value) {
+  Defect found = shared.copy(thread.number, address, bytes, site, value, thread.conflict);
+  if (found != OutOfBounds)
+    thread.copies.push_back({address, bytes});
+  return found;
+}
+
+void Machine::waitForCopies(Thread &thread, size_t underWay) {
+  std::vector<size_t> &ends = thread.groupEnds;
+  if (ends.size() <= underWay)
+    return;
+  size_t groups = ends.size() - underWay, finished = ends[groups - 1];
+  for (size_t number = 0; number < finished; ++number)
+    shared.finishCopy(thread.number, thread.copies[number].first, thread.copies[number].second);
+  thread.copies.erase(thread.copies.begin(), thread.copies.begin() + finished);
+  ends.erase(ends.begin(), ends.begin() + groups);
+  for (size_t &end : ends)
+    end -= finished;
 }
 
 //===--- checking ---------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #include "runtime/sim/Report.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tilewright::sim {
@@ -45,6 +46,9 @@ struct Thread : ThreadState {
   uint64_t shuffleBits = 0;
   ShuffleMode shuffleMode = ShuffleMode::Xor;
   uint32_t shuffleOffset = 0, shuffleWidth = 0;
+  // Asynchronous copies that are under way, in order, and how many of them stand before the end of each group.
+  std::vector<std::pair<uint64_t, uint64_t>> copies; // address, bytes
+  std::vector<size_t> groupEnds;
 };
 
 /// Runs one launch after the other: its blocks in sequence, the threads of a block as fibers where they have to wait
@@ -62,6 +66,10 @@ public:
   Defect loadGlobal(int32_t argument, uint64_t address, uint64_t bytes);
   Defect storeGlobal(int32_t argument, uint64_t address, uint64_t bytes);
   SharedMemory &sharedMemory() { return shared; }
+  Defect copyShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value);
+  void commitCopies(Thread &thread) { thread.groupEnds.push_back(thread.copies.size()); }
+  /// Ends all groups of copies but the latest few.
+  void waitForCopies(Thread &thread, size_t underWay);
   void reportAccess(Thread &thread, Defect defect, int32_t flags, Site site, int32_t rank, int64_t elements,
                     const int64_t *places);
 

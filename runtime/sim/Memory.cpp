@@ -76,6 +76,10 @@ Defect SharedMemory::load(uint16_t thread, uint64_t address, uint64_t bytes, Sit
       conflict = {true, cell.writer, cell.writeSite};
       found = Race;
     }
+    if (isUnderWay(cell)) {
+      conflict = {true, cell.copier, cell.copySite};
+      found = UnfinishedCopy;
+    }
     if (cell.readEpoch != epoch) {
       cell.readEpoch = epoch;
       cell.reader = thread, cell.readSite = site;
@@ -95,9 +99,15 @@ Defect SharedMemory::store(uint16_t thread, uint64_t address, uint64_t bytes, Si
   Defect found = NoDefect;
   for (uint64_t index = offset >> shift, last = (offset + bytes - 1) >> shift; index <= last; ++index) {
     Cell &cell = cells[index];
+    uint64_t begin = std::max(offset, index << shift), end = std::min(offset + bytes, (index + 1) << shift);
+    bool same = std::memcmp(memory + begin, value + (begin - offset), end - begin) == 0;
+    if (isUnderWay(cell) && !same) {
+      conflict = {true, cell.copier, cell.copySite};
+      found = UnfinishedCopy;
+      continue;
+    }
     if (cell.writeEpoch == epoch) {
-      uint64_t begin = std::max(offset, index << shift), end = std::min(offset + bytes, (index + 1) << shift);
-      if (std::memcmp(memory + begin, value + (begin - offset), end - begin) == 0) {
+      if (same) {
         // Threads that fill a buffer redundantly write what is there already: nobody can tell who came first.
         if (cell.writer != thread)
           cell.earlierWriter = cell.writer, cell.earlierWriteSite = cell.writeSite;
@@ -126,4 +136,25 @@ Defect SharedMemory::store(uint16_t thread, uint64_t address, uint64_t bytes, Si
     cell.earlierWriter = nobody;
   }
   return found;
+}
+
+Defect SharedMemory::copy(uint16_t thread, uint64_t address, uint64_t bytes, Site site, const char *value,
+                          Conflict &conflict) {
+  Defect found = store(thread, address, bytes, site, value, conflict);
+  if (found == OutOfBounds)
+    return found;
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(memory);
+  for (uint64_t index = offset >> shift, last = (offset + bytes - 1) >> shift; index <= last; ++index)
+    cells[index].copyEpoch = epoch, cells[index].copier = thread, cells[index].copySite = site;
+  return found;
+}
+
+void SharedMemory::finishCopy(uint16_t thread, uint64_t address, uint64_t bytes) {
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(memory);
+  for (uint64_t index = offset >> shift, last = (offset + bytes - 1) >> shift; index <= last; ++index)
+    if (Cell &cell = cells[index]; cell.copier == thread) {
+      // What other threads see of it needs a barrier after this.
+      cell.copier = nobody;
+      cell.writeEpoch = epoch;
+    }
 }

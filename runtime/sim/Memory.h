@@ -61,6 +61,9 @@ public:
   char *base() const { return memory; }
   Defect load(uint16_t thread, uint64_t address, uint64_t bytes, Site site, Conflict &conflict);
   Defect store(uint16_t thread, uint64_t address, uint64_t bytes, Site site, const char *value, Conflict &conflict);
+  /// A store that may take place at any time until `finishCopy`; nobody may read or write there before.
+  Defect copy(uint16_t thread, uint64_t address, uint64_t bytes, Site site, const char *value, Conflict &conflict);
+  void finishCopy(uint16_t thread, uint64_t address, uint64_t bytes);
 
 private:
   static constexpr uint16_t nobody = UINT16_MAX;
@@ -69,8 +72,12 @@ private:
     uint64_t writeEpoch = 0, readEpoch = 0;
     uint16_t writer = nobody, earlierWriter = nobody; // the last one, and another that wrote the same in this epoch
     uint16_t reader = nobody, secondReader = nobody;  // two are enough to find one that is another thread
-    Site writeSite, earlierWriteSite, readSite, secondReadSite;
+    uint64_t copyEpoch = 0;
+    uint16_t copier = nobody; // whose copy to here is under way
+    Site writeSite, earlierWriteSite, readSite, secondReadSite, copySite;
   };
+
+  bool isUnderWay(const Cell &cell) const { return cell.copier != nobody && cell.copyEpoch >= blockEpoch; }
 
   bool contains(uint64_t address, uint64_t bytes) const;
 

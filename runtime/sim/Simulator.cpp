@@ -152,6 +152,21 @@ int32_t tw_sim_store_shared(ThreadState *state, uint64_t address, uint64_t bytes
   return thread.machine->sharedMemory().store(thread.number, address, bytes, Site(site), value, thread.conflict);
 }
 
+int32_t tw_sim_copy_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site, const char *value) {
+  auto &thread = static_cast<Thread &>(*state);
+  return thread.machine->copyShared(thread, address, bytes, Site(site), value);
+}
+
+void tw_sim_commit_copies(ThreadState *state) {
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->commitCopies(thread);
+}
+
+void tw_sim_wait_copies(ThreadState *state, int32_t underWay) {
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->waitForCopies(thread, underWay);
+}
+
 void tw_sim_report(ThreadState *state, int32_t defect, int32_t flags, const char *site, int32_t rank, int64_t elements,
                    const int64_t *places) {
   auto &thread = static_cast<Thread &>(*state);

@@ -6,6 +6,7 @@ A barrier that can go without a report is either superfluous or one whose race t
 from __future__ import annotations
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -37,6 +38,64 @@ def gemm(cached: str = "AB", n: int = 16, tile: int = 8):
         if tensor.name in cached:
             s[s.cache_read(tensor, "shared", [CL])].compute_at(s[CL], ko)
     return s, [A, B, C], lambda a, b: a.astype("f8") @ b
+
+
+def pipelined(depth: int, use_async: bool = False, vectorized: bool = False, doubled: bool = False, n: int = 32):
+    """A product whose tiles are fetched ahead; with `doubled` only A's and B's buffers say so, not the loop."""
+    A, B = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), "k")
+    C = te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    CL = s.cache_write(C, "local")
+    AS, BS = s.cache_read(A, "shared", [CL]), s.cache_read(B, "shared", [CL])
+    io, jo, ii, ji = s[C].tile(*C.op.axis, 8, 8)
+    bind(s[C], by=io, bx=jo, ty=ii, tx=ji)
+    s[CL].compute_at(s[C], ji)
+    ko, ki = s[CL].split(s[CL].op.reduce_axis[0], 8)
+    for shared in (AS, BS):
+        s[shared].compute_at(s[CL], ko)
+        if vectorized:
+            _, inner = s[shared].split(s[shared].fuse(*s[shared].op.axis), 4)
+            s[shared].vectorize(inner)
+        if doubled:
+            s[shared].double_buffer()
+    if not doubled:
+        s[CL].software_pipeline(ko, depth, use_async)
+    return s, [A, B, C], lambda a, b: a.astype("f8") @ b
+
+
+def vthreads(n: int = 16):
+    """Each thread computes four elements, half a tile apart."""
+    A, B = te.placeholder((n, n), name="A"), te.placeholder((n, n), name="B")
+    k = te.reduce_axis((0, n), "k")
+    C = te.compute((n, n), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    CL = s.cache_write(C, "local")
+    AS, BS = s.cache_read(A, "shared", [CL]), s.cache_read(B, "shared", [CL])
+    io, jo, ii, ji = s[C].tile(*C.op.axis, 8, 8)
+    vy, ii = s[C].split(ii, nparts=2)
+    vx, ji = s[C].split(ji, nparts=2)
+    s[C].reorder(io, jo, vy, vx, ii, ji)
+    for axis in (vy, vx):
+        s[C].bind(axis, te.thread_axis("vthread"))
+    bind(s[C], by=io, bx=jo, ty=ii, tx=ji)
+    s[CL].compute_at(s[C], ji)
+    ko, _ = s[CL].split(s[CL].op.reduce_axis[0], 4)
+    for shared in (AS, BS):
+        s[shared].compute_at(s[CL], ko)
+    return s, [A, B, C], lambda a, b: a.astype("f8") @ b
+
+
+def reduced_together(along: str, threads: int, n: int = 6, width: int = 200):
+    """The threads of a block reduce two rows one after the other and combine what each of them has."""
+    A = te.placeholder((n, width), name="A")
+    k = te.reduce_axis((0, width), "k")
+    C = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    _, part = s[C].split(C.op.reduce_axis[0], threads)
+    block, _ = s[C].split(C.op.axis[0], 2)
+    bind(s[C], bx=block, **{along: part})
+    return s, [A, C], lambda a: a.astype("f8").sum(1)
 
 
 def register_gemm(n: int = 16):
@@ -206,7 +265,16 @@ PROGRAMS = {
     "own_elements": (own_elements, 0),
     "gemm with a ragged edge": (lambda: gemm(n=18), 2),
     "two_dimensional": (two_dimensional, 2),
+    "vthreads": (vthreads, 2),
+    "double_buffer": (lambda: pipelined(2, doubled=True), 1),
+    "software_pipeline": (lambda: pipelined(3), 1),
+    "cp.async": (lambda: pipelined(2, True), 1),
+    "cp.async of vectors, four deep": (lambda: pipelined(4, True, True), 1),
+    "a reduction across warps": (lambda: reduced_together("tx", 64), 2),
+    "a reduction in shared memory": (lambda: reduced_together("ty", 16), 2),
 }
+# Of the programs with copies by cp.async, the number of places where a group of them ends.
+COPYING = {"cp.async": 2, "cp.async of vectors, four deep": 4}
 
 
 @functools.cache
@@ -242,4 +310,46 @@ def test_without_a_barrier_there_is_a_race(name: str, number: int) -> None:
     without = lines[: barriers[number]] + lines[barriers[number] + 1 :]
     with pytest.raises(SimulationError) as raised:
         run(name, without)
-    assert any("race on shared memory" in report for report in raised.value.reports), raised.value.reports
+    found = ("race on shared memory", "copy that is not waited for")[: 1 + (name in COPYING)]
+    assert any(text in report for report in raised.value.reports for text in found), raised.value.reports
+
+
+def lines_with(lines: list[str], text: str) -> list[int]:
+    return [at for at, line in enumerate(lines) if text in line]
+
+
+@pytest.mark.parametrize("name", COPYING)
+def test_without_the_wait_for_a_copy_or_with_a_shorter_one_it_is_read_too_early(name: str) -> None:
+    lines = lowered(name)[0]
+    (at,) = lines_with(lines, "nvvm.cp.async.wait.group")
+    before, groups = lines[at].rsplit(" ", 1)
+    for changed in ([], [f"{before} {int(groups) + 1}"]):
+        with pytest.raises(SimulationError) as raised:
+            run(name, lines[:at] + changed + lines[at + 1 :])
+        assert any("copy that is not waited for" in report for report in raised.value.reports), raised.value.reports
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, count in COPYING.items() for number in range(count)]
+)
+def test_a_copy_in_no_group_is_read_too_early(name: str, number: int) -> None:
+    lines = lowered(name)[0]
+    commits = lines_with(lines, "nvvm.cp.async.commit.group")
+    assert len(commits) == COPYING[name]
+    with pytest.raises(SimulationError) as raised:
+        run(name, lines[: commits[number]] + lines[commits[number] + 1 :])
+    assert any("copy that is not waited for" in report for report in raised.value.reports), raised.value.reports
+
+
+def test_a_copy_that_is_not_waited_for_names_both_lines() -> None:
+    lines, _, args, _ = lowered("cp.async")
+    (at,) = lines_with(lines, "nvvm.cp.async.wait.group")
+    with pytest.raises(SimulationError) as raised:
+        run("cp.async", lines[:at] + lines[at + 1 :])
+    first = raised.value.reports[0]
+    assert re.fullmatch(
+        r"(.+:\d+|an unknown line): copy that is not waited for: thread \(\d+, \d+, 0\) reads 'A.shared' at "
+        r"\[\d+, \d+, \d+\], to which thread \(\d+, \d+, 0\) copies at (.+:\d+|an unknown line) with no wait between, in "
+        r"block \(0, 0, 0\) in program_kernel0( \(.*\))?",
+        first,
+    ), first
