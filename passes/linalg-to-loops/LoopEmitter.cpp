@@ -63,8 +63,13 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   Axis *axis = loops.front();
   OpBuilder::InsertionGuard guard(builder);
   auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
-  // One iteration needs no loop, unless it says something of the launch.
-  if (!extent || extent.getValue() != 1 || axis->bind) {
+  // One iteration needs no loop, unless it says something of the launch: what is computed at an outermost one is of the
+  // same kernel as the loops inside.
+  auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
+  bool keepsTogether = withAttached && isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
+                       (axis->stage->bufferAxis == axis || llvm::any_of(axis->stage->attached, isHere) ||
+                        llvm::any_of(axis->stage->followers, isHere));
+  if (!extent || extent.getValue() != 1 || axis->bind || keepsTogether) {
     scf::ForOp loop = openLoop(axis);
     if (axis->pipelineDepth && withAttached) {
       loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));

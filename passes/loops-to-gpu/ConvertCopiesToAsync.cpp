@@ -44,8 +44,8 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
       InFlightDiagnostic diag = op->emitError() << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
                                                    "these can be asynchronous, got ";
       if (!load && !wideLoad)
-        return diag << "elements that lie apart: vectorize another axis, or none";
-      return diag << bytes << (bytes < 4 ? ": vectorize the stage that copies" : ": vectorize by less");
+        return diag << "elements of several loads: vectorize an axis along which they lie together, by at most 16 bytes";
+      return diag << bytes << ": vectorize the stage that copies";
     }
     OpBuilder builder(op);
     // What is read once does not belong into the first cache; only whole lines of 16 bytes can pass it by.

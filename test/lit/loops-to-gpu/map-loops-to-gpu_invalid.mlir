@@ -254,3 +254,16 @@ func.func @parallel(%A: memref<8xf32>, %x: f32) {
   } {schedule.axis = "A.i", schedule.parallel}
   return
 }
+
+// -----
+
+func.func @virtual_threads(%A: memref<8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{expected no loop on vthread: run inject-virtual-threads first}}
+  scf.for %i = %c0 to %c8 step %c1 {
+    memref.store %x, %A[%i] : memref<8xf32>
+  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<vthread>}
+  return
+}

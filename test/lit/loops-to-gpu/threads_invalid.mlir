@@ -39,3 +39,19 @@ func.func @parts(%A: memref<8xf32>, %B: memref<f32>) {
   memref.store %sum, %B[] : memref<f32>
   return
 }
+
+// -----
+
+func.func @other_access(%A: memref<8xf32>, %B: memref<1xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %v = %c0 to %c8 step %c1 {
+    %own = memref.alloca() : memref<1xf32, #gpu.address_space<private>>
+    %a = memref.load %A[%v] : memref<8xf32>
+    memref.store %a, %own[%c0] : memref<1xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected loads and stores of a buffer in a loop on vthread, got memref.copy}}
+    memref.copy %own, %B : memref<1xf32, #gpu.address_space<private>> to memref<1xf32>
+  } {schedule.bind = #schedule.thread<vthread>}
+  return
+}
