@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kVectorizeAttr = "schedule.vectorize";
 inline constexpr llvm::StringLiteral kUnrollAttr = "schedule.unroll";
 /// On a loop of the loops stage: its iterations are for the threads of a CPU (UnitAttr).
 inline constexpr llvm::StringLiteral kParallelAttr = "schedule.parallel";
+/// On a loop of the loops stage: the iterations that need no predicates become a loop of their own (UnitAttr).
+inline constexpr llvm::StringLiteral kPartitionAttr = "schedule.partition";
 /// On the outermost loop of a kernel: how many of its blocks a multiprocessor is to hold at least (i64).
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
 /// On a loop: its depth as a software pipeline (i64), and whether it copies past the registers (UnitAttr).

@@ -87,6 +87,7 @@ static StringRef describeMark(Operation *op) {
       .Case<BindOp>([](auto) { return "bound"; })
       .Case<VectorizeOp>([](auto) { return "vectorized"; })
       .Case<ParallelOp>([](auto) { return "parallel"; })
+      .Case<LoopPartitionOp>([](auto) { return "partitioned"; })
       .Case<UnrollOp>([](auto) { return "unrolled"; });
 }
 
@@ -95,7 +96,7 @@ static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
   if (failed(verifyLoop(op, axis)))
     return failure();
   for (Operation *user : axis.getUsers()) {
-    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp>(user) || user->getBlock() != op->getBlock() ||
+    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp>(user) || user->getBlock() != op->getBlock() ||
         !user->isBeforeInBlock(op))
       continue;
     InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
@@ -270,6 +271,8 @@ LogicalResult ParallelOp::verify() {
                          << "': its iterations depend on each other";
   return verifyPlainLoop(*this, getAxis());
 }
+
+LogicalResult LoopPartitionOp::verify() { return verifyPlainLoop(*this, getAxis()); }
 
 LogicalResult AutoUnrollOp::verify() {
   if (int64_t maxStep = getMaxStep(); maxStep < 0)

@@ -201,6 +201,15 @@ def Schedule_ComputeAtOp : Schedule_Primitive<"compute_at"> {
   let assemblyFormat = "$stage `at` $consumer `,` $axis attr-dict";
 }
 
+def Schedule_LoopPartitionOp : Schedule_Primitive<"loop_partition"> {
+  let summary = "the iterations of a loop that need no predicates become a loop of their own";
+  let description = [{
+    Before and after them stand the others, with the predicates. A loop that needs none stays as it is.
+  }];
+  let arguments = (ins Schedule_AxisType:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
+
 def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds"> {
   let summary = "how many blocks of the stage's kernel a multiprocessor is to hold at least";
   let description = [{

@@ -43,6 +43,8 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
   if (axis->parallel)
     loop->setAttr(schedule::kParallelAttr, builder.getUnitAttr());
+  if (axis->partition)
+    loop->setAttr(schedule::kPartitionAttr, builder.getUnitAttr());
   if (axis->isOrdered)
     loop->setAttr(te::kScanAttr, builder.getUnitAttr());
   if (axis->autoUnroll)

@@ -31,4 +31,33 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+def PartitionLoops : Pass<"partition-loops", "mlir::func::FuncOp"> {
+  let summary = "Iterations that need no predicates become loops of their own";
+  let description = [{
+    In loops that the schedule marks. A predicate is one that grows or falls with the loop in even steps; what the other
+    loops do to it is taken at its worst, so that the parts are the same for all threads.
+
+    ```mlir
+    scf.for %io = %c0 to %c4 step %c1 {
+      scf.for %ii = %c0 to %c32 step %c1 {
+        %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%io, %ii)
+        %inside = arith.cmpi slt, %i, %c100 : index
+        scf.if %inside { ... }
+      }
+    } {schedule.partition}
+    ```
+    becomes
+    ```mlir
+    scf.for %io = %c0 to %c3 step %c1 {
+      scf.for %ii = %c0 to %c32 step %c1 { ... }
+    }
+    scf.for %part = %c0 to %c1 step %c1 {
+      %io = affine.apply affine_map<(d0) -> (d0 + 3)>(%part)
+      scf.for %ii = %c0 to %c32 step %c1 { ... scf.if %inside { ... } }
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 #endif // TILEWRIGHT_LINALG_TO_LOOPS_PASSES

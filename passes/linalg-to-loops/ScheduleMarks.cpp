@@ -15,6 +15,8 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
   if (auto parallel = dyn_cast<schedule::ParallelOp>(op)) {
     handles[parallel.getAxis()]->parallel = true;
     handles[parallel.getAxis()]->loc = op->getLoc();
+  } else if (auto partition = dyn_cast<schedule::LoopPartitionOp>(op)) {
+    handles[partition.getAxis()]->partition = true;
   } else if (auto unroll = dyn_cast<schedule::AutoUnrollOp>(op)) {
     handles[unroll.getAxis()]->autoUnroll = unroll.getMaxStep();
   } else if (auto predicate = dyn_cast<schedule::SetStorePredicateOp>(op)) {

@@ -34,7 +34,7 @@ struct Axis {
   // How the loop runs.
   std::optional<schedule::ThreadTag> bind;
   std::optional<int64_t> bindExtent; // as the user said it
-  bool vectorize = false, unroll = false, parallel = false;
+  bool vectorize = false, unroll = false, parallel = false, partition = false;
   std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead

@@ -30,6 +30,7 @@ _MARKS = {
     "storage_align": "its neighbours in the buffer set apart",
     "software_pipeline": "pipelined",
     "parallel": "shared out among the threads of a CPU",
+    "loop_partition": "the iterations that need no predicates apart from the others",
     "auto_unroll": "the loops from here on unrolled where they are short",
     "decompose_reduction": "the reduction's elements set to its identity before it",
 }

@@ -120,6 +120,10 @@ def unroll(axis: ir.Value, name: str) -> ir.OpView:
     return ops.UnrollOp(axis, loc=_named(name))
 
 
+def loop_partition(axis: ir.Value, name: str) -> ir.OpView:
+    return ops.LoopPartitionOp(axis, loc=_named(name))
+
+
 def parallel(axis: ir.Value, name: str) -> ir.OpView:
     return ops.ParallelOp(axis, loc=_named(name))
 

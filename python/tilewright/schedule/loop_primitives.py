@@ -289,6 +289,45 @@ class LoopPrimitives(StageHandles):
         source = user_source()
         self._schedule.apply(handles.parallel, source, self._axis(var, "parallel", source), var.name)
 
+    def loop_partition(self, var: IterVar) -> None:
+        """The iterations of a loop in which all predicates hold become a loop of their own, without them.
+
+        Before and after it run the others, with their predicates; the code of the loop is there up to three times. A
+        loop that needs no predicates stays as it is.
+
+        Requires: a loop of this stage that is not bound or marked yet.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((100,), name="A")
+        >>> B = te.compute((100,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> io, ii = s[B].split(B.op.axis[0], factor=32)
+        >>> print(s)
+        for i.outer in range(4):  # B
+          for i.inner in range(32):
+            t0 = i.outer*32 + i.inner
+            if t0 < 100:
+              B[t0] = A[t0] + 1.0
+        >>> s[B].loop_partition(io)
+        >>> print(s)
+        for i.outer in range(3):  # B
+          for i.inner in range(32):
+            t0 = i.outer*32 + i.inner
+            B[t0] = A[t0] + 1.0
+        for i.outer in range(1):  # B
+          for i.inner in range(32):
+            t0 = (i.outer + 3)*32 + i.inner
+            if t0 < 100:
+              B[t0] = A[t0] + 1.0
+
+        TVM: ``loop_partition`` of ``tir.Schedule``, which wants the extents of the parts, and the pragma
+        ``loop_partition_hint``; Halide: ``partition``; Exo: ``cut_loop``; MLIR transform: ``loop.peel``.
+        """
+        from . import handles
+
+        source = user_source()
+        self._schedule.apply(handles.loop_partition, source, self._axis(var, "loop_partition", source), var.name)
+
     def pragma(self, var: IterVar, pragma_type: str, pragma_value: object = None) -> None:
         """A hint for the loops from `var` on, by the name that TVM has for it.
 

@@ -17,7 +17,8 @@ CALLS_OF_SCHEDULE = ("cache_read", "cache_write", "rfactor")
 CALLS_OF_STAGE = (
     "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
     "compute_inline", "compute_root", "reverse_compute_at", "reverse_compute_inline", "decompose_reduction",
-    "set_store_predicate", "parallel", "pragma", "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
+    "set_store_predicate", "parallel", "loop_partition", "pragma",
+    "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
 )  # fmt: skip
 
 
@@ -143,7 +144,7 @@ class Reader:
         axes = primitive.operands
         return Step(primitive.name, self._stage_of[axes[0]], tuple(map(self._of, axes)))
 
-    _reorder = _vectorize = _unroll = _parallel = _on_axes
+    _reorder = _vectorize = _unroll = _parallel = _loop_partition = _on_axes
 
     def _auto_unroll(self, primitive: Primitive) -> Step:
         (axis,) = primitive.operands

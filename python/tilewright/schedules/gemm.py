@@ -171,7 +171,7 @@ def _power_of_two(limit: int) -> int:
 
 
 def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list[Tensor]]:
-    """Each thread computes four columns of C, in as many parts along k as fill the machine with twice as many blocks."""
+    """Each thread computes four columns of C, in as many parts along k as give twice as many blocks."""
     rows, threads, step = -(-M // 4) * 4, 128, 32
     tiles = -(-N // (4 * threads))
     parts = parts or _power_of_two(min(2 * BLOCKS // tiles, K // (4 * step)))

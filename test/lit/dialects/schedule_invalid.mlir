@@ -342,3 +342,15 @@ schedule.of @f {
   // expected-error @+1 {{'schedule.set_store_predicate' op expected threadIdx.x, threadIdx.y or threadIdx.z, got blockIdx.x}}
   schedule.set_store_predicate %C first <blockIdx.x>
 }
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %x = schedule.axes %C ["x"] : !schedule.axis
+  // expected-note @+1 {{partitioned here}}
+  schedule.loop_partition %x
+  // expected-error @+1 {{'schedule.unroll' op axis 'x' of stage 'C': expected a plain loop, got one that is partitioned}}
+  schedule.unroll %x
+}

@@ -244,3 +244,33 @@ def test_the_docs_list_what_is_refused() -> None:
     page = (Path(__file__).parents[3] / "docs" / "schedule-primitives.md").read_text()
     for name, (reason, instead) in REFUSED.items():
         assert f"| `{name}` | {reason} | {instead} |" in page
+
+
+def test_loop_partition() -> None:
+    """The part without predicates has none in the IR, can be vectorized, and all parts compute what one loop did."""
+    A = te.placeholder((100, 37), name="A")
+    padded = te.compute(
+        (102, 39),
+        lambda i, j: te.if_then_else(te.all(i >= 1, i < 101, j >= 1, j < 38), A[i - 1, j - 1], 0.0),
+        name="P",
+    )
+    B = te.compute((100, 37), lambda i, j: padded[i, j] + padded[i + 2, j + 2], name="B")
+    s = te.create_schedule(B.op)
+    s[padded].compute_inline()
+    io, ii = s[B].split(B.op.axis[0], factor=16)
+    s[B].bind(io, te.thread_axis("blockIdx.x"))
+    s[B].bind(ii, te.thread_axis("threadIdx.x"))
+    j = B.op.axis[1]
+    s[B].loop_partition(j)
+    assert str(s).count("for j in") == 3
+    assert replayed(s, B).endswith("s[B].loop_partition(j)")
+    assert "the iterations that need no predicates apart from the others" in s.explain(j)
+    func = tw.build(s, [A, B], target="sim")
+    assert func.ir("loops").count('schedule.axis = "B.j"') == 3
+    a = np.random.default_rng(0).standard_normal((100, 37)).astype(np.float32)
+    (b,) = testing.run(func, [a], [((100, 37), "float32")])
+    p = np.pad(a, 1)
+    np.testing.assert_array_equal(b, p[:100, :37] + p[2:, 2:])
+    assert refused(lambda: s[B].loop_partition(j)) == (
+        "loop_partition: axis 'j' of stage 'B': expected a plain loop, got one that is partitioned"
+    )
