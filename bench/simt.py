@@ -193,8 +193,7 @@ def bench_gemm(bench: Bench) -> None:
         (4096, 4096, 512),
         (16, 8192, 8192),
     ):
-        tile = (64, 64) if shape[0] * shape[1] <= 1 << 20 else (128, 128)
-        measure_gemm(bench, "sgemm", schedules.sgemm(*shape, tile=tile), shape)
+        measure_gemm(bench, "sgemm", schedules.sgemm(*shape), shape)
 
 
 GROUPS = {
