@@ -1,8 +1,8 @@
 """The ready schedules beside torch, in one run on one GPU.
 
-`python bench/simt.py OUT.json [elementwise rows columns transpose vectors gemm]`: medians of event times, inputs
-random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of
-torch's own as the measure. With TORCH_COMPILE=1 torch.compile is a peer too. Figures that are claimed stand in
+`python bench/simt.py OUT.json [elementwise rows columns transpose vectors gemm convolution]`: medians of event times,
+inputs random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the
+error of torch's own as the measure. With TORCH_COMPILE=1 torch.compile is a peer too. Figures that are claimed stand in
 bench/results/ with the command, commit and device.
 """
 
@@ -24,7 +24,8 @@ import torch.nn.functional as F
 import tilewright as tw
 from tilewright import schedules, te
 
-torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+torch.backends.cudnn.benchmark = True
 Scheduled = tuple[Any, list[Any]]
 SHAPES = ((16384, 4096), (131072, 1024), (4096, 32768))
 
@@ -196,6 +197,23 @@ def bench_gemm(bench: Bench) -> None:
         measure_gemm(bench, "sgemm", schedules.sgemm(*shape), shape)
 
 
+def bench_convolution(bench: Bench) -> None:
+    for batch, channels, size, filters, kernel, stride in (
+        (1, 1024, 13, 1024, 3, 1),
+        (32, 64, 56, 64, 3, 1),
+        (32, 256, 14, 256, 3, 1),
+        (32, 3, 224, 64, 7, 2),
+    ):
+        out = (size + 2 * (kernel // 2) - kernel) // stride + 1
+        bench.measure(
+            f"conv2d n{batch} c{channels} {size}x{size} k{filters} r{kernel} s{stride}",
+            schedules.conv2d(batch, channels, size, filters, kernel, stride=stride),
+            [normal(batch, channels, size, size), normal(filters, channels, kernel, kernel)],
+            lambda x, w, stride=stride, kernel=kernel: F.conv2d(x, w, stride=stride, padding=kernel // 2),
+            {"flops": 2.0 * batch * filters * out * out * channels * kernel * kernel},
+        )
+
+
 GROUPS = {
     "elementwise": bench_elementwise,
     "rows": bench_rows,
@@ -203,6 +221,7 @@ GROUPS = {
     "transpose": bench_transpose,
     "vectors": bench_vectors,
     "gemm": bench_gemm,
+    "convolution": bench_convolution,
 }
 
 if __name__ == "__main__":

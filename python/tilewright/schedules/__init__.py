@@ -1,5 +1,6 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
+from .convolution import conv2d
 from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
 from .moves import transpose
@@ -9,6 +10,7 @@ from .vectors import column_sum, matvec, vecmat
 __all__ = [
     "add",
     "column_sum",
+    "conv2d",
     "elementwise",
     "gelu",
     "layer_norm",

@@ -1,0 +1,176 @@
+"""Convolutions without tensor cores."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule, create_schedule
+from ..te import (
+    Expr,
+    Tensor,
+    all,
+    compute,
+    if_then_else,
+    indexdiv,
+    indexmod,
+    placeholder,
+    reduce_axis,
+    sum,
+    thread_axis,
+)
+
+__all__ = ["conv2d"]
+
+
+def conv2d(
+    batch: int,
+    channels: int,
+    size: int,
+    filters: int,
+    kernel: int,
+    *,
+    stride: int = 1,
+    tile: tuple[int, int] | None = None,
+    step: int | None = None,
+    parts: int | None = None,
+) -> tuple[Schedule, list[Tensor]]:
+    """Y = X * W in float32: X is batch x channels x size x size, W is filters x channels x kernel x kernel.
+
+    The images have a margin of kernel // 2 zeros, which is never stored. The product of a matrix of filters with one of
+    pixels, scheduled as `sgemm` is: a block of threads computes `tile` filters and pixels, each thread 8 x 8 of them.
+    An element of the matrix of pixels is read from X when a step along the reduction needs it. Steps are `step`
+    channels at one place of the kernel, or one row of the kernel where there are fewer channels. A first kernel brings
+    the filters in an order in which neighbours are read together. Where there are too few tiles for a GPU, the channels
+    are cut into `parts`, which blocks of their own reduce, and a last kernel adds up.
+
+    Raises
+    ------
+    ValueError
+        Where a number of `tile` is no multiple of 8, or `parts` does not divide `channels`.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*conv2d(1, 8, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
+    >>> ".reqntid 8, 8, 1" in func.ptx
+    True
+    """
+    margin = kernel // 2
+    out = (size + 2 * margin - kernel) // stride + 1
+    pixels = batch * out * out
+    tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
+    step = step or (16 if tile == (128, 128) else 8)
+    parts = parts or _parts(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), step)
+    if tile[0] % 8 or tile[1] % 8 or channels % parts:
+        raise ValueError(
+            f"expected a tile of multiples of 8, and parts that divide the channels, got tile {tile} and {parts} parts "
+            f"of {channels} channels"
+        )
+    share = channels // parts
+    X = placeholder((batch, channels, size, size), name="X")
+    W = placeholder((filters, channels, kernel, kernel), name="W")
+
+    def window(ry: Expr, rx: Expr, c: Expr, p: Expr) -> Expr:
+        y = indexmod(indexdiv(p, out), out) * stride + ry - margin
+        x = indexmod(p, out) * stride + rx - margin
+        inside = all(y >= 0, y < size, x >= 0, x < size)
+        return if_then_else(inside, X[indexdiv(p, out * out), c, y, x], 0.0)
+
+    A = compute((kernel, kernel, channels, filters), lambda ry, rx, c, f: W[f, c, ry, rx], name="A")
+    B = compute((kernel, kernel, channels, pixels), window, name="B")
+    ry, rx, c = reduce_axis((0, kernel), "ry"), reduce_axis((0, kernel), "rx"), reduce_axis((0, share), "c")
+
+    def products(part: Expr | int, f: Expr, p: Expr) -> Expr:
+        return sum(A[ry, rx, part * share + c, f] * B[ry, rx, part * share + c, p], axis=[ry, rx, c])
+
+    shape = (batch, filters, out, out)
+    if parts == 1:
+        product = compute((filters, pixels), lambda f, p: products(0, f, p), name="product")
+        Y = tiled = compute(shape, lambda n, f, y, x: product[f, (n * out + y) * out + x], name="Y")
+    else:
+        tiled = compute((parts, filters, pixels), products, name="part")
+        part = reduce_axis((0, parts), "part")
+        Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
+
+    s = create_schedule(Y.op)
+    _schedule_filters(s, W, A)
+    reader = product if parts == 1 else tiled
+    As = s.cache_read(A, "shared", [reader])
+    s[B].set_scope("shared")
+    Al, Bl = s.cache_read(As, "local", [reader]), s.cache_read(B, "local", [reader])
+    if parts == 1:
+        n, f, y, x = s[Y].op.axis
+        s[Y].reorder(f, n, y, x)
+        p = s[Y].fuse(n, y, x)
+    else:
+        block, thread = s[Y].split(s[Y].fuse(*s[Y].op.axis), factor=128)
+        s[Y].bind(block, thread_axis("blockIdx.x"))
+        s[Y].bind(thread, thread_axis("threadIdx.x"))
+        s[Y].unroll(part)
+        product = s.cache_write(tiled, "local")
+        bz, f, p = s[tiled].op.axis
+        s[tiled].bind(bz, thread_axis("blockIdx.z"))
+
+    threads_y, threads_x = tile[0] // 8, tile[1] // 8
+    by, f = s[tiled].split(f, factor=tile[0])
+    bx, p = s[tiled].split(p, factor=tile[1])
+    vy, f = s[tiled].split(f, nparts=2)
+    vx, p = s[tiled].split(p, nparts=2)
+    ty, f = s[tiled].split(f, nparts=threads_y)
+    tx, p = s[tiled].split(p, nparts=threads_x)
+    s[tiled].reorder(by, bx, vy, vx, ty, tx, f, p)
+    for axis, tag in ((by, "blockIdx.y"), (bx, "blockIdx.x"), (vy, "vthread"), (vx, "vthread")):
+        s[tiled].bind(axis, thread_axis(tag))
+    s[tiled].bind(ty, thread_axis("threadIdx.y"))
+    s[tiled].bind(tx, thread_axis("threadIdx.x"))
+    s[tiled].unroll(f)
+    s[tiled].unroll(p)
+
+    s[product].set_scope("local")
+    s[product].compute_at(s[tiled], tx)
+    ry, rx, c = s[product].op.reduce_axis
+    if share >= step:
+        c, inner = s[product].split(c, factor=step)
+        outer = s[product].fuse(ry, rx, c)
+    else:
+        s[product].reorder(ry, c, rx)
+        outer, inner = s[product].fuse(ry, c), rx
+    s[product].reorder(outer, inner, *s[product].op.axis)
+    for axis in (inner, *s[product].op.axis):
+        s[product].unroll(axis)
+    for shared in (As, B):
+        s[shared].compute_at(s[product], outer)
+    for local in (Al, Bl):
+        s[local].compute_at(s[product], inner)
+    s[product].software_pipeline(outer, depth=2)
+
+    # All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin.
+    for shared, lanes in ((As, 4), (B, 1)):
+        *axes, last = s[shared].op.axis
+        last, lane = s[shared].split(last, factor=lanes)
+        turn, tx = s[shared].split(s[shared].fuse(*axes, last), factor=threads_x)
+        turn, ty = s[shared].split(turn, factor=threads_y)
+        s[shared].unroll(turn)
+        s[shared].bind(ty, thread_axis("threadIdx.y"))
+        s[shared].bind(tx, thread_axis("threadIdx.x"))
+        s[shared].vectorize(lane)
+    return s, [X, W, Y]
+
+
+def _parts(channels: int, tiles: int, step: int) -> int:
+    """As few parts of the channels as make two blocks for each multiprocessor of a GPU, each of at least a step."""
+    parts = 1
+    while parts * tiles < 256 and channels % (2 * parts) == 0 and channels // (2 * parts) >= step:
+        parts *= 2
+    return parts
+
+
+def _schedule_filters(s: Schedule, W: Tensor, A: Tensor) -> None:
+    """A is W with the filters last, by way of shared memory: read along W's last axes, written along the filters."""
+    shared = s.cache_read(W, "shared", [A])
+    ry, rx, c, f = A.op.axis
+    c_block, c = s[A].split(c, factor=8)
+    f_block, f = s[A].split(f, factor=32)
+    s[A].reorder(c_block, f_block, ry, rx, c, f)
+    block = s[A].fuse(c_block, f_block)
+    s[A].bind(block, thread_axis("blockIdx.x"))
+    s[A].bind(c, thread_axis("threadIdx.y"))
+    s[A].bind(f, thread_axis("threadIdx.x"))
+    s[shared].compute_at(s[A], block)
+    s[shared].storage_align(s[shared].op.axis[0], 2, 1)

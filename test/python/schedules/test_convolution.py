@@ -1,0 +1,56 @@
+"""The ready convolution computes what it says: with margins, strides, few channels, and channels in parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import tilewright as tw
+from tilewright import schedules, testing
+
+Exact = NDArray[np.float64]
+
+
+def convolve(x: Exact, w: Exact, stride: int) -> Exact:
+    kernel, size = w.shape[2], x.shape[2]
+    margin = kernel // 2
+    padded = np.pad(x, ((0, 0), (0, 0), (margin, margin), (margin, margin)))
+    span = stride * ((size + 2 * margin - kernel) // stride) + 1
+    return sum(
+        np.einsum("ncyx,fc->nfyx", padded[:, :, dy : dy + span : stride, dx : dx + span : stride], w[:, :, dy, dx])
+        for dy in range(kernel)
+        for dx in range(kernel)
+    )
+
+
+@pytest.mark.parametrize(
+    ("batch", "channels", "size", "filters", "kernel", "options"),
+    [
+        (2, 8, 6, 40, 3, {"step": 8}),
+        (2, 3, 10, 32, 7, {"stride": 2}),
+        (2, 16, 8, 32, 3, {"step": 4, "parts": 4}),
+        (2, 6, 5, 33, 3, {"step": 4, "parts": 3}),
+        (1, 10, 5, 33, 1, {"step": 4}),
+    ],
+)
+def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int, options: dict[str, int]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((batch, channels, size, size), dtype=np.float32)
+    w = rng.standard_normal((filters, channels, kernel, kernel), dtype=np.float32)
+    wide = x.astype(float), w.astype(float)
+    stride = options.get("stride", 1)
+    exact = convolve(*wide, stride)
+    scheduled = schedules.conv2d(batch, channels, size, filters, kernel, tile=(32, 32), **options)
+    func = tw.build(*scheduled, target="sim", name="conv2d")
+    (y,) = testing.run(func, [x, w], [(exact.shape, "float32")])
+    terms = channels * kernel * kernel
+    testing.assert_within(y, exact, terms * testing.unit_roundoff("float32") * convolve(*map(np.abs, wide), stride))
+
+
+def test_wrong_numbers() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.conv2d(1, 8, 8, 32, 3, tile=(32, 20), parts=3)
+    assert str(error.value) == (
+        "expected a tile of multiples of 8, and parts that divide the channels, got tile (32, 20) and 3 parts of 8 channels"
+    )
