@@ -1,6 +1,5 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
 #include "passes/loops-to-gpu/KernelMemory.h"
-#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/ThreadReduction.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
