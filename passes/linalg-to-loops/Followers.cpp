@@ -173,8 +173,21 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
   for (Axis *loop : around)
     if (loop->bind)
       (*loop->bind >= schedule::ThreadTag::ThreadIdxX ? inThread : inBlock) = true;
+  // Threads that compute a part of the block each.
+  auto inner = llvm::find_if(ArrayRef(stage.loops).drop_front(getPosition(stage, outermost) + 1), [](Axis *loop) {
+    return loop->bind && *loop->bind >= schedule::ThreadTag::ThreadIdxX && *loop->bind != schedule::ThreadTag::VThread;
+  });
+  if (inner != stage.loops.end() && stage.scope == schedule::Scope::Local)
+    return emitError((*inner)->loc) << "bind: expected no axis of stage '" << stage.name << "' on a thread index in loop '"
+                                    << outermost->name << "', at which what reads it follows it, as each thread has a buffer "
+                                    << "of its own in local memory, got '" << (*inner)->name << "' on "
+                                    << schedule::stringifyThreadTag(*(*inner)->bind);
+  if (inner != stage.loops.end() && inThread && !stage.scope) {
+    stage.scope = schedule::Scope::Global;
+    return success();
+  }
   if (!stage.scope)
-    stage.scope = inThread || !inBlock ? schedule::Scope::Local : schedule::Scope::Shared;
+    stage.scope = inner == stage.loops.end() && (inThread || !inBlock) ? schedule::Scope::Local : schedule::Scope::Shared;
   if (inThread && stage.scope == schedule::Scope::Shared)
     return emitError(stage.getLoc()) << "stage '" << stage.name << "' in shared memory: expected what reads it to follow it "
                                      << "outside the loops of threads, got it at loop '" << outermost->name << "'";

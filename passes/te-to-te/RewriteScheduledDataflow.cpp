@@ -208,8 +208,13 @@ static LogicalResult eraseHandle(Operation *handle) {
   for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
     if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
       user->erase();
-  if (!handle->use_empty())
-    return handle->emitOpError() << "expected no other primitive of a stage that is inlined, got one";
+  for (Operation *user : handle->getUsers()) {
+    // Of axes, the primitive that uses them.
+    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user))
+      user = *user->user_begin();
+    return user->emitOpError() << "expected a stage with loops of its own, got '" << schedule::stageName(handle->getResult(0))
+                               << "', which is inlined";
+  }
   handle->erase();
   return success();
 }

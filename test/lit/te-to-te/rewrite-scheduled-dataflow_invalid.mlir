@@ -76,9 +76,9 @@ func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "
   return %C : tensor<8xf32>
 }
 schedule.of @f {
-  // expected-error @below {{'schedule.stage' op expected no other primitive of a stage that is inlined, got one}}
   %B = schedule.stage "B"
   %i = schedule.axes %B ["i"] : !schedule.axis
+  // expected-error @below {{'schedule.split' op expected a stage with loops of its own, got 'B', which is inlined}}
   %io, %ii = schedule.split %i by 4
   schedule.compute_inline %B
 }

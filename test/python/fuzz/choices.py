@@ -1,12 +1,10 @@
-"""Where the fuzzers' decisions come from: hypothesis, which shrinks them, or a seed, which a script can print."""
+"""Where the fuzzers' decisions come from: hypothesis, which shrinks them, or a seed, which a script can name."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
-
-from hypothesis import strategies as st
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -25,16 +23,6 @@ class Seeded:
 
     def integer(self, low: int, high: int) -> int:
         return self._random.randint(low, high)
-
-
-class Drawn:
-    """Decisions that hypothesis draws: the less of each, the simpler."""
-
-    def __init__(self, draw: Callable[[Any], Any]) -> None:
-        self._draw = draw
-
-    def integer(self, low: int, high: int) -> int:
-        return self._draw(st.integers(low, high))
 
 
 class Choices:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.choices import Choices
+from fuzz.language import IN_NUMPY, IN_TE, Exact
 from tilewright import te
 from tilewright.te import Tensor
 
@@ -22,46 +23,6 @@ from tilewright.te import Tensor
 LARGEST = {"float32": 2**24, "float64": 2**53, "float16": 2**11, "int32": 2**31 - 1, "int8": 127, "int64": 2**53}
 DTYPES = tuple(LARGEST)
 MAX_ELEMENTS, MAX_WORK = 800, 12000
-
-
-class _Exact(np.ndarray):
-    """A tensor's exact values. What `if_then_else` does not take may be read beyond the ends."""
-
-    def __getitem__(self, indices: Any) -> Any:  # type: ignore[override]
-        given = indices if isinstance(indices, tuple) else (indices,)
-        clipped = tuple(np.clip(index, 0, extent - 1) for index, extent in zip(given, self.shape))
-        return np.asarray(self)[tuple(index.astype(np.int64) for index in clipped)]
-
-
-def _first_largest(pair: tuple[NDArray[Any], NDArray[Any]], axes: tuple[int, ...]) -> tuple[Any, Any]:
-    index, value = (np.moveaxis(part, axes, range(-len(axes), 0)) for part in np.broadcast_arrays(*pair))
-    index, value = (part.reshape(*part.shape[: part.ndim - len(axes)], -1) for part in (index, value))
-    largest = value.max(axis=-1, keepdims=True)
-    return np.where(value == largest, index, np.inf).min(axis=-1), largest[..., 0]
-
-
-_NUMPY: dict[str, Any] = {
-    "maximum": np.maximum, "minimum": np.minimum, "where": np.where, "if_then_else": np.where, "absolute": np.abs,
-    "both": lambda *tests: np.logical_and.reduce(np.broadcast_arrays(*tests)), "cast": lambda value, dtype: value + 0.0,
-    "total": lambda value, axes: value.sum(axis=axes), "product": lambda value, axes: value.prod(axis=axes),
-    "largest": lambda value, axes: value.max(axis=axes), "least": lambda value, axes: value.min(axis=axes),
-    "first_largest": _first_largest,
-}  # fmt: skip
-
-
-def _combine(x: Any, y: Any) -> Any:
-    left = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
-    return te.select(left, x[0], y[0]), te.select(left, x[1], y[1])
-
-
-_ARGMAX = te.comm_reducer(_combine, lambda t0, t1: (te.const(2**30, t0), te.min_value(t1)), name="argmax")
-_TE: dict[str, Any] = {
-    "te": te, "maximum": te.max, "minimum": te.min, "where": te.select, "if_then_else": te.if_then_else,
-    "absolute": te.abs, "both": te.all, "cast": lambda value, dtype: value.astype(dtype),
-    "total": lambda value, axes: te.sum(value, axis=axes), "product": lambda value, axes: te.prod(value, axis=axes),
-    "largest": lambda value, axes: te.max(value, axis=axes), "least": lambda value, axes: te.min(value, axis=axes),
-    "first_largest": lambda pair, axes: _ARGMAX(pair, axis=axes),
-}  # fmt: skip
 
 
 @dataclass
@@ -126,8 +87,8 @@ class Program:
             return False
         grid = np.indices(extents, dtype=np.float64, sparse=True)
         axes = [f"i{d}" for d in range(len(shape))] + [f"k{d}" for d in range(len(reduce))]
-        scope: dict[str, Any] = {**_NUMPY, **dict(zip(axes, grid)), "axes": tuple(range(len(shape), len(extents)))}
-        scope.update({value.name: value.exact.view(_Exact) for value in reads})
+        scope: dict[str, Any] = {**IN_NUMPY, **dict(zip(axes, grid)), "axes": tuple(range(len(shape), len(extents)))}
+        scope.update({value.name: value.exact.view(Exact) for value in reads})
         # Of a reduction, the parts in any order: what the sum of magnitudes is within, they are.
         magnitudes = {**scope, "total": lambda value, axes: np.abs(value).sum(axis=axes)}
         magnitudes["product"] = lambda value, axes: np.maximum(np.abs(value), 1).prod(axis=axes)
@@ -138,7 +99,7 @@ class Program:
         ]
         makes = [f'{k} = te.reduce_axis((0, {extent}), "{k}")' for k, extent in zip(axes[len(shape) :], reduce)]
         line = f'{name} = te.compute({tuple(shape)}, lambda {", ".join(axes[: len(shape)])}: {body}, name="{name}")'
-        names = {**_TE, **{value.name: value.tensor for value in reads}}
+        names = {**IN_TE, **{value.name: value.tensor for value in reads}}
         for make in makes:
             exec(make, names)
         names["axes"] = [names[k] for k in axes[len(shape) :]]
@@ -166,7 +127,7 @@ class Program:
         grid = dict(zip(axes[1:], np.indices((1, *shape[1:]), dtype=np.float64, sparse=True)[1:]))
         for step in range(first, shape[0]):
             at = {axes[0]: np.full((1,) * len(shape), float(step)), **grid}
-            exact[step] = eval(body, {**_NUMPY, **at, "S": exact.view(_Exact), x.name: x.exact.view(_Exact)})[0]
+            exact[step] = eval(body, {**IN_NUMPY, **at, "S": exact.view(Exact), x.name: x.exact.view(Exact)})[0]
         if np.abs(exact).max() * 4 > LARGEST[x.dtype]:
             return False
         text = body.replace("S[", f"{state}[")
@@ -176,7 +137,7 @@ class Program:
             f'{update} = te.compute({shape}, lambda {", ".join(axes)}: {text}, name="{update}")',
             f'{name} = te.scan({begin}, {update}, {state}, name="{name}")',
         ]
-        names = {**_TE, x.name: x.tensor}
+        names = {**IN_TE, x.name: x.tensor}
         for line in lines:
             exec(line, names)
         self.lines += lines

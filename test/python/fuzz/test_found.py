@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -172,4 +174,57 @@ def test_what_cannot_be_inlined_is_an_error_of_the_schedule() -> None:
     assert str(caught.value) == (
         f"{__file__}:{caught.traceback[0].lineno - 1}: error: reverse_compute_inline: expected an elementwise stage, got 'B', "
         "which reduces: use compute_inline of stage 'A.global'\n(lowering f from te to linalg)"
+    )
+
+
+def followed_by_what_reads_it_backwards(scope: str | None):
+    """Threads x compute a row together, in a loop of threads y."""
+    A = te.placeholder((3, 8), name="A")
+    B = te.compute((3, 8), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((3, 8), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.y"))
+    s[B].bind(B.op.axis[1], te.thread_axis("threadIdx.x"))
+    line = inspect.currentframe().f_lineno - 1
+    if scope is not None:
+        s[B].set_scope(scope)
+    s[C].reverse_compute_at(s[B], B.op.axis[0])
+    _, thread = s[C].split(C.op.axis[1], factor=8)
+    first, second = s[C].split(thread, factor=4)
+    s[C].reorder(second, first)
+    fused = s[C].fuse(second, first)
+    s[C].bind(fused, te.thread_axis("threadIdx.x"))
+    return s, [A, C], line
+
+
+def test_what_threads_computed_together_is_read_by_a_follower() -> None:
+    s, args, _ = followed_by_what_reads_it_backwards(None)
+    a = np.arange(24, dtype="float32").reshape(3, 8)
+    (c,) = testing.run(tw.build(s, args, target="sim"), [a], [((3, 8), "float32")])
+    np.testing.assert_array_equal(c, (a + 1) * 2)
+
+
+def test_what_threads_computed_together_is_in_no_local_memory() -> None:
+    s, args, line = followed_by_what_reads_it_backwards("local")
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, args, target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{line}: error: bind: expected no axis of stage 'B' on a thread index in loop 'i', at which what reads it "
+        "follows it, as each thread has a buffer of its own in local memory, got 'j' on threadIdx.x\n"
+        "(lowering f from linalg to loops)"
+    )
+
+
+def test_what_is_inlined_has_no_loops() -> None:
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] + 1, name="B")
+    C = te.compute((8,), lambda i: B[i] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[B].split(B.op.axis[0], factor=2)
+    s[B].compute_inline()
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, C], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 2}: error: split: expected a stage with loops of its own, got 'B', which is "
+        "inlined\n(lowering f from te to linalg)"
     )

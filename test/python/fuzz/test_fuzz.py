@@ -6,6 +6,7 @@ A schedule is applied and its result is exact, or it is refused; `python bench/f
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from fuzz.check import check, is_clear
-from fuzz.choices import Choices, Drawn
+from fuzz.choices import Choices
 from fuzz.mutations import mutated
 from fuzz.programs import Program, random_program
 from fuzz.schedules import Scheduler
@@ -32,6 +33,16 @@ def options(examples: int) -> dict[str, Any]:
         "print_blob": True,
         "suppress_health_check": list(HealthCheck),
     }
+
+
+class Drawn:
+    """Decisions that hypothesis draws: the less of each, the simpler."""
+
+    def __init__(self, draw: Callable[[Any], Any]) -> None:
+        self._draw = draw
+
+    def integer(self, low: int, high: int) -> int:
+        return self._draw(st.integers(low, high))
 
 
 @st.composite
