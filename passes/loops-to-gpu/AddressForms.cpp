@@ -250,6 +250,9 @@ static bool haveOtherRemainder(const LinearForm &here, const LinearForm &there) 
 bool SharedAccess::overlaps(const SharedAccess &other) const {
   if (!buffer || !other.buffer)
     return true;
+  // Arguments are buffers apart from each other.
+  if (root != other.root && (isa<BlockArgument>(root) || isa<BlockArgument>(other.root)))
+    return false;
   if (root != other.root)
     return !root.getDefiningOp<memref::AllocOp>() || !other.root.getDefiningOp<memref::AllocOp>();
   if (end <= other.begin || other.end <= begin)

@@ -62,6 +62,7 @@ public:
       if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr))
         stages.insert(stage.getValue());
     });
+    findExchanged();
   }
 
   LogicalResult run() {
@@ -79,6 +80,8 @@ private:
   /// Whether all threads see one `value` at all of `item`'s and its neighbours' block in one iteration.
   bool isSameInIteration(const Item &item, Value value) const;
   void refuse(Block &block, Conflict conflict);
+  /// Finds the global buffers by which the threads of a block may exchange values.
+  void findExchanged();
 
   /// The stage whose loop has `item` in its body, if the loop says so.
   StringRef getFilling(const Item &item) const;
@@ -87,10 +90,35 @@ private:
   ThreadDependence dependence;
   std::array<int64_t, 3> blockSize;
   llvm::SmallSetVector<StringRef, 8> stages;
+  llvm::SmallDenseSet<Value> exchanged; // global buffers
   std::vector<std::unique_ptr<SharedAccess>> accesses;
   bool failed = false;
 };
 } // namespace
+
+/// True if what `load` reads is changed and stored again at its place: a thread's own sum.
+static bool isOfASum(memref::LoadOp load) {
+  return llvm::any_of(load.getMemRef().getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<memref::StoreOp>(user);
+    return store && store->getBlock() == load->getBlock() && store.getMemRef() == load.getMemRef() &&
+           llvm::equal(store.getIndices(), load.getIndices());
+  });
+}
+
+void BarrierInserter::findExchanged() {
+  llvm::SmallDenseSet<Value> written, read;
+  kernel.walk([&](Operation *op) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (load && isOfASum(load))
+      return;
+    for (MemoryAccess access : getMemoryAccesses(op))
+      if (access.buffer && !isShared(access.buffer) && !isPrivate(access.buffer))
+        (access.isWrite ? written : read).insert(access.buffer);
+  });
+  for (Value buffer : written)
+    if (read.contains(buffer))
+      exchanged.insert(buffer);
+}
 
 static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm::function_ref<bool(Value)> isSame = nullptr,
                              StringRef filling = "") {
@@ -123,7 +151,7 @@ Summary BarrierInserter::summarize(Operation *op) {
     return summary;
   }
   for (MemoryAccess access : getMemoryAccesses(op)) {
-    if (access.buffer && !isShared(access.buffer))
+    if (access.buffer && !isShared(access.buffer) && !exchanged.contains(access.buffer))
       continue;
     accesses.push_back(std::make_unique<SharedAccess>(op, access.buffer, access.isWrite, blockSize));
     summary.first.push_back(accesses.back().get());
@@ -274,7 +302,7 @@ void BarrierInserter::refuse(Block &block, Conflict conflict) {
     divergent = divergent->getParentOp();
   const SharedAccess &after = *conflict.after, &before = *conflict.before;
   Value buffer = after.buffer ? after.buffer : before.buffer;
-  std::string name = buffer ? "shared buffer '" + getBufferName(buffer) + "'" : "shared memory";
+  std::string name = buffer ? (isShared(buffer) ? "shared buffer '" : "buffer '") + getBufferName(buffer) + "'" : "shared memory";
   InFlightDiagnostic diagnostic = after.op->emitError()
                                   << "expected all threads of a block to reach this access of " << name
                                   << ": it needs a barrier before it, but stands in control flow that depends on "

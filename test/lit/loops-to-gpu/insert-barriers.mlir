@@ -70,8 +70,11 @@ gpu.func @own_element(%A: memref<64xf32>, %B: memref<64xf32>) kernel attributes 
   gpu.return
 }
 
-// Nor does memory of one thread alone, nor global memory, whose order between threads no barrier is for.
+// Nor does memory of one thread alone; global memory that is written and read does.
 // CHECK-LABEL: gpu.func @private_and_global
+// CHECK: memref.store %{{.*}}, %arg1
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: memref.load %arg1
 // CHECK: gpu.return
 gpu.func @private_and_global(%A: memref<64xf32>, %B: memref<64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index

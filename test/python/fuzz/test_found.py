@@ -228,3 +228,22 @@ def test_what_is_inlined_has_no_loops() -> None:
         f"{__file__}:{caught.traceback[0].lineno - 2}: error: split: expected a stage with loops of its own, got 'B', which is "
         "inlined\n(lowering f from te to linalg)"
     )
+
+
+def test_threads_that_exchange_values_by_global_memory_wait_for_each_other() -> None:
+    A = te.placeholder((3, 8), name="A")
+    B = te.compute((3, 8), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((3, 8), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule([B.op, C.op])
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[B].bind(B.op.axis[1], te.thread_axis("threadIdx.x"))
+    s[C].reverse_compute_at(s[B], B.op.axis[0])
+    first, second = s[C].split(C.op.axis[1], factor=4)
+    s[C].reorder(second, first)
+    s[C].bind(s[C].fuse(second, first), te.thread_axis("threadIdx.x"))
+    function = tw.build(s, [A, B, C], target="sim")
+    a = np.arange(24, dtype="float32").reshape(3, 8)
+    b, c = testing.run(function, [a], [((3, 8), "float32")] * 2)
+    np.testing.assert_array_equal(b, a + 1)
+    np.testing.assert_array_equal(c, (a + 1) * 2)
+    assert function.ir("gpu").count("gpu.barrier") == 1
