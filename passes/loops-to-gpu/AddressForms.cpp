@@ -188,7 +188,7 @@ SharedAccess::SharedAccess(Operation *op, Value buffer, bool isWrite, std::array
   }
   auto named = getIndices(op);
   auto type = cast<MemRefType>(buffer.getType());
-  if (!named || !type.hasStaticShape() || !type.getLayout().isIdentity())
+  if (!named || !type.getLayout().isIdentity())
     return;
   length = named->second;
   hasIndices = true;
@@ -304,15 +304,16 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
   SmallVector<SmallVector<int64_t>> combinations;
   for (size_t i = 0; i < rank; ++i)
     combinations.push_back(getUnit(rank, i));
-  SmallVector<int64_t> strides = getStrides(), tight(rank, 1);
+  SmallVector<int64_t> tight(rank, 1);
   bool hasTight = true;
   for (size_t i = rank - 1; i > 0; --i) {
     Range here = getForm(getUnit(rank, i)).getRange(), there = other.getForm(getUnit(rank, i)).getRange();
     hasTight &= here.max && there.max;
     tight[i - 1] = hasTight ? tight[i] * (std::max(*here.max, *there.max) + 1) : 1;
   }
-  combinations.push_back(strides);
-  if (hasTight && tight != strides)
+  if (cast<MemRefType>(buffer.getType()).hasStaticShape())
+    combinations.push_back(getStrides());
+  if (hasTight && tight != combinations.back())
     combinations.push_back(tight);
 
   for (ArrayRef<int64_t> weights : combinations)
