@@ -183,6 +183,12 @@ class Loops:
                 place.stage.unroll(loop.axis)
                 loop.is_plain = False
                 kernel.copies = copies
+        plain = [loop for loop in place.loops if not loop.tag and loop.is_plain]
+        if plain and kernel.copies * 3 <= MAX_COPIES and c.chance(10):
+            loop = c.pick(plain)
+            place.stage.loop_partition(loop.axis)
+            loop.is_plain = False
+            kernel.copies *= 3
         if c.chance(8):
             steps = c.integer(0, MAX_COPIES // kernel.copies)
             place.stage.pragma(c.pick(place.loops).axis, "auto_unroll_max_step", steps)

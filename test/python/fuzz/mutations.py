@@ -16,6 +16,7 @@ SCOPES = ("global", "shared", "local")
 OF_LOOP: dict[str, tuple[tuple[int, int], ...]] = {
     "vectorize": (), "unroll": (), "decompose_reduction": (), "software_pipeline": ((2, 4),),
     "storage_align": ((1, 40), (0, 3)), "parallel": (), "reorder": (),
+    "loop_partition": (),
 }  # fmt: skip
 OF_STAGE = ("double_buffer", "compute_root", "compute_inline", "reverse_compute_inline")
 
