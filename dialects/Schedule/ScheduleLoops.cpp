@@ -27,7 +27,7 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
     if (&op == before)
       break;
     // The stage has other axes then.
-    if (isa<CacheWriteOp, RfactorOp>(op) && stageName(op.getOperand(0)) == name) {
+    if (isa<CacheWriteOp, RfactorOp, PadEinsumOp>(op) && stageName(op.getOperand(0)) == name) {
       loops.clear();
       continue;
     }

@@ -20,6 +20,8 @@ StringRef tilewright::schedule::stageName(Value stage) {
     return cache.getName();
   if (auto rfactor = dyn_cast<RfactorOp>(op))
     return rfactor.getName();
+  if (auto padded = dyn_cast<PadEinsumOp>(op))
+    return cast<StringAttr>(padded.getNames()[cast<OpResult>(stage).getResultNumber()]).getValue();
   return cast<CacheWriteOp>(op).getName();
 }
 
@@ -88,6 +90,7 @@ static StringRef describeMark(Operation *op) {
       .Case<VectorizeOp>([](auto) { return "vectorized"; })
       .Case<ParallelOp>([](auto) { return "parallel"; })
       .Case<LoopPartitionOp>([](auto) { return "partitioned"; })
+      .Case<TensorizeOp>([](auto) { return "tensorized"; })
       .Case<UnrollOp>([](auto) { return "unrolled"; });
 }
 
@@ -96,7 +99,7 @@ static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
   if (failed(verifyLoop(op, axis)))
     return failure();
   for (Operation *user : axis.getUsers()) {
-    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp>(user) || user->getBlock() != op->getBlock() ||
+    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp, TensorizeOp>(user) || user->getBlock() != op->getBlock() ||
         !user->isBeforeInBlock(op))
       continue;
     InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
@@ -146,6 +149,13 @@ void FuseOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this
 void CacheReadOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
 void CacheWriteOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
 void RfactorOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
+
+void PadEinsumOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getNames().size() != getNumResults())
+    return;
+  for (Value result : getResults())
+    setName(result, ssaName(stageName(result).str()));
+}
 
 //===----------------------------------------------------------------------===//
 // Verifiers

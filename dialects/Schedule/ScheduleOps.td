@@ -287,6 +287,98 @@ def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [DeclareOpInterfaceMethod
   let assemblyFormat = "$of `,` $axis `at` $factor_axis `as` $name attr-dict";
 }
 
+def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "the loops from one on become an intrinsic, which computes the same on a tile";
+  let description = [{
+    The region holds functions. `@describe` says on tensors, in one `te.compute`, what the intrinsic computes; what the loops
+    compute of the stage must be that. The others do it, on memrefs for the inputs and then for the results: `@body` the
+    whole, and for a reduction of which a part of the axes is in the tile, `@reset` sets the results to the identity and
+    `@update` adds to them. They access their arguments element by element; the elements are those of the buffers of the
+    tile, in whatever memory they are.
+
+    ```mlir
+    schedule.tensorize %i_inner by "add4" {
+      func.func @describe(%a: tensor<4xf32>, %c: tensor<4xf32> {te.output}) -> tensor<4xf32> { ... }
+      func.func @body(%a: memref<4xf32>, %c: memref<4xf32>) { ... }
+    }
+    ```
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, StrAttr:$name);
+  let regions = (region SizedRegion<1>:$intrinsic);
+  let assemblyFormat = "$axis `by` $name $intrinsic attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def Schedule_TransformLayoutOp : Schedule_Primitive<"transform_layout"> {
+  let summary = "where the elements of a stage's buffer lie";
+  let description = [{
+    The element that stands at `indices` in the part of the tensor that the buffer holds is stored at `layout(indices)`.
+    Different elements must have different places.
+
+    ```mlir
+    schedule.transform_layout %B_shared by affine_map<(i, j) -> (i floordiv 4, j, i mod 4)>
+    ```
+  }];
+  let arguments = (ins Schedule_StageType:$stage, AffineMapAttr:$layout);
+  let assemblyFormat = "$stage `by` $layout attr-dict";
+}
+
+def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
+  let summary = "the columns of a buffer are exchanged, in every row others, so that a column lies in many banks";
+  let description = [{
+    In row r the granule c of `granule` elements lies where the granule c xor (r mod number of granules in a row) would.
+    The elements of a granule stay together.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, I64Attr:$granule);
+  let assemblyFormat = "$stage `granule` $granule attr-dict";
+}
+
+def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {
+  let summary = "a stage keeps from one iteration to the next what both need, in a circular buffer";
+  let description = [{
+    The stage is attached to a loop whose iterations need windows of its tensor that overlap. Its buffer then lives around
+    that loop, and each iteration after the first computes the elements that are new.
+  }];
+  let arguments = (ins Schedule_StageType:$stage);
+  let assemblyFormat = "$stage attr-dict";
+}
+
+def Schedule_PrefetchOp : Schedule_Primitive<"prefetch"> {
+  let summary = "each iteration of a loop asks for the lines of a tensor that a later one will read";
+  let description = [{
+    The lines go to the cache of level 2. `tensor` is the name of an input or stage in global memory; `offset` says how many
+    iterations later.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, StrAttr:$tensor, Schedule_AxisType:$axis, I64Attr:$offset);
+  let assemblyFormat = "$stage `of` $tensor `at` $axis `offset` $offset attr-dict";
+}
+
+def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads"> {
+  let summary = "the kernel of a stage has threads along an index, whether a loop of it is bound to it or not";
+  let description = [{
+    Loops that are bound to the index have its extent. Where none is, all its threads compute the same, and what they
+    store is stored once; shared buffers are filled by all of them together.
+  }];
+  let arguments = (ins Schedule_StageType:$stage, Schedule_ThreadTagAttr:$thread, I64Attr:$extent);
+  let assemblyFormat = "$stage `on` $thread `extent` $extent attr-dict";
+}
+
+def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the extents of a sum of products grow to multiples, the tensors that it reads with zeros";
+  let description = [{
+    `padding` has a number for each axis, spatial axes first. A new stage for each tensor read, which is zero beyond its end,
+    and one for the sum over the longer axes, from which the old stage copies its elements. `names` are those of the new
+    stages, in that order.
+
+    ```mlir
+    %A_pad, %B_pad, %C_pad = schedule.pad_einsum %C by [16, 16, 8] as ["A.pad", "B.pad", "C.pad"] : !schedule.stage, !schedule.stage, !schedule.stage
+    ```
+  }];
+  let arguments = (ins Schedule_StageType:$of, DenseI64ArrayAttr:$padding, StrArrayAttr:$names);
+  let results = (outs Variadic<Schedule_StageType>:$stages);
+  let assemblyFormat = "$of `by` $padding `as` $names attr-dict `:` type($stages)";
+}
+
 def Schedule_ComputeInlineOp : Schedule_Primitive<"compute_inline"> {
   let summary = "a stage is computed where it is read";
   let arguments = (ins Schedule_StageType:$stage);

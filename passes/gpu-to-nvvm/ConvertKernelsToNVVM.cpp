@@ -98,6 +98,19 @@ struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
   }
 };
 
+/// PTX's prefetch, to the cache of level 2: that of level 1 is a multiprocessor's own, and small.
+struct ConvertPrefetch : ConvertOpToLLVMPattern<memref::PrefetchOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::PrefetchOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Value address = getStridedElementPtr(rewriter, op.getLoc(), op.getMemRefType(), adaptor.getMemref(), adaptor.getIndices());
+    auto level = NVVM::PrefetchCacheLevelAttr::get(rewriter.getContext(), NVVM::PrefetchCacheLevel::L2);
+    rewriter.replaceOpWithNewOp<NVVM::PrefetchOp>(op, level, /*evictPriority=*/nullptr, address, /*predicate=*/Value(),
+                                                  /*tensormap=*/nullptr, /*uniform=*/nullptr, /*in_param_space=*/nullptr);
+    return success();
+  }
+};
+
 struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVM> {
   using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
 
@@ -146,6 +159,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
     patterns.add<ConvertApproximateExp2>(converter, /*benefit=*/3);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    patterns.add<ConvertPrefetch>(converter, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
     LLVMConversionTarget target(*context);

@@ -18,7 +18,7 @@ static constexpr unsigned bufferAlignment = 16;
 /// Whether nothing is done with `buffer` but to load from it, here or through views of it.
 static bool isOnlyLoaded(Value buffer) {
   return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-    if (isa<memref::LoadOp, vector::LoadOp, memref::DimOp, memref::ExtractStridedMetadataOp>(user))
+    if (isa<memref::LoadOp, vector::LoadOp, memref::PrefetchOp, memref::DimOp, memref::ExtractStridedMetadataOp>(user))
       return !isa<memref::ExtractStridedMetadataOp>(user) || isOnlyLoaded(user->getResult(0));
     // A select or a branch takes the buffer elsewhere; only views are followed.
     if (isa<ViewLikeOpInterface>(user) && user->getNumResults() == 1)

@@ -218,7 +218,10 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
       if (!function->hasAttr(sim::kernelAttrName))
         continue;
       SmallVector<Operation *> ops;
-      function.walk([&](Operation *op) { ops.push_back(op); });
+      function.walk([&](Operation *op) {
+        if (!isa<memref::PrefetchOp>(op)) // reads nothing
+          ops.push_back(op);
+      });
       CheckInserter inserter(function);
       for (Operation *op : ops) {
         FailureOr<std::optional<Access>> access = findAccess(op);

@@ -34,16 +34,21 @@ static AffineExpr overLoops(ScheduledStage &reader, AffineExpr expr) {
 }
 
 std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
-  auto runs = [&](unsigned dim) {
-    Axis *loop = dims[dim];
-    return !around.contains(loop) ||
-           (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind));
-  };
+  return getRegion([&](ScheduledStage &, Access &access) { return getProducer(access.tensor) == &stage; }, dimension,
+                   [&](unsigned dim) {
+                     Axis *loop = dims[dim];
+                     return !around.contains(loop) ||
+                            (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind));
+                   });
+}
+
+std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
+                                              llvm::function_ref<bool(unsigned)> runs) {
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
   std::optional<Interval> region;
   for (auto &reader : stages)
     for (Access &access : getReads(*reader)) {
-      if (getProducer(access.tensor) != &stage)
+      if (!isOf(*reader, access))
         continue;
       if (!access.indices[dimension])
         return std::nullopt;
@@ -148,6 +153,9 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
           if (auto extent = dyn_cast_or_null<AffineConstantExpr>(loop->extent);
               extent && loop->bind == tag && extent.getValue() > 1 && (threads.empty() || threads.back().first != tag))
             threads.push_back({tag, extent.getValue()});
+  for (auto [tag, extent, at] : stage.root().envThreads)
+    if (isThread(tag) && extent > 1 && llvm::none_of(threads, [&, tag = tag](auto &known) { return known.first == tag; }))
+      threads.push_back({tag, extent});
   if (shared.empty() || threads.empty())
     return;
   Location loc = stage.attachLoc.value_or(stage.getLoc());
@@ -232,7 +240,7 @@ LogicalResult StageModel::inferBounds() {
     shareAmongThreads(stage);
     if (failed(inferExtents(stage)))
       return failure();
-    if (failed(placeBuffer(stage)))
+    if (failed(placeBuffer(stage)) || (stage.layout.rollingLoc && failed(roll(stage))))
       return failure();
     waiting.erase(next);
   }

@@ -65,6 +65,11 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   Axis *axis = loops.front();
   OpBuilder::InsertionGuard guard(builder);
   auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
+  // What a rolling buffer holds is kept from one iteration to the next.
+  if (withAttached)
+    for (ScheduledStage *stage : axis->stage->attached)
+      if (stage->attachAxis == axis && stage->layout.rollingDim && failed(allocate(*stage)))
+        return failure();
   // One iteration needs no loop, unless it says something of the launch: what is computed at an outermost one is of the
   // same kernel as the loops inside.
   auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
@@ -79,6 +84,8 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
         loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
     }
   }
+  if (withAttached)
+    emitPrefetches(axis);
   if (withAttached && axis->stage->bufferAxis == axis && failed(allocate(*axis->stage)))
     return failure();
   if (withAttached)
@@ -141,6 +148,8 @@ LogicalResult LoopEmitter::emitGuarded(ScheduledStage &stage, bool withReduction
         materialize(predicate.expr, loc), predicate.bound ? materialize(predicate.bound, loc) : getConstant(0));
     condition = condition ? arith::AndIOp::create(builder, loc, condition, holds).getResult() : holds;
   }
+  if (Value isNew = emitIsNew(stage))
+    condition = condition ? arith::AndIOp::create(builder, loc, condition, isNew).getResult() : isNew;
   if (condition)
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false).thenBlock());
   return leaf();
@@ -203,7 +212,7 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     bool isTemporary = stage.follows && stage.scope == schedule::Scope::Global;
     if (isTemporary)
       builder.setInsertionPointAfter(lastAtTop);
-    for (AffineExpr extent : stage.bufferExtents) {
+    for (AffineExpr extent : getPlacedShape(stage)) {
       auto constant = dyn_cast<AffineConstantExpr>(extent);
       shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
       if (!constant)
@@ -229,7 +238,7 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
 }
 
 LoopEmitter::Destination LoopEmitter::getResult(ScheduledStage &stage) {
-  Destination result{stage.buffers, {}};
+  Destination result{stage.buffers, {}, &stage};
   for (auto [root, min, origin] : llvm::zip(stage.roots, stage.mins, stage.origin))
     result.indices.push_back(min == origin ? root->index : simplify(min + root->index - origin));
   return result;
@@ -266,13 +275,13 @@ LoopEmitter::Destination LoopEmitter::getAccumulators(ScheduledStage &stage, Arr
 SmallVector<Value> LoopEmitter::load(const Destination &from, Location loc) {
   SmallVector<Value> values;
   for (Value buffer : from.buffers)
-    values.push_back(memref::LoadOp::create(builder, loc, buffer, materialize(from.indices, loc)));
+    values.push_back(memref::LoadOp::create(builder, loc, buffer, place(from.stage, from.indices, loc)));
   return values;
 }
 
 void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) {
   for (auto [buffer, value] : llvm::zip_equal(to.buffers, values))
-    memref::StoreOp::create(builder, loc, value, buffer, materialize(to.indices, loc));
+    memref::StoreOp::create(builder, loc, value, buffer, place(to.stage, to.indices, loc));
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,8 +289,13 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 //===----------------------------------------------------------------------===//
 
 LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
-  if (!stage.bufferAxis && failed(allocate(stage)))
+  if (!stage.bufferAxis && !stage.layout.rollingDim && failed(allocate(stage)))
     return failure();
+  OpBuilder::InsertionGuard guard(builder);
+  if (!stage.attachStage)
+    openEnvThreads(stage);
+  if (stage.tensorizeAt)
+    return emitTensorized(stage);
   if (stage.numSpatial != stage.roots.size())
     return emitReduction(stage, stage.getFirstReduce());
   return emitLoops(stage.loops, /*withAttached=*/true, [&] {
@@ -369,7 +383,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
       indices.push_back(simplify(origin.empty() ? index : index - origin[d]));
     }
     mapping.map(element, memref::LoadOp::create(builder, element.getLoc(), getBuffer(operand->get()),
-                                                materialize(indices, stage.getLoc())));
+                                                place(model.getProducer(operand->get()), indices, stage.getLoc())));
   }
   for (auto [element, value] : llvm::zip(op.getRegionOutputArgs(), carried))
     mapping.map(element, value);
@@ -415,6 +429,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
       auto own = llvm::find(op.getDpsInits(), extract.getTensor());
       Value buffer = own != op.getDpsInits().end() ? stage.buffers[own - op.getDpsInits().begin()]
                                                    : getBuffer(extract.getTensor());
+      indices = place(model.getProducer(extract.getTensor()), ArrayRef<Value>(indices), inner->getLoc());
       replacement = memref::LoadOp::create(builder, inner->getLoc(), buffer, indices);
     }
     std::replace(yielded.begin(), yielded.end(), Value(inner->getResult(0)), replacement);

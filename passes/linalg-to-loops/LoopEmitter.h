@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_LINALGTOLOOPS_LOOPEMITTER_H
 
 #include "passes/linalg-to-loops/StageModel.h"
+#include "passes/linalg-to-loops/Tensorize.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -24,6 +25,7 @@ private:
   struct Destination {
     llvm::SmallVector<mlir::Value> buffers;
     llvm::SmallVector<mlir::AffineExpr> indices;
+    ScheduledStage *stage = nullptr; // whose layout they have; none of private accumulators
   };
   using Leaf = llvm::function_ref<mlir::LogicalResult()>;
 
@@ -33,6 +35,14 @@ private:
   mlir::LogicalResult emitThreadReduction(ScheduledStage &stage, unsigned firstReduce);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitParts(ScheduledStage &stage, llvm::ArrayRef<Axis *> threads,
                                                            llvm::ArrayRef<Axis *> serial);
+  /// A stage whose loops from one on are an intrinsic.
+  mlir::LogicalResult emitTensorized(ScheduledStage &stage);
+  mlir::LogicalResult checkTileIsWhole(ScheduledStage &stage, llvm::ArrayRef<Axis *> tile);
+  void emitIntrinsic(ScheduledStage &stage, mlir::func::FuncOp function, llvm::ArrayRef<TileArgument> arguments);
+  /// Loops over the threads that the stage's kernel has though no loop is bound to them, with the insertion point in them.
+  void openEnvThreads(ScheduledStage &stage);
+  /// The requests for what later iterations of a loop read.
+  void emitPrefetches(Axis *axis);
   /// The stage's reducer applied to values reduced so far and to others.
   llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced, mlir::ValueRange elements);
   /// A loop over `axis`, with the insertion point in it.
@@ -45,6 +55,13 @@ private:
   llvm::SmallVector<Predicate> getPredicates(ScheduledStage &stage);
 
   mlir::LogicalResult allocate(ScheduledStage &stage);
+  /// The shape of the stage's buffer as it lies in memory.
+  llvm::SmallVector<mlir::AffineExpr> getPlacedShape(ScheduledStage &stage);
+  /// Where in its buffer an element of the stage lies that has these indices there; of an argument (null) as they are.
+  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  /// Whether an element was not computed by an earlier iteration, of a stage with a rolling buffer; null of others.
+  mlir::Value emitIsNew(ScheduledStage &stage);
   Destination getAccumulators(ScheduledStage &stage, llvm::ArrayRef<Axis *> inner);
   Destination getResult(ScheduledStage &stage);
   /// The elements that the stage computes at the current point; `carried` are those reduced so far.

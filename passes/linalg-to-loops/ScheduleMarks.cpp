@@ -25,6 +25,27 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
     Axis *axis = handles[decompose.getAxis()];
     axis->stage->decomposeAt = axis;
     axis->stage->decomposeLoc = op->getLoc();
+  } else if (auto tensorize = dyn_cast<schedule::TensorizeOp>(op)) {
+    Axis *axis = handles[tensorize.getAxis()];
+    axis->stage->tensorizeAt = axis;
+    axis->stage->tensorize = tensorize;
+  } else if (auto layout = dyn_cast<schedule::TransformLayoutOp>(op)) {
+    ScheduledStage::Layout &of = getStage(schedule::stageName(layout.getStage()))->layout;
+    of.map = layout.getLayout();
+    of.mapLoc = op->getLoc();
+  } else if (auto swizzle = dyn_cast<schedule::SwizzleOp>(op)) {
+    ScheduledStage::Layout &of = getStage(schedule::stageName(swizzle.getStage()))->layout;
+    of.granule = swizzle.getGranule();
+    of.swizzleLoc = op->getLoc();
+  } else if (auto rolling = dyn_cast<schedule::RollingBufferOp>(op)) {
+    getStage(schedule::stageName(rolling.getStage()))->layout.rollingLoc = op->getLoc();
+  } else if (auto prefetch = dyn_cast<schedule::PrefetchOp>(op)) {
+    ScheduledStage *stage = getStage(schedule::stageName(prefetch.getStage()));
+    int64_t offset = prefetch.getOffset();
+    stage->prefetches.push_back({prefetch.getTensor().str(), handles[prefetch.getAxis()], offset, op->getLoc()});
+  } else if (auto threads = dyn_cast<schedule::EnvThreadsOp>(op)) {
+    int64_t extent = threads.getExtent();
+    getStage(schedule::stageName(threads.getStage()))->envThreads.push_back({threads.getThread(), extent, op->getLoc()});
   } else {
     return failure();
   }
@@ -98,7 +119,8 @@ LogicalResult StageModel::verifyMarks() {
     }
   for (auto &stage : stages)
     if (failed(verifyStoredByFirst(*stage, getLoopsAround(*stage))) || failed(verifyDecomposition(*stage)) ||
-        failed(verifyPipeline(*stage)))
+        failed(verifyPipeline(*stage)) || failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) ||
+        failed(verifyPrefetches(*stage)))
       return failure();
   return success();
 }

@@ -14,6 +14,7 @@ namespace tilewright {
 
 struct ScheduledStage;
 struct Interval;
+struct Access;
 
 /// An axis of a stage: a root axis of its op, or one made by split or fuse.
 struct Axis {
@@ -82,6 +83,35 @@ struct ScheduledStage {
   /// Of a reduction: the loop before which the elements are set to its identity, where the schedule says.
   Axis *decomposeAt = nullptr;
   std::optional<mlir::Location> decomposeLoc;
+  /// The loop from which on an intrinsic computes the stage, with the primitive that says so.
+  Axis *tensorizeAt = nullptr;
+  schedule::TensorizeOp tensorize;
+
+  /// Where the elements of its buffer lie: at the places of a map, in rows with exchanged granules, in a circle.
+  struct Layout {
+    mlir::AffineMap map;
+    int64_t granule = 0;
+    std::optional<mlir::Location> mapLoc, swizzleLoc, rollingLoc;
+    std::optional<unsigned> rollingDim; // found by bound inference, as is by how much a window moves
+    int64_t rollingStep = 0;
+  } layout;
+
+  /// What an iteration of a loop asks for ahead of time.
+  struct Prefetch {
+    std::string tensor;
+    Axis *axis;
+    int64_t offset;
+    mlir::Location loc;
+  };
+  llvm::SmallVector<Prefetch> prefetches;
+  /// Indices that its kernel has threads along, whether a loop is bound to them or not.
+  struct EnvThread {
+    schedule::ThreadTag thread;
+    int64_t extent;
+    mlir::Location loc;
+  };
+  llvm::SmallVector<EnvThread> envThreads;
+
   /// The thread indices of which thread 0 alone is to store, and where the schedule says so.
   llvm::SmallVector<std::pair<schedule::ThreadTag, mlir::Location>> storedByFirst;
 
@@ -133,6 +163,15 @@ public:
   mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
   /// The loop with number `dim`.
   Axis &getLoop(unsigned dim) { return *dims[dim]; }
+  unsigned getNumLoops() const { return dims.size(); }
+
+  /// The tensor of this name that a stage reads, or null.
+  mlir::Value getReadTensor(ScheduledStage &stage, llvm::StringRef name);
+  /// The part of a tensor that an iteration of a prefetch's loop reads of it.
+  std::optional<Interval> getPrefetchRegion(ScheduledStage &stage, const ScheduledStage::Prefetch &prefetch, mlir::Value tensor,
+                                            unsigned dimension);
+  /// The loops of a root stage's kernel that are bound to an index.
+  llvm::SmallVector<Axis *> getLoopsOn(ScheduledStage &root, schedule::ThreadTag thread);
 
   mlir::func::FuncOp function;
   std::vector<std::unique_ptr<ScheduledStage>> stages; // producers first
@@ -152,6 +191,9 @@ private:
   mlir::LogicalResult applyPrimitive(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult verifyPlaces();
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
+  mlir::LogicalResult verifyLayout(ScheduledStage &stage);
+  mlir::LogicalResult verifyEnvThreads(ScheduledStage &stage);
+  mlir::LogicalResult verifyPrefetches(ScheduledStage &stage);
   mlir::LogicalResult verifyMarks();
 
   /// The loops around a stage, outermost first, its own not counted.
@@ -163,7 +205,12 @@ private:
   mlir::LogicalResult inferFollowerDomain(ScheduledStage &stage);
   /// Which part of the tensor the stage's buffer holds, and where it lives.
   mlir::LogicalResult placeBuffer(ScheduledStage &stage);
+  /// Finds the dimension along which the windows of a stage's rolling buffer move.
+  mlir::LogicalResult roll(ScheduledStage &stage);
   std::optional<Interval> getRegion(ScheduledStage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
+  /// What the accesses that `isOf` picks need of a dimension while the loops run for which `runs` holds.
+  std::optional<Interval> getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
+                                    llvm::function_ref<bool(unsigned)> runs);
   void shareAmongThreads(ScheduledStage &stage);
   mlir::LogicalResult inferExtents(ScheduledStage &stage);
 
@@ -201,6 +248,8 @@ struct Access {
   mlir::Value tensor;
   llvm::SmallVector<mlir::AffineExpr> indices;
 };
+/// The expression behind an index value of a body, in terms of AffineDims counting its axes; null where there is none.
+mlir::AffineExpr getIndexExpr(mlir::linalg::GenericOp op, mlir::Value value);
 /// Every access of a stage to tensors that it reads, in terms of AffineDims counting its root axes.
 llvm::SmallVector<Access> getReads(ScheduledStage &stage);
 

@@ -10,7 +10,7 @@ namespace tilewright {
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
   SmallVector<MemoryAccess> accesses;
   // Has an effect, but none on memory that the kernel sees.
-  if (isa<gpu::PrintfOp>(op))
+  if (isa<gpu::PrintfOp, memref::PrefetchOp>(op))
     return accesses;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface) {

@@ -16,7 +16,11 @@ std::optional<int64_t> tilewright::getStride(Value index, Value variable) {
   if (!apply) {
     Operation *op = index.getDefiningOp();
     auto loop = cast<BlockArgument>(variable).getOwner()->getParentOp();
-    return op && loop->isAncestor(op) ? std::nullopt : std::optional<int64_t>(0);
+    // Computed in the loop, but from what is the same in all lanes.
+    bool isUniform = !op || !loop->isAncestor(op) ||
+                     (isPure(op) && op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
+                      llvm::all_of(op->getOperands(), [&](Value operand) { return getStride(operand, variable) == 0; }));
+    return isUniform ? std::optional<int64_t>(0) : std::nullopt;
   }
   int64_t stride = 0;
   AffineExpr expr = apply.getAffineMap().getResult(0);

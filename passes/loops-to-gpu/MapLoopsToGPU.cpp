@@ -256,6 +256,13 @@ LogicalResult Kernel::map() {
   auto terminator = gpu::TerminatorOp::create(builder, nest->getLoc());
   nest->moveBefore(terminator);
 
+  // A buffer that a block or thread keeps from one iteration of the nest's outermost loop to the next stands before it.
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    bool isBuffer = isa<memref::AllocOp, memref::AllocaOp>(op) && cast<MemRefType>(op.getResult(0).getType()).getMemorySpace();
+    if (isBuffer && llvm::all_of(op.getUsers(), [&](Operation *user) { return launch->isAncestor(user); }))
+      op.moveBefore(&body, body.begin());
+  }
+
   gpu::KernelDim3 blockIds = launch.getBlockIds(), threadIds = launch.getThreadIds();
   Value ids[kNumTags] = {blockIds.x, blockIds.y, blockIds.z, threadIds.x, threadIds.y, threadIds.z};
   // Before any of the loops is gone.

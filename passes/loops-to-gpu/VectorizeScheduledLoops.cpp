@@ -184,6 +184,10 @@ private:
       return visitStore(store);
     if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
       // Only for uses as a value; addresses are computed where they are used.
+      if (getStride(apply, loop.getInductionVar()) == 0) {
+        first.map(apply.getResult(), indexOfLane(apply, 0, op.getLoc()));
+        return;
+      }
       bool isValue = llvm::any_of(op.getUsers(), [](Operation *user) {
         return !isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp>(user);
       });

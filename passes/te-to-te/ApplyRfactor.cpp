@@ -164,11 +164,7 @@ SmallVector<std::pair<AffineExpr, AffineExpr>> ReductionLoops::getPredicates() c
   return predicates;
 }
 
-/// The parts of a te.compute that say what its axes are.
-struct AxisList {
-  SmallVector<Attribute> spatial, reduce;
-  SmallVector<OpFoldResult> extents; // spatial axes first
-};
+} // namespace
 
 te::ComputeOp createCompute(OpBuilder &builder, Location loc, StringRef name, te::ComputeOp like, TypeRange types,
                             const AxisList &axes) {
@@ -191,6 +187,7 @@ te::ComputeOp createCompute(OpBuilder &builder, Location loc, StringRef name, te
   return compute;
 }
 
+namespace {
 /// Builds one rfactor.
 class Factoring {
 public:

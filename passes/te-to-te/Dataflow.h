@@ -34,6 +34,17 @@ struct AxisPlaces {
 llvm::SmallVector<mlir::Value> cloneBodyAt(mlir::OpBuilder &builder, mlir::Location loc, te::ComputeOp stage,
                                            const AxisPlaces &places);
 
+/// The parts of a te.compute that say what its axes are.
+struct AxisList {
+  llvm::SmallVector<mlir::Attribute> spatial, reduce;
+  llvm::SmallVector<mlir::OpFoldResult> extents; // spatial axes first
+};
+
+/// A te.compute without a body, which reduces as `like` does where it has axes to reduce over.
+te::ComputeOp createCompute(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, te::ComputeOp like,
+                            mlir::TypeRange types, const AxisList &axes);
+
+mlir::LogicalResult applyPadEinsum(schedule::PadEinsumOp op, Dataflow &dataflow);
 mlir::LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow);
 
 /// Handles find stages by name.

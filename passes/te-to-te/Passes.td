@@ -6,7 +6,7 @@ include "mlir/Pass/PassBase.td"
 // In pipeline order; one def, one class, one file.
 
 def RewriteScheduledDataflow : Pass<"rewrite-scheduled-dataflow", "mlir::ModuleOp"> {
-  let summary = "cache_read, cache_write, rfactor and compute_inline become stages of te";
+  let summary = "cache_read, cache_write, rfactor, pad_einsum and compute_inline become stages of te";
   let description = [{
     Afterwards the schedule speaks of loops alone. A cached tensor is a stage of its own:
 

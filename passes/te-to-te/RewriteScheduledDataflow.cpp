@@ -304,6 +304,8 @@ void RewriteScheduledDataflow::runOnOperation() {
         applied = applyCacheWrite(cacheWrite, dataflow);
       else if (auto rfactor = dyn_cast<schedule::RfactorOp>(op))
         applied = applyRfactor(rfactor, dataflow);
+      else if (auto padded = dyn_cast<schedule::PadEinsumOp>(op))
+        applied = applyPadEinsum(padded, dataflow);
       else if (auto reverse = dyn_cast<schedule::ReverseComputeInlineOp>(op))
         applied = applyReverseInline(reverse, dataflow);
       else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))

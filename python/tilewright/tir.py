@@ -12,16 +12,18 @@ from collections.abc import Callable
 
 from .compat import attribute_of
 from .te import functions
+from .te import statements as ir_builder
 from .te.expr import Expr as PrimExpr
 from .te.expr import ExprLike, IterVar
 from .te.functions import *  # noqa: F403
 from .te.functions import const, select, var
 from .te.reduction import comm_reducer, max, min, sum
+from .te.statements import Buffer, decl_buffer
 
 __all__ = [
-    "Add", "And", "Cast", "Div", "EQ", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "IntImm", "IterVar", "LE", "LT",
+    "Add", "And", "Buffer", "Cast", "Div", "EQ", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "IntImm", "IterVar", "LE", "LT",
     "Max", "Min", "Mod", "Mul", "NE", "Not", "Or", "PrimExpr", "Select", "SizeVar", "Sub", "Var", "comm_reducer",
-    "infinity", "likely", "max", "min", "shift_left", "shift_right", "sum",
+    "decl_buffer", "infinity", "ir_builder", "likely", "max", "min", "shift_left", "shift_right", "sum",
 ]  # fmt: skip
 __all__ += functions.__all__
 

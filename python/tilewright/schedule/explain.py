@@ -121,6 +121,10 @@ class _Explanation:
             return f"stage {self._stages.get(primitive.operands[0], '?')} is computed in it"
         if primitive.name == "rfactor":
             return f"factored out, into stage {primitive.options['name']}"
+        if primitive.name == "tensorize":
+            return f"the loops from here on computed by intrinsic {primitive.options['name']}"
+        if primitive.name == "prefetch":
+            return f"{primitive.options['tensor']} fetched ahead for {primitive.options['offset']} iterations later"
         return _MARKS.get(primitive.name, primitive.name)
 
     def _loop(self, name: str) -> str:
@@ -130,4 +134,6 @@ class _Explanation:
         if self._extents is None:
             return "a loop, of a schedule that cannot be applied as it is"
         extent = self._extents.get(f"{self._stage.name}.{name}")
+        if extent is None and any(one.name == "tensorize" for one in self._primitives):
+            return "no loop: an intrinsic computes it, or one iteration is all that is needed"
         return "no loop: one iteration is all that is needed" if extent is None else f"a loop of {extent}"

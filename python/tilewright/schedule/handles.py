@@ -190,3 +190,37 @@ def double_buffer(of: ir.Value, name: str) -> ir.OpView:
 
 def software_pipeline(axis: ir.Value, name: str, depth: int, use_async: bool) -> ir.OpView:
     return ops.SoftwarePipelineOp(axis, _integer(depth), async_=use_async, loc=_named(name))
+
+
+def tensorize(axis: ir.Value, name: str, intrinsic: str, functions: str) -> ir.OpView:
+    op = ops.TensorizeOp(axis, ir.StringAttr.get(intrinsic), loc=_named(name))
+    block = op.regions[0].blocks.append()
+    for function in ir.Module.parse(functions).body:
+        block.append(function.operation.clone(ip=False))
+    return op
+
+
+def transform_layout(of: ir.Value, name: str, layout: ir.AffineMap) -> ir.OpView:
+    return ops.TransformLayoutOp(of, ir.AffineMapAttr.get(layout), loc=_named(name))
+
+
+def swizzle(of: ir.Value, name: str, granule: int) -> ir.OpView:
+    return ops.SwizzleOp(of, _integer(granule), loc=_named(name))
+
+
+def rolling_buffer(of: ir.Value, name: str) -> ir.OpView:
+    return ops.RollingBufferOp(of, loc=_named(name))
+
+
+def prefetch(of: ir.Value, name: str, tensor: str, axis: ir.Value, offset: int) -> ir.OpView:
+    return ops.PrefetchOp(of, ir.StringAttr.get(tensor), axis, _integer(offset), loc=_named(name))
+
+
+def env_threads(of: ir.Value, name: str, thread: str, extent: int) -> ir.OpView:
+    tag = ir.Attribute.parse(f"#schedule.thread<{thread}>")
+    return ops.EnvThreadsOp(of, tag, _integer(extent), loc=_named(name))
+
+
+def pad_einsum(of: ir.Value, padding: Sequence[int], names: Sequence[str], name: str) -> ir.OpView:
+    kinds = [ir.Type.parse("!schedule.stage")] * len(names)
+    return ops.PadEinsumOp(kinds, of, ir.DenseI64ArrayAttr.get(padding), _strings(names), loc=_named(name))

@@ -197,6 +197,8 @@ class _Nest:
             elif op.name == "memref.load" and any(op.operands[0] == store.operands[1] for store in stores):
                 yield from self._assignment(stores, indent)
                 stores = []
+            elif op.name == "memref.prefetch":
+                yield f"{indent}prefetch({self._expressions.element(op.operands[0], list(op.operands)[1:])})"
             elif op.name == "scf.if" and not len(op.results):
                 yield from self._assignment(stores, indent)
                 stores = []

@@ -37,6 +37,8 @@ def primitives(of: ir.Operation) -> Iterator[Primitive]:
         named = [op.attributes[position] for position in range(len(op.attributes))]
         options = {one.name: _value(one.attr) for one in named}
         name = op.name.removeprefix("schedule.")
+        if name == "tensorize":  # its intrinsic, as a module
+            options["functions"] = "\n".join(str(one) for one in op.regions[0].blocks[0].operations)
         yield Primitive(name, tuple(op.operands), tuple(op.results), options, describe(op.location))
 
 
@@ -83,6 +85,8 @@ def _value(attribute: ir.Attribute) -> Any:
         return [_value(one) for one in attribute]
     if isinstance(attribute, ir.UnitAttr):
         return True
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return list(attribute)
     found = re.fullmatch(r"#schedule\.\w+<([\w.]+)>", str(attribute))  # the dialect's enums
     return found[1] if found else str(attribute)
 

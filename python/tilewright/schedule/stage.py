@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from .layout_primitives import LayoutPrimitives
 from .loop_primitives import LoopPrimitives
 from .memory_primitives import MemoryPrimitives
 from .place_primitives import PlacePrimitives
-from .refused import Refused
+from .tile_primitives import TilePrimitives
 
 __all__ = ["Stage"]
 
 
-class Stage(LoopPrimitives, PlacePrimitives, MemoryPrimitives, Refused):
+class Stage(LoopPrimitives, PlacePrimitives, MemoryPrimitives, LayoutPrimitives, TilePrimitives):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
 
     __slots__ = ()

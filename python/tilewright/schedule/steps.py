@@ -19,6 +19,7 @@ CALLS_OF_STAGE = (
     "compute_inline", "compute_root", "reverse_compute_at", "reverse_compute_inline", "decompose_reduction",
     "set_store_predicate", "parallel", "loop_partition", "pragma",
     "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
+    "tensorize", "transform_layout", "swizzle", "rolling_buffer", "prefetch", "env_threads", "pad_einsum",
 )  # fmt: skip
 
 
@@ -27,7 +28,8 @@ class Step:
     """One call: `makes = s[stage].call(*args, **options)`, or of the schedule itself where there is no stage.
 
     Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
-    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag}`` for one that is 0; the rest are values.
+    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag}`` for one that is 0, ``{"intrin": name,
+    "functions": ir}`` for an intrinsic; the rest are values.
     "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
     """
 
@@ -64,7 +66,7 @@ def _source(value: Any) -> str:
     if "thread" in value:
         extent = "" if value["extent"] is None else f"(0, {value['extent']}), "
         return f'te.thread_axis({extent}"{value["thread"]}")'
-    return value.get("axis") or value["tensor"]
+    return value.get("axis") or value.get("intrin") or value["tensor"]
 
 
 class Reader:
@@ -159,7 +161,34 @@ class Reader:
     def _on_stage(self, primitive: Primitive) -> Step:
         return Step(primitive.name, self.variables[primitive.operands[0]])
 
-    _compute_inline = _compute_root = _double_buffer = _reverse_compute_inline = _on_stage
+    _compute_inline = _compute_root = _double_buffer = _reverse_compute_inline = _rolling_buffer = _on_stage
+
+    def _tensorize(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        intrinsic = {"intrin": primitive.options["name"], "functions": primitive.options["functions"]}
+        return Step("tensorize", self._stage_of[axis], (self._of(axis), intrinsic))
+
+    def _transform_layout(self, primitive: Primitive) -> Step:
+        return Step("transform_layout", self.variables[primitive.operands[0]], (primitive.options["layout"],))
+
+    def _swizzle(self, primitive: Primitive) -> Step:
+        return Step("swizzle", self.variables[primitive.operands[0]], (primitive.options["granule"],))
+
+    def _prefetch(self, primitive: Primitive) -> Step:
+        stage, axis = primitive.operands
+        self.used.add(primitive.options["tensor"])
+        tensor = {"tensor": self._words[primitive.options["tensor"]]}
+        return Step("prefetch", self.variables[stage], (tensor, self._of(axis), primitive.options["offset"]))
+
+    def _env_threads(self, primitive: Primitive) -> Step:
+        thread = {"thread": primitive.options["thread"], "extent": primitive.options["extent"]}
+        return Step("env_threads", self.variables[primitive.operands[0]], (thread,))
+
+    def _pad_einsum(self, primitive: Primitive) -> Step:
+        of = self.variables[primitive.operands[0]]
+        names = primitive.options["names"]
+        makes = tuple(self._name_stage(handle, name) for handle, name in zip(primitive.results, names))
+        return Step("pad_einsum", of, (primitive.options["padding"],), makes=makes)
 
     def _compute_at(self, primitive: Primitive) -> Step:
         stage, other, axis = primitive.operands

@@ -58,8 +58,8 @@ class Trace:
         """The steps as Python writes them: the stage of several tensors is that of the first."""
         named = {name: f"{name}[0]" for name in self.several}
 
-        def written(arg: Any) -> Any:
-            if isinstance(arg, list):  # the readers of a cache_read, each a tensor of a stage
+        def written(step: Step, arg: Any) -> Any:
+            if isinstance(arg, list) and step.call == "cache_read":  # its readers, each a tensor of a stage
                 return [{"tensor": named.get(one["tensor"], one["tensor"])} for one in arg]
             if isinstance(arg, dict) and "stage" in arg:
                 return {"stage": named.get(arg["stage"], arg["stage"])}
@@ -67,7 +67,7 @@ class Trace:
 
         steps = []
         for step in self.steps:
-            args = tuple(map(written, step.args))
+            args = tuple(written(step, arg) for arg in step.args)
             stage = step.stage if step.stage is None else named.get(step.stage, step.stage)
             steps.append(Step(step.call, stage, args, step.options, step.makes))
         return steps
@@ -133,12 +133,16 @@ class Trace:
             return schedule[tensor[0] if isinstance(tensor, (list, tuple)) else tensor]
 
         def value(arg: Any) -> Any:
-            if isinstance(arg, list):  # the readers of a cache_read, each a tensor of a stage
+            if isinstance(arg, list) and step.call == "cache_read":  # its readers, each a tensor of a stage
                 return [stage(one["tensor"]) for one in arg]
             if not isinstance(arg, dict):
                 return arg
             if "stage" in arg:
                 return stage(arg["stage"])
+            if "intrin" in arg:
+                from ..te.intrinsic import TensorIntrin
+
+                return TensorIntrin(arg["intrin"], arg["functions"])
             if "first" in arg:
                 from ..te.functions import thread_axis
 

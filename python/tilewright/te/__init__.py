@@ -17,6 +17,7 @@ from . import functions
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .functions import *  # noqa: F403
+from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .recurrence import ScanOp, scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
 from .tag import tag_scope
@@ -29,7 +30,8 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
-    "TensorSlice", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "gradient", "max", "min",
+    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin",
+    "gradient", "max", "min",
     "placeholder", "prod", "reduce_axis", "scan", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -9,7 +9,6 @@ import pytest
 
 from tilewright.schedule import Schedule, Stage
 from tilewright.schedule.group import Group
-from tilewright.schedule.refused import REFUSED
 
 # What a schedule has besides primitives.
 NO_PRIMITIVES = {
@@ -21,7 +20,7 @@ PRIMITIVES = {
     f"{owner.__name__}.{name}": method
     for owner, others in NO_PRIMITIVES.items()
     for name, method in inspect.getmembers(owner, inspect.isfunction)
-    if not name.startswith("_") and name not in others and name not in REFUSED
+    if not name.startswith("_") and name not in others
 }
 
 

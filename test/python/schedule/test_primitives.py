@@ -1,15 +1,12 @@
-"""The primitives of TVM v0.19's stages that are hints, checks or shorthands, and those that are refused."""
+"""The primitives of TVM v0.19's stages that are hints, checks or shorthands."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tilewright as tw
 from tilewright import CompileError, ScheduleError, te, testing
-from tilewright.schedule.refused import REFUSED
 
 
 def doubled(shape=(64,)):
@@ -218,32 +215,6 @@ def test_what_is_in_a_group() -> None:
 def test_normalize_is_the_schedule() -> None:
     s, _, _ = doubled()
     assert s.normalize() is s
-
-
-CALLS = {
-    "env_threads": lambda s, A, B: s[B].env_threads([te.thread_axis("threadIdx.x")]),
-    "prefetch": lambda s, A, B: s[B].prefetch(A, B.op.axis[0], 1),
-    "rolling_buffer": lambda s, A, B: s[B].rolling_buffer(),
-    "transform_layout": lambda s, A, B: s[B].transform_layout(lambda i: [i // 4, i % 4]),
-    "tensorize": lambda s, A, B: s[B].tensorize(B.op.axis[0], None),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_says_what_to_use(name: str) -> None:
-    s, A, B = doubled()
-    with pytest.raises(ScheduleError) as caught:
-        CALLS[name](s, A, B)
-    reason, instead = REFUSED[name]
-    assert str(caught.value) == f"{CALLS[name].__code__.co_filename}:{CALLS[name].__code__.co_firstlineno}: " + (
-        f"error: {name}: {reason}: use {instead}"
-    )
-
-
-def test_the_docs_list_what_is_refused() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "schedule-primitives.md").read_text()
-    for name, (reason, instead) in REFUSED.items():
-        assert f"| `{name}` | {reason} | {instead} |" in page
 
 
 def test_loop_partition() -> None:

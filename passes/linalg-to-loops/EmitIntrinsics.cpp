@@ -1,0 +1,139 @@
+//===- EmitIntrinsics.cpp - tiles that an intrinsic computes --------------===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+/// Every place of the tile must be one of the tensor: an intrinsic does not leave out elements.
+LogicalResult LoopEmitter::checkTileIsWhole(ScheduledStage &stage, ArrayRef<Axis *> tile) {
+  for (const Predicate &predicate : getPredicates(stage)) {
+    bool isInTile = false;
+    predicate.expr.walk([&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      isInTile |= dim && llvm::any_of(tile, [&](Axis *loop) { return loop->dim == dim.getPosition(); });
+    });
+    if (isInTile)
+      return emitError(stage.tensorize.getLoc())
+             << "tensorize of stage '" << stage.name << "' by '" << stage.tensorize.getName()
+             << "': expected tiles that are whole, got tiles at the end of an axis that reach over it: split by numbers that "
+                "divide the extents, or pad them";
+  }
+  return success();
+}
+
+void LoopEmitter::emitIntrinsic(ScheduledStage &stage, func::FuncOp function, ArrayRef<TileArgument> arguments) {
+  Block &body = function.getBody().front();
+  Block *block = builder.getInsertionBlock();
+  Operation *before = builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
+  IRMapping mapping;
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  SmallVector<Operation *> accesses;
+  auto end = builder.getInsertionPoint();
+  for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != end; ++it)
+    it->walk([&](Operation *op) {
+      if (isa<memref::LoadOp, memref::StoreOp>(op))
+        accesses.push_back(op);
+      if (auto axis = op->getAttrOfType<StringAttr>(schedule::kAxisAttr))
+        op->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + axis.getValue()));
+      if (isa<memref::AllocaOp>(op))
+        op->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+    });
+  OpBuilder::InsertionGuard guard(builder);
+  AffineExpr sum = builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1);
+  for (Operation *access : accesses) {
+    auto load = dyn_cast<memref::LoadOp>(access);
+    auto argument = dyn_cast<BlockArgument>(load ? load.getMemRef() : cast<memref::StoreOp>(access).getMemRef());
+    if (!argument || argument.getOwner() != &body)
+      continue;
+    const TileArgument &given = arguments[argument.getArgNumber()];
+    ValueRange own = load ? load.getIndices() : cast<memref::StoreOp>(access).getIndices();
+    builder.setInsertionPoint(access);
+    Location loc = access->getLoc();
+    SmallVector<Value> indices;
+    for (auto [base, moves] : llvm::zip(given.base, given.moves)) {
+      std::optional<int64_t> constant = moves < 0 ? 0 : getConstantIntValue(own[moves]);
+      if (constant)
+        indices.push_back(materialize(base + *constant, loc));
+      else if (base == builder.getAffineConstantExpr(0))
+        indices.push_back(own[moves]);
+      else
+        indices.push_back(affine::makeComposedAffineApply(builder, loc, sum, {materialize(base, loc), own[moves]}));
+    }
+    Value buffer = getBuffer(given.tensor);
+    indices = place(model.getProducer(given.tensor), indices, loc);
+    if (load) {
+      load.getResult().replaceAllUsesWith(memref::LoadOp::create(builder, loc, buffer, indices));
+    } else {
+      memref::StoreOp::create(builder, loc, cast<memref::StoreOp>(access).getValue(), buffer, indices);
+    }
+    access->erase();
+  }
+}
+
+LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
+  auto matched = matchTile(model, stage);
+  if (failed(matched))
+    return failure();
+  ArrayRef<Axis *> loops(stage.loops);
+  unsigned position = llvm::find(loops, stage.tensorizeAt) - loops.begin();
+  ArrayRef<Axis *> around = loops.take_front(position), tile = loops.drop_front(position);
+  if (failed(checkTileIsWhole(stage, tile)))
+    return failure();
+  // In the description inputs come before results, and so do the arguments of what computes it.
+  SmallVector<TileArgument> arguments;
+  for (TileArgument &argument : matched->arguments) {
+    // A tensor's elements, where its buffer has them.
+    if (ScheduledStage *producer = model.getProducer(argument.tensor); producer && producer != &stage)
+      for (auto [base, origin] : llvm::zip(argument.base, producer->origin))
+        base = simplify(base - origin);
+    arguments.push_back(argument);
+  }
+  auto call = [&](func::FuncOp function) {
+    return [&, function]() -> LogicalResult {
+      emitIntrinsic(stage, function, arguments);
+      return success();
+    };
+  };
+  auto guarded = [&](bool withReduction, Leaf leaf) { return emitGuarded(stage, withReduction, leaf); };
+  if (stage.numSpatial == stage.roots.size() || (matched->isWholeReduction && matched->body))
+    return emitLoops(around, /*withAttached=*/true, [&] { return guarded(true, call(matched->body)); });
+  unsigned firstReduce = std::min(stage.getFirstReduce(), position);
+  return emitLoops(around.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
+    SmallVector<Axis *> spatial, reduce;
+    for (Axis *loop : around.drop_front(firstReduce))
+      (loop->isReduce ? reduce : spatial).push_back(loop);
+    if (matched->reset && failed(emitLoops(spatial, false, [&] { return guarded(false, call(matched->reset)); })))
+      return failure();
+    return emitLoops(around.drop_front(firstReduce), /*withAttached=*/true, [&] {
+      return guarded(true, [&]() -> LogicalResult {
+        if (matched->reset)
+          return call(matched->update)();
+        // The first part of the reduction is computed as if it were the whole, the others are added.
+        Location loc = stage.getLoc();
+        Value isFirst;
+        for (Axis *loop : reduce) {
+          auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
+          if (extent && extent.getValue() == 1)
+            continue;
+          Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(loop->index, loc), getConstant(0));
+          isFirst = isFirst ? arith::AndIOp::create(builder, loc, isFirst, here).getResult() : here;
+        }
+        if (!isFirst)
+          return call(matched->body)();
+        auto choice = scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/true);
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(choice.thenBlock());
+        if (failed(call(matched->body)()))
+          return failure();
+        builder.setInsertionPointToStart(choice.elseBlock());
+        return call(matched->update)();
+      });
+    });
+  });
+}
+} // namespace tilewright

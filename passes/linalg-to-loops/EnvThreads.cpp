@@ -1,0 +1,56 @@
+//===- EnvThreads.cpp - threads that a kernel has whatever is bound -------===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+SmallVector<Axis *> StageModel::getLoopsOn(ScheduledStage &root, schedule::ThreadTag thread) {
+  SmallVector<Axis *> loops;
+  for (auto &stage : stages)
+    if (&stage->root() == &root)
+      for (Axis *loop : stage->loops)
+        if (loop->bind == thread)
+          loops.push_back(loop);
+  return loops;
+}
+
+LogicalResult StageModel::verifyEnvThreads(ScheduledStage &stage) {
+  for (auto [thread, extent, loc] : stage.envThreads) {
+    auto error = [&, loc = loc] { return emitError(loc) << "env_threads of stage '" << stage.name << "': "; };
+    if (stage.attachStage)
+      return error() << "expected a stage that is computed at the root, as a kernel is, got one that is computed at a loop of stage '"
+                     << stage.attachStage->name << "'";
+    SmallVector<Axis *> loops = getLoopsOn(stage, thread);
+    for (Axis *loop : loops) {
+      auto known = dyn_cast<AffineConstantExpr>(loop->extent);
+      if (known && known.getValue() == extent)
+        continue;
+      InFlightDiagnostic diag = error() << "expected loops on " << schedule::stringifyThreadTag(thread) << " of extent " << extent
+                                        << ", got axis '" << loop->name << "' of stage '" << loop->stage->name << "' of ";
+      if (known)
+        return diag << known.getValue();
+      return diag << "a symbolic extent";
+    }
+    if (loops.empty() && thread < schedule::ThreadTag::ThreadIdxX)
+      return error() << "expected a loop bound to " << schedule::stringifyThreadTag(thread)
+                     << ", as blocks do not compute the same side by side, got none";
+  }
+  return success();
+}
+
+void LoopEmitter::openEnvThreads(ScheduledStage &stage) {
+  for (auto [thread, extent, loc] : stage.envThreads) {
+    if (!model.getLoopsOn(stage, thread).empty())
+      continue;
+    StringRef name = schedule::stringifyThreadTag(thread);
+    auto loop = scf::ForOp::create(builder, NameLoc::get(builder.getStringAttr(name), loc), getConstant(0), getConstant(extent),
+                                   getConstant(1));
+    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + name));
+    loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), thread));
+    if (stage.minBlocks && isa<func::FuncOp>(loop->getParentOp()))
+      loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*stage.minBlocks));
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+}
+} // namespace tilewright

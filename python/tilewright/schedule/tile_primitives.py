@@ -1,0 +1,188 @@
+"""The primitives on tiles of a stage: whole ones, and intrinsics that compute them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..source import Source, user_source
+from ..te.expr import Expr, IterVar, Read
+from .checks import integer
+from .stage_handles import StageHandles
+
+if TYPE_CHECKING:
+    from ..te.intrinsic import TensorIntrin
+    from ..te.tensor import ComputeOp, Tensor
+
+__all__ = ["TilePrimitives"]
+
+
+class TilePrimitives(StageHandles):
+    """What computes a tile, and tiles that are whole."""
+
+    __slots__ = ()
+
+    def tensorize(self, var: IterVar, tensor_intrin: TensorIntrin) -> None:
+        """The loops from `var` on become an intrinsic that computes the same on a tile.
+
+        Requires: what the loops compute is what the intrinsic describes (`te.decl_tensor_intrin`), op by op, on tiles
+        of its extents, which are whole everywhere: extents are multiples. Axes of one element count as not there. Where
+        the intrinsic has a part of a reduction, the results are set by its reset and added to by its update; without a
+        reset, the first part is computed by its body. Nothing is bound, vectorized or computed at loops in the tile.
+
+        >>> from tilewright import te, tir
+        >>> a, b = te.placeholder((4,), name="a"), te.placeholder((4,), name="b")
+        >>> c = te.compute((4,), lambda i: a[i] + b[i], name="c")
+        >>> def add(ins, outs):
+        ...     ib = tir.ir_builder.create()
+        ...     out = ib.buffer_ptr(outs[0])
+        ...     for i in range(4):
+        ...         out[i] = ins[1][i] + ins[0][i]
+        ...     return ib.get()
+        >>> add4 = te.decl_tensor_intrin(c.op, add, name="add4")
+        >>> A, B = te.placeholder((64,), name="A"), te.placeholder((64,), name="B")
+        >>> C = te.compute((64,), lambda i: A[i] + B[i], name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> io, ii = s[C].split(C.op.axis[0], factor=4)
+        >>> print(s)
+        for i.outer in range(16):  # C
+          for i.inner in range(4):
+            t0 = i.outer*4 + i.inner
+            C[t0] = A[t0] + B[t0]
+        >>> s[C].tensorize(ii, add4)
+        >>> print(s)
+        for i.outer in range(16):  # C
+          C[i.outer*4] = B[i.outer*4] + A[i.outer*4]
+          C[i.outer*4 + 1] = B[i.outer*4 + 1] + A[i.outer*4 + 1]
+          C[i.outer*4 + 2] = B[i.outer*4 + 2] + A[i.outer*4 + 2]
+          C[i.outer*4 + 3] = B[i.outer*4 + 3] + A[i.outer*4 + 3]
+
+        TVM: ``tensorize``; Exo: ``replace``; Halide: none by name, instructions are selected; MLIR transform: patterns
+        as those of ``vector.contract``.
+        """
+        from ..te.intrinsic import TensorIntrin
+        from . import handles
+
+        source = user_source()
+        axis = self._axis(var, "tensorize", source)
+        if not isinstance(tensor_intrin, TensorIntrin):
+            raise TypeError(
+                f"{source}: tensorize: expected an intrinsic of te.decl_tensor_intrin, got {tensor_intrin!r}"
+            )
+        self._schedule.apply(handles.tensorize, source, axis, var.name, tensor_intrin.name, tensor_intrin.functions)
+
+    def pad_einsum(self, padding: Sequence[int]) -> tuple[Tensor, ...]:
+        """The extents of a sum of products grow to multiples of `padding`, a number an axis, spatial axes first.
+
+        Each tensor that is read gets a stage that copies it, with zeros beyond its end; a new stage has the sum over
+        the longer axes, from which this one copies its elements. So tiles are whole, and results unchanged. Returns the
+        tensors of the new stages: of what is read in its order, then of the sum. Inline the copies that nothing needs.
+
+        Requires: a sum of products of elements, each read at axes, all of them with the reduction axes that grow;
+        constant extents; the axes of the stage are not used before.
+
+        >>> from tilewright import te
+        >>> A, B = te.placeholder((6, 5), name="A"), te.placeholder((5,), name="B")
+        >>> k = te.reduce_axis((0, 5), name="k")
+        >>> C = te.compute((6,), lambda i: te.sum(A[i, k] * B[k], axis=k), name="C")
+        >>> s = te.create_schedule(C.op)
+        >>> print(s)
+        for i in range(6):  # C
+          C.acc: local float32
+          C.acc = 0.0
+          for k in range(5):
+            C.acc += A[i, k] * B[k]
+          C[i] = C.acc
+        >>> A_pad, B_pad, C_pad = s[C].pad_einsum([4, 4])
+        >>> s[A_pad].compute_inline()
+        >>> s[B_pad].compute_inline()
+        >>> print(s)
+        C.pad: global float32[8]
+        for i in range(8):  # C.pad
+          C.pad.acc: local float32
+          C.pad.acc = 0.0
+          for k in range(8):
+            C.pad.acc += (A[i, k] if i < 6 and k < 5 else 0.0) * (B[k] if k < 5 else 0.0)
+          C.pad[i] = C.pad.acc
+        for i in range(6):  # C
+          C[i] = C.pad[i]
+
+        TVM: ``tir.Schedule.pad_einsum``; Halide: ``bound`` and ``align_bounds``; Exo: none; MLIR transform:
+        ``structured.pad``.
+        """
+        from ..te.program import axis_names, unique_name
+        from ..te.tensor import CacheOp, ComputeOp
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        schedule, old = self._schedule, self.op
+        if not isinstance(padding, Sequence) or isinstance(padding, str):
+            raise TypeError(f"{source}: pad_einsum: expected a list of numbers, one an axis, got {padding!r}")
+        numbers = [integer(one, "pad_einsum", "padding", source, 1) or 0 for one in padding]
+        axes = old.axis + old.reduce_axis
+        if not isinstance(old, ComputeOp):
+            raise schedule_error(
+                source,
+                f"pad_einsum: expected the stage of a te.compute as it is, got '{self.name}', which the schedule made",
+            )
+        if not old.reduce_axis:
+            raise schedule_error(
+                source, f"pad_einsum: expected a sum of products, got '{self.name}', which reduces nothing"
+            )
+        if len(numbers) != len(axes):
+            names = ", ".join(axis_names(old))
+            raise schedule_error(
+                source, f"pad_einsum: expected {len(axes)} numbers, one an axis ({names}), got {len(numbers)}"
+            )
+        longer: dict[IterVar, int] = {}
+        for axis, number in zip(axes, numbers):
+            extent = None if axis.dom is None else axis.dom[1]
+            if not isinstance(extent, int):
+                raise schedule_error(
+                    source, f"pad_einsum: expected constant extents, got a symbolic one of '{axis.name}'"
+                )
+            longer[axis] = -(-extent // number) * number if number > 0 else extent
+        reads, read_axes = schedule._reads[self.key], _read_axes(old, source)
+        names = []
+        for name in [*(schedule.names[op] for op in reads), self.name]:
+            names.append(unique_name(f"{name}.pad", [*schedule.names.values(), *names]))
+        self.forget_unused_axes()
+        values = schedule.apply(handles.pad_einsum, source, self.handle, numbers, names, self.name)
+        made = []
+        for op, name, value, places in zip(reads, names, values, read_axes):
+            extents = tuple(longer[axis] for axis in places)
+            copy = CacheOp(name, extents, op._dtypes, source)
+            copy.axis = tuple(IterVar(a.name, (0, longer[a]), "spatial", source) for a in places)
+            schedule._add(copy, value, "global", [op])
+            made.append(copy)
+        total = CacheOp(names[-1], tuple(longer[axis] for axis in old.axis), old._dtypes, source)
+        total.axis = tuple(IterVar(axis.name, (0, longer[axis]), "spatial", source) for axis in old.axis)
+        total.reduce_axis = tuple(IterVar(axis.name, (0, longer[axis]), "reduce", source) for axis in old.reduce_axis)
+        schedule._add(total, values[-1], "global", made)
+        rest = CacheOp(self.name, old.shape, old._dtypes, old.source)
+        rest.axis = tuple(old.axis)
+        self.replace_op(rest)
+        schedule._stages[rest] = schedule._stages[self.key]
+        schedule._reads[self.key] = [total]
+        return tuple(one.output(0) for one in [*made, total])
+
+
+def _read_axes(op: ComputeOp, source: Source) -> list[tuple[IterVar, ...]]:
+    """For each tensor that a sum of products reads, the axes that are its indices."""
+    from .schedule import schedule_error
+
+    assert op.reduction is not None
+    places: dict[int, tuple[IterVar, ...]] = {}
+    todo: list[Expr] = list(reversed(op.reduction.exprs))
+    while todo:
+        expr = todo.pop()
+        if not isinstance(expr, Read):
+            todo.extend(reversed(expr.operands()))
+            continue
+        axes = tuple(index for index in expr.indices if isinstance(index, IterVar))
+        if len(axes) != len(expr.indices) or len({id(axis) for axis in axes}) != len(axes):
+            raise schedule_error(source, f"pad_einsum: expected reads at axes, each once, got {expr}")
+        if places.setdefault(id(expr.tensor), axes) != axes:
+            raise schedule_error(source, f"pad_einsum: expected {expr.tensor.name} to be read at one place, got two")
+    return [places[id(tensor)] for tensor in op.input_tensors]
