@@ -48,6 +48,12 @@ static LogicalResult verifyImplementation(TensorizeOp op, FunctionOpInterface fu
                               << argument.getType();
     for (Operation *user : argument.getUsers()) {
       StringRef name = user->getName().getStringRef();
+      if (name == "memref.store" && user->getOperand(0) != argument && !describe.getArgAttr(i, "te.output")) {
+        InFlightDiagnostic diag = op.emitOpError() << "expected @" << function.getName() << " to store to its results, got a store to "
+                                                   << "argument " << i << ", an input";
+        diag.attachNote(user->getLoc()) << "stored here";
+        return diag;
+      }
       if (name == "memref.load" || (name == "memref.store" && user->getOperand(0) != argument))
         continue;
       InFlightDiagnostic diag = op.emitOpError() << "expected @" << function.getName() << " to load and store elements of argument "

@@ -116,6 +116,8 @@ def decl_tensor_intrin(
         raise ValueError(f"{source}: {what}: expected a body or an update, got neither")
     if described.reduction is None and ("reset" in parts or "update" in parts):
         raise ValueError(f"{source}: {what}: expected a body alone for what is no reduction, got a reset or an update")
+    for statements in parts.values():
+        _check_stores(statements, buffers[: len(inputs)], what)
     functions = _functions(described, inputs + outputs, buffers, parts, source, private=True)
     from .intrinsic_check import check
 
@@ -123,6 +125,19 @@ def decl_tensor_intrin(
         described, inputs, outputs, _functions(described, inputs + outputs, buffers, parts, source), parts, what, source
     )
     return TensorIntrin(name, functions)
+
+
+def _check_stores(statements: Sequence[Statement], inputs: Sequence[Buffer], what: str) -> None:
+    """What an intrinsic is given to read stays as it is."""
+    for one in statements:
+        if isinstance(one, Store) and one.buffer in inputs:
+            raise ValueError(
+                f"{one.source}: {what}: expected stores to its results, got one to the input {one.buffer.name}"
+            )
+        if isinstance(one, Loop):
+            _check_stores(one.body, inputs, what)
+        elif isinstance(one, Choice):
+            _check_stores([*one.then, *one.otherwise], inputs, what)
 
 
 def _buffer(tensor: Tensor, binds: Mapping[Tensor, Buffer], what: str, source: Source) -> Buffer:

@@ -112,6 +112,25 @@ func.func private @f()
 schedule.of @f {
   %B = schedule.stage "B"
   %i = schedule.axes %B ["i"] : !schedule.axis
+  // expected-error @below {{'schedule.tensorize' op expected @body to store to its results, got a store to argument 0, an input}}
+  schedule.tensorize %i by "x" {
+    func.func @describe(%a: tensor<4xf32>, %b: tensor<4xf32> {te.output}) { return }
+    func.func @body(%a: memref<4xf32>, %b: memref<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %0 = memref.load %b[%c0] : memref<4xf32>
+      // expected-note @below {{stored here}}
+      memref.store %0, %a[%c0] : memref<4xf32>
+      return
+    }
+  }
+}
+
+// -----
+
+func.func private @f()
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
   // expected-note @below {{said here}}
   schedule.bind %i to <threadIdx.x>
   // expected-error @below {{'schedule.tensorize' op axis 'i' of stage 'B': expected a loop that nothing else was said of, got one of an earlier bind}}

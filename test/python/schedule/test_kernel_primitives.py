@@ -184,7 +184,9 @@ def test_env_threads_that_cannot_be() -> None:
     s = te.create_schedule(B.op)
     with pytest.raises(TypeError, match="env_threads: expected te.thread_axis"):
         s[B].env_threads([B.op.axis[0]])
-    with pytest.raises(ValueError, match=r"expected thread axes with an extent, te.thread_axis\(\(0, n\), \"threadIdx.x\"\)"):
+    with pytest.raises(
+        ValueError, match=r"expected thread axes with an extent, te.thread_axis\(\(0, n\), \"threadIdx.x\"\)"
+    ):
         s[B].env_threads([te.thread_axis("threadIdx.x")])
     assert refused(lambda: s[B].env_threads(te.thread_axis((0, 2), "vthread"))) == (
         "env_threads: expected a block or thread index, got vthread"

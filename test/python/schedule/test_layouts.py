@@ -108,7 +108,9 @@ def test_what_is_no_layout() -> None:
     s, A, C, AA = transposed()
     with pytest.raises(TypeError, match="transform_layout: expected a function of the indices, got 3$"):
         s[AA].transform_layout(3)
-    with pytest.raises(ValueError, match=r"transform_layout: expected a function of 2 indices, one a dimension, got 1$"):
+    with pytest.raises(
+        ValueError, match=r"transform_layout: expected a function of 2 indices, one a dimension, got 1$"
+    ):
         s[AA].transform_layout(lambda i: [i])
     with pytest.raises(TypeError, match=r"transform_layout: expected a list of indices, got i$"):
         s[AA].transform_layout(lambda i, j: i)
@@ -347,7 +349,10 @@ def test_what_does_not_roll() -> None:
     s, A, B, C = rolled()
     s[B].compute_root()
     s[B].rolling_buffer()
-    assert lowered(s, A, C) == f"{what} a stage that is computed at a loop of another, got one that is computed at the root"
+    assert (
+        lowered(s, A, C)
+        == f"{what} a stage that is computed at a loop of another, got one that is computed at the root"
+    )
     s, A, B, C = rolled(taps=3, step=3)
     s[B].rolling_buffer()
     assert lowered(s, A, C) == (
@@ -395,3 +400,41 @@ def test_a_rolling_buffer_with_a_layout() -> None:
     assert lowered(s, A, C) == (
         "transform_layout of stage 'B': expected a stage without a rolling buffer, whose rows lie in a circle"
     )
+
+
+LAID_OUT = {
+    "swizzle": lambda stage: stage.swizzle(4),
+    "transform_layout": lambda stage: stage.transform_layout(lambda i, j: [j // 4, i, j % 4]),
+}
+
+
+@pytest.mark.parametrize("how", ["double_buffer", "pipeline of 3", "async"])
+@pytest.mark.parametrize("layout", LAID_OUT)
+def test_layouts_in_software_pipelines(layout: str, how: str) -> None:
+    A = te.placeholder((32, 64), name="A")
+    B = te.placeholder((64, 32), name="B")
+    k = te.reduce_axis((0, 64), name="k")
+    C = te.compute((32, 32), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    CL = s.cache_write(C, "local")
+    copies = [s.cache_read(tensor, "shared", [CL]) for tensor in (A, B)]
+    io, jo, ii, ji = s[C].tile(*C.op.axis, 16, 16)
+    for axis, thread in ((io, "blockIdx.y"), (jo, "blockIdx.x"), (ii, "threadIdx.y"), (ji, "threadIdx.x")):
+        s[C].bind(axis, te.thread_axis(thread))
+    s[CL].compute_at(s[C], ji)
+    ko, ki = s[CL].split(CL.op.reduce_axis[0], factor=16)
+    s[CL].reorder(ko, ki, *CL.op.axis)
+    for copy in copies:
+        s[copy].compute_at(s[CL], ko)
+        if how == "async":
+            _, lanes = s[copy].split(copy.op.axis[1], factor=4)
+            s[copy].vectorize(lanes)
+        LAID_OUT[layout](s[copy])
+        if how == "double_buffer":
+            s[copy].double_buffer()
+    if how != "double_buffer":
+        s[CL].software_pipeline(ko, 3, use_async=how == "async")
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(x.shape).astype(np.float32) for x in (A, B))
+    check(s, [A, B, C], [a, b], (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32), "sim")
+    tw.build(s, [A, B, C], target="cuda -arch=sm_90a")

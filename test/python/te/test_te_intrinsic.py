@@ -172,6 +172,17 @@ def test_statements() -> None:
     )
 
 
+def test_inputs_stay_as_they_are() -> None:
+    def spoils(ib, ins, outs):
+        fill(ib, ins, outs)
+        with ib.for_range(0, 4) as i, ib.if_scope(i > 2):
+            ib.buffer_ptr(ins[0])[i, 0] = 0.0
+
+    assert error(ValueError, lambda: declared(spoils)) == (
+        "decl_tensor_intrin twice: expected stores to its results, got one to the input a"
+    )
+
+
 def test_a_buffer_of_another_intrinsic() -> None:
     other = tir.decl_buffer((4, 4), "float32", name="other")
     assert error(ValueError, lambda: declared(lambda ib, ins, outs: fill(ib, [other], outs))) == (
