@@ -21,9 +21,9 @@ from .te.reduction import comm_reducer, max, min, sum
 from .te.statements import Buffer, decl_buffer
 
 __all__ = [
-    "Add", "And", "Buffer", "Cast", "Div", "EQ", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "IntImm", "IterVar", "LE",
-    "LT", "Max", "Min", "Mod", "Mul", "NE", "Not", "Or", "PrimExpr", "Select", "SizeVar", "Sub", "Var", "comm_reducer",
-    "decl_buffer", "infinity", "ir_builder", "likely", "max", "min", "shift_left", "shift_right", "sum",
+    "Add", "And", "Buffer", "Cast", "Div", "EQ", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "IntImm", "IterVar",
+    "LE", "LT", "Max", "Min", "Mod", "Mul", "NE", "Not", "Or", "PrimExpr", "Select", "SizeVar", "Sub", "Var",
+    "comm_reducer", "decl_buffer", "infinity", "ir_builder", "likely", "max", "min", "shift_left", "shift_right", "sum",
 ]  # fmt: skip
 __all__ += functions.__all__
 

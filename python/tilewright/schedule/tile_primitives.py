@@ -36,7 +36,7 @@ class TilePrimitives(StageHandles):
         >>> def add(ins, outs):
         ...     ib = tir.ir_builder.create()
         ...     out = ib.buffer_ptr(outs[0])
-        ...     for i in range(4):
+        ...     with ib.for_range(0, 4, name="lane") as i:
         ...         out[i] = ins[1][i] + ins[0][i]
         ...     return ib.get()
         >>> add4 = te.decl_tensor_intrin(c.op, add, name="add4")
@@ -52,10 +52,9 @@ class TilePrimitives(StageHandles):
         >>> s[C].tensorize(ii, add4)
         >>> print(s)
         for i.outer in range(16):  # C
-          C[i.outer*4] = B[i.outer*4] + A[i.outer*4]
-          C[i.outer*4 + 1] = B[i.outer*4 + 1] + A[i.outer*4 + 1]
-          C[i.outer*4 + 2] = B[i.outer*4 + 2] + A[i.outer*4 + 2]
-          C[i.outer*4 + 3] = B[i.outer*4 + 3] + A[i.outer*4 + 3]
+          for lane in range(4):
+            t0 = lane + i.outer*4
+            C[t0] = B[t0] + A[t0]
 
         TVM: ``tensorize``; Exo: ``replace``; Halide: none by name, instructions are selected; MLIR transform: patterns
         as those of ``vector.contract``.
