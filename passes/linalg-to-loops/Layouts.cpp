@@ -186,8 +186,6 @@ LogicalResult StageModel::roll(ScheduledStage &stage) {
   if (loop->vectorize || loop->parallel || loop->pipelineDepth)
     return error() << "expected a loop whose iterations come one after the other, got '" << loop->name << "', which is "
                    << (loop->vectorize ? "vectorized" : loop->parallel ? "parallel" : "a software pipeline");
-  if (stage.op->hasAttr(te::kScanAttr))
-    return error() << "expected a stage of which a part can be computed, got a scan";
   MLIRContext *context = function.getContext();
   auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
   if (extent && extent.getValue() == 1)

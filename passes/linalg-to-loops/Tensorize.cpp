@@ -105,9 +105,6 @@ LogicalResult TileMatcher::readIntrinsic() {
 LogicalResult TileMatcher::checkLoops() {
   if (op->hasAttr(te::kScanAttr))
     return error() << "expected a stage whose elements are independent, got a scan";
-  if (!stage.tensorizeAt->isLoop())
-    return error() << "expected a loop, got axis '" << stage.tensorizeAt->name << "', which was "
-                   << (stage.tensorizeAt->fused ? "fused" : "split") << " afterwards";
   if (stage.decomposeAt)
     return error() << "expected the intrinsic to set its results to the identity, got decompose_reduction of the stage";
   unsigned position = llvm::find(stage.loops, stage.tensorizeAt) - stage.loops.begin();

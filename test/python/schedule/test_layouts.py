@@ -226,11 +226,11 @@ def test_granules_stay_together_for_vectors() -> None:
 
 
 def test_rows_that_cannot_be_swizzled() -> None:
-    what = "swizzle of stage 'A.shared': expected rows of"
+    what = "swizzle of stage 'A.shared':"
     for tile, granule, reason in (
-        (24, 4, f"{what} a power of two granules of 4 elements, got rows of 24 elements"),
-        (16, 32, f"{what} a power of two granules of 32 elements, got rows of 16 elements"),
-        (16, 16, f"{what} more than one granule, got rows of 16 elements and a granule of 16"),
+        (24, 4, f"{what} expected rows of a power of two granules of 4 elements, got rows of 24 elements"),
+        (16, 32, f"{what} expected rows of a power of two granules of 32 elements, got rows of 16 elements"),
+        (16, 16, f"{what} expected rows of more than one granule, got rows of 16 elements and a granule of 16"),
     ):
         s, A, C, AA = transposed(48, 48, tile)
         s[AA].swizzle(granule)
@@ -249,6 +249,25 @@ def test_rows_that_cannot_be_swizzled() -> None:
         "swizzle of stage 'C': expected a tensor of the program's own, got an output, which lies in memory as the caller has "
         "it: cache_write it"
     )
+
+
+def test_what_else_is_not_swizzled() -> None:
+    n = te.var("n")
+    A = te.placeholder((8, n), name="A")
+    B = te.compute((8, n), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((8, n), lambda i, j: B[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    s[B].swizzle()
+    assert lowered(s, A, C) == "swizzle of stage 'B': expected rows of constant extent, got one that is symbolic"
+    X = te.placeholder((16, 32), name="X")
+    state = te.placeholder((16, 32), name="state")
+    init = te.compute((1, 32), lambda _, i: X[0, i], name="init")
+    update = te.compute((16, 32), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    scan = te.scan(init, update, state, inputs=[X], name="scan")
+    D = te.compute((16, 32), lambda t, i: scan[t, i] * 2, name="D")
+    s = te.create_schedule(D.op)
+    s[update].swizzle()
+    assert lowered(s, X, D).endswith("expected a stage that does not read its own tensor, got a scan")
 
 
 # Rolling buffers.
@@ -345,18 +364,18 @@ def test_two_rolling_buffers_in_a_row(target: str) -> None:
 
 
 def test_what_does_not_roll() -> None:
-    what = "rolling_buffer of stage 'B': expected"
+    what = "rolling_buffer of stage 'B':"
     s, A, B, C = rolled()
     s[B].compute_root()
     s[B].rolling_buffer()
     assert (
         lowered(s, A, C)
-        == f"{what} a stage that is computed at a loop of another, got one that is computed at the root"
+        == f"{what} expected a stage that is computed at a loop of another, got one that is computed at the root"
     )
     s, A, B, C = rolled(taps=3, step=3)
     s[B].rolling_buffer()
     assert lowered(s, A, C) == (
-        f"{what} windows that overlap, got windows of 3 along axis 'y' that move by 3 with loop 'y.inner'"
+        f"{what} expected windows that overlap, got windows of 3 along axis 'y' that move by 3 with loop 'y.inner'"
     )
     s, A, B, C = rolled()
     A, B, C = stencil()
@@ -364,32 +383,34 @@ def test_what_does_not_roll() -> None:
     s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
     s[B].compute_at(s[C], C.op.axis[0])
     s[B].rolling_buffer()
-    assert lowered(s, A, C) == f"{what} a loop whose iterations come one after the other, got 'y' on blockIdx.x"
+    assert (
+        lowered(s, A, C) == f"{what} expected a loop whose iterations come one after the other, got 'y' on blockIdx.x"
+    )
     s = te.create_schedule(C.op)
     s[C].software_pipeline(C.op.axis[0], 2)
     s[B].compute_at(s[C], C.op.axis[0])
     s[B].rolling_buffer()
     assert lowered(s, A, C) == (
-        f"{what} a loop whose iterations come one after the other, got 'y', which is a software pipeline"
+        f"{what} expected a loop whose iterations come one after the other, got 'y', which is a software pipeline"
     )
     D = te.compute((64, 64), lambda y, x: B[x, x] + B[x + 1, x], name="D")
     s = te.create_schedule(D.op)
     s[B].compute_at(s[D], D.op.axis[0])
     s[B].rolling_buffer()
-    assert lowered(s, A, D) == f"{what} windows that move with loop 'y', got the same one in every iteration"
+    assert lowered(s, A, D) == f"{what} expected windows that move with loop 'y', got the same one in every iteration"
     A = te.placeholder((70, 70), name="A")
     B = te.compute((70, 70), lambda y, x: A[y, x] * 2, name="B")
     E = te.compute((64,), lambda i: B[i, i] + B[i + 1, i + 1], name="E")
     s = te.create_schedule(E.op)
     s[B].compute_at(s[E], E.op.axis[0])
     s[B].rolling_buffer()
-    assert lowered(s, A, E) == f"{what} windows that move along one axis with loop 'i', got 'y' and 'x'"
+    assert lowered(s, A, E) == f"{what} expected windows that move along one axis with loop 'i', got 'y' and 'x'"
     F = te.compute((64, 8), lambda i, j: B[69 - i, j], name="F")
     s = te.create_schedule(F.op)
     s[B].compute_at(s[F], F.op.axis[0])
     s[B].rolling_buffer()
     assert lowered(s, A, F) == (
-        f"{what} windows that move on by a constant with loop 'i', got axis 'y', along which they do not"
+        f"{what} expected windows that move on by a constant with loop 'i', got axis 'y', along which they do not"
     )
 
 

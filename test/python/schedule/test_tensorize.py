@@ -344,6 +344,61 @@ def test_a_decomposed_reduction() -> None:
     )
 
 
+def test_elements_that_lie_apart() -> None:
+    A, B, C = matmul()
+    s = te.create_schedule(C.op)
+    x, y = C.op.axis
+    yo, yi = s[C].split(y, factor=4)
+    s[C].reorder(x, yi, yo)
+    s[C].bind(x, te.thread_axis("blockIdx.x"))
+    s[C].tensorize(yo, gemv(8, 48))
+    assert lowered(s, A, B, C) == (
+        "tensorize of stage 'C' by 'gemv': expected tiles that are blocks, got axis 'j', of which a tile has elements that lie "
+        "apart or a number that is not known"
+    )
+
+
+def test_a_description_that_reads_a_part() -> None:
+    x = te.placeholder((10,), name="x")
+    y = te.compute((8,), lambda i: x[i] * 2, name="y")
+
+    def fcompute(ins, outs):
+        ib = tvm.tir.ir_builder.create()
+        with ib.for_range(0, 8) as i:
+            ib.buffer_ptr(outs[0])[i] = ins[0][i] * 2
+        return ib.get()
+
+    double = te.decl_tensor_intrin(y.op, fcompute, name="double")
+    A = te.placeholder((8,), name="A")
+    B = te.compute((8,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B.op)
+    s[B].tensorize(B.op.axis[0], double)
+    assert lowered(s, A, B) == (
+        "tensorize of stage 'B' by 'double': expected a description that reads the whole of each input, got input 0, of extent "
+        "10 along dimension 0, which it reads from 0 to 7"
+    )
+    P, Q = te.compute((8,), lambda i: (A[i] * 2, A[i] * 2), name="PQ")
+    s = te.create_schedule(P.op)
+    s[P].tensorize(P.op.axis[0], windows(8))
+    assert lowered(s, A, P, Q) == (
+        "tensorize of stage 'PQ' by 'windows': expected 1 results, as the intrinsic describes, got 2"
+    )
+
+
+def test_a_scan_and_a_prefetch() -> None:
+    X = te.placeholder((16, 32), name="X")
+    state = te.placeholder((16, 32), name="state")
+    init = te.compute((1, 32), lambda _, i: X[0, i], name="init")
+    update = te.compute((16, 32), lambda t, i: state[t - 1, i] + X[t, i], name="update")
+    scan = te.scan(init, update, state, inputs=[X], name="scan")
+    s = te.create_schedule(scan.op)
+    s[update].tensorize(update.op.axis[1], windows(32))
+    assert lowered(s, X, scan).endswith("by 'windows': expected a stage whose elements are independent, got a scan")
+    s, A, B, C = tensorized(gemv(16, 48))
+    s[C].prefetch(B, C.op.reduce_axis[0], 1)
+    assert lowered(s, A, B, C) == ("prefetch of 'B': expected a loop around what an intrinsic computes, got 'k' in it")
+
+
 def test_what_is_no_intrinsic() -> None:
     _, _, C = matmul()
     s = te.create_schedule(C.op)
