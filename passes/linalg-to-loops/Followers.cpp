@@ -74,15 +74,23 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
   auto order = [&](ScheduledStage &of) {
     return llvm::find_if(stages, [&](auto &one) { return one.get() == &of; }) - stages.begin();
   };
-  for (Access &access : getReads(stage)) {
-    ScheduledStage *other = getProducer(access.tensor);
-    if (!other || other == &producer)
-      continue;
+  llvm::SmallSetVector<ScheduledStage *, 8> needed;
+  auto need = [&](ScheduledStage &reader) {
+    for (Access &access : getReads(reader))
+      if (ScheduledStage *other = getProducer(access.tensor); other && other != &producer)
+        needed.insert(other);
+  };
+  need(stage);
+  for (unsigned i = 0; i < needed.size(); ++i) {
+    ScheduledStage *other = needed[i];
     bool isBefore = &other->root() != &producer.root() && order(other->root()) < order(producer.root());
     bool isAttached = other->attachStage && !other->follows;
     if (!isBefore && !isAttached)
       return error() << "expected stage '" << stage.name << "' to read what is computed before stage '" << producer.name
                      << "', got stage '" << other->name << "'";
+    // What is computed in its loops needs to be there as well.
+    if (!isBefore)
+      need(*other);
   }
   return success();
 }

@@ -247,3 +247,22 @@ def test_threads_that_exchange_values_by_global_memory_wait_for_each_other() -> 
     np.testing.assert_array_equal(b, a + 1)
     np.testing.assert_array_equal(c, (a + 1) * 2)
     assert function.ir("gpu").count("gpu.barrier") == 1
+
+
+def test_what_a_follower_needs_by_way_of_others_is_computed_before() -> None:
+    A = te.placeholder((6, 8), name="A")
+    B = te.compute((6, 8), lambda i, j: A[i, j] + 1, name="B")
+    D = te.compute((6, 8), lambda i, j: A[i, j] * 3, name="D")
+    C = te.compute((6, 8), lambda i, j: B[i, j] - D[i, 7], name="C")
+    s = te.create_schedule(C.op)
+    cached = s.cache_read(D, "local", [C])
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[D].bind(D.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[C].reverse_compute_at(s[B], B.op.axis[0])
+    s[cached].compute_at(s[C], C.op.axis[1])
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, C], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 2}: error: reverse_compute_at: expected stage 'C' to read what is computed "
+        "before stage 'B', got stage 'D'\n(lowering f from linalg to loops)"
+    )
