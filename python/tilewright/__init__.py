@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import target, te
+from . import cache, target, te
+from .cache import Cache
 from .compat import attribute_of
 from .driver import Function, LaunchConfig, build, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Cache",
     "CompileError",
     "Device",
     "DriverError",
@@ -40,6 +42,7 @@ __all__ = [
     "Stream",
     "Target",
     "TilewrightError",
+    "cache",
     "cpu",
     "cuda",
     "current_stream",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 
 import pytest
 
 from tilewright.runtime import driver
+
+# What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
+os.environ["TILEWRIGHT_CACHE"] = "off"
 
 
 @pytest.fixture

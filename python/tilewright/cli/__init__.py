@@ -1,4 +1,4 @@
-"""The command line: `tilewright demo`, `tilewright compile`, `tilewright doctor`."""
+"""The command line: `tilewright demo`, `tilewright compile`, `tilewright cache`, `tilewright doctor`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or described: asking for help needs neither MLIR nor a driver.
     """
     from ..errors import TilewrightError
-    from . import compile, demo, doctor
+    from . import cache, compile, demo, doctor
 
     parser = argparse.ArgumentParser(
         prog="tilewright", description="Tensor expressions and schedules, compiled to kernels."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, compile, doctor):
+    for module in (demo, compile, cache, doctor):
         module.add(commands)
     options = parser.parse_args(arguments)
     try:

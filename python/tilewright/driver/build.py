@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Literal, overload
 
 from mlir import ir
 
+from ..cache import Cache
 from ..errors import CompileError
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
@@ -158,6 +160,7 @@ def build(
     after: Mapping[str, Hook | Sequence[Hook]] | None = None,
     start: str | None = None,
     target_host: Target | str | None = None,
+    cache: Cache | str | PathLike[str] | bool | None = None,
 ) -> Function:
     """Compiles a program to a function.
 
@@ -178,6 +181,10 @@ def build(
         The stage that a module or text is at; "te" where it is left out.
     target_host
         The target of the host function, as scripts for TVM give it: this machine, "cpu" or "llvm".
+    cache
+        Where compiled kernels of target cuda are kept for the next build, of any process: a `tw.Cache` or its folder;
+        False for nowhere. Where it is left out, the environment says: see `tw.cache.default`. With passes that are
+        Python functions in `after` nothing is kept, for nobody knows what they do.
 
     Raises
     ------
@@ -195,4 +202,6 @@ def build(
     """
     if target_host is not None:
         target = Target(Target.of(target), host=target_host)
-    return Function(take_up(program, args, target, name, after=after, start=start))
+    lowering = take_up(program, args, target, name, after=after, start=start)
+    lowering.cache = Cache.of(cache)
+    return Function(lowering)

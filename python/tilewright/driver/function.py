@@ -117,8 +117,14 @@ class Function:
         return self._program.signature
 
     @property
+    def cache_hit(self) -> bool:
+        """Whether the kernels were taken from the cache; `ir` then makes a stage when it is asked for."""
+        return self._lowering.cache_hit
+
+    @property
     def timings(self) -> Mapping[str, float]:
-        """Seconds by what took them: each stage's passes, passes of one's own ("after loops"), "ptx", "cubin", …"""
+        """Seconds by what took them: each stage's passes, passes of one's own ("after loops"), "ptx", "cubin",
+        "cache" (finding and storing), …"""
         return dict(self._lowering.timings)
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from mlir import ir
 from mlir.passmanager import PassManager
 
+from ..cache import Cache
 from ..errors import CompileError
 from ..ir.diagnostics import MLIRError
 from ..target import Target
@@ -88,6 +89,7 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         run_passes(module, pipeline, f"running {hook!r} after {stage}", stage)
         return module
     name = getattr(hook, "__qualname__", repr(hook))
+    module.context.load_all_available_dialects()  # for what the user makes ops of
     with module.context, ir.Location.unknown():
         made = hook(module)
         if made is None:
@@ -113,6 +115,9 @@ class Lowering:
     hooks: Mapping[str, tuple[Hook, ...]] = field(default_factory=dict)
     modules: dict[str, ir.Module] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)  # of stages that the cache had, until somebody needs them
+    cache: Cache | None = None
+    cache_hit: bool = False
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -128,8 +133,10 @@ class Lowering:
         self._arrive(self.start, self._copy(module))
 
     def copy_of(self, stage: str) -> ir.Module:
-        """A copy of the module at `stage`."""
-        return self._copy(self.reach(stage))
+        """A copy of the module at `stage`, for the user to do with as they like."""
+        module = self.reach(stage)
+        module.context.load_all_available_dialects()  # the bindings make ops of loaded ones only
+        return self._copy(module)
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -152,6 +159,10 @@ class Lowering:
     def reach(self, stage: str) -> ir.Module:
         """The module at `stage`, made if need be from the nearest stage above. It is not to be changed."""
         if stage in self.modules:
+            return self.modules[stage]
+        if stage in self.texts:
+            with self.reach(self.start).context:
+                self.modules[stage] = ir.Module.parse(self.texts.pop(stage))
             return self.modules[stage]
         path = PATHS[self.target.kind]
         above = path[path.index(stage) - 1] if stage != "host" else self._above_host()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import addressof, create_string_buffer
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
 from mlir import ir
 
+from .known import find, keep
 from .pipeline import Lowering
 
 if TYPE_CHECKING:
-    from ..host import KernelLaunch
-    from ..runtime import Signature
+    from ..host import HostProgram, KernelLaunch
+    from ..runtime import CudaProgram, Signature
 
 __all__ = ["Program", "make_program"]
 
@@ -54,12 +56,20 @@ def _function(lowering: Lowering) -> ir.Operation:
 
 
 class _Cuda:
-    """Kernels as a cubin, launched by the host program through the CUDA driver."""
+    """Kernels as a cubin, launched by the host program through the CUDA driver.
+
+    Of kernels that the cache has, all that a call needs is made at the first one: to find them takes less time than to
+    import the run time.
+    """
 
     def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self.entry_name = lowering.name
+        known = find(lowering)
+        if known is not None:
+            self.ptx, self.cubin = known
+            return
         from .. import codegen
-        from ..host import HostProgram
-        from ..runtime import CudaProgram, DeviceKind, Signature
 
         arch = lowering.target.arch
         assert arch is not None  # Target sees to it
@@ -68,10 +78,30 @@ class _Cuda:
             self.ptx = codegen.emit_ptx(nvvm)
         with lowering.timed("cubin"):
             self.cubin = codegen.link_cubin(self.ptx, arch)
-        self._host = HostProgram(lowering.reach("host"), lowering.name)
-        self.entry_name = self._host.name
-        self.signature = Signature.from_function(_function(lowering), DeviceKind.CUDA)
-        self._program = CudaProgram(self.cubin, self._host, self.signature, arch)
+        _ = self._program
+        keep(lowering, self.ptx, self.cubin)
+
+    @cached_property
+    def _host(self) -> HostProgram:
+        from ..host import HostProgram
+
+        return HostProgram(self._lowering.reach("host"), self._lowering.name)
+
+    @property
+    def signature(self) -> Signature:
+        return self._signature
+
+    @cached_property
+    def _signature(self) -> Signature:
+        from ..runtime import DeviceKind, Signature
+
+        return Signature.from_function(_function(self._lowering), DeviceKind.CUDA)
+
+    @cached_property
+    def _program(self) -> CudaProgram:
+        from ..runtime import CudaProgram
+
+        return CudaProgram(self.cubin, self._host, self.signature, self._lowering.target.arch or "")
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         self._program(*arrays, stream=stream)

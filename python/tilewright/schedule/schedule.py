@@ -62,7 +62,7 @@ class Schedule:
         self.outputs = tuple(outputs)
         ops = operations(outputs)
         self.names: dict[Operation, str] = unique_names(ops, {})
-        self.context = tw_ir.context()
+        self.context = tw_ir.context(front_end=True)
         self.module, self._of = new_module(self.context, source)
         self._stages: dict[Operation, Stage] = {op: Stage(self, op) for op in ops if isinstance(op, ComputeOp)}
         self._reads: dict[Operation, list[Operation]] = {

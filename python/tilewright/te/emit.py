@@ -52,7 +52,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
         schedule, context = program, program.context
         outputs = [op.output(i) for op in program.outputs for i in range(op.num_outputs)]
     else:
-        outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context()
+        outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context(front_end=True)
     ops = operations([output.op for output in outputs])
     _check_args(ops, outputs, args, source)
     ops = [arg.op for arg in args if isinstance(arg.op, PlaceholderOp) and arg.op not in ops] + ops

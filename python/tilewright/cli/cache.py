@@ -1,0 +1,46 @@
+"""`tilewright cache`: what the cache of compiled kernels holds, and how to empty it."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..errors import TilewrightError
+
+__all__ = ["add"]
+
+DESCRIPTION = """\
+Shows the cache of compiled kernels: its folder, what it holds, and how builds have fared with it. With --clear it is
+emptied first.
+
+TILEWRIGHT_CACHE=off turns the cache off, TILEWRIGHT_CACHE_DIR says where it is, and TILEWRIGHT_CACHE_SIZE how much it
+may hold (512M).
+"""
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ..cache import Cache, default
+
+    try:
+        kernels = default() if options.dir is None else Cache(options.dir)
+    except ValueError as error:
+        raise TilewrightError(str(error)) from None
+    if kernels is None:
+        print("off (TILEWRIGHT_CACHE=off)")
+        return 0
+    if options.clear:
+        kernels.clear()
+    print(kernels.stats())
+    return 0
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    parser = commands.add_parser(
+        "cache",
+        help="show or clear the cache of compiled kernels",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--clear", action="store_true", help="remove all entries and start the counts from nothing")
+    parser.add_argument("--dir", metavar="DIR", help="a cache of one's own, instead of the default one")
+    parser.set_defaults(run=_run)
