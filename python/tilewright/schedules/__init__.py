@@ -6,11 +6,13 @@ from .gemm import sgemm
 from .moves import transpose
 from .rows import layer_norm, rms_norm, row_sum, softmax
 from .vectors import column_sum, matvec, vecmat
+from .winograd import conv2d_winograd
 
 __all__ = [
     "add",
     "column_sum",
     "conv2d",
+    "conv2d_winograd",
     "elementwise",
     "gelu",
     "layer_norm",

@@ -16,6 +16,7 @@ from ..te import (
     sum,
     thread_axis,
 )
+from .winograd import conv2d_winograd
 
 __all__ = ["conv2d"]
 
@@ -31,6 +32,7 @@ def conv2d(
     tile: tuple[int, int] | None = None,
     step: int | None = None,
     parts: int | None = None,
+    winograd: bool | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32: X is batch x channels x size x size, W is filters x channels x kernel x kernel.
 
@@ -41,10 +43,14 @@ def conv2d(
     the filters in an order in which neighbours are read together. Where there are too few tiles for a GPU, the channels
     are cut into `parts`, which blocks of their own reduce, and a last kernel adds up.
 
+    With `winograd` it is `conv2d_winograd`, by default where that takes less time: for kernels of 3 x 3 and stride 1
+    with many channels, filters and pixels.
+
     Raises
     ------
     ValueError
-        Where a number of `tile` is no multiple of 8, or `parts` does not divide `channels`.
+        Where a number of `tile` is no multiple of 8, or `parts` does not divide `channels`; where `winograd` is given
+        for another kernel or stride, or with `parts`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d(1, 8, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
@@ -54,6 +60,16 @@ def conv2d(
     margin = kernel // 2
     out = (size + 2 * margin - kernel) // stride + 1
     pixels = batch * out * out
+    if winograd is None:
+        # Its transformed images go through memory, and its transformed filters are 16/9 as many.
+        winograd = kernel == 3 and stride == 1 and parts is None and min(channels, filters) >= 128 and pixels >= 2048
+    if winograd:
+        if kernel != 3 or stride != 1 or parts is not None:
+            raise ValueError(
+                f"expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel {kernel}, "
+                f"stride {stride} and {parts} parts"
+            )
+        return conv2d_winograd(batch, channels, size, filters, tile=tile or (128, 128), step=step or 8)
     tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
     step = step or (16 if tile == (128, 128) else 8)
     parts = parts or _parts(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), step)

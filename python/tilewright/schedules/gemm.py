@@ -6,7 +6,7 @@ from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 
-__all__ = ["sgemm"]
+__all__ = ["fetch", "multiply_tiles", "sgemm"]
 
 # Blocks that an H200 runs at once, two on each of its 132 multiprocessors.
 BLOCKS = 264
@@ -60,9 +60,37 @@ def sgemm(
     tiles = -(-M // tile[0]) * -(-N // tile[1])
     parts = parts or _power_of_two(min(BLOCKS // tiles, K // (MIN_STEPS * step)))
     s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, step, parts)
-    Al, Bl = s.cache_read(At, "local", [Cl]), s.cache_read(Bs, "local", [Cl])
+    multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=N % tile[1] == 0)
 
+    # All threads of the block fetch, neighbours what lies together: of A along k, of B along j.
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
+    k, i = s[At].op.axis
+    s[At].storage_align(k, 32, 4)
+    four = _split_four(s[At], k, M % tile[0] == 0 and K % (step * parts) == 0)
+    s[At].reorder(i, *four)
+    fetch(s[At], s[At].fuse(i, four[0]), four[1:], threads_y, threads_x)
+    k, j = s[Bs].op.axis
+    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (step * parts) == 0)
+    fetch(s[Bs], s[Bs].fuse(k, four[0]), four[1:], threads_y, threads_x)
+    return s, tensors
+
+
+def multiply_tiles(
+    s: Schedule,
+    last: Tensor,
+    Cl: Tensor,
+    operands: tuple[Tensor, Tensor],
+    tile: tuple[int, int],
+    step: int,
+    lanes: int,
+    *,
+    is_whole: bool,
+) -> None:
+    """Schedules a product as `sgemm` says: `last` stores what `Cl` sums up along its one reduction axis of `operands`,
+    the stages in shared memory, whose own loops are left to the caller (`fetch`). The last two axes of `last` are the
+    product's, the one before them counts products or parts of them. `is_whole` where tiles divide the columns."""
+    threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
+    locals_ = [s.cache_read(shared, "local", [Cl]) for shared in operands]
     *outer, i, j = s[last].op.axis
     by, i = s[last].split(i, factor=tile[0])
     bx, j = s[last].split(j, factor=tile[1])
@@ -73,7 +101,7 @@ def sgemm(
     s[last].reorder(*outer, by, bx, vy, vx, ty, tx, i, j)
     for axis, tag in zip((*outer, by, bx, vy, vx, ty, tx), ("blockIdx.z",) * len(outer) + _TAGS, strict=True):
         s[last].bind(axis, thread_axis(tag))
-    if N % tile[1] == 0:
+    if is_whole:
         s[last].vectorize(j)
     if lanes == 8 and threads_y * threads_x <= 512:
         s[last].launch_bounds(512 // (threads_y * threads_x))
@@ -84,22 +112,11 @@ def sgemm(
     s[Cl].reorder(ko, ki, j, i)
     for axis in (ki, j, i):
         s[Cl].unroll(axis)
-    for shared in (At, Bs):
+    for shared in operands:
         s[shared].compute_at(s[Cl], ko)
-    for local in (Al, Bl):
+    for local in locals_:
         s[local].compute_at(s[Cl], ki)
     s[Cl].software_pipeline(ko, depth=2)
-
-    # All threads of the block fetch, neighbours what lies together: of A along k, of B along j.
-    k, i = s[At].op.axis
-    s[At].storage_align(k, 32, 4)
-    four = _split_four(s[At], k, M % tile[0] == 0 and K % (step * parts) == 0)
-    s[At].reorder(i, *four)
-    _fetch(s[At], s[At].fuse(i, four[0]), four[1:], threads_y, threads_x)
-    k, j = s[Bs].op.axis
-    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (step * parts) == 0)
-    _fetch(s[Bs], s[Bs].fuse(k, four[0]), four[1:], threads_y, threads_x)
-    return s, tensors
 
 
 _TAGS = ("blockIdx.y", "blockIdx.x", "vthread", "vthread", "threadIdx.y", "threadIdx.x")
@@ -154,7 +171,7 @@ def _split_four(stage: Stage, axis: IterVar, is_whole: bool) -> list[IterVar]:
     return list(stage.split(axis, factor=4)) if is_whole else [axis]
 
 
-def _fetch(stage: Stage, fused: IterVar, four: list[IterVar], threads_y: int, threads_x: int) -> None:
+def fetch(stage: Stage, fused: IterVar, four: list[IterVar], threads_y: int, threads_x: int) -> None:
     """All threads of the block compute the elements along `fused`, in turns."""
     fused, tx = stage.split(fused, factor=threads_x)
     fused, ty = stage.split(fused, factor=threads_y)

@@ -32,6 +32,8 @@ def convolve(x: Exact, w: Exact, stride: int) -> Exact:
         (2, 16, 8, 32, 3, {"step": 4, "parts": 4}),
         (2, 6, 5, 33, 3, {"step": 4, "parts": 3}),
         (1, 10, 5, 33, 1, {"step": 4}),
+        (2, 8, 6, 64, 3, {"winograd": True}),
+        (1, 8, 5, 33, 3, {"winograd": True, "step": 4}),
     ],
 )
 def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int, options: dict[str, int]) -> None:
@@ -46,6 +48,24 @@ def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int,
     (y,) = testing.run(func, [x, w], [(exact.shape, "float32")])
     terms = channels * kernel * kernel
     testing.assert_within(y, exact, terms * testing.unit_roundoff("float32") * convolve(*map(np.abs, wide), stride))
+
+
+def test_winograd_is_chosen() -> None:
+    assert schedules.conv2d(32, 256, 14, 256, 3)[0].trace() == schedules.conv2d_winograd(32, 256, 14, 256)[0].trace()
+
+
+def test_wrong_winograd() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.conv2d(1, 8, 8, 32, 3, stride=2, winograd=True)
+    assert str(error.value) == (
+        "expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel 3, stride 2 and None parts"
+    )
+    with pytest.raises(ValueError) as error:
+        schedules.conv2d_winograd(1, 12, 8, 32)
+    assert str(error.value) == (
+        "expected a tile of multiples of 8, and a step that divides the channels, got tile (128, 128) and step 8 for 12 "
+        "channels"
+    )
 
 
 def test_wrong_numbers() -> None:

@@ -1,0 +1,160 @@
+"""Convolutions by Winograd's algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..schedule import Schedule, Stage, create_schedule
+from ..te import (
+    Expr,
+    IterVar,
+    Tensor,
+    all,
+    compute,
+    if_then_else,
+    indexdiv,
+    indexmod,
+    placeholder,
+    reduce_axis,
+    select,
+    sum,
+    thread_axis,
+)
+from .gemm import fetch, multiply_tiles
+
+__all__ = ["conv2d_winograd"]
+
+
+def conv2d_winograd(
+    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] = (128, 128), step: int = 8
+) -> tuple[Schedule, list[Tensor]]:
+    """Y = X * W in float32 for kernels of 3 x 3 and stride 1, with 4 multiplications where `conv2d` has 9.
+
+    X is batch x channels x size x size, W is filters x channels x 3 x 3; the images have a margin of one zero, which is
+    never stored. Y comes in tiles of 2 x 2 (F(2 x 2, 3 x 3): S. Winograd; A. Lavin and S. Gray, Fast Algorithms for
+    Convolutional Neural Networks, CVPR 2016). A kernel transforms the filters and one the images, 4 x 4 elements for
+    each tile; their products, summed over the channels, are 16 products of matrices, each scheduled as `sgemm` is, with
+    tiles of `tile` filters and tiles of Y; a fourth kernel transforms back. The transformed images and products, four
+    times as large as X and Y, go through memory: with few channels that costs more than it saves. Rounding errors are a
+    few times those of `conv2d`.
+
+    Raises
+    ------
+    ValueError
+        Where a number of `tile` is no multiple of 8, or `step` does not divide `channels`.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*conv2d_winograd(1, 8, 8, 64, tile=(64, 64)), target="cuda -arch=sm_90a", name="conv2d")
+    >>> func.ptx.count(".visible .entry")
+    4
+    """
+    if tile[0] % 8 or tile[1] % 8 or channels % step:
+        raise ValueError(
+            f"expected a tile of multiples of 8, and a step that divides the channels, got tile {tile} and step {step} "
+            f"for {channels} channels"
+        )
+    across = (size + 1) // 2
+    spots = batch * across * across
+    rows, columns = -(-filters // tile[0]) * tile[0], -(-spots // tile[1]) * tile[1]
+    X = placeholder((batch, channels, size, size), name="X")
+    W = placeholder((filters, channels, 3, 3), name="W")
+
+    def pixel(c: Expr, spot: Expr, i: Expr, j: Expr) -> Expr:
+        y = indexmod(indexdiv(spot, across), across) * 2 + i - 1
+        x = indexmod(spot, across) * 2 + j - 1
+        inside = all(y >= 0, y < size, x >= 0, x < size, *([spot < spots] if columns != spots else []))
+        return if_then_else(inside, X[indexdiv(spot, across * across), c, y, x], 0.0)
+
+    def weight(f: Expr, *rest: Expr) -> Expr:
+        return if_then_else(f < filters, W[(f, *rest)], 0.0) if rows != filters else W[(f, *rest)]
+
+    # Each transform is one of the rows and one of the columns.
+    Wr = compute((4, 3, channels, rows), lambda e, j, c, f: _filter(e, lambda i: weight(f, c, i, j)), name="Wr")
+    U = compute((4, 4, channels, rows), lambda e, n, c, f: _filter(n, lambda j: Wr[e, j, c, f]), name="U")
+    Xl = compute((4, 4, channels, columns), lambda i, j, c, p: pixel(c, p, i, j), name="Xl")
+    Xr = compute((4, 4, channels, columns), lambda e, j, c, p: _image(e, lambda i: Xl[i, j, c, p]), name="Xr")
+    V = compute((4, 4, channels, columns), lambda e, n, c, p: _image(n, lambda j: Xr[e, j, c, p]), name="V")
+    c = reduce_axis((0, channels), "c")
+
+    def products(b: Expr, f: Expr, p: Expr) -> Expr:
+        return sum(U[indexdiv(b, 4), indexmod(b, 4), c, f] * V[indexdiv(b, 4), indexmod(b, 4), c, p], axis=c)
+
+    Ml = compute((16, rows, columns), products, name="Ml")
+    M = compute((16, rows, columns), lambda b, f, p: Ml[b, f, p] + 0.0, name="M")
+    Mr = compute((2, 4, rows, columns), lambda y, n, f, p: _output(y, lambda e: M[e * 4 + n, f, p]), name="Mr")
+
+    def output(n: Expr, f: Expr, y: Expr, x: Expr) -> Expr:
+        p = (n * across + indexdiv(y, 2)) * across + indexdiv(x, 2)
+        return _output(indexmod(x, 2), lambda j: Mr[indexmod(y, 2), j, f, p])
+
+    Y = compute((batch, filters, size, size), output, name="Y")
+
+    s = create_schedule(Y.op)
+    Ws = s.cache_read(W, "shared", [Wr])
+    Us, Vs = s.cache_read(U, "shared", [Ml]), s.cache_read(V, "shared", [Ml])
+
+    # Filters are read along W's last axes and written along themselves.
+    e, n, c, f = U.op.axis
+    c_block, c = s[U].split(c, factor=8)
+    f_block, f = s[U].split(f, factor=32)
+    s[U].reorder(c_block, f_block, c, f, e, n)
+    block = s[U].fuse(c_block, f_block)
+    _per_thread(s, s[U], (block, None, c, f), (e, n), [Wr])
+    s[Ws].compute_at(s[U], block)
+    s[Ws].storage_align(s[Ws].op.axis[0], 2, 1)
+
+    e, n, c, p = V.op.axis
+    block, p = s[V].split(p, factor=128)
+    s[V].reorder(c, block, p, e, n)
+    _per_thread(s, s[V], (block, c, None, p), (e, n), [Xl, Xr])
+
+    s[Ml].set_scope("local")
+    multiply_tiles(s, M, Ml, (Us, Vs), tile, step, 8, is_whole=True)
+    for shared in (Us, Vs):
+        *rest, c, last = s[shared].op.axis
+        last, four = s[shared].split(last, factor=4)
+        fetch(s[shared], s[shared].fuse(*rest, c, last), [four], tile[0] // 8, tile[1] // 8)
+
+    n, f, y, x = Y.op.axis
+    y, i = s[Y].split(y, factor=2)
+    x, j = s[Y].split(x, factor=2)
+    s[Y].reorder(f, n, y, x, i, j)
+    block, spot = s[Y].split(s[Y].fuse(n, y, x), factor=128)
+    _per_thread(s, s[Y], (block, f, None, spot), (i, j), [Mr])
+    return s, [X, W, Y]
+
+
+def _per_thread(
+    s: Schedule, stage: Stage, axes: tuple[IterVar | None, ...], small: tuple[IterVar, ...], locals_: list[Tensor]
+) -> None:
+    """Binds `axes` to blockIdx.x, .y, threadIdx.y, .x; a thread has the loops of `small` and of `locals_`."""
+    for axis, tag in zip(axes, ("blockIdx.x", "blockIdx.y", "threadIdx.y", "threadIdx.x"), strict=True):
+        if axis is not None:
+            stage.bind(axis, thread_axis(tag))
+    for axis in small:
+        stage.unroll(axis)
+    for tensor in locals_:
+        s[tensor].set_scope("local")
+        s[tensor].compute_at(stage, axes[-1])
+        for axis in s[tensor].op.axis:
+            s[tensor].unroll(axis)
+
+
+def _choose(index: Expr, *values: Expr) -> Expr:
+    """The value at `index`, which is a number once the loops are written out."""
+    chosen = values[-1]
+    for i in reversed(range(len(values) - 1)):
+        chosen = select(index == i, values[i], chosen)
+    return chosen
+
+
+def _filter(e: Expr, g: Callable[[int], Expr]) -> Expr:
+    return _choose(e, g(0), (g(0) + g(1) + g(2)) * 0.5, (g(0) - g(1) + g(2)) * 0.5, g(2))
+
+
+def _image(e: Expr, d: Callable[[int], Expr]) -> Expr:
+    return _choose(e, d(0) - d(2), d(1) + d(2), d(2) - d(1), d(1) - d(3))
+
+
+def _output(e: Expr, m: Callable[[int], Expr]) -> Expr:
+    return _choose(e, m(0) + m(1) + m(2), m(1) - m(2) - m(3))
