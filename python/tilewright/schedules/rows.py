@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..schedule import Schedule, create_schedule
 from ..te import IterVar, Tensor, compute, exp, max, placeholder, reduce_axis, rsqrt, sum, thread_axis
 
@@ -57,9 +55,7 @@ def layer_norm(
     Y = compute((rows, columns), lambda i, j: centred[i, j] * scale[i] * gamma[j] + beta[j], name="Y")
     s = create_schedule(Y.op)
     s[scale].compute_inline()
-    staged = [s.cache_read(gamma, "shared", [Y])] if _is_long(columns) else []
-    kept = [s.cache_read(X, "local", [total, centred]), centred]
-    _keep_rows(s, Y, kept, [total, squares], threads, staged, rows)
+    _keep_rows(s, Y, [s.cache_read(X, "local", [total, centred]), centred], [total, squares], threads)
     return s, [X, gamma, beta, Y]
 
 
@@ -103,28 +99,11 @@ def row_sum(rows: int, columns: int, *, threads: int | None = None) -> tuple[Sch
     return s, [X, Y]
 
 
-def _keep_rows(
-    s: Schedule,
-    Y: Tensor,
-    kept: list[Tensor],
-    reduced: list[Tensor],
-    threads: int | None,
-    staged: Sequence[Tensor] = (),
-    rows: int = 0,
-) -> None:
-    """Threads share each row of Y: a thread has its elements of `kept` in registers, all have those of `reduced`.
-
-    Where something is `staged` in shared memory, a multiprocessor has one block, which takes its share of all rows in
-    turn: it is fetched once.
-    """
+def _keep_rows(s: Schedule, Y: Tensor, kept: list[Tensor], reduced: list[Tensor], threads: int | None) -> None:
+    """Threads share each row of Y: a thread has its elements of `kept` in registers, all have those of `reduced`."""
     columns = kept[0].shape[1]
     threads = threads or _threads(columns)
     block, row = s[Y].split(Y.op.axis[0], factor=-(-256 // threads))
-    if staged:
-        block, turn = s[Y].split(block, factor=-(-rows // 128))
-    for tensor in staged:
-        s[tensor].compute_at(s[Y], block)
-        s[tensor].vectorize(_share(s, tensor, s[tensor].op.axis[0], threads))
     s[Y].bind(block, thread_axis("blockIdx.x"))
     s[Y].bind(row, thread_axis("threadIdx.y"))
     for tensor in (*kept, *reduced):
@@ -136,11 +115,6 @@ def _keep_rows(
     for tensor in (*kept, Y):
         if len(tensor.shape) == 2:
             s[tensor].vectorize(_share(s, tensor, s[tensor].op.axis[1], threads))
-
-
-def _is_long(columns: int) -> bool:
-    """Whether rows are so long that one is all that a multiprocessor's registers hold, and fit into shared memory."""
-    return 16384 < columns <= 49152
 
 
 def _threads(columns: int) -> int:

@@ -26,7 +26,7 @@ __all__ = ["conv2d_winograd"]
 
 
 def conv2d_winograd(
-    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] = (128, 128), step: int = 8
+    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] = (64, 64), step: int = 8
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32 for kernels of 3 x 3 and stride 1, with 4 multiplications where `conv2d` has 9.
 
