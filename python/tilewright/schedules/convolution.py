@@ -61,15 +61,15 @@ def conv2d(
     out = (size + 2 * margin - kernel) // stride + 1
     pixels = batch * out * out
     if winograd is None:
-        # Its transformed images go through memory, and its transformed filters are 16/9 as many.
-        winograd = kernel == 3 and stride == 1 and parts is None and min(channels, filters) >= 64 and pixels >= 2048
+        # What it transforms goes through memory: with few channels or pixels that costs more than it saves.
+        winograd = kernel == 3 and stride == 1 and parts is None and min(channels, filters) >= 64 and pixels >= 128
     if winograd:
         if kernel != 3 or stride != 1 or parts is not None:
             raise ValueError(
                 f"expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel {kernel}, "
                 f"stride {stride} and {parts} parts"
             )
-        return conv2d_winograd(batch, channels, size, filters, tile=tile or (64, 64), step=step or 8)
+        return conv2d_winograd(batch, channels, size, filters, tile=tile, step=step or 8)
     tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
     step = step or (16 if tile == (128, 128) else 8)
     parts = parts or _parts(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), step)

@@ -8,13 +8,11 @@ from ..te import Tensor, compute, placeholder, reduce_axis, sum, thread_axis
 __all__ = ["column_sum", "matvec", "vecmat"]
 
 
-def matvec(
-    M: int, K: int, *, dtype: str = "float32", warps: int = 4, rows: int = 2, turns: int = 4
-) -> tuple[Schedule, list[Tensor]]:
+def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, turns: int = 8) -> tuple[Schedule, list[Tensor]]:
     """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
 
-    A warp has `rows` rows, for which it reads x once: its threads take 16 bytes of each in turn, `turns` times as many
-    at once, and add up what they have by shuffles. `warps` times as many rows are a block's.
+    A warp has a row: its threads take 16 bytes each in turn, `turns` times as many at once, and add up what they have
+    by shuffles. `warps` rows are a block's.
 
     >>> import tilewright as tw
     >>> func = tw.build(*matvec(64, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="matvec")
@@ -26,27 +24,18 @@ def matvec(
     k = reduce_axis((0, K), "k")
     y = compute((M,), lambda i: sum(A[i, k].astype("float32") * x[k].astype("float32"), axis=k), name="y")
     s = create_schedule(y.op)
+    block, row = s[y].split(y.op.axis[0], factor=warps)
+    s[y].bind(block, thread_axis("blockIdx.x"))
+    s[y].bind(row, thread_axis("threadIdx.y"))
     turn, lane = s[y].split(k, factor=lanes)
     turn, thread = s[y].split(turn, factor=32)
+    s[y].bind(thread, thread_axis("threadIdx.x"))
     turn, at_once = s[y].split(turn, factor=turns)
-    own = s.rfactor(y, thread)
-    block, row = s[y].split(y.op.axis[0], factor=warps * rows)
-    warp, row = s[y].split(row, factor=rows)
-    s[y].bind(block, thread_axis("blockIdx.x"))
-    s[y].bind(warp, thread_axis("threadIdx.y"))
-    s[y].bind(s[y].op.reduce_axis[0], thread_axis("threadIdx.x"))
-    s[y].unroll(row)
-    s[own].set_scope("local")
-    s[own].compute_at(s[y], warp)
-    thread, row = s[own].op.axis
-    turn, at_once, lane = s[own].op.reduce_axis
-    s[own].bind(thread, thread_axis("threadIdx.x"))
-    s[own].reorder(thread, turn, at_once, row, lane)
-    for axis in (at_once, row, lane):
-        s[own].unroll(axis)
-    for tensor, at in ((A, row), (x, at_once)):
-        local = s.cache_read(tensor, "local", [own])
-        s[local].compute_at(s[own], at)
+    s[y].unroll(at_once)
+    s[y].unroll(lane)
+    for tensor in (A, x):
+        local = s.cache_read(tensor, "local", [y])
+        s[local].compute_at(s[y], at_once)
         s[local].vectorize(s[local].op.axis[-1])
     return s, [A, x, y]
 
@@ -59,7 +48,7 @@ def vecmat(
     width: int = 16,
     groups: int = 64,
     parts: int = 1,
-    turns: int = 4,
+    turns: int = 8,
     lanes: int = 4,
 ) -> tuple[Schedule, list[Tensor]]:
     """y[j] = sum over k of x[k] B[k, j]: x and B in `dtype`, the sum and y in float32. Shared out as in `column_sum`.

@@ -26,7 +26,7 @@ __all__ = ["conv2d_winograd"]
 
 
 def conv2d_winograd(
-    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] = (64, 64), step: int = 8
+    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] | None = None, step: int = 8
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32 for kernels of 3 x 3 and stride 1, with 4 multiplications where `conv2d` has 9.
 
@@ -48,13 +48,14 @@ def conv2d_winograd(
     >>> func.ptx.count(".visible .entry")
     4
     """
+    across = (size + 1) // 2
+    spots = batch * across * across
+    tile = tile or (64 if spots > 64 else 128, 64)
     if tile[0] % 8 or tile[1] % 8 or channels % step:
         raise ValueError(
             f"expected a tile of multiples of 8, and a step that divides the channels, got tile {tile} and step {step} "
             f"for {channels} channels"
         )
-    across = (size + 1) // 2
-    spots = batch * across * across
     rows, columns = -(-filters // tile[0]) * tile[0], -(-spots // tile[1]) * tile[1]
     X = placeholder((batch, channels, size, size), name="X")
     W = placeholder((filters, channels, 3, 3), name="W")
@@ -65,7 +66,7 @@ def conv2d_winograd(
         inside = all(y >= 0, y < size, x >= 0, x < size, *([spot < spots] if columns != spots else []))
         return if_then_else(inside, X[indexdiv(spot, across * across), c, y, x], 0.0)
 
-    def weight(f: Expr, *rest: Expr) -> Expr:
+    def weight(f: Expr, *rest: Expr | int) -> Expr:
         return if_then_else(f < filters, W[(f, *rest)], 0.0) if rows != filters else W[(f, *rest)]
 
     # Each transform is one of the rows and one of the columns.
@@ -99,14 +100,14 @@ def conv2d_winograd(
     f_block, f = s[U].split(f, factor=32)
     s[U].reorder(c_block, f_block, c, f, e, n)
     block = s[U].fuse(c_block, f_block)
-    _per_thread(s, s[U], (block, None, c, f), (e, n), [Wr])
+    _per_thread(s, s[U], {"blockIdx.x": block, "threadIdx.y": c, "threadIdx.x": f}, (e, n), [Wr])
     s[Ws].compute_at(s[U], block)
     s[Ws].storage_align(s[Ws].op.axis[0], 2, 1)
 
     e, n, c, p = V.op.axis
     block, p = s[V].split(p, factor=128)
     s[V].reorder(c, block, p, e, n)
-    _per_thread(s, s[V], (block, c, None, p), (e, n), [Xl, Xr])
+    _per_thread(s, s[V], {"blockIdx.x": block, "blockIdx.y": c, "threadIdx.x": p}, (e, n), [Xl, Xr])
 
     s[Ml].set_scope("local")
     multiply_tiles(s, M, Ml, (Us, Vs), tile, step, 8, is_whole=True)
@@ -120,22 +121,22 @@ def conv2d_winograd(
     x, j = s[Y].split(x, factor=2)
     s[Y].reorder(f, n, y, x, i, j)
     block, spot = s[Y].split(s[Y].fuse(n, y, x), factor=128)
-    _per_thread(s, s[Y], (block, f, None, spot), (i, j), [Mr])
+    _per_thread(s, s[Y], {"blockIdx.x": block, "blockIdx.y": f, "threadIdx.x": spot}, (i, j), [Mr])
     return s, [X, W, Y]
 
 
 def _per_thread(
-    s: Schedule, stage: Stage, axes: tuple[IterVar | None, ...], small: tuple[IterVar, ...], locals_: list[Tensor]
+    s: Schedule, stage: Stage, axes: dict[str, IterVar], small: tuple[IterVar, ...], locals_: list[Tensor]
 ) -> None:
-    """Binds `axes` to blockIdx.x, .y, threadIdx.y, .x; a thread has the loops of `small` and of `locals_`."""
-    for axis, tag in zip(axes, ("blockIdx.x", "blockIdx.y", "threadIdx.y", "threadIdx.x"), strict=True):
-        if axis is not None:
-            stage.bind(axis, thread_axis(tag))
+    """Binds `axes`, the innermost last; a thread has the loops of `small` and of `locals_` to itself."""
+    for tag, axis in axes.items():
+        stage.bind(axis, thread_axis(tag))
     for axis in small:
         stage.unroll(axis)
+    *_, innermost = axes.values()
     for tensor in locals_:
         s[tensor].set_scope("local")
-        s[tensor].compute_at(stage, axes[-1])
+        s[tensor].compute_at(stage, innermost)
         for axis in s[tensor].op.axis:
             s[tensor].unroll(axis)
 

@@ -61,9 +61,9 @@ def test_wrong_winograd() -> None:
         "expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel 3, stride 2 and None parts"
     )
     with pytest.raises(ValueError) as error:
-        schedules.conv2d_winograd(1, 12, 8, 32)
+        schedules.conv2d_winograd(1, 12, 8, 32, tile=(32, 32))
     assert str(error.value) == (
-        "expected a tile of multiples of 8, and a step that divides the channels, got tile (128, 128) and step 8 for 12 "
+        "expected a tile of multiples of 8, and a step that divides the channels, got tile (32, 32) and step 8 for 12 "
         "channels"
     )
 
