@@ -6,6 +6,7 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -49,6 +50,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   // A builder cannot fail: what is no architecture is refused where the options are read, and by convert-kernels-to-nvvm.
   const NVPTXArchitecture *architecture = findArchitecture(options.arch);
   pm.addPass(createPlanSharedMemory(architecture ? PlanSharedMemoryOptions{architecture->sharedLimit} : PlanSharedMemoryOptions()));
+  pm.addPass(createPlanTileMemory(architecture ? PlanTileMemoryOptions{architecture->sharedLimit} : PlanTileMemoryOptions()));
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createInsertBarriers());
   pm.addNestedPass<func::FuncOp>(createPlanWorkspace());
   pm.addPass(createCanonicalizerPass());
@@ -68,6 +70,8 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
   kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());
   kernels.addPass(memref::createExpandStridedMetadataPass());
@@ -79,6 +83,8 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   conversion.arch = options.arch;
   kernels.addPass(createConvertKernelsToNVVM(conversion));
   kernels.addPass(createReconcileUnrealizedCastsPass());
+  // Of NVVM's ops those that LLVM has no intrinsics for become inline PTX.
+  kernels.addPass(createConvertNVVMToLLVMPass());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
 }

@@ -1,6 +1,7 @@
 //===- Registration.cpp - the plug-in's entry points ----------------------===//
 #include "passes/Registration.h"
 
+#include "dialects/Tile/Tile.h"
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -10,7 +11,7 @@
 using namespace mlir;
 
 void tilewright::registerDialects(DialectRegistry &registry) {
-  registry.insert<te::TEDialect, schedule::ScheduleDialect>();
+  registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect>();
 }
 
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -123,6 +124,15 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
       return signalPassFailure();
     }
 
+    // Warpgroups' products and registers exist there alone, no older and no newer.
+    WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
+      if (arch != "sm_90a" && isa<tile::TileDialect>(op->getDialect()))
+        return op->emitOpError("expected architecture sm_90a, got ") << arch;
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
+
     // Vectors of more than one dimension and lane shuffles that LLVM has no form for go first.
     {
       RewritePatternSet patterns(context);
@@ -143,6 +153,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     configureGpuToNVVMTypeConverter(converter);
     // Nothing is left of a token: groups are counted.
     converter.addConversion([](nvgpu::DeviceAsyncTokenType type) { return IntegerType::get(type.getContext(), 32); });
+    addTileTypeConversions(converter);
 
     for (auto kernel : llvm::make_early_inc_range(module.getOps<gpu::GPUFuncOp>()))
       if (failed(lowerKernelSignature(kernel, converter)))
@@ -162,12 +173,15 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     patterns.add<ConvertPrefetch>(converter, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
+    populateTileMemoryPatterns(converter, patterns);
+    populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);
     // Upstream forbids these for the sake of libdevice.
     target.addLegalOp<LLVM::CopySignOp, LLVM::Exp2Op, LLVM::FAbsOp, LLVM::FCeilOp, LLVM::FFloorOp, LLVM::FMAOp,
                       LLVM::FTruncOp, LLVM::RoundEvenOp, LLVM::RoundOp, LLVM::SqrtOp>();
-    target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect, nvgpu::NVGPUDialect>();
+    target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect, nvgpu::NVGPUDialect,
+                             tile::TileDialect>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
 

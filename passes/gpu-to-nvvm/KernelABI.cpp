@@ -4,6 +4,7 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "dialects/Schedule/Schedule.h"
+#include "dialects/Tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -14,6 +15,9 @@ using namespace mlir;
 /// The buffers that the runtime passes start at least this aligned: it checks the caller's arrays, and the workspace's
 /// temporaries are placed so.
 static constexpr unsigned bufferAlignment = 16;
+
+/// A CUtensorMap.
+static constexpr unsigned tensorMapBytes = 128, tensorMapAlignment = 64;
 
 /// Whether nothing is done with `buffer` but to load from it, here or through views of it.
 static bool isOnlyLoaded(Value buffer) {
@@ -90,7 +94,16 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     add(converter.convertType(argument.getType()));
     return success();
   }
-  return kernel.emitOpError("expected a memref, an index or a scalar as argument #")
+  if (isa<tilewright::tile::TensorMapType>(argument.getType())) {
+    // The copy engine reads it where the driver put the parameters.
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), tensorMapBytes);
+    add(LLVM::LLVMPointerType::get(context),
+        {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes)),
+         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(tensorMapAlignment)),
+         builder.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr())});
+    return success();
+  }
+  return kernel.emitOpError("expected a memref, an index, a scalar or a tensor map as argument #")
          << argument.getArgNumber() << ", got " << argument.getType();
 }
 
@@ -117,6 +130,8 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   }
   if (auto size = kernel.getKnownBlockSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  if (auto size = kernel.getKnownClusterSizeAttr())
+    function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
   if (auto blocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), rewriter.getI32IntegerAttr(blocks.getInt()));
   // The symbol's name is a discardable attribute of a gpu.func too; only other dialects' are carried over.

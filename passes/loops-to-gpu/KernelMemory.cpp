@@ -7,6 +7,18 @@ using namespace mlir;
 
 namespace tilewright {
 
+memref::GlobalOp getSharedMemorySymbol(gpu::GPUModuleOp kernels) {
+  if (auto symbol = SymbolTable(kernels).lookup<memref::GlobalOp>(kSharedMemorySymbol))
+    return symbol;
+  OpBuilder builder = OpBuilder::atBlockBegin(kernels.getBody());
+  auto space = gpu::AddressSpaceAttr::get(kernels.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(), space);
+  // What the hardware's swizzle of 128 bytes repeats after.
+  constexpr int64_t alignment = 1024;
+  return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
+                                  /*initial_value=*/Attribute(), /*constant=*/false, builder.getI64IntegerAttr(alignment));
+}
+
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
   SmallVector<MemoryAccess> accesses;
   // Has an effect, but none on memory that the kernel sees.

@@ -11,6 +11,10 @@ inline constexpr llvm::StringLiteral kUniformAttr = "tilewright.uniform";
 /// The name of the symbol that all shared memory of a gpu.module is part of.
 inline constexpr llvm::StringLiteral kSharedMemorySymbol = "shared_memory";
 
+/// The symbol that stands for the shared memory of a launch, made where there is none. The driver decides how much of it
+/// there is.
+mlir::memref::GlobalOp getSharedMemorySymbol(mlir::gpu::GPUModuleOp kernels);
+
 /// What an op itself, not the ops in its regions, reads or writes. `buffer` is null for memory that is not known.
 struct MemoryAccess {
   mlir::Value buffer;

@@ -14,7 +14,6 @@ namespace {
 /// What a vector of four floats needs, and what bulk copies need.
 constexpr int64_t kSmallAlignment = 16, kLargeAlignment = 128;
 constexpr int64_t kLargeBytes = 1024;
-constexpr int64_t kSymbolAlignment = 1024;
 
 struct PlanSharedMemory : impl::PlanSharedMemoryBase<PlanSharedMemory> {
   using PlanSharedMemoryBase::PlanSharedMemoryBase;
@@ -105,16 +104,6 @@ private:
 
 static int64_t getBytes(MemRefType type) { return type.getNumElements() * getElementBytes(type.getElementType()); }
 
-/// The symbol that stands for the shared memory of a launch; the driver decides how much there is.
-static memref::GlobalOp getSymbol(gpu::GPUModuleOp kernels, MemRefType type) {
-  if (auto symbol = SymbolTable(kernels).lookup<memref::GlobalOp>(kSharedMemorySymbol))
-    return symbol;
-  OpBuilder builder = OpBuilder::atBlockBegin(kernels.getBody());
-  return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
-                                  /*initial_value=*/Attribute(), /*constant=*/false,
-                                  builder.getI64IntegerAttr(kSymbolAlignment));
-}
-
 LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
   SmallVector<memref::AllocOp> allocs;
   WalkResult walked = kernel.walk([&](memref::AllocOp alloc) {
@@ -156,10 +145,8 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
     return diagnostic;
   }
 
-  auto space = gpu::AddressSpaceAttr::get(&getContext(), gpu::AddressSpace::Workgroup);
-  auto type = MemRefType::get({0}, IntegerType::get(&getContext(), 8), MemRefLayoutAttrInterface(), space);
   auto kernels = kernel->getParentOfType<gpu::GPUModuleOp>();
-  getSymbol(kernels, type);
+  MemRefType type = getSharedMemorySymbol(kernels).getType();
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   auto memory = memref::GetGlobalOp::create(builder, kernel.getLoc(), type, kSharedMemorySymbol);
   for (auto [alloc, buffer] : llvm::zip_equal(allocs, buffers)) {

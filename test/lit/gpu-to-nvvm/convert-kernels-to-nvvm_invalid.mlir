@@ -6,7 +6,7 @@ gpu.module @m {
 }
 // -----
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op expected a memref, an index or a scalar as argument #1, got 'vector<4xf32>'}}
+  // expected-error@+1 {{'gpu.func' op expected a memref, an index, a scalar or a tensor map as argument #1, got 'vector<4xf32>'}}
   gpu.func @k(%a: memref<4xf32>, %b: vector<4xf32>) kernel { gpu.return }
 }
 // -----

@@ -1,0 +1,55 @@
+//===- Instructions.h - what the hardware's instructions take -------------===//
+//
+// The one place that knows the shapes and types of the tensor cores' instructions and the limits of the bulk copy
+// engine. Verifiers, lowerings and the simulator ask here.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_DIALECTS_TILE_INSTRUCTIONS_H
+#define TILEWRIGHT_DIALECTS_TILE_INSTRUCTIONS_H
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tilewright::tile {
+
+/// Element types that instructions know. Signless i8 is signed; tf32 is stored as 32 bits.
+enum class Element { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32, F64 };
+
+std::optional<Element> findElement(mlir::Type type);
+
+/// The bytes of an element in memory, 0 for types that have no whole number of them.
+int64_t getElementBytes(mlir::Type type);
+
+/// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.
+struct WgmmaInstruction {
+  Element a, b, accumulator;
+  int64_t k;
+  /// Whether the operands may have the dimension that is not summed over in their rows.
+  bool takesMNMajor;
+};
+inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
+const WgmmaInstruction *findWgmma(mlir::Type a, mlir::Type b, mlir::Type accumulator);
+
+/// mma.sync: one warp, operands in registers.
+struct MmaSyncInstruction {
+  Element a, b, accumulator;
+  int64_t m, n, k;
+  /// The least compute capability, times ten.
+  unsigned capability;
+};
+/// The widest one of these types that `capability` has, or null.
+const MmaSyncInstruction *findMmaSync(mlir::Type a, mlir::Type b, mlir::Type accumulator, unsigned capability);
+
+/// Limits of bulk copies by tensor maps.
+inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16;
+/// A register of the block's file belongs to one thread; setmaxnreg hands them out in these steps.
+inline constexpr int64_t kBlockRegisters = 65536, kMinRegisters = 24, kMaxRegisters = 240, kRegisterStep = 8;
+inline constexpr int64_t kWarpSize = 32, kWarpgroupSize = 128, kWarpgroupWarps = 4;
+
+} // namespace tilewright::tile
+
+#endif

@@ -1,0 +1,93 @@
+//===- MatrixOps.cpp - tensor cores ---------------------------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+ParseResult WgmmaOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand a, b, accumulator;
+  BufferType aType, bType;
+  AccumulatorType accumulatorType;
+  auto parseMajor = [&](StringRef name) {
+    if (succeeded(parser.parseOptionalKeyword("mn_major")))
+      result.addAttribute(name, parser.getBuilder().getUnitAttr());
+  };
+  if (parser.parseOperand(a))
+    return failure();
+  parseMajor("mnMajorA");
+  if (parser.parseComma() || parser.parseOperand(b))
+    return failure();
+  parseMajor("mnMajorB");
+  bool accumulates = succeeded(parser.parseOptionalKeyword("into"));
+  if (accumulates && parser.parseOperand(accumulator))
+    return failure();
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() || parser.parseType(aType) ||
+      parser.parseComma() || parser.parseType(bType) || parser.parseArrow() || parser.parseType(accumulatorType) ||
+      parser.resolveOperand(a, aType, result.operands) || parser.resolveOperand(b, bType, result.operands) ||
+      (accumulates && parser.resolveOperand(accumulator, accumulatorType, result.operands)))
+    return failure();
+  result.addTypes(accumulatorType);
+  return success();
+}
+
+void WgmmaOp::print(OpAsmPrinter &printer) {
+  printer << " " << getA() << (getMnMajorA() ? " mn_major, " : ", ") << getB() << (getMnMajorB() ? " mn_major" : "");
+  if (getAccumulator())
+    printer << " into " << getAccumulator();
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"mnMajorA", "mnMajorB"});
+  printer << " : " << getA().getType() << ", " << getB().getType() << " -> " << getResult().getType();
+}
+
+LogicalResult WgmmaOp::verify() {
+  BufferType a = getA().getType(), b = getB().getType();
+  AccumulatorType result = getResult().getType();
+  if (getAccumulator() && getAccumulator().getType() != result)
+    return emitOpError("expected an accumulator of the result's type ") << result << ", got " << getAccumulator().getType();
+  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+  if (!instruction)
+    return emitOpError("expected types that wgmma has an instruction for, got ")
+           << a.getElementType() << " and " << b.getElementType() << " to " << result.getElementType();
+  if (!a.getSwizzle() || !b.getSwizzle())
+    return emitOpError("expected operands with a swizzle, got ") << (a.getSwizzle() ? b : a);
+  if ((getMnMajorA() || getMnMajorB()) && !instruction->takesMNMajor)
+    return emitOpError("expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
+           << a.getElementType();
+  int64_t rows = getMnMajorA() ? a.getColumns() : a.getRows(), k = getMnMajorA() ? a.getRows() : a.getColumns();
+  int64_t columns = getMnMajorB() ? b.getColumns() : b.getRows(), kOfB = getMnMajorB() ? b.getRows() : b.getColumns();
+  if (rows != result.getRows())
+    return emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
+  if (columns != result.getColumns())
+    return emitOpError("expected the second operand to have the result's ") << result.getColumns() << " columns, got " << columns;
+  if (k != kOfB)
+    return emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
+  if (k % instruction->k)
+    return emitOpError("expected to sum over a multiple of ") << instruction->k << " elements, got " << k;
+  return success();
+}
+
+LogicalResult WgmmaWaitOp::verify() {
+  if (!getAccumulator())
+    return success();
+  if (getPending())
+    return emitOpError("expected to wait for all groups to read an accumulator, got ") << getPending() << " left";
+  AccumulatorType accumulator = getAccumulator().getType();
+  FragmentType fragment = getFragment().getType();
+  if (accumulator.getShape() != fragment.getShape() || accumulator.getElementType() != fragment.getElementType())
+    return emitOpError("expected a fragment like ") << accumulator << ", got " << fragment;
+  return success();
+}
+
+LogicalResult StoreFragmentOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  BufferType buffer = getBuffer().getType();
+  if (fragment.getShape() != buffer.getShape())
+    return emitOpError("expected a buffer of the fragment's size, got ") << buffer << " for " << fragment;
+  Type from = fragment.getElementType(), to = buffer.getElementType();
+  if (from != to && !(from.isF32() && (to.isF16() || to.isBF16())))
+    return emitOpError("expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got ")
+           << to << " for " << from;
+  return success();
+}

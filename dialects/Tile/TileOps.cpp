@@ -1,0 +1,149 @@
+//===- TileOps.cpp - buffers, rings and bulk copies -----------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+#define GET_OP_CLASSES
+#include "dialects/Tile/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getBuffer(), "buffer"); }
+
+static LogicalResult verifyPlace(Operation *op, StringRef what, std::optional<uint64_t> place, int64_t alignment) {
+  if (place && *place % alignment)
+    return op->emitOpError("expected ") << what << " at a multiple of " << alignment << " bytes, got " << *place;
+  return success();
+}
+
+LogicalResult AllocOp::verify() {
+  if (getBuffer().getType().getPanelRows() != getBuffer().getType().getRows())
+    return emitOpError("expected a whole buffer, got a part: ") << getBuffer().getType();
+  return verifyPlace(*this, "the buffer", getOffset(), getBuffer().getType().getAlignment());
+}
+
+LogicalResult PartOp::verify() {
+  BufferType source = getSource().getType(), part = getPart().getType();
+  if (source.getElementType() != part.getElementType() || source.getSwizzle() != part.getSwizzle())
+    return emitOpError("expected a part with the elements and the swizzle of ") << source << ", got " << part;
+  if (source.getRows() % part.getRows())
+    return emitOpError("expected a number of rows that divides ") << source.getRows() << ", got " << part.getRows();
+  if (source.getColumns() % part.getColumns() || (!source.getSwizzle() && source.getColumns() != part.getColumns()))
+    return emitOpError("expected ") << (source.getSwizzle() ? "a number of columns that divides " : "whole rows of ")
+                                    << source.getColumns() << " columns, got " << part.getColumns();
+  // Where there is one panel nothing lies between it and the next.
+  int64_t panelRows = part.getColumns() > part.getPanelColumns() ? source.getPanelRows() : part.getRows();
+  if (part.getPanelRows() != panelRows)
+    return emitOpError("expected a part with panel_rows of ") << panelRows << ", got " << part.getPanelRows();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+void RingOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getRing(), "ring"); }
+
+LogicalResult RingOp::verify() {
+  if (failed(verifyPlace(*this, "the slots", getOffset(), getRing().getType().getAlignment())))
+    return failure();
+  return verifyPlace(*this, "the barriers", getBarriers(), 8);
+}
+
+/// What a ring is used for needs the ring's barriers, whose places are on the op that made it.
+static LogicalResult verifyRing(Operation *op, Value ring) {
+  if (ring.getDefiningOp<RingOp>())
+    return success();
+  return op->emitOpError("expected a ring that tile.ring made");
+}
+
+static LogicalResult inferBuffers(ValueRange operands, SmallVectorImpl<Type> &types) {
+  auto ring = dyn_cast<RingType>(operands[0].getType());
+  if (!ring)
+    return failure();
+  llvm::append_range(types, ring.getBuffers());
+  return success();
+}
+
+LogicalResult AcquireOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
+                                          OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
+  return inferBuffers(operands, types);
+}
+LogicalResult WaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
+                                       OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
+  return inferBuffers(operands, types);
+}
+
+LogicalResult AcquireOp::verify() { return verifyRing(*this, getRing()); }
+LogicalResult WaitOp::verify() { return verifyRing(*this, getRing()); }
+LogicalResult CommitOp::verify() { return verifyRing(*this, getRing()); }
+LogicalResult ReleaseOp::verify() { return verifyRing(*this, getRing()); }
+LogicalResult InitOp::verify() { return verifyRing(*this, getRing()); }
+
+//===----------------------------------------------------------------------===//
+// Bulk copies
+//===----------------------------------------------------------------------===//
+
+/// Whether boxes of `map`, side by side, make up `buffer`.
+static LogicalResult verifyCopy(Operation *op, TensorMapType map, BufferType buffer, size_t coordinates) {
+  ArrayRef<int64_t> box = map.getBox();
+  if (coordinates != box.size())
+    return op->emitOpError("expected ") << box.size() << " coordinates, one for each dimension of the box, got " << coordinates;
+  if (map.getElementType() != buffer.getElementType() || map.getSwizzle() != buffer.getSwizzle())
+    return op->emitOpError("expected a map with the elements and the swizzle of ") << buffer << ", got " << map;
+  if (box.back() != buffer.getPanelColumns())
+    return op->emitOpError("expected a box as wide as the buffer's panels, ")
+           << buffer.getPanelColumns() << " columns, got " << box.back();
+  int64_t rows = box.size() > 1 ? box[box.size() - 2] : 1;
+  if (buffer.getRows() % rows)
+    return op->emitOpError("expected a box with a number of rows that divides the buffer's ")
+           << buffer.getRows() << ", got " << rows;
+  if (buffer.getSwizzle() && rows % 8)
+    return op->emitOpError("expected a box with a multiple of 8 rows with a swizzle, got ") << rows;
+  for (int64_t extent : box.drop_back(std::min<size_t>(box.size(), 2)))
+    if (extent != 1)
+      return op->emitOpError("expected a box of one element in all but its last two dimensions, got ") << map;
+  return success();
+}
+
+LogicalResult TMALoadOp::verify() {
+  if (failed(verifyRing(*this, getRing())))
+    return failure();
+  return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
+}
+
+LogicalResult TMAStoreOp::verify() {
+  return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
+}
+
+void EncodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMap(), "map"); }
+
+LogicalResult EncodeOp::verify() {
+  auto tensor = cast<MemRefType>(getTensor().getType());
+  TensorMapType map = getMap().getType();
+  if (!tensor.getLayout().isIdentity() || tensor.getMemorySpace())
+    return emitOpError("expected a row-major tensor in global memory, got ") << tensor;
+  Type stored = map.getElementType();
+  // The tensor cores read f32 as tf32.
+  if (isa<FloatTF32Type>(stored))
+    stored = Float32Type::get(getContext());
+  if (tensor.getElementType() != stored || tensor.getRank() != int64_t(map.getBox().size()))
+    return emitOpError("expected a map of ") << tensor.getRank() << " dimensions with elements of " << tensor.getElementType()
+                                             << ", got " << map;
+  int64_t stride = getElementBytes(stored);
+  for (int64_t dimension = tensor.getRank() - 1; dimension > 0; --dimension) {
+    if (tensor.isDynamicDim(dimension))
+      break; // the launcher sees to it
+    stride *= tensor.getDimSize(dimension);
+    if (stride % kTensorStrideBytes)
+      return emitOpError("expected strides of multiples of ")
+             << kTensorStrideBytes << " bytes, got " << stride << " in dimension " << dimension - 1 << " of " << tensor;
+  }
+  return success();
+}

@@ -1,0 +1,363 @@
+#ifndef TILEWRIGHT_TILE_OPS
+#define TILEWRIGHT_TILE_OPS
+
+include "dialects/Tile/TileTypes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocOp : Tile_Op<"alloc", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a buffer in the block's shared memory";
+  let description = [{
+    For the whole kernel. `plan-tile-memory` gives it its place, `at` bytes from the start.
+
+    ```mlir
+    %c = tile.alloc : !tile.buffer<128x256xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_BufferType:$buffer);
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Tile_PartOp : Tile_Op<"part", [Pure]> {
+  let summary = "a part of a buffer, counted in parts of its size";
+  let description = [{
+    The part in row `i` and column `j` of the parts that the buffer divides into. With a swizzle a part has whole panels,
+    and rows in multiples of 8, so that the permutation of its rows is its own too.
+
+    ```mlir
+    %mine = tile.part %c[%warpgroup, %zero] : !tile.buffer<128x256xbf16, swizzle = 128>
+        -> !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$source, Index:$row, Index:$column);
+  let results = (outs Tile_BufferType:$part);
+  let assemblyFormat = "$source `[` $row `,` $column `]` attr-dict `:` type($source) `->` type($part)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+def Tile_RingOp : Tile_Op<"ring", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a ring of buffers in shared memory, with its barriers";
+  let description = [{
+    `consumers` is how many times a slot is released by this block for each time that it is filled: once by each warpgroup
+    that uses it. It stands at the top of the kernel. `plan-tile-memory` gives the slots and the barriers their places.
+
+    ```mlir
+    %ring = tile.ring consumers 2 : !tile.ring<3, !tile.buffer<128x64xbf16, swizzle = 128>>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$consumers, OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$barriers);
+  let results = (outs Tile_RingType:$ring);
+  let assemblyFormat = "`consumers` $consumers (`at` $offset^)? (`barriers` `at` $barriers^)? attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+
+class Tile_RingUse<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, traits> { let hasVerifier = 1; }
+
+class Tile_SlotOp<string mnemonic> : Tile_RingUse<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let arguments = (ins Tile_RingType:$ring, I32:$slot, I32:$phase);
+  let results = (outs Variadic<Tile_BufferType>:$buffers);
+  let assemblyFormat = "$ring `[` $slot `,` $phase `]` attr-dict `:` type($ring)";
+}
+
+def Tile_AcquireOp : Tile_SlotOp<"acquire"> {
+  let summary = "waits until a slot is free, and gives its buffers to be filled";
+  let description = [{
+    One thread does, in `tile.elect`. In the ring's first turn every slot is free.
+
+    ```mlir
+    %a, %b = tile.acquire %ring[%slot, %phase] : !tile.ring<3, !tile.buffer<...>, !tile.buffer<...>>
+    ```
+  }];
+}
+
+def Tile_WaitOp : Tile_SlotOp<"wait"> {
+  let summary = "waits until a slot is filled, and gives its buffers to be read";
+  let description = [{
+    ```mlir
+    %a, %b = tile.wait %ring[%slot, %phase] : !tile.ring<3, !tile.buffer<...>, !tile.buffer<...>>
+    ```
+  }];
+}
+
+def Tile_CommitOp : Tile_RingUse<"commit"> {
+  let summary = "says that all copies to the slot have been issued";
+  let description = [{
+    The slot is full when their bytes are there, which are those of all its buffers. By the thread that acquired it.
+
+    ```mlir
+    tile.commit %ring[%slot] : !tile.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, I32:$slot);
+  let assemblyFormat = "$ring `[` $slot `]` attr-dict `:` type($ring)";
+}
+
+def Tile_ReleaseOp : Tile_RingUse<"release"> {
+  let summary = "a warpgroup no longer reads a slot";
+  let description = [{
+    By all threads of a warpgroup, when what reads the slot is done (`tile.wgmma_wait`). Where other blocks of the cluster
+    copy to the ring, they are told too.
+
+    ```mlir
+    tile.release %ring[%slot] : !tile.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, I32:$slot);
+  let assemblyFormat = "$ring `[` $slot `]` attr-dict `:` type($ring)";
+}
+
+def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
+  let summary = "the slot after a slot, and its phase";
+  let description = [{
+    The phase changes with every turn of the ring.
+
+    ```mlir
+    %next, %phase1 = tile.advance %ring[%slot, %phase] : !tile.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, I32:$slot, I32:$phase);
+  let results = (outs I32:$nextSlot, I32:$nextPhase);
+  let assemblyFormat = "$ring `[` $slot `,` $phase `]` attr-dict `:` type($ring)";
+}
+
+def Tile_InitOp : Tile_RingUse<"init"> {
+  let summary = "starts a ring's barriers";
+  let description = [{
+    By one thread, before any other uses the ring. `expand-tile-roles` makes these, with what makes them visible to the
+    block or the cluster.
+
+    ```mlir
+    tile.init %ring : !tile.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Bulk copies
+//===----------------------------------------------------------------------===//
+
+def Tile_ClusterAxis : I32EnumAttr<"ClusterAxis", "a dimension of the cluster of blocks", [
+    I32EnumAttrCase<"X", 0, "x">, I32EnumAttrCase<"Y", 1, "y">]> {
+  let cppNamespace = "::tilewright::tile";
+}
+
+def Tile_TMALoadOp : Tile_RingUse<"tma_load"> {
+  let summary = "copies a tile from global memory to a slot's buffer, in bulk";
+  let description = [{
+    The coordinates are those of the tile's first element in the tensor, outermost dimension first; what lies outside of
+    the tensor is filled with zeros. One instruction copies one box of the map, and as many as it takes are issued. By one
+    thread, in `tile.elect`, between `tile.acquire` and `tile.commit`.
+
+    `multicast x` copies to the same place of all blocks in the cluster's row of blocks along x, and their slots count the
+    bytes too. Each of these blocks is to copy its part of the buffer.
+
+    ```mlir
+    %part = tile.part %b[%rank, %zero] : !tile.buffer<256x64xbf16, swizzle = 128> -> !tile.buffer<128x64xbf16, swizzle = 128>
+    tile.tma_load %map[%n, %k] to %part signal %ring[%slot] multicast x
+        : !tile.tensor_map<128x64xbf16, swizzle = 128>, !tile.buffer<128x64xbf16, swizzle = 128>, !tile.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coordinates, Tile_BufferType:$buffer, Tile_RingType:$ring,
+                       I32:$slot, OptionalAttr<Tile_ClusterAxis>:$multicast);
+  let assemblyFormat = [{
+    $map `[` $coordinates `]` `to` $buffer `signal` $ring `[` $slot `]` (`multicast` $multicast^)? attr-dict
+    `:` type($map) `,` type($buffer) `,` type($ring)
+  }];
+}
+
+def Tile_TMAStoreOp : Tile_Op<"tma_store"> {
+  let summary = "copies a buffer to global memory, in bulk";
+  let description = [{
+    What lies outside of the tensor is left out. The copy is one of the group that the next `tile.commit_stores` of this
+    thread ends. What threads wrote to the buffer must have been made visible with `tile.fence_async` before a barrier.
+
+    ```mlir
+    tile.tma_store %mine to %map[%m, %n] : !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>,
+        !tile.tensor_map<64x64xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$buffer, Tile_TensorMapType:$map, Variadic<Index>:$coordinates);
+  let assemblyFormat = "$buffer `to` $map `[` $coordinates `]` attr-dict `:` type($buffer) `,` type($map)";
+  let hasVerifier = 1;
+}
+
+def Tile_CommitStoresOp : Tile_Op<"commit_stores"> {
+  let summary = "ends a group of this thread's `tile.tma_store`s";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitStoresOp : Tile_Op<"wait_stores"> {
+  let summary = "waits until no more than so many groups of stores are under way";
+  let description = [{
+    With `read`, until their buffers have been read and may be written to again; without, until they are done. A thread
+    waits for its own groups; one that has none goes on.
+
+    ```mlir
+    tile.wait_stores 0 read
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending, UnitAttr:$read);
+  let assemblyFormat = "$pending (`read` $read^)? attr-dict";
+}
+
+def Tile_EncodeOp : Tile_Op<"encode", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "on the host: the tensor map of a row-major tensor in global memory";
+  let description = [{
+    The tensor's strides but the last must be multiples of 16 bytes.
+
+    ```mlir
+    %map = tile.encode %A : memref<?x4096xbf16> -> !tile.tensor_map<128x64xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$tensor);
+  let results = (outs Tile_TensorMapType:$map);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($map)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor cores
+//===----------------------------------------------------------------------===//
+
+def Tile_WgmmaOp : Tile_Op<"wgmma"> {
+  let summary = "a warpgroup begins to multiply two tiles of shared memory, and adds the product to an accumulator";
+  let description = [{
+    By all threads of a warpgroup. `a` has 64 rows and `b` as many as the accumulator has columns; the columns of both are
+    summed over (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed over as its rows.
+    Without `into` the accumulator begins at zero. One instruction for each 32 bytes of the dimension that is summed over.
+
+    ```mlir
+    %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
+        -> !tile.accumulator<64x256xf32>
+    %acc1 = tile.wgmma %a1, %b1 mn_major into %acc : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x256xbf16, swizzle = 128>
+        -> !tile.accumulator<64x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_BufferType:$a, Tile_BufferType:$b, Optional<Tile_AccumulatorType>:$accumulator,
+                       UnitAttr:$mnMajorA, UnitAttr:$mnMajorB);
+  let results = (outs Tile_AccumulatorType:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit"> {
+  let summary = "ends a group of this warpgroup's `tile.wgmma`s";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait"> {
+  let summary = "waits until no more than so many groups of products are under way";
+  let description = [{
+    With an accumulator, waits for all groups and gives what it holds.
+
+    ```mlir
+    tile.wgmma_wait 1
+    %sum = tile.wgmma_wait 0 for %acc : !tile.accumulator<64x256xf32> -> !tile.fragment<64x256xf32>
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative, IntMaxValue<7>]>:$pending,
+                       Optional<Tile_AccumulatorType>:$accumulator);
+  let results = (outs Optional<Tile_FragmentType>:$fragment);
+  let assemblyFormat = "$pending (`for` $accumulator^ `:` type($accumulator) `->` type($fragment))? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
+  let summary = "writes a fragment to a buffer in shared memory";
+  let description = [{
+    By all threads of a warpgroup. Where the buffer's elements are of 16 bits, f32 is rounded to them, and the hardware's
+    store of matrices writes them.
+
+    ```mlir
+    tile.store_fragment %sum to %c : !tile.fragment<64x256xf32>, !tile.buffer<64x256xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment, Tile_BufferType:$buffer);
+  let assemblyFormat = "$fragment `to` $buffer attr-dict `:` type($fragment) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
+  let summary = "what this thread wrote to shared memory is there for bulk copies and tensor cores";
+  let description = [{
+    These see memory by a way of their own. A barrier comes after it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_SyncWarpgroupOp : Tile_Op<"sync_warpgroup"> {
+  let summary = "a barrier for the 128 threads of a warpgroup";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ElectScope : I32EnumAttr<"ElectScope", "of what one thread is elected", [
+    I32EnumAttrCase<"Role", 0, "role">, I32EnumAttrCase<"Warpgroup", 1, "warpgroup">]> {
+  let cppNamespace = "::tilewright::tile";
+}
+
+def Tile_ElectOp : Tile_Op<"elect", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "one thread alone, of the role (or, outside of one, of the block) or of each warpgroup";
+  let description = [{
+    Always the same thread. It is one of the first warp, all of whose threads must get here.
+
+    ```mlir
+    tile.elect role {
+      tile.commit %ring[%slot] : !tile.ring<...>
+    }
+    ```
+  }];
+  let arguments = (ins Tile_ElectScope:$scope);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$scope $body attr-dict";
+}
+
+def Tile_RolesOp : Tile_Op<"roles", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "the warps of the block go different ways";
+  let description = [{
+    The roles take the block's warps one after the other, from warp 0 on, all of them. At the top of the kernel.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp">]> {
+  let summary = "what some of the block's warps do";
+  let description = [{
+    The region's argument is the number of the warpgroup within the role. With `registers` each thread may have so many
+    from here on; the hardware moves them between warpgroups, so all roles have whole warpgroups then.
+
+    ```mlir
+    tile.role "consumer" warps 8 registers 232 {
+    ^bb0(%warpgroup: index):
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, ConfinedAttr<I64Attr, [IntPositive]>:$warps, OptionalAttr<I64Attr>:$registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `warps` $warps (`registers` $registers^)? $body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+#endif // TILEWRIGHT_TILE_OPS

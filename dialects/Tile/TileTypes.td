@@ -1,0 +1,156 @@
+#ifndef TILEWRIGHT_TILE_TYPES
+#define TILEWRIGHT_TILE_TYPES
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::tilewright::tile";
+  let summary = "Asynchronous tiles: shared buffers, rings of them, bulk copies, tensor cores and the roles of warps";
+  let description = [{
+    What a kernel for Hopper is made of, one level above the instructions. A kernel at the gpu stage uses these ops
+    beside scf and arith; they go nearly one to one to NVVM. What follows from the rest is not written down: barriers and
+    their addresses, bytes to expect, descriptors, swizzled addresses, instruction shapes and register counts.
+
+    A thread copies tiles to a ring's slots and others use them:
+
+    ```mlir
+    %ring = tile.ring consumers 2 : !tile.ring<3, !tile.buffer<128x64xbf16, swizzle = 128>>
+    tile.roles {
+      tile.role "producer" warps 4 registers 40 {
+        tile.elect role {
+          // for each k: the slot and its phase
+          %a = tile.acquire %ring[%slot, %phase] : !tile.ring<3, !tile.buffer<128x64xbf16, swizzle = 128>>
+          tile.tma_load %map[%m, %k] to %a signal %ring[%slot] : ...
+          tile.commit %ring[%slot] : ...
+        }
+      }
+      tile.role "consumer" warps 8 registers 232 {
+      ^bb0(%warpgroup: index):
+        // for each k
+        %a = tile.wait %ring[%slot, %phase] : ...
+        %sum = tile.wgmma %a, %b into %acc : ...
+        tile.release %ring[%slot] : ...
+      }
+    }
+    ```
+    Slots and phases are i32 values. Both sides begin at slot 0 in phase 0 and go on with `tile.advance`.
+  }];
+  let usePropertiesForAttributes = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = mnemonicText;
+  let genVerifyDecl = 1;
+}
+
+def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
+  let summary = "a tile in shared memory";
+  let description = [{
+    Rows and columns of elements. Without a swizzle the rows stand one after the other. With one, the tile is cut into
+    panels as wide as the swizzle's span of 32, 64 or 128 bytes, one panel after the other; of each row of a panel the
+    chunks of 16 bytes are permuted as the hardware does it: the chunk's number is combined by exclusive or with the
+    lowest bits of the number of the row (128), of half of it (64) or of a quarter of it (32).
+
+    A part of a buffer has the panels of the whole: `panel_rows` says how many rows those have where it is more.
+
+    ```mlir
+    !tile.buffer<128x64xbf16, swizzle = 128>
+    !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "int64_t":$swizzle,
+                        "int64_t":$panelRows);
+
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    int64_t getRows() const { return getShape()[0]; }
+    int64_t getColumns() const { return getShape()[1]; }
+    /// The bytes of a row of one panel, and the columns in them.
+    int64_t getPanelRowBytes() const;
+    int64_t getPanelColumns() const;
+    /// The bytes from one panel to the next.
+    int64_t getPanelBytes() const { return getPanelRows() * getPanelRowBytes(); }
+    /// The bytes of the elements.
+    int64_t getBytes() const;
+    /// What the buffer's address must be a multiple of, so that the hardware's swizzle is the one meant.
+    int64_t getAlignment() const;
+  }];
+}
+
+def Tile_RingType : Tile_Type<"Ring", "ring"> {
+  let summary = "a ring of slots in shared memory, each of the same buffers";
+  let description = [{
+    Each slot has two barriers: `full` ends a phase when the slot's data is there, `empty` when all that use it have
+    released it.
+
+    ```mlir
+    !tile.ring<3, !tile.buffer<128x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>>
+    ```
+  }];
+  let parameters = (ins "int64_t":$depth, ArrayRefParameter<"::tilewright::tile::BufferType">:$buffers);
+  let assemblyFormat = "`<` $depth `,` $buffers `>`";
+  let extraClassDeclaration = [{
+    /// Where in a slot a buffer lies.
+    int64_t getBufferOffset(unsigned buffer) const;
+    /// The bytes from one slot to the next.
+    int64_t getSlotBytes() const;
+    /// The bytes of a slot's elements: what its `full` barrier waits for.
+    int64_t getDataBytes() const;
+    int64_t getAlignment() const;
+    /// The bytes of the barriers of all slots: first `full`, then `empty`.
+    int64_t getBarrierBytes() const { return 16 * getDepth(); }
+  }];
+}
+
+def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
+  let summary = "what the bulk copy engine knows of a tensor in global memory";
+  let description = [{
+    The shape is that of the box which one instruction copies, outermost dimension first. The tensor's own extents and
+    strides are in the map, which the host makes (`tile.encode`) and a kernel takes as an argument of 128 bytes.
+
+    ```mlir
+    !tile.tensor_map<128x64xbf16, swizzle = 128>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "int64_t":$swizzle);
+  let hasCustomAssemblyFormat = 1;
+}
+
+class Tile_RegisterTile<string name, string mnemonicText> : Tile_Type<name, mnemonicText> {
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    int64_t getRows() const { return getShape()[0]; }
+    int64_t getColumns() const { return getShape()[1]; }
+    /// Elements that each thread of the warpgroup holds.
+    int64_t getElementsPerThread() const { return getRows() * getColumns() / 128; }
+  }];
+}
+def Tile_AccumulatorType : Tile_RegisterTile<"Accumulator", "accumulator"> {
+  let summary = "a tile in the registers of a warpgroup that products may still be added to";
+  let description = [{
+    Nobody can read it: the tensor cores may be writing to it. `tile.wgmma_wait 0` makes a fragment of it.
+
+    ```mlir
+    !tile.accumulator<64x256xf32>
+    ```
+  }];
+}
+def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
+  let summary = "a tile in the registers of a warpgroup";
+  let description = [{
+    Warp w holds the rows 16 w to 16 w + 15; its lane l holds, of the columns 8 j to 8 j + 7, those at 2 (l mod 4) and the
+    next, of the rows l / 4 and l / 4 + 8.
+
+    ```mlir
+    !tile.fragment<64x256xf32>
+    ```
+  }];
+}
+
+#endif // TILEWRIGHT_TILE_TYPES

@@ -1,0 +1,138 @@
+//===- CheckTileKernels.cpp - what cannot work, before it hangs -----------===//
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
+#include "passes/PassSupport.h"
+#include "passes/tile-to-nvvm/TileKernel.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CHECKTILEKERNELS
+#include "passes/tile-to-nvvm/Passes.h.inc"
+
+namespace {
+struct CheckTileKernels : impl::CheckTileKernelsBase<CheckTileKernels> {
+  void runOnOperation() override {
+    gpu::GPUFuncOp kernel = getOperation();
+    if (!hasTileOps(kernel))
+      return;
+    if (failed(checkBlock(kernel)) || failed(checkPlaces(kernel)) || failed(checkElected(kernel)) ||
+        failed(checkSlots(kernel)) || failed(checkArrivals(kernel)))
+      signalPassFailure();
+  }
+
+  static LogicalResult checkBlock(gpu::GPUFuncOp kernel);
+  static LogicalResult checkPlaces(gpu::GPUFuncOp kernel);
+  static LogicalResult checkElected(gpu::GPUFuncOp kernel);
+  static LogicalResult checkSlots(gpu::GPUFuncOp kernel);
+  static LogicalResult checkArrivals(gpu::GPUFuncOp kernel);
+};
+} // namespace
+
+LogicalResult CheckTileKernels::checkBlock(gpu::GPUFuncOp kernel) {
+  DenseI32ArrayAttr block = kernel.getKnownBlockSizeAttr();
+  if (!block || block[1] != 1 || block[2] != 1 || block[0] % tile::kWarpSize)
+    return kernel.emitError("expected known_block_size of whole warps along x alone for a kernel of tiles");
+  if (DenseI32ArrayAttr cluster = kernel.getKnownClusterSizeAttr(); cluster && cluster[2] != 1)
+    return kernel.emitError("expected a cluster along x and y for a kernel of tiles, got ") << cluster[2] << " blocks along z";
+  for (auto roles : kernel.getOps<tile::RolesOp>()) {
+    int64_t threads = 0;
+    for (auto role : roles.getOps<tile::RoleOp>())
+      threads += role.getWarps() * tile::kWarpSize;
+    if (threads != block[0])
+      return roles.emitOpError("expected roles for the block's ") << block[0] << " threads, got " << threads;
+  }
+  return success();
+}
+
+LogicalResult CheckTileKernels::checkPlaces(gpu::GPUFuncOp kernel) {
+  WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
+    if (isa<tile::RingOp, tile::AllocOp, tile::RolesOp>(op) && op->getParentOp() != kernel)
+      return op->emitOpError("expected at the top of the kernel");
+    bool hasPlace = true;
+    if (auto ring = dyn_cast<tile::RingOp>(op))
+      hasPlace = ring.getOffset() && ring.getBarriers();
+    else if (auto alloc = dyn_cast<tile::AllocOp>(op))
+      hasPlace = alloc.getOffset().has_value();
+    if (!hasPlace)
+      return op->emitOpError("expected a place in shared memory: plan-tile-memory gives one");
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult CheckTileKernels::checkElected(gpu::GPUFuncOp kernel) {
+  WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
+    bool isElected = op->getParentOfType<tile::ElectOp>() != nullptr;
+    if (isa<tile::AcquireOp, tile::CommitOp, tile::TMALoadOp, tile::TMAStoreOp, tile::CommitStoresOp>(op) && !isElected)
+      return op->emitOpError("expected one thread to do this, in tile.elect");
+    if (isa<tile::WgmmaOp, tile::WgmmaCommitOp, tile::WgmmaWaitOp, tile::ReleaseOp, tile::StoreFragmentOp,
+            tile::SyncWarpgroupOp, tile::ElectOp>(op) &&
+        isElected)
+      return op->emitOpError("expected all threads of a warpgroup to do this, not one in tile.elect");
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+/// The loads to a slot must bring the bytes that its `full` barrier waits for: to each buffer those of the buffer.
+LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
+  WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
+    if (auto load = dyn_cast<tile::TMALoadOp>(op)) {
+      if (load.getMulticast() && getClusterExtent(kernel, *load.getMulticast()) < 2)
+        return load.emitOpError("expected a cluster of several blocks along ")
+               << stringifyClusterAxis(*load.getMulticast()) << " for a multicast";
+      Value buffer = load.getBuffer();
+      while (auto part = buffer.getDefiningOp<tile::PartOp>())
+        buffer = part.getSource();
+      auto acquire = buffer.getDefiningOp<tile::AcquireOp>();
+      if (!acquire || acquire.getRing() != load.getRing() || acquire.getSlot() != load.getSlot())
+        return load.emitOpError("expected a buffer of the acquired slot that is signalled");
+    }
+    auto acquire = dyn_cast<tile::AcquireOp>(op);
+    if (!acquire)
+      return WalkResult::advance();
+    for (auto [number, buffer] : llvm::enumerate(acquire.getBuffers())) {
+      int64_t bytes = 0, wanted = cast<tile::BufferType>(buffer.getType()).getBytes();
+      SmallVector<Value> parts = {buffer};
+      while (!parts.empty())
+        for (Operation *user : parts.pop_back_val().getUsers())
+          if (auto part = dyn_cast<tile::PartOp>(user)) {
+            parts.push_back(part.getPart());
+          } else if (auto load = dyn_cast<tile::TMALoadOp>(user)) {
+            int64_t blocks = load.getMulticast() ? getClusterExtent(kernel, *load.getMulticast()) : 1;
+            bytes += load.getBuffer().getType().getBytes() * blocks;
+          }
+      if (bytes != wanted)
+        return acquire.emitOpError("expected loads that fill buffer #")
+               << number << " of the slot with its " << wanted << " bytes, got " << bytes;
+    }
+    bool isCommitted = llvm::any_of(acquire->getBlock()->getOps<tile::CommitOp>(), [&](tile::CommitOp commit) {
+      return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot() && acquire->isBeforeInBlock(commit);
+    });
+    if (!isCommitted)
+      return acquire.emitOpError("expected tile.commit of the slot after it");
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult CheckTileKernels::checkArrivals(gpu::GPUFuncOp kernel) {
+  int64_t blockWarpgroups = kernel.getKnownBlockSizeAttr()[0] / tile::kWarpgroupSize;
+  for (auto ring : kernel.getOps<tile::RingOp>()) {
+    llvm::SmallPtrSet<Operation *, 4> releasing;
+    int64_t consumers = 0;
+    for (Operation *user : ring->getUsers())
+      if (isa<tile::ReleaseOp>(user)) {
+        auto role = user->getParentOfType<tile::RoleOp>();
+        if (releasing.insert(role).second)
+          consumers += role ? role.getWarps() / tile::kWarpgroupWarps : blockWarpgroups;
+      }
+    // A ring whose every slot is used once is never released.
+    if (!releasing.empty() && consumers != ring.getConsumers())
+      return ring.emitOpError("expected ") << consumers << " consumers, the warpgroups that release the ring, got "
+                                           << ring.getConsumers();
+  }
+  return success();
+}
+} // namespace tilewright

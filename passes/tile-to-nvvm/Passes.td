@@ -1,0 +1,74 @@
+#ifndef TILEWRIGHT_TILE_TO_NVVM_PASSES
+#define TILEWRIGHT_TILE_TO_NVVM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def PlanTileMemory : Pass<"plan-tile-memory", "mlir::ModuleOp"> {
+  let summary = "Tiles, rings and barriers get their places in shared memory";
+  let description = [{
+    After the buffers that `plan-shared-memory` placed come the tiles and the slots of rings, in the order in which they
+    stand, then all barriers. What has a place keeps it. The launches get the size of the whole.
+
+    ```mlir
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %c = tile.alloc : !tile.buffer<64x64xbf16, swizzle = 128>
+    ```
+    becomes
+    ```mlir
+    %ring = tile.ring consumers 1 at 0 barriers at 24576 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %c = tile.alloc at 16384 : !tile.buffer<64x64xbf16, swizzle = 128>
+    ```
+  }];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
+                        "bytes of shared memory that a block may have; sm_90 has 227 KiB">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
+def CheckTileKernels : Pass<"check-tile-kernels", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Refuse kernels whose asynchronous tiles cannot work";
+  let description = [{
+    What an op's verifier cannot see: arrivals that do not add up, slots that are not filled, ops of one thread that many
+    would do and the other way round, roles that do not make up the block. The kernel is not changed.
+
+    ```mlir
+    %ring = tile.ring consumers 1 : ...  // error: expected 2 consumers, the warpgroups that release the ring, got 1
+    ```
+  }];
+}
+
+def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Roles and elected threads become conditions, and barriers are started";
+  let description = [{
+    Registers are handed out where a role begins. The first thread starts the barriers of all rings where the last of
+    them is made; then the block, or the cluster, waits for it. In a cluster no block leaves before the others are done,
+    for they may still copy to it and signal its barriers.
+
+    ```mlir
+    tile.roles {
+      tile.role "producer" warps 4 registers 40 { ... }
+      tile.role "consumer" warps 8 registers 232 {
+      ^bb0(%warpgroup: index):
+        ...
+      }
+    }
+    ```
+    becomes
+    ```mlir
+    %warp = arith.divui %thread_id_x, %c32 : index
+    %0 = arith.cmpi ult, %warp, %c4 : index
+    scf.if %0 {
+      nvvm.setmaxregister decrease 40
+      ...
+    } else {
+      nvvm.setmaxregister increase 232
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::arith::ArithDialect",
+                           "mlir::scf::SCFDialect"];
+}
+
+#endif // TILEWRIGHT_TILE_TO_NVVM_PASSES

@@ -1,0 +1,24 @@
+//===- TileKernel.h - what passes ask of a kernel of tiles ----------------===//
+#ifndef TILEWRIGHT_PASSES_TILETONVVM_TILEKERNEL_H
+#define TILEWRIGHT_PASSES_TILETONVVM_TILEKERNEL_H
+
+#include "dialects/Tile/Tile.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace tilewright {
+
+bool hasTileOps(mlir::gpu::GPUFuncOp kernel);
+
+/// How many blocks a kernel's cluster has along an axis, from the attribute of its function, which may be converted.
+int64_t getClusterExtent(mlir::Operation *kernel, tile::ClusterAxis axis);
+
+/// Whether blocks of the cluster along an axis copy to this ring of each other.
+bool isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis);
+
+/// The blocks that are told when a slot is released: those that copy to it.
+int64_t countPeers(mlir::Operation *kernel, tile::RingOp ring);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,245 @@
+//===- TileMatrixPatterns.cpp - products and fragments --------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "passes/tile-to-nvvm/TilePatterns.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+
+namespace tilewright {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+NVVM::WGMMATypes getWgmmaType(tile::Element element) {
+  switch (element) {
+  case tile::Element::F16:
+    return NVVM::WGMMATypes::f16;
+  case tile::Element::BF16:
+    return NVVM::WGMMATypes::bf16;
+  case tile::Element::TF32:
+    return NVVM::WGMMATypes::tf32;
+  case tile::Element::E4M3:
+    return NVVM::WGMMATypes::e4m3;
+  case tile::Element::E5M2:
+    return NVVM::WGMMATypes::e5m2;
+  case tile::Element::S8:
+    return NVVM::WGMMATypes::s8;
+  case tile::Element::F32:
+    return NVVM::WGMMATypes::f32;
+  case tile::Element::S32:
+    return NVVM::WGMMATypes::s32;
+  case tile::Element::F64:
+    break;
+  }
+  llvm_unreachable("no type of wgmma");
+}
+
+/// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances, all
+/// in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's columns
+/// are not what is summed over does an instruction take several panels; the distance between them is the other.
+class Operand {
+public:
+  Operand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
+      : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
+    int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3;
+    int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1, groups = 8 * type.getSwizzle() / 16;
+    Value constant = i64((mode << 62) | (groups << 32) | (panels << 16));
+    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+    Value mask = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), (1 << 18) - 1);
+    address = LLVM::AndOp::create(builder, loc, address, mask);
+    address = LLVM::LShrOp::create(builder, loc, address, LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 4));
+    first = LLVM::OrOp::create(builder, loc, LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address), constant);
+  }
+
+  /// The descriptor of what an instruction takes that begins `k` elements on.
+  Value at(int64_t k) {
+    int64_t bytes;
+    if (isMNMajor) {
+      bytes = k * type.getPanelRowBytes();
+    } else {
+      bytes = k / type.getPanelColumns() * type.getPanelBytes() +
+              k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
+    }
+    return bytes ? LLVM::AddOp::create(builder, loc, first, i64(bytes / 16)).getResult() : first;
+  }
+
+private:
+  Value i64(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value); }
+
+  OpBuilder &builder;
+  Location loc;
+  tile::BufferType type;
+  bool isMNMajor;
+  Value first;
+};
+
+struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    tile::BufferType a = op.getA().getType(), b = op.getB().getType();
+    tile::AccumulatorType result = op.getResult().getType();
+    const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+    Operand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    Operand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    Type registers = getTypeConverter()->convertType(result);
+    Value sum = adaptor.getAccumulator();
+    bool isFirst = !sum;
+    if (isFirst)
+      sum = LLVM::UndefOp::create(rewriter, loc, registers);
+    MLIRContext *context = rewriter.getContext();
+    auto shape = NVVM::MMAShapeAttr::get(context, tile::kWgmmaRows, result.getColumns(), instruction->k);
+    // Integers wrap as they do elsewhere.
+    NVVM::MMAIntOverflowAttr overflow;
+    if (instruction->accumulator == tile::Element::S32)
+      overflow = NVVM::MMAIntOverflowAttr::get(context, NVVM::MMAIntOverflow::wrapped);
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
+    int64_t extent = op.getMnMajorA() ? a.getRows() : a.getColumns();
+    for (int64_t k = 0; k < extent; k += instruction->k) {
+      auto scale = isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one;
+      sum = NVVM::WgmmaMmaAsyncOp::create(
+          rewriter, loc, registers, sum, left.at(k), right.at(k), shape, getWgmmaType(instruction->a),
+          getWgmmaType(instruction->b), getWgmmaType(instruction->accumulator), scale, NVVM::WGMMAScaleIn::one,
+          NVVM::WGMMAScaleIn::one, op.getMnMajorA() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+          op.getMnMajorB() ? NVVM::MMALayout::row : NVVM::MMALayout::col, overflow);
+    }
+    rewriter.replaceOp(op, sum);
+    return success();
+  }
+};
+
+struct ConvertWgmmaCommit : ConvertOpToLLVMPattern<tile::WgmmaCommitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaCommitOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::WgmmaGroupSyncAlignedOp>(op);
+    return success();
+  }
+};
+
+struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
+    if (op.getFragment())
+      rewriter.replaceOp(op, adaptor.getAccumulator());
+    else
+      rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+/// The addresses that one lane writes to in a buffer. `row` is a row of the tile, and `half` which of two neighbouring
+/// chunks of 16 bytes is the lane's; only these two differ between lanes.
+class LaneAddress {
+public:
+  LaneAddress(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, Value row, Value half)
+      : builder(builder), loc(loc), type(type) {
+    SharedAddress address(builder, loc);
+    start = address.offset(pointer, address.multiply(row, type.getPanelRowBytes()));
+    permuted = half;
+    if (type.getSwizzle()) {
+      int64_t chunks = type.getSwizzle() / 16;
+      Value bits = LLVM::LShrOp::create(builder, loc, row, address.constant(llvm::Log2_64(8 / chunks)));
+      bits = LLVM::AndOp::create(builder, loc, bits, address.constant(chunks - 1));
+      permuted = LLVM::XOrOp::create(builder, loc, half, bits);
+    }
+  }
+
+  /// Of the pair of chunks that begins at an even chunk of the row.
+  Value at(int64_t chunk) {
+    SharedAddress address(builder, loc);
+    int64_t chunks = type.getPanelRowBytes() / 16;
+    Value place = LLVM::XOrOp::create(builder, loc, permuted, address.constant(chunk % chunks));
+    return address.offset(address.offset(start, address.multiply(place, 16)), chunk / chunks * type.getPanelBytes());
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  tile::BufferType type;
+  Value start, permuted;
+};
+
+struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  /// Two elements that stand side by side, in a vector.
+  static Value getPair(OpBuilder &builder, Location loc, Value fragment, int64_t first) {
+    SharedAddress address(builder, loc);
+    Type element = cast<LLVM::LLVMStructType>(fragment.getType()).getBody()[0];
+    Value pair = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, element));
+    for (int64_t i = 0; i < 2; ++i)
+      pair = LLVM::InsertElementOp::create(builder, loc, pair, LLVM::ExtractValueOp::create(builder, loc, fragment, first + i),
+                                           address.constant(i));
+    return pair;
+  }
+
+  /// A register of two elements of 16 bits.
+  static Value getPacked(OpBuilder &builder, Location loc, Value fragment, int64_t pair, Type element) {
+    if (cast<LLVM::LLVMStructType>(fragment.getType()).getBody()[0].isInteger(32))
+      return LLVM::ExtractValueOp::create(builder, loc, fragment, pair);
+    Value rounded = LLVM::FPTruncOp::create(builder, loc, VectorType::get({2}, element), getPair(builder, loc, fragment, 2 * pair));
+    return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), rounded);
+  }
+
+  LogicalResult matchAndRewrite(tile::StoreFragmentOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SharedAddress address(rewriter, loc);
+    tile::BufferType buffer = op.getBuffer().getType();
+    Type element = buffer.getElementType();
+    auto binary = [&](auto kind, Value value, int64_t with) -> Value {
+      return decltype(kind)::create(rewriter, loc, value, address.constant(with));
+    };
+    Value thread = address.thread();
+    Value lane = binary(LLVM::AndOp(), thread, tile::kWarpSize - 1);
+    Value warpRow = binary(LLVM::AndOp(), binary(LLVM::LShrOp(), thread, 1), 48); // 16 rows for each of 4 warps
+    int64_t columns = buffer.getColumns();
+
+    if (tile::getElementBytes(element) == 2) {
+      // Lane l gives the address of row l mod 16 of the tile's left or right half of 16 columns.
+      Value row = address.add(warpRow, binary(LLVM::AndOp(), lane, 15));
+      LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, binary(LLVM::LShrOp(), lane, 4));
+      auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
+      for (int64_t column = 0; column < columns; column += 16) {
+        SmallVector<Value> registers;
+        for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
+          registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), column / 4 + i, element));
+        NVVM::StMatrixOp::create(rewriter, loc, place.at(column / 8), registers, NVVM::MMALayout::row, shape,
+                                 NVVM::LdStMatrixEltType::B16);
+      }
+      rewriter.eraseOp(op);
+      return success();
+    }
+
+    // Elements of 32 bits: each lane writes its two neighbours of each 8 columns, which are 32 bytes.
+    Value pairOfLane = binary(LLVM::AndOp(), lane, 3);
+    Value half = binary(LLVM::LShrOp(), pairOfLane, 1);
+    Value within = address.multiply(binary(LLVM::AndOp(), pairOfLane, 1), 8);
+    for (int64_t lower = 0; lower < 2; ++lower) {
+      Value row = address.add(address.add(warpRow, binary(LLVM::LShrOp(), lane, 2)), address.constant(8 * lower));
+      LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, half);
+      for (int64_t column = 0; column < columns; column += 8) {
+        Value pair = getPair(rewriter, loc, adaptor.getFragment(), column / 2 + 2 * lower);
+        LLVM::StoreOp::create(rewriter, loc, pair, address.offset(place.at(column / 4), within), /*alignment=*/8);
+      }
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertWgmma, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment>(converter);
+}
+
+} // namespace tilewright

@@ -1,0 +1,44 @@
+//===- TilePatterns.h - ops on tiles as NVVM ------------------------------===//
+#ifndef TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
+#define TILEWRIGHT_PASSES_TILETONVVM_TILEPATTERNS_H
+
+#include "dialects/Tile/Tile.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+
+namespace tilewright {
+
+/// A buffer and a ring are pointers to shared memory, a tensor map a pointer to a parameter, a tile in registers a struct
+/// of what one thread holds.
+void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
+
+/// Rings, their barriers and bulk copies, in kernels that are functions of the LLVM dialect already.
+void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Products, and fragments on their way to shared memory.
+void populateTileMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+
+/// Values of i32 and addresses in shared memory, folded as they are made.
+class SharedAddress {
+public:
+  SharedAddress(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  mlir::Value constant(int64_t value);
+  mlir::Value multiply(mlir::Value value, int64_t by);
+  mlir::Value add(mlir::Value left, mlir::Value right);
+  /// `value` of an index type, which may be wider.
+  mlir::Value narrow(mlir::Value value);
+  /// The thread's number in the block, which is one of whole warps along x.
+  mlir::Value thread();
+
+  /// The start of the block's shared memory.
+  mlir::Value start();
+  mlir::Value offset(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value offset(mlir::Value pointer, int64_t bytes);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,96 @@
+// Round trip: what is printed reads back as the same.
+// RUN: tilewright-opt %s | tilewright-opt | FileCheck %s
+
+!a = !tile.buffer<128x64xbf16, swizzle = 128>
+!b = !tile.buffer<256x64xbf16, swizzle = 128>
+!half = !tile.buffer<128x64xbf16, swizzle = 128>
+!ring = !tile.ring<3, !a, !b>
+!c = !tile.buffer<128x256xbf16, swizzle = 128>
+!mine = !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
+!mapA = !tile.tensor_map<128x64xbf16, swizzle = 128>
+!mapC = !tile.tensor_map<64x64xbf16, swizzle = 128>
+func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
+  // CHECK: tile.ring consumers 2 : <3, <128x64xbf16, swizzle = 128>, <256x64xbf16, swizzle = 128>>
+  %ring = tile.ring consumers 2 : !ring
+  // CHECK: tile.alloc : <128x256xbf16, swizzle = 128>
+  %c = tile.alloc : !c
+  tile.roles {
+    // CHECK: tile.role "producer" warps 4 registers 40 {
+    tile.role "producer" warps 4 registers 40 {
+      // CHECK: tile.elect role {
+      tile.elect role {
+        // CHECK: [[SLOT:%.*]]:2 = tile.acquire %ring[%{{.*}}, %{{.*}}] : <3,
+        %a, %b = tile.acquire %ring[%slot, %slot] : !ring
+        // CHECK: [[PART:%.*]] = tile.part [[SLOT]]#1[%{{.*}}, %{{.*}}] : <256x64xbf16, swizzle = 128> -> <128x64xbf16, swizzle = 128>
+        %p = tile.part %b[%i, %i] : !b -> !half
+        tile.tma_load %mapA[%i, %i] to %a signal %ring[%slot] : !mapA, !a, !ring
+        // CHECK: tile.tma_load %{{.*}}[%{{.*}}, %{{.*}}] to [[PART]] signal %ring[%{{.*}}] multicast x :
+        tile.tma_load %mapA[%i, %i] to %p signal %ring[%slot] multicast x : !mapA, !half, !ring
+        // CHECK: tile.commit %ring
+        tile.commit %ring[%slot] : !ring
+      }
+    }
+    // CHECK: tile.role "consumer" warps 8 registers 232 {
+    // CHECK-NEXT: ^bb0(%{{.*}}: index):
+    tile.role "consumer" warps 8 registers 232 {
+    ^bb0(%w: index):
+      // CHECK: tile.wait %ring
+      %a, %b = tile.wait %ring[%slot, %slot] : !ring
+      %ma = tile.part %a[%w, %i] : !a -> !tile.buffer<64x64xbf16, swizzle = 128>
+      // CHECK: [[ACC:%.*]] = tile.wgmma %{{.*}}, %{{.*}} : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128> -> !tile.accumulator<64x256xf32>
+      %acc = tile.wgmma %ma, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !b -> !tile.accumulator<64x256xf32>
+      // CHECK: [[ACC1:%.*]] = tile.wgmma %{{.*}}, %{{.*}} into [[ACC]] :
+      %acc1 = tile.wgmma %ma, %b into %acc : !tile.buffer<64x64xbf16, swizzle = 128>, !b -> !tile.accumulator<64x256xf32>
+      // CHECK: tile.wgmma_commit
+      tile.wgmma_commit
+      // CHECK: tile.wgmma_wait 1{{$}}
+      tile.wgmma_wait 1
+      // CHECK: tile.wgmma_wait 0 for [[ACC1]] : !tile.accumulator<64x256xf32> -> !tile.fragment<64x256xf32>
+      %sum = tile.wgmma_wait 0 for %acc1 : !tile.accumulator<64x256xf32> -> !tile.fragment<64x256xf32>
+      // CHECK: tile.release %ring
+      tile.release %ring[%slot] : !ring
+      // CHECK: tile.advance %ring
+      %s, %ph = tile.advance %ring[%slot, %slot] : !ring
+      // CHECK: tile.part %{{.*}} : <128x256xbf16, swizzle = 128> -> <64x256xbf16, swizzle = 128, panel_rows = 128>
+      %m = tile.part %c[%w, %i] : !c -> !mine
+      // CHECK: tile.store_fragment %{{.*}} to %{{.*}} : <64x256xf32>, <64x256xbf16, swizzle = 128, panel_rows = 128>
+      tile.store_fragment %sum to %m : !tile.fragment<64x256xf32>, !mine
+      tile.fence_async
+      tile.sync_warpgroup
+      // CHECK: tile.elect warpgroup {
+      tile.elect warpgroup {
+        // CHECK: tile.tma_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] :
+        tile.tma_store %m to %mapC[%i, %i] : !mine, !mapC
+        tile.commit_stores
+        // CHECK: tile.wait_stores 0 read
+        tile.wait_stores 0 read
+      }
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @transposed
+func.func @transposed(%a: !tile.buffer<32x64xf16, swizzle = 64>, %b: !tile.buffer<32x128xf16, swizzle = 32>) {
+  // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major : !tile.buffer<32x64xf16, swizzle = 64>
+  %acc = tile.wgmma %a mn_major, %b mn_major : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
+  return
+}
+
+// CHECK-LABEL: func.func @encode
+func.func @encode(%A: memref<?x4096xf32>) {
+  // CHECK: tile.encode %{{.*}} : memref<?x4096xf32> -> <128x32xtf32, swizzle = 128>
+  %map = tile.encode %A : memref<?x4096xf32> -> !tile.tensor_map<128x32xtf32, swizzle = 128>
+  return
+}
+
+// CHECK-LABEL: func.func @placed
+func.func @placed() {
+  // CHECK: tile.ring consumers 1 at 1024 barriers at 24576 : <2, <64x64xbf16, swizzle = 128>>
+  %ring = tile.ring consumers 1 at 1024 barriers at 24576 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  // CHECK: tile.init %ring
+  tile.init %ring : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  // CHECK: tile.alloc at 0 : <8x16xf32>
+  %c = tile.alloc at 0 : !tile.buffer<8x16xf32>
+  return
+}

@@ -1,0 +1,251 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected swizzle or panel_rows, got 'swizzled'}}
+func.func private @f(!tile.buffer<64x64xbf16, swizzled = 128>)
+
+// -----
+
+// expected-error@+1 {{expected a swizzle of 32, 64 or 128 bytes, got 48}}
+func.func private @f(!tile.buffer<64x64xbf16, swizzle = 48>)
+
+// -----
+
+// expected-error@+1 {{expected elements of whole bytes, got 'i1'}}
+func.func private @f(!tile.buffer<64x64xi1>)
+
+// -----
+
+// expected-error@+1 {{expected a buffer of rows and columns, got 3 dimensions}}
+func.func private @f(!tile.buffer<2x64x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected rows of a multiple of 16 bytes, got 24}}
+func.func private @f(!tile.buffer<64x12xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected rows of whole swizzle spans of 128 bytes, got 192 bytes}}
+func.func private @f(!tile.buffer<64x96xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 8 rows with a swizzle, got 60}}
+func.func private @f(!tile.buffer<60x64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error@+1 {{expected panels of at least the buffer's 64 rows, got 32}}
+func.func private @f(!tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 32>)
+
+// -----
+
+// expected-error@+1 {{expected elements that the bulk copy engine knows, got 'f8E8M0FNU'}}
+func.func private @f(!tile.tensor_map<64x64xf8E8M0FNU>)
+
+// -----
+
+// expected-error@+1 {{expected a box of 1 to 5 dimensions, got 6}}
+func.func private @f(!tile.tensor_map<1x1x1x1x64x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected at most 256 elements in dimension 0 of the box, got 512}}
+func.func private @f(!tile.tensor_map<512x64xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error@+1 {{expected the box's innermost dimension to have a multiple of 16 bytes, got 4}}
+func.func private @f(!tile.tensor_map<64x2xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected the box's innermost dimension to be within the swizzle's span of 128 bytes, got 256}}
+func.func private @f(!tile.tensor_map<64x128xbf16, swizzle = 128>)
+
+// -----
+
+// expected-error@+1 {{expected a ring of at least one slot of at least one buffer, got 0 of 1}}
+func.func private @f(!tile.ring<0, !tile.buffer<64x64xbf16>>)
+
+// -----
+
+// expected-error@+1 {{expected a ring of whole buffers, got a part: '!tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 128>'}}
+func.func private @f(!tile.ring<2, !tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 128>>)
+
+// -----
+
+// expected-error@+1 {{expected a tile of 64 rows, as one warpgroup holds}}
+func.func private @f(!tile.accumulator<128x256xf32>)
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 8 columns up to 256, got 100}}
+func.func private @f(!tile.accumulator<64x100xf32>)
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 8 columns up to 256, got 512}}
+func.func private @f(!tile.fragment<64x512xf32>)
+
+// -----
+
+// expected-error@+1 {{expected elements of f32, f16 or i32, got 'bf16'}}
+func.func private @f(!tile.accumulator<64x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected elements of f32, f16, bf16 or i32, got 'f64'}}
+func.func private @f(!tile.fragment<64x64xf64>)
+
+// -----
+
+func.func @place() {
+  // expected-error@+1 {{'tile.alloc' op expected the buffer at a multiple of 1024 bytes, got 512}}
+  %c = tile.alloc at 512 : !tile.buffer<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @whole() {
+  // expected-error@+1 {{'tile.alloc' op expected a whole buffer, got a part: '!tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 128>'}}
+  %c = tile.alloc : !tile.buffer<64x128xbf16, swizzle = 128, panel_rows = 128>
+  return
+}
+
+// -----
+
+func.func @ring_place() {
+  // expected-error@+1 {{'tile.ring' op expected the slots at a multiple of 1024 bytes, got 16}}
+  %r = tile.ring consumers 1 at 16 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func @barrier_place() {
+  // expected-error@+1 {{'tile.ring' op expected the barriers at a multiple of 8 bytes, got 4}}
+  %r = tile.ring consumers 1 at 1024 barriers at 4 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func @part_elements(%b: !tile.buffer<128x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected a part with the elements and the swizzle of '!tile.buffer<128x64xbf16, swizzle = 128>', got '!tile.buffer<64x64xbf16, swizzle = 64>'}}
+  %p = tile.part %b[%i, %i] : !tile.buffer<128x64xbf16, swizzle = 128> -> !tile.buffer<64x64xbf16, swizzle = 64>
+  return
+}
+
+// -----
+
+func.func @part_rows(%b: !tile.buffer<128x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected a number of rows that divides 128, got 48}}
+  %p = tile.part %b[%i, %i] : !tile.buffer<128x64xbf16, swizzle = 128> -> !tile.buffer<48x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @part_columns(%b: !tile.buffer<128x192xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected a number of columns that divides 192 columns, got 128}}
+  %p = tile.part %b[%i, %i] : !tile.buffer<128x192xbf16, swizzle = 128> -> !tile.buffer<128x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @part_of_rows(%b: !tile.buffer<128x64xbf16>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected whole rows of 64 columns, got 32}}
+  %p = tile.part %b[%i, %i] : !tile.buffer<128x64xbf16> -> !tile.buffer<128x32xbf16>
+  return
+}
+
+// -----
+
+func.func @part_panels(%b: !tile.buffer<128x128xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected a part with panel_rows of 128, got 64}}
+  %p = tile.part %b[%i, %i] : !tile.buffer<128x128xbf16, swizzle = 128> -> !tile.buffer<64x128xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @ring(%ring: !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>, %s: i32) {
+  // expected-error@+1 {{'tile.commit' op expected a ring that tile.ring made}}
+  tile.commit %ring[%s] : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  return
+}
+
+// -----
+
+func.func @coordinates(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<64x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected 2 coordinates, one for each dimension of the box, got 1}}
+  tile.tma_store %b to %m[%i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @map_swizzle(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected a map with the elements and the swizzle of '!tile.buffer<64x64xbf16, swizzle = 128>', got '!tile.tensor_map<64x64xbf16>'}}
+  tile.tma_store %b to %m[%i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @box_columns(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<64x32xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected a box as wide as the buffer's panels, 64 columns, got 32}}
+  tile.tma_store %b to %m[%i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<64x32xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @box_rows(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<48x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected a box with a number of rows that divides the buffer's 64, got 48}}
+  tile.tma_store %b to %m[%i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<48x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @box_swizzled_rows(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<4x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected a box with a multiple of 8 rows with a swizzle, got 4}}
+  tile.tma_store %b to %m[%i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<4x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @box_deep(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<2x64x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected a box of one element in all but its last two dimensions, got '!tile.tensor_map<2x64x64xbf16, swizzle = 128>'}}
+  tile.tma_store %b to %m[%i, %i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<2x64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_strided(%t: memref<64x64xbf16, strided<[128, 1]>>) {
+  // expected-error@+1 {{'tile.encode' op expected a row-major tensor in global memory, got 'memref<64x64xbf16, strided<[128, 1]>>'}}
+  %m = tile.encode %t : memref<64x64xbf16, strided<[128, 1]>> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_rank(%t: memref<2x64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected a map of 3 dimensions with elements of 'bf16', got '!tile.tensor_map<64x64xbf16, swizzle = 128>'}}
+  %m = tile.encode %t : memref<2x64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_stride(%t: memref<64x100xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected strides of multiples of 16 bytes, got 200 in dimension 0 of 'memref<64x100xbf16>'}}
+  %m = tile.encode %t : memref<64x100xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}

@@ -1,0 +1,227 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @accumulator(%a: !a, %b: !b, %c: !tile.accumulator<64x128xf16>) {
+  // expected-error@+1 {{'tile.wgmma' op expected an accumulator of the result's type '!tile.accumulator<64x128xf32>', got '!tile.accumulator<64x128xf16>'}}
+  %r = "tile.wgmma"(%a, %b, %c) : (!a, !b, !tile.accumulator<64x128xf16>) -> !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @types(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected types that wgmma has an instruction for, got 'bf16' and 'bf16' to 'f16'}}
+  %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x128xf16>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16>
+func.func @swizzle(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected operands with a swizzle, got '!tile.buffer<128x64xbf16>'}}
+  %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x128xi8, swizzle = 128>
+!b = !tile.buffer<128x128xi8, swizzle = 128>
+func.func @major(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected both operands with the dimension that is summed over as their columns, as wgmma wants it of 'i8'}}
+  %r = tile.wgmma %a, %b mn_major : !a, !b -> !tile.accumulator<64x128xi32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<128x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @rows(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected the first operand to have the result's 64 rows, got 128}}
+  %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @columns(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected the second operand to have the result's 256 columns, got 128}}
+  %r = tile.wgmma %a, %b : !a, !b -> !tile.accumulator<64x256xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @agree(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected operands that agree in the dimension that is summed over, got 64 and 128}}
+  %r = tile.wgmma %a, %b mn_major : !a, !b -> !tile.accumulator<64x64xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<8x64xbf16, swizzle = 128>
+!b = !tile.buffer<8x64xbf16, swizzle = 128>
+func.func @multiple(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected to sum over a multiple of 16 elements, got 8}}
+  %r = tile.wgmma %a mn_major, %b mn_major : !a, !b -> !tile.accumulator<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @pending(%c: !tile.accumulator<64x128xf32>) {
+  // expected-error@+1 {{'tile.wgmma_wait' op expected to wait for all groups to read an accumulator, got 1 left}}
+  %f = tile.wgmma_wait 1 for %c : !tile.accumulator<64x128xf32> -> !tile.fragment<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @fragment(%c: !tile.accumulator<64x128xf32>) {
+  // expected-error@+1 {{'tile.wgmma_wait' op expected a fragment like '!tile.accumulator<64x128xf32>', got '!tile.fragment<64x64xf32>'}}
+  %f = tile.wgmma_wait 0 for %c : !tile.accumulator<64x128xf32> -> !tile.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @store_shape(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<64x64xf32>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's size, got '!tile.buffer<64x64xf32>' for '!tile.fragment<64x128xf32>'}}
+  tile.store_fragment %f to %b : !tile.fragment<64x128xf32>, !tile.buffer<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @store_type(%f: !tile.fragment<64x64xi32>, %b: !tile.buffer<64x64xbf16>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got 'bf16' for 'i32'}}
+  tile.store_fragment %f to %b : !tile.fragment<64x64xi32>, !tile.buffer<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @roles_only() {
+  tile.roles {
+    // expected-error@+1 {{'tile.fence_async' op expected roles only in tile.roles}}
+    tile.fence_async
+  }
+  return
+}
+
+// -----
+
+func.func @names() {
+  tile.roles {
+    tile.role "a" warps 1 {
+      tile.fence_async
+    }
+    // expected-error@+1 {{'tile.role' op expected names that differ, got 'a' twice}}
+    tile.role "a" warps 1 {
+      tile.fence_async
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @some_registers() {
+  tile.roles {
+    tile.role "a" warps 4 registers 40 {
+      tile.fence_async
+    }
+    // expected-error@+1 {{'tile.role' op expected registers for all roles or for none}}
+    tile.role "b" warps 4 {
+      tile.fence_async
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @first_warp() {
+  tile.roles {
+    tile.role "producer" warps 1 {
+      tile.fence_async
+    }
+    // expected-error@+1 {{'tile.role' op expected role 'consumer' to start at a multiple of 4 warps, a warpgroup, which its ops are for, got warp 1}}
+    tile.role "consumer" warps 4 {
+      tile.wgmma_commit
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @whole_warpgroups() {
+  tile.roles {
+    // expected-error@+1 {{'tile.role' op expected role 'producer' to have a multiple of 4 warps, warpgroups, which registers are handed out to, got 1}}
+    tile.role "producer" warps 1 registers 40 {
+      tile.fence_async
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @registers() {
+  tile.roles {
+    // expected-error@+1 {{'tile.role' op expected a multiple of 8 registers from 24 to 240, got 250}}
+    tile.role "producer" warps 4 registers 250 {
+      tile.fence_async
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @all_registers() {
+  // expected-error@+1 {{'tile.roles' op expected roles with at most 65536 registers in all, got 66560}}
+  tile.roles {
+    tile.role "producer" warps 4 registers 40 {
+      tile.fence_async
+    }
+    tile.role "consumer" warps 8 registers 240 {
+      tile.fence_async
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @none() {
+  // expected-error@+1 {{'tile.roles' op expected at least one role}}
+  tile.roles {
+  }
+  return
+}
+
+// -----
+
+func.func @argument() {
+  tile.roles {
+    // expected-error@+1 {{'tile.role' op expected at most one argument of its region, an index: the number of the warpgroup}}
+    tile.role "a" warps 1 {
+    ^bb0(%i: i32):
+      tile.fence_async
+    }
+  }
+  return
+}
