@@ -96,17 +96,16 @@ def conv2d(
         return sum(A[ry, rx, part * share + c, f] * B[ry, rx, part * share + c, p], axis=[ry, rx, c])
 
     shape = (batch, filters, out, out)
+    part = reduce_axis((0, parts), "part")
     if parts == 1:
-        product = compute((filters, pixels), lambda f, p: products(0, f, p), name="product")
-        Y = tiled = compute(shape, lambda n, f, y, x: product[f, (n * out + y) * out + x], name="Y")
+        product = reader = compute((filters, pixels), lambda f, p: products(0, f, p), name="product")
+        Y = tiled = compute(shape, lambda n, f, y, x: reader[f, (n * out + y) * out + x], name="Y")
     else:
-        tiled = compute((parts, filters, pixels), products, name="part")
-        part = reduce_axis((0, parts), "part")
+        product = reader = tiled = compute((parts, filters, pixels), products, name="part")
         Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
 
     s = create_schedule(Y.op)
     _schedule_filters(s, W, A)
-    reader = product if parts == 1 else tiled
     As = s.cache_read(A, "shared", [reader])
     s[B].set_scope("shared")
     Al, Bl = s.cache_read(As, "local", [reader]), s.cache_read(B, "local", [reader])

@@ -28,7 +28,9 @@ def softmax(rows: int, columns: int, *, threads: int | None = None) -> tuple[Sch
     total = compute((rows,), lambda i: sum(power[i, k], axis=k), name="total")
     Y = compute((rows, columns), lambda i, j: power[i, j] * (1.0 / total[i]), name="Y")
     s = create_schedule(Y.op)
-    _keep_rows(s, Y, [s.cache_read(X, "local", [largest, power]), power], [largest, total], threads)
+    _keep_rows(
+        s, Y, [s.cache_read(X, "local", [largest, power]), power], [largest, total], threads or _threads(columns)
+    )
     return s, [X, Y]
 
 
@@ -55,7 +57,9 @@ def layer_norm(
     Y = compute((rows, columns), lambda i, j: centred[i, j] * scale[i] * gamma[j] + beta[j], name="Y")
     s = create_schedule(Y.op)
     s[scale].compute_inline()
-    _keep_rows(s, Y, [s.cache_read(X, "local", [total, centred]), centred], [total, squares], threads)
+    _keep_rows(
+        s, Y, [s.cache_read(X, "local", [total, centred]), centred], [total, squares], threads or _threads(columns)
+    )
     return s, [X, gamma, beta, Y]
 
 
@@ -78,7 +82,7 @@ def rms_norm(
     Y = compute((rows, columns), lambda i, j: X[i, j] * scale[i] * gamma[j], name="Y")
     s = create_schedule(Y.op)
     s[scale].compute_inline()
-    _keep_rows(s, Y, [s.cache_read(X, "local", [squares, Y])], [squares], threads)
+    _keep_rows(s, Y, [s.cache_read(X, "local", [squares, Y])], [squares], threads or _threads(columns))
     return s, [X, gamma, Y]
 
 
@@ -95,14 +99,12 @@ def row_sum(rows: int, columns: int, *, threads: int | None = None) -> tuple[Sch
     total = compute((rows,), lambda i: sum(X[i, k], axis=k), name="total")
     Y = compute((rows,), lambda i: total[i], name="Y")
     s = create_schedule(Y.op)
-    _keep_rows(s, Y, [s.cache_read(X, "local", [total])], [total], threads)
+    _keep_rows(s, Y, [s.cache_read(X, "local", [total])], [total], threads or _threads(columns))
     return s, [X, Y]
 
 
-def _keep_rows(s: Schedule, Y: Tensor, kept: list[Tensor], reduced: list[Tensor], threads: int | None) -> None:
+def _keep_rows(s: Schedule, Y: Tensor, kept: list[Tensor], reduced: list[Tensor], threads: int) -> None:
     """Threads share each row of Y: a thread has its elements of `kept` in registers, all have those of `reduced`."""
-    columns = kept[0].shape[1]
-    threads = threads or _threads(columns)
     block, row = s[Y].split(Y.op.axis[0], factor=-(-256 // threads))
     s[Y].bind(block, thread_axis("blockIdx.x"))
     s[Y].bind(row, thread_axis("threadIdx.y"))
