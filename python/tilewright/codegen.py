@@ -59,6 +59,21 @@ class Cubin:
     resources: dict[str, KernelResources]
     log: str
 
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What the assembler did otherwise than it was told (its codes C75xx: waits added, products one at a time),
+        each with its kernel, "" where the log names none.
+
+        >>> Cubin(b"", {}, "ptxas info    : (C7510) Potential Performance Loss: serialized in function 'f'").notes
+        (('f', "(C7510) Potential Performance Loss: serialized in function 'f'"),)
+        """
+        found = []
+        for line in self.log.splitlines():
+            if match := re.search(r"\(C75\d\d\).*", line):
+                kernel = re.search(r"function '([^']+)'", match[0])
+                found.append((kernel[1] if kernel else "", match[0]))
+        return tuple(found)
+
 
 def emit_ptx(module: ir.Module) -> str:
     """The PTX of all kernels of `module`, which is at the nvvm stage; it is left as it is.

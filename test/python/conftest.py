@@ -8,6 +8,7 @@ import types
 
 import pytest
 
+from tilewright import codegen
 from tilewright.runtime import driver
 
 # What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
@@ -23,3 +24,18 @@ def bindings(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     monkeypatch.setitem(sys.modules, "cuda.bindings.driver", made)
     monkeypatch.setattr(driver, "_module", None)
     return made
+
+
+@pytest.fixture(autouse=True)
+def no_spills(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that spills, or that the assembler compiled otherwise than it was told (C75xx), fails the test; those
+    marked `spills` are about such kernels."""
+    if request.node.get_closest_marker("spills"):
+        return
+
+    class Checked(codegen.Cubin):
+        def __post_init__(self) -> None:
+            spilling = {name: found for name, found in self.resources.items() if found.spill_store_bytes}
+            assert not spilling and not self.notes, f"{spilling} {self.notes}"
+
+    monkeypatch.setattr(codegen, "Cubin", Checked)

@@ -1,0 +1,105 @@
+"""`Function.report`: what a compiled function takes of a GPU, and what bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from ..host import KernelLaunch
+from .instructions import KINDS
+from .occupancy import Occupancy
+from .work import Work
+
+__all__ = ["KernelReport", "Machine", "Report"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A GPU's rates at its highest clocks: float32 operations a second outside of tensor cores, bytes a second."""
+
+    name: str
+    operations_per_second: float
+    bytes_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelReport:
+    """One kernel of a call.
+
+    `registers` and the bytes of `spills` are a thread's; `occupancy` is None where the architecture's rules are not
+    known; `instructions` has for each kind that there is how many stand in the PTX and, where a disassembler is
+    installed, in the machine code (else None): loops count once. `notes` are what the assembler complained of.
+    """
+
+    launch: KernelLaunch
+    registers: int
+    spills: int
+    occupancy: Occupancy | None
+    instructions: Mapping[str, tuple[int, int | None]]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        launch = self.launch
+        lines = [
+            f"{launch.kernel}: grid {_sizes(launch.grid)}, block {_sizes(launch.block)}, "
+            f"{launch.shared_bytes} bytes of shared memory",
+            f"  {self.registers} registers, {self.spills} bytes spilled",
+        ]
+        if self.occupancy is not None:
+            lines.append(f"  on a multiprocessor {self.occupancy}")
+        if self.instructions:
+            width = max(map(len, self.instructions))
+            lines.append(f"  {'instructions'.ljust(width)}    PTX   SASS")
+            for kind in sorted(self.instructions, key=list(KINDS).index):
+                meant, found = self.instructions[kind]
+                lines.append(f"  {kind.ljust(width)} {meant:6} {'?' if found is None else found:>6}")
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `Function.report` gives; printed, it is a page.
+
+    `work` is None where the extents of loops cannot be told from the arguments' shapes; `machine` is None where the GPU
+    that the code is for is not here.
+    """
+
+    name: str
+    kernels: tuple[KernelReport, ...]
+    work: Work | None
+    machine: Machine | None
+
+    @property
+    def floor_seconds(self) -> float | None:
+        """The time below which the machine cannot do this work, by its rates; None where one of them is not known."""
+        if self.work is None or self.machine is None:
+            return None
+        return max(
+            self.work.operations / self.machine.operations_per_second, self.work.bytes / self.machine.bytes_per_second
+        )
+
+    @property
+    def bound(self) -> str | None:
+        """ "memory" or "arithmetic": which of the machine's rates gives that time."""
+        if self.work is None or self.machine is None:
+            return None
+        balance = self.machine.operations_per_second / self.machine.bytes_per_second
+        return "memory" if self.work.intensity < balance else "arithmetic"
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.work or 'work that depends on the values of arguments'}"]
+        if self.floor_seconds is not None and self.machine is not None:
+            lines.append(
+                f"bound by {self.bound} on {self.machine.name}: no less than {1e6 * self.floor_seconds:.3g} us without "
+                "tensor cores"
+            )
+        return "\n".join([*lines, *map(str, self.kernels)])
+
+
+def _sizes(launched: tuple[int, int, int]) -> str:
+    extents: tuple[int, ...] = launched
+    while len(extents) > 1 and extents[-1] == 1:
+        extents = extents[:-1]
+    return " x ".join(map(str, extents)) + (f" = {prod(extents)}" if len(extents) > 1 else "")

@@ -1,0 +1,78 @@
+"""Gathers a report of what the linker, the disassembler, the launches and the GPU say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mlir import ir
+
+from ..codegen import link
+from ..errors import TilewrightError
+from ..host import KernelLaunch
+from ..sass import disassemble
+from . import KernelReport, Machine, Report
+from .instructions import count_ptx, count_sass
+from .occupancy import occupancy_of
+from .work import work_of
+
+__all__ = ["make_report"]
+
+# Multiply-adds of float32 that a multiprocessor begins in a clock, by compute capability.
+_LANES = {75: 64, 80: 64}
+
+
+def make_report(
+    name: str,
+    ptx: str,
+    arch: str,
+    launches: Sequence[KernelLaunch],
+    linalg: ir.Module,
+    shapes: Sequence[Sequence[int]],
+    itemsizes: Sequence[int],
+) -> Report:
+    """The report of a function for `arch` whose call makes `launches`; `linalg`, its module there, is changed."""
+    linked = link(ptx, arch)
+    meant = count_ptx(ptx)
+    try:
+        found = count_sass(disassemble(linked.image))
+    except TilewrightError:  # no disassembler is installed
+        found = None
+    kernels = []
+    for launch in launches:
+        resources = linked.resources[launch.kernel]
+        in_ptx = meant.get(launch.kernel, Counter())
+        in_sass = None if found is None else found.get(launch.kernel, Counter())
+        block = launch.block[0] * launch.block[1] * launch.block[2]
+        kernels.append(
+            KernelReport(
+                launch=launch,
+                registers=resources.registers,
+                spills=resources.spill_store_bytes + resources.spill_load_bytes,
+                occupancy=occupancy_of(arch, block, resources.registers, launch.shared_bytes),
+                instructions={
+                    kind: (in_ptx[kind], None if in_sass is None else in_sass[kind])
+                    for kind in {*in_ptx, *(in_sass or ())}
+                },
+                notes=tuple(note for kernel, note in linked.notes if kernel in ("", launch.kernel)),
+            )
+        )
+    return Report(name, tuple(kernels), work_of(linalg, name, shapes, itemsizes), _machine(arch))
+
+
+def _machine(arch: str) -> Machine | None:
+    """The first GPU, if the code is for it."""
+    from ..runtime import cuda
+    from ..runtime.module import runs_on
+
+    device = cuda(0)
+    if not device.exist or not runs_on(arch, device.compute_capability):
+        return None
+    major, minor = device.compute_capability
+    lanes = _LANES.get(10 * major + minor, 128)
+    clock = 1e3 * device.attribute("CLOCK_RATE")
+    # Two transfers a clock over the bus.
+    memory = 2e3 * device.attribute("MEMORY_CLOCK_RATE") * device.attribute("GLOBAL_MEMORY_BUS_WIDTH") / 8
+    if not memory:
+        return None
+    return Machine(device.device_name, 2 * lanes * clock * device.multi_processor_count, memory)

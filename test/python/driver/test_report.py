@@ -1,0 +1,85 @@
+"""What `Function.report` says of kernels that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import schedules, te
+from tilewright.report import Machine, Report
+from tilewright.report.occupancy import occupancy_of
+from tilewright.report.work import Work
+from tilewright.sass import find_disassembler
+
+CUDA = "cuda -arch=sm_90a"
+
+
+def test_matrix_product() -> None:
+    func = tw.build(*schedules.sgemm(1024, 512, 256, parts=1), target=CUDA, name="sgemm")
+    report = func.report()
+    # The stage that stores adds 0.
+    assert report.work == Work(2 * 1024 * 512 * 256 + 1024 * 512, 4 * (1024 * 256 + 256 * 512 + 1024 * 512))
+    (kernel,) = report.kernels
+    assert kernel.launch == func.launch_config().launches[0]
+    assert kernel.spills == 0 and kernel.notes == ()
+    assert kernel.occupancy is not None and kernel.occupancy.limit == "registers"
+    assert kernel.instructions["barrier"][0] == func.ptx.count("barrier.sync") + func.ptx.count("bar.sync")
+    assert "global store, 16 bytes" in kernel.instructions
+    text = str(report).splitlines()
+    assert text[0] == "sgemm: 269 M operations, 3.67 MB at the least, 73.3 operations a byte"
+    assert text[1] == "sgemm_kernel0: grid 4 x 8 = 32, block 16 x 16 = 256, 16640 bytes of shared memory"
+
+
+@pytest.mark.skipif(find_disassembler() is None, reason="no disassembler is installed")
+def test_machine_code_is_counted() -> None:
+    func = tw.build(*schedules.sgemm(256, 256, 256), target=CUDA, name="sgemm")
+    meant, found = func.report().kernels[0].instructions["multiply-add"]
+    assert meant > 500 and found is not None and found > 500
+
+
+def test_symbolic_extents() -> None:
+    n = te.var("n")
+    A = te.placeholder((n, 4), "float16", "A")
+    padded = te.compute((n + 2, 4), lambda i, j: te.if_then_else(i < n, A[i, j], te.const(0, "float16")), name="padded")
+    B = te.compute((n, 4), lambda i, j: padded[i + 1, j] * padded[i + 2, j], name="B")
+    s = te.create_schedule(B.op)
+    for stage in (padded, B):
+        s[stage].bind(s[stage].fuse(*s[stage].op.axis), te.thread_axis("blockIdx.x"))
+    func = tw.build(s, [A, B], target=CUDA, name="products")
+    report = func.report(np.empty((10, 4), "float16"), np.empty((10, 4), "float16"))
+    assert report.work == Work(operations=40, bytes=2 * 80)
+    assert [kernel.launch.grid[0] for kernel in report.kernels] == [48, 40]
+
+
+def test_no_kernels() -> None:
+    A = te.placeholder((4,), name="A")
+    B = te.compute((4,), lambda i: A[i] + 1, name="B")
+    func = tw.build(te.create_schedule(B.op), [A, B], target="cpu", name="increment")
+    with pytest.raises(tw.TilewrightError) as error:
+        func.report()
+    assert str(error.value) == "increment is compiled for cpu, and only target cuda makes a ptx"
+
+
+def test_occupancy() -> None:
+    # The figures of CUDA's occupancy calculator.
+    for threads, registers, shared, blocks, limit in (
+        (1024, 32, 0, 2, "threads"),
+        (256, 128, 0, 2, "registers"),
+        (96, 255, 0, 2, "registers"),
+        (32, 16, 0, 32, "blocks"),
+        (64, 32, 227 * 1024, 1, "shared memory"),
+    ):
+        found = occupancy_of("sm_90a", threads, registers, shared)
+        assert found is not None and (found.blocks, found.limit) == (blocks, limit)
+    assert occupancy_of("sm_110", 32, 32, 0) is None
+
+
+def test_roofline() -> None:
+    machine = Machine("a GPU", 60e12, 4e12)
+    copying, multiplying = Work(10**9, 4 * 10**9), Work(6 * 10**11, 10**8)
+    assert Report("f", (), copying, machine).bound == "memory"
+    assert Report("f", (), copying, machine).floor_seconds == pytest.approx(1e-3)
+    assert Report("f", (), multiplying, machine).bound == "arithmetic"
+    assert Report("f", (), multiplying, machine).floor_seconds == pytest.approx(1e-2)
+    assert Report("f", (), copying, None).bound is None and Report("f", (), None, machine).floor_seconds is None
