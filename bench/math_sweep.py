@@ -1,8 +1,8 @@
 """How far the functions of te are off on a GPU: all of them on each of the 2^32 floats.
 
-`python bench/math_sweep.py OUT.json [function ...]`: the largest error of each function in units of the last place of the
-result that torch computes in float64, with the argument that has it, and how many infinities, NaNs and signed zeros are
-not as they should be. Figures that are claimed stand in bench/results/ with the command, commit and device.
+`python bench/math_sweep.py OUT.json [function ...]`: the largest error of each function in units of the last place of
+the result that torch computes in float64, with the argument that has it, and how many infinities, NaNs and signed zeros
+are not as they should be. Figures that are claimed stand in bench/results/ with the command, commit and device.
 """
 
 from __future__ import annotations
