@@ -265,9 +265,12 @@ class BodyEmitter:
         if name in _PREDICATES:
             return _PREDICATES[name](*values)
         if name == "sigmoid":
-            one = arith.constant(mlir_type(dtype), constant_attr(1.0, dtype))
-            power = math.exp(arith.negf(*values, fastmath=self._fast), fastmath=self._fast)
-            return arith.divf(one, arith.addf(one, power, fastmath=self._fast), fastmath=self._fast)
+            # Of a negative x as e^x / (1 + e^x): e^-x could overflow where the result is small, but not yet zero.
+            zero, one = (arith.constant(mlir_type(dtype), constant_attr(number, dtype)) for number in (0.0, 1.0))
+            (x,) = values
+            power = math.exp(arith.negf(math.absf(x, fastmath=self._fast), fastmath=self._fast), fastmath=self._fast)
+            above = arith.select(arith.cmpf(arith.CmpFPredicate.OLT, x, zero), power, one)
+            return arith.divf(above, arith.addf(one, power, fastmath=self._fast), fastmath=self._fast)
         return _MATH[name](*values, fastmath=self._fast)
 
     def _unsigned_power(self, values: list[ir.Value], dtype: DType) -> ir.Value:

@@ -172,7 +172,6 @@ def test_predicates(dtype: str) -> None:
 
 def test_sigmoid() -> None:
     x = samples("float32", 1 << 14, 8)
-    x[x < -87] = 0  # e^-x overflows where the sigmoid is subnormal
     assert_within(3.0, compute(te.sigmoid, x), 1 / (1 + np.exp(-x.astype(Exact))), x)
 
 

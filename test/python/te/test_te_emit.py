@@ -329,8 +329,11 @@ def test_function(name):
 
 def test_functions_of_several_ops():
     assert [line.split()[0] for line in ops("float32", te.sigmoid)] == [
+        "math.absf",
         "arith.negf",
         "math.exp",
+        "arith.cmpf",
+        "arith.select",
         "arith.addf",
         "arith.divf",
     ]
