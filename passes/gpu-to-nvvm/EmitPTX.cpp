@@ -9,6 +9,8 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -32,6 +34,24 @@ namespace tilewright {
 
 using namespace mlir;
 
+/// LLVM narrows divisions of small numbers to 16 bits. ptxas makes calls of those, and a call serialises the products of
+/// warpgroups around it; of 32 bits they are a few instructions.
+static void widenDivisions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *division = dyn_cast<llvm::BinaryOperator>(&instruction);
+      if (!division || !division->isIntDivRem() || !division->getType()->isIntegerTy() ||
+          division->getType()->getIntegerBitWidth() >= 32)
+        continue;
+      llvm::IRBuilder<> builder(division);
+      bool isSigned = division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
+      auto widen = [&](llvm::Value *value) { return builder.CreateIntCast(value, builder.getInt32Ty(), isSigned); };
+      llvm::Value *wide = builder.CreateBinOp(division->getOpcode(), widen(division->getOperand(0)), widen(division->getOperand(1)));
+      division->replaceAllUsesWith(builder.CreateTrunc(wide, division->getType()));
+      division->eraseFromParent();
+    }
+}
+
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
@@ -40,6 +60,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     FailureOr<llvm::TargetMachine *> machine = getOrCreateTargetMachine();
     if (failed(machine))
       return failure(); // which it has explained
+    widenDivisions(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

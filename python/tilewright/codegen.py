@@ -1,16 +1,26 @@
-"""The last two steps: PTX of a module at the nvvm stage by LLVM, and a cubin of PTX by nvJitLink, both in process."""
+"""The last two steps: PTX of a module at the nvvm stage by LLVM, and a cubin of PTX by nvJitLink, both in process.
+
+nvJitLink compiles PTX as something that may be linked to more, and then ptxas ignores `setmaxnreg`, by which roles hand
+out registers (note C7504). Such PTX goes through ptxas itself where that is installed.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import re
+import shutil
+import subprocess
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mlir import ir
 
 from .errors import CompileError, Diagnostic
 from .ir.diagnostics import MLIRError, describe, diagnostics_of
 
-__all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "link_cubin"]
+__all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "find_ptxas", "link", "link_cubin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +120,45 @@ def link_cubin(ptx: str, arch: str, options: LinkOptions | None = None) -> bytes
     return link(ptx, arch, options).image
 
 
+def find_ptxas() -> Path | None:
+    """ptxas on the PATH or, where there is none, that of NVIDIA's package on PyPI, which does not put it there."""
+    spec = importlib.util.find_spec("nvidia")
+    folders = [] if spec is None else [Path(root) / "cu13" / "bin" for root in spec.submodule_search_locations or ()]
+    for path in (None, os.pathsep.join(map(str, folders))):
+        found = shutil.which("ptxas", path=path)
+        if found is not None:
+            return Path(found)
+    return None
+
+
+def _assemble(ptxas: Path, ptx: str, arch: str, options: LinkOptions) -> Cubin:
+    """A cubin by ptxas itself, which sees the whole program."""
+    arguments = [argument.removeprefix("-Xptxas=") for argument in options.arguments(arch)]
+    arguments[arguments.index("-verbose")] = "--verbose"  # the same, spelt otherwise
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "kernels.ptx", Path(folder) / "kernels.cubin"
+        source.write_text(ptx)
+        run = subprocess.run(
+            [str(ptxas), *arguments, str(source), "-o", str(target)],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        log = (run.stdout + run.stderr).strip().replace(str(source), "kernels.ptx")
+        if run.returncode != 0:
+            raise CompileError(f"ptxas refused the PTX for {arch}:\n{log}", stage="cubin")
+        return Cubin(target.read_bytes(), _resources(log), log)
+
+
 def link(ptx: str, arch: str, options: LinkOptions | None = None) -> Cubin:
-    """Links `ptx` to a cubin for `arch` with nvJitLink.
+    """Links `ptx` to a cubin for `arch` with nvJitLink; by ptxas, if it is installed, where `ptx` hands out registers.
 
     Raises CompileError (stage "cubin") with the linker's log where it refuses the PTX or the architecture, and where
     the linker's library is not installed.
     """
+    ptxas = find_ptxas() if "setmaxnreg" in ptx else None
+    if ptxas is not None:
+        return _assemble(ptxas, ptx, arch, options or LinkOptions())
     try:
         from cuda.bindings import nvjitlink  # pyright: ignore[reportAttributeAccessIssue]
     except ImportError as error:

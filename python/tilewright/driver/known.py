@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..codegen import LinkOptions
+from ..codegen import LinkOptions, find_ptxas
 from ..ir import compiler_identity, library
 from .pipeline import PATHS, Lowering, pipeline_text
 
@@ -42,7 +42,9 @@ def _versions() -> str:
 
     version = library().tilewrightVersion
     version.restype = ctypes.c_char_p
-    return f"{version().decode()}\n{compiler_identity()}{_linker_version()}"
+    ptxas = find_ptxas()
+    assembler = "" if ptxas is None else f"{ptxas} {ptxas.stat().st_mtime_ns}"
+    return f"{version().decode()}\n{compiler_identity()}{_linker_version()}{assembler}"
 
 
 def _text(lowering: Lowering, *, locations: bool) -> str:
