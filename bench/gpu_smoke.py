@@ -124,7 +124,7 @@ def program(arch: str, block: int = 256, shared: int = 0) -> CudaProgram:
         PassManager.parse("builtin.module(tilewright-pipeline{from=gpu to=host})").run(module.operation)
         function = next(op for op in module.body.operations if "tilewright.kernels" in op.attributes)
         signature = Signature.from_function(function.operation, DeviceKind.CUDA)
-        return CudaProgram(cubin_for(arch), HostProgram(module), signature, arch)
+        return CudaProgram(HostProgram(module, cubins={arch: cubin_for(arch)}), signature)
 
 
 def inputs(n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 #define TILEWRIGHT_PASSES_PASSES_H
 
 #include "passes/PassSupport.h"
+#include "passes/Pipelines.h"
 
 namespace tilewright {
 #define GEN_PASS_DECL

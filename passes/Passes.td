@@ -13,6 +13,7 @@ include "passes/kernel-math/Passes.td"
 include "passes/tile-to-nvvm/Passes.td"
 include "passes/gpu-to-nvvm/Passes.td"
 include "passes/gpu-to-host/Passes.td"
+include "passes/host-to-ffi/Passes.td"
 include "passes/gpu-to-sim/Passes.td"
 
 #endif // TILEWRIGHT_PASSES

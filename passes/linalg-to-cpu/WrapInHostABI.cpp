@@ -73,6 +73,14 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, 0, 32)));
   ret->erase();
 
+  // What the functions that check the arguments want to know of them (convert-host-to-ffi).
+  SmallVector<Attribute> described;
+  for (BlockArgument argument : entry.getArguments()) {
+    NamedAttrList attributes(func.getArgAttrDict(argument.getArgNumber()));
+    attributes.set("type", TypeAttr::get(argument.getType()));
+    described.push_back(attributes.getDictionary(context));
+  }
+
   SmallVector<Value> arguments(entry.getArguments());
   Value abi[4];
   for (Value &value : abi)
@@ -88,6 +96,8 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   }
   entry.eraseArguments(0, arguments.size());
   func.setFunctionType(builder.getFunctionType({pointer, pointer, pointer, pointer}, {i32}));
+  func->setAttr("tilewright.arguments", builder.getArrayAttr(described));
+  func->setAttr("tilewright.kernels", builder.getArrayAttr({}));
   func.setAllArgAttrs(ArrayRef<DictionaryAttr>(SmallVector<DictionaryAttr>(4, builder.getDictionaryAttr({}))));
   func.setPublic();
 

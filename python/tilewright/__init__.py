@@ -14,6 +14,7 @@ from .target import Target
 
 if TYPE_CHECKING:
     from . import nd, runtime, testing, tir, transform
+    from .export import export_header, export_library, export_object
     from .runtime import (
         Device,
         Event,
@@ -47,6 +48,9 @@ __all__ = [
     "cuda",
     "current_stream",
     "device",
+    "export_header",
+    "export_library",
+    "export_object",
     "gpu",
     "nd",
     "runtime",
@@ -76,6 +80,8 @@ def __getattr__(name: str) -> object:
         return import_module(f".{name}", __name__)
     if name == "device":
         return import_module(".runtime.device", __name__).device
+    if name in ("export_header", "export_library", "export_object"):
+        return getattr(import_module(".export", __name__), name)
     if name in _RUNTIME:
         return getattr(import_module(".runtime", __name__), name)
     return _missing(name)

@@ -122,8 +122,7 @@ REPLACEMENTS = {
     "transform.module_pass": _PASSES,
     "transform.Pass": _PASSES,
     "transform.PassInfo": _PASSES,
-    "Function.export_library": _FILES,
-    "Function.save": _FILES,
+    "Function.save": "f.export_library, tw.export_object",
     "Function.import_module": "a built function for each program",
 }
 """By TVM's name without "tvm.": what to use in its place. `Function` is what tvm.build returns."""

@@ -8,18 +8,25 @@ the recorder here are all launchers.
 from __future__ import annotations
 
 import ctypes
+import io
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 from mlir.execution_engine import ExecutionEngine
+from mlir.passmanager import PassManager
 
 from .ir import library
 from .ir.jit import lookup
 
-__all__ = ["CONFIG_SIZE", "HostProgram", "KernelLaunch", "Launcher"]
+if TYPE_CHECKING:
+    import tvm_ffi
+
+__all__ = ["CONFIG_SIZE", "HostFunction", "HostProgram", "KernelLaunch", "Launcher"]
 
 CONFIG_SIZE = 7
 
@@ -31,8 +38,11 @@ _LaunchFunction = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_int32,
 )
-_HostFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+HostFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SizeFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+_TARGETS = ("cuda", "cpu", "sim")
 
 
 class Launcher(ctypes.Structure):
@@ -76,6 +86,33 @@ class KernelLaunch:
         return "\n".join(lines)
 
 
+_STATE_OFFSET = 48  # of the state in TilewrightProgram (runtime/host/ABI.h)
+
+
+@cache
+def _run_functions() -> dict[str, Any]:
+    """What runs a TilewrightProgram, by target."""
+    loaded = library()
+    found = {"cuda": loaded.tilewrightHostRunCuda, "sim": loaded.tilewrightSimRun}
+    for function in found.values():
+        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+    return found
+
+
+def _unload(program: int, engine: ExecutionEngine) -> None:
+    unload = library().tilewrightHostUnloadCuda
+    unload.argtypes, unload.restype = (ctypes.c_void_p,), None
+    unload(program)
+    del engine
+
+
+def bytecode(module: ir.Module) -> bytes:
+    """The module, for `ir.Module.parse` to make a copy of."""
+    stream = io.BytesIO()
+    module.operation.write_bytecode(stream)
+    return stream.getvalue()
+
+
 @cache
 def _record_launch() -> int:
     return ctypes.cast(library().tilewrightRecordLaunch, ctypes.c_void_p).value or 0
@@ -88,12 +125,24 @@ class HostProgram:
     holds several. Shapes are flat: the extents of all arguments in order, numbers and symbols alike. All methods may
     be called from many threads.
 
+    Beside the program itself it compiles the function of tvm-ffi's ABI (the pass convert-host-to-ffi), which checks its
+    arguments and then runs the program on `target`: "cuda" with the `cubins` by architecture, "cpu", or "sim", for
+    which `attach` says with which simulator.
+
     >>> program = HostProgram(module)                     # doctest: +SKIP
     >>> program.launch_config([1024, 1024, 1024, 1024])   # doctest: +SKIP
     (KernelLaunch(kernel='mmult_kernel0', grid=(32, 32, 1), block=(32, 32, 1), shared_bytes=8192, origin={...}),)
     """
 
-    def __init__(self, module: ir.Module, name: str | None = None) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        name: str | None = None,
+        target: str = "cuda",
+        cubins: Mapping[str, bytes] | None = None,
+    ) -> None:
+        if target not in _TARGETS:
+            raise ValueError(f"expected a target of {', '.join(_TARGETS)}, got {target!r}")
         function = self._find(module, name)
         self.name: str = ir.StringAttr(function.attributes["sym_name"]).value
         self.kernels: tuple[str, ...] = tuple(
@@ -104,9 +153,11 @@ class HostProgram:
         self._argument_count = len(types)
         self._extent_count = sum(type.rank for type in types)
         self._origins = self._launch_origins(function)
+        self.target, self.cubins = target, dict(cubins or {})
         self._module = module
         self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
+        self._state = 0
 
     @staticmethod
     def _find(module: ir.Module, name: str | None) -> ir.Operation:
@@ -136,15 +187,97 @@ class HostProgram:
         function.walk(visit, ir.WalkOrder.POST_ORDER)
         return origins
 
+    def ffi_module(self, *, export: bool = False) -> ir.Module:
+        """The module that is compiled: the program, and the functions of tvm-ffi's ABI around it. With `export` they
+        alone can be seen from outside, as in an exported library."""
+        with self._module.context:
+            module = ir.Module.parse(bytecode(self._module))
+            if self.cubins:
+                images = {arch: ir.StringAttr.get(image) for arch, image in self.cubins.items()}
+                self._find(module, self.name).attributes["tilewright.cubins"] = ir.DictAttr.get(images)
+            options = f"target={self.target}" + (" export=true" if export else "")
+            PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})").run(module.operation)
+            return module
+
     def _compile(self) -> None:
+        from .runtime.ffi import run_time_symbols
+
         with self._lock:
             if self._engine is not None:
                 return
-            # A handful of integer operations: what matters is the time to compile, not theirs.
-            engine = ExecutionEngine(self._module, opt_level=1)
-            self._call = _HostFunction(lookup(engine, self.name))
+            # For a GPU a handful of integer operations: what matters is the time to compile, not theirs.
+            engine = ExecutionEngine(self.ffi_module(), opt_level=3 if self.target == "cpu" else 1)
+            for symbol, address in run_time_symbols().items():
+                engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+            self._call = HostFunction(lookup(engine, self.name))
             self._workspace_bytes = _SizeFunction(lookup(engine, f"{self.name}_workspace_bytes"))
+            self._entry = lookup(engine, f"{self.name}_call")
+            self._safe_call = lookup(engine, f"__tvm_ffi_{self.name}")
+            self._program = 0
+            if self.target != "cpu":
+                self._program = lookup(engine, f"{self.name}_program")
+                ctypes.c_void_p.from_address(self._program + _STATE_OFFSET).value = self._state or None
+            if self.target == "cuda":
+                weakref.finalize(self, _unload, self._program, engine).atexit = False
             self._engine = engine
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is machine code already; what needs it makes it otherwise."""
+        return self._engine is not None
+
+    @property
+    def engine(self) -> ExecutionEngine:
+        """What the compiled functions live in."""
+        if self._engine is None:
+            self._compile()
+        assert self._engine is not None
+        return self._engine
+
+    @property
+    def entry(self) -> int:
+        """The address of `i32 (stream: void**, args: TVMFFIAny*, count: i32)`, which checks and runs."""
+        return self.engine and self._entry
+
+    @property
+    def safe_call(self) -> int:
+        """The address of the function of tvm-ffi's ABI."""
+        return self.engine and self._safe_call
+
+    @property
+    def program(self) -> int:
+        """The address of the TilewrightProgram, 0 for target cpu."""
+        return self.engine and self._program
+
+    @cached_property
+    def ffi(self) -> tvm_ffi.Function:
+        """The function of tvm-ffi's ABI, as tvm-ffi's Python package has functions; it keeps the program alive."""
+        from .runtime.ffi import register_errors
+
+        register_errors()
+        import tvm_ffi
+
+        return tvm_ffi.Function.__from_extern_c__(self.safe_call, keep_alive_object=self)
+
+    def attach(self, simulator: int) -> None:
+        """Which simulator runs a program of target "sim"."""
+        self._state = simulator
+
+    def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int = 0) -> None:
+        """Runs the program on checked arguments, on the GPU of that number and on that stream.
+
+        Raises what the launches raise: DriverError, LaunchError, SimulationError.
+        """
+        if self.target == "cpu":
+            code = self.call(data, shape, 0, 0)
+        else:
+            run = _run_functions()[self.target]
+            addresses, extents = (ctypes.c_void_p * len(data))(*data), self._extents(shape)
+            code = run(self.program, ctypes.byref(ctypes.c_void_p(stream)), device, addresses, extents)
+        if code:
+            from .runtime.ffi import raise_error
+
+            raise_error()
 
     def call(self, data: Sequence[int], shape: Sequence[int], workspace: int, launcher: Launcher | int) -> int:
         """Runs the program: the arguments' addresses, their extents, the workspace's address (0 if it takes none) and

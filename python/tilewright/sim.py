@@ -8,7 +8,6 @@ accesses out of bounds, reads of memory that nothing wrote, races on shared memo
 from __future__ import annotations
 
 import ctypes
-import io
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +21,7 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from .errors import SimulationError
-from .host import CONFIG_SIZE, Launcher
+from .host import CONFIG_SIZE, Launcher, bytecode
 from .ir import library
 from .ir.diagnostics import MLIRError
 from .ir.jit import lookup
@@ -100,6 +99,7 @@ class Simulator:
         for name in self.kernels:
             parts = (lookup(self._engine, name + suffix) for suffix in ("", "_info", "_arguments"))
             runtime.tilewrightSimAddKernel(self._handle, name.encode(), *parts)
+        self.handle: int = self._handle
         launch = ctypes.cast(runtime.tilewrightSimLaunch, ctypes.c_void_p).value
         self.launcher = Launcher(self._handle, launch)
 
@@ -165,7 +165,7 @@ def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None =
     """
     names = _kernel_names(module) if kernels is None else list(kernels)
     with module.context:
-        copy = ir.Module.parse(_bytecode(module))
+        copy = ir.Module.parse(bytecode(module))
         manager = PassManager.parse(f"builtin.module(gpu-to-sim{{checks={str(checks).lower()}}})")
         try:
             manager.run(copy.operation)
@@ -174,9 +174,3 @@ def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None =
 
             raise compile_error("compiling for the simulator", "sim", error) from None
         return Simulator(copy, names, checks)
-
-
-def _bytecode(module: ir.Module) -> bytes:
-    stream = io.BytesIO()
-    module.operation.write_bytecode(stream)
-    return stream.getvalue()

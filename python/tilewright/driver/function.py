@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,9 @@ from .pipeline import Lowering
 from .programs import Program, make_program
 
 if TYPE_CHECKING:
-    from ..host import KernelLaunch
+    import tvm_ffi
+
+    from ..host import HostProgram, KernelLaunch
     from ..report import Report
     from ..runtime import Signature, Timing
     from .tvm import DeviceModule
@@ -86,6 +90,24 @@ class LaunchConfig:
         return self._only().origin
 
 
+class _FirstCall:
+    """What a function is called by until it is: who only builds one does not wait for the run time."""
+
+    __slots__ = ("_function", "_program")
+
+    def __init__(self, function: Function, program: Program) -> None:
+        self._function, self._program = weakref.ref(function), program
+
+    def __call__(self, *arrays: object, **options: object) -> None:
+        from ..runtime.caller import make_caller
+
+        caller = make_caller(self._program)
+        function = self._function()
+        if function is not None:
+            function.__call__ = caller
+        caller(*arrays, **options)
+
+
 class Function:
     """A compiled program. Call it with one array for each argument; it writes those of the outputs.
 
@@ -93,9 +115,28 @@ class Function:
     computes: on this machine for "cpu" and "sim", on the GPU for "cuda". A call on a GPU does not wait for the kernels.
     """
 
+    # A call goes straight to the builtin that stands here, without a Python frame between.
+    __slots__ = {
+        "__call__": """Runs the program on the arrays; on a GPU, on `stream` or else on the arrays' own current one.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For arrays that do not fit, before anything runs.
+        LaunchError
+            Where there is no driver or GPU, or the launch fails.
+        SimulationError
+            On the simulator, for what it finds in the kernel.
+        """,
+        "__weakref__": "",
+        "_lowering": "",
+        "_program": "",
+    }
+
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self._program: Program = make_program(lowering)
+        self.__call__: Callable[..., None] = _FirstCall(self, self._program)
 
     @property
     def name(self) -> str:
@@ -131,19 +172,30 @@ class Function:
     def __repr__(self) -> str:
         return f"<tilewright.Function {self.signature} for {self.target}>"
 
-    def __call__(self, *arrays: object, stream: object = None) -> None:
-        """Runs the program on the arrays; on a GPU, on `stream` or else on the arrays' own current one.
+    @property
+    def ffi(self) -> tvm_ffi.Function:
+        """The compiled function for any user of tvm-ffi: it takes tensors of torch, NumPy, JAX and of tvm-ffi itself,
+        from Python, C++ and Rust, and runs on the stream of tvm-ffi's environment.
 
-        Raises
-        ------
-        TypeError, ValueError
-            For arrays that do not fit, before anything runs.
-        LaunchError
-            Where there is no driver or GPU, or the launch fails.
-        SimulationError
-            On the simulator, for what it finds in the kernel.
+        >>> mmult.ffi(a, b, c)                                          # doctest: +SKIP
+        >>> tvm_ffi.register_global_func("mmult", mmult.ffi)            # doctest: +SKIP
         """
-        self._program(*arrays, stream=stream)
+        return self._program.host.ffi
+
+    # ------------------------------------------------------------------ export
+
+    def export_library(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes the function as a shared library: `tw.export_library([self], path)`, with its options.
+
+        >>> mmult.export_library("mmult.so", architectures=["sm_80", "sm_90a"])     # doctest: +SKIP
+        """
+        from ..export import export_library
+
+        export_library([self], path, **options)
+
+    def host_program(self, architectures: Sequence[str] = ()) -> HostProgram:
+        """The compiled host function, with kernels for these architectures beside the target's own."""
+        return self._program.for_architectures(architectures)
 
     # ------------------------------------------------------------------ inspection
 

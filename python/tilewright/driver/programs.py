@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from ctypes import addressof, create_string_buffer
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, Protocol
 
 from mlir import ir
 
+from ..target import Target
 from .known import find, keep
-from .pipeline import Lowering
+from .pipeline import Lowering, pipeline_text, run_passes
 
 if TYPE_CHECKING:
     from ..host import HostProgram, KernelLaunch
     from ..runtime import CudaProgram, Signature
 
 __all__ = ["Program", "make_program"]
-
-WORKSPACE_ALIGNMENT = 256
 
 
 class Program(Protocol):
@@ -35,12 +32,21 @@ class Program(Protocol):
         """The arguments."""
         ...
 
+    @property
+    def host(self) -> HostProgram:
+        """The compiled host function."""
+        ...
+
     def __call__(self, *arrays: object, stream: object = None) -> None:
         """Runs the program."""
         ...
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         """The launches that a call with these extents makes."""
+        ...
+
+    def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
+        """The host function with kernels for these GPUs too."""
         ...
 
 
@@ -85,7 +91,12 @@ class _Cuda:
     def _host(self) -> HostProgram:
         from ..host import HostProgram
 
-        return HostProgram(self._lowering.reach("host"), self._lowering.name)
+        arch = self._lowering.target.arch or ""
+        return HostProgram(self._lowering.reach("host"), self._lowering.name, "cuda", {arch: self.cubin})
+
+    @property
+    def host(self) -> HostProgram:
+        return self._host
 
     @property
     def signature(self) -> Signature:
@@ -101,13 +112,28 @@ class _Cuda:
     def _program(self) -> CudaProgram:
         from ..runtime import CudaProgram
 
-        return CudaProgram(self.cubin, self._host, self.signature, self._lowering.target.arch or "")
+        return CudaProgram(self._host, self.signature)
+
+    def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
+        from .. import codegen
+        from ..host import HostProgram
+
+        cubins = dict(self.host.cubins)
+        for arch in architectures:
+            if arch in cubins:
+                continue
+            target = Target("cuda", arch=arch)
+            kernels = self._lowering.copy_of("gpu")
+            doing = f"compiling {self.entry_name} for {arch}"
+            run_passes(kernels, pipeline_text("gpu", "nvvm", target), doing, "nvvm")
+            cubins[arch] = codegen.link_cubin(codegen.emit_ptx(kernels), arch)
+        return HostProgram(self._lowering.reach("host"), self._lowering.name, "cuda", cubins)
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         self._program(*arrays, stream=stream)
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
-        return self._host.launch_config(extents)
+        return self.host.launch_config(extents)
 
 
 class _Sim:
@@ -119,37 +145,24 @@ class _Sim:
         from ..sim import compile_sim
 
         kernels = lowering.reach("gpu")
-        self._host = HostProgram(lowering.reach("host"), lowering.name)
+        self.host = HostProgram(lowering.reach("host"), lowering.name, "sim")
         with lowering.timed("sim"):
-            self._simulator = compile_sim(kernels, lowering.target.checks, self._host.kernels)
-        self.entry_name = self._host.name
+            self._simulator = compile_sim(kernels, lowering.target.checks, self.host.kernels)
+        self.host.attach(self._simulator.handle)
+        self.entry_name = self.host.name
         self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
 
-    def __call__(self, *arrays: object, stream: object = None) -> None:
-        from ..errors import LaunchError
-        from ..sim import Buffer
+    def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
+        if architectures:
+            raise ValueError(f"expected no GPU architectures for target sim, got {', '.join(architectures)}")
+        return self.host
 
+    def __call__(self, *arrays: object, stream: object = None) -> None:
         bound = self.signature.bind(arrays, stream)
-        buffers, at = [], 0
-        for argument, address in zip(self.signature.arguments, bound.data):
-            extents = bound.shape[at : at + len(argument.shape)]
-            at += len(argument.shape)
-            buffers.append(
-                Buffer(argument.name, address, prod(extents) * argument.itemsize, written=not argument.output)
-            )
-        size = self._host.workspace_bytes(bound.shape)
-        memory = create_string_buffer(size + WORKSPACE_ALIGNMENT) if size else None
-        workspace = 0
-        if memory is not None:
-            workspace = -(-addressof(memory) // WORKSPACE_ALIGNMENT) * WORKSPACE_ALIGNMENT
-            buffers.append(Buffer("the workspace", workspace, size, written=False))
-        with self._simulator.call(buffers):
-            code = self._host.call(bound.data, bound.shape, workspace, self._simulator.launcher)
-        if code:  # what was found has been raised by now
-            raise LaunchError(f"{self.signature}: the simulator returned {code}")
+        self.host.run(bound.data, bound.shape)
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
-        return self._host.launch_config(extents)
+        return self.host.launch_config(extents)
 
 
 class _CPU:
@@ -161,13 +174,18 @@ class _CPU:
 
         module = lowering.reach("linalg")
         with lowering.timed("cpu"):
-            self._program = compile_cpu(module, lowering.name)
-        self.entry_name = self._program.name
+            self.host = compile_cpu(module, lowering.name)
+        self.entry_name = self.host.name
         self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
+
+    def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
+        if architectures:
+            raise ValueError(f"expected no GPU architectures for target cpu, got {', '.join(architectures)}")
+        return self.host
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         bound = self.signature.bind(arrays, stream)
-        self._program.call(bound.data, bound.shape)
+        self.host.run(bound.data, bound.shape)
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return ()

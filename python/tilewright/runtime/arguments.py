@@ -7,15 +7,18 @@ expected and what was given.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..ir import library
 from . import dlpack
 from .device import Device, DeviceKind, cpu, cuda
+from .ffi import TYPE_DLTENSOR, Any_
 from .ndarray import NDArray, is_row_major
 from .stream import Event, Stream, as_stream, stream_of_arrays
 
@@ -83,20 +86,23 @@ class Bound:
 
 @dataclass(slots=True)
 class _Array:
-    """What is known of an array that was given: strides have the unit `unit`, None are row-major."""
+    """What is known of an array that was given, as DLPack puts it: strides are in elements, None are row-major; the
+    dtype is code, bits and lanes; the device is kind and index."""
 
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
-    unit: int
-    dtype: str
-    device: str
-    index: int
+    dtype: tuple[int, int, int]
+    device: tuple[int, int]
     read_only: bool
 
 
 class _Refused(Exception):
-    """An object that no array can be read from, with the reason."""
+    """An object that no array can be read from, with the reason. `layout`: it is the array's layout."""
+
+    def __init__(self, message: str, layout: bool = False) -> None:
+        super().__init__(message)
+        self.layout = layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,32 +169,39 @@ class Signature:
         """
         expected = self.arguments
         if len(arrays) != len(expected):
-            raise TypeError(f"{self}: expected {len(expected)} arguments, got {len(arrays)}")
+            _check(self, [], len(arrays))
         device, launch_stream = cpu(), None
         if self.device_kind is DeviceKind.CUDA:
             device = self._device_of(arrays)
             if stream is None:
                 launch_stream = stream_of_arrays(tuple(arrays), device)
             else:
-                try:
-                    launch_stream = as_stream(stream, device)
-                except (TypeError, ValueError) as error:
-                    raise type(error)(f"{self}: {error}") from None
+                launch_stream = self.stream(stream, device)
         elif stream is not None:
             raise TypeError(f"{self}: expected no stream for arrays on the {self.device_kind}, got one")
 
         bound = Bound([], [], device, launch_stream)
-        symbols: dict[str, tuple[int, str, int]] = {}
-        for position, (array, argument) in enumerate(zip(arrays, expected)):
+        found: list[_Array] = []
+        for position, array in enumerate(arrays):
             try:
-                found = self._read(array, bound)
+                found.append(self._read(array, bound))
             except _Refused as error:
-                self._fail(TypeError, position, str(error))
-            self._check(position, argument, found, bound, symbols)
-            bound.data.append(found.address)
-            bound.shape.extend(found.shape)
-        self._check_overlap(bound)
+                _check(self, found, len(found), partial=True)  # what is wrong before it is told before it
+                kind = ValueError if error.layout else TypeError
+                text = str(error).replace("%dtype", expected[position].dtype)
+                self._fail(kind, position, text)
+        _check(self, found, len(found))
+        for array in found:
+            bound.data.append(array.address)
+            bound.shape.extend(array.shape)
         return bound
+
+    def stream(self, stream: object, device: Device) -> Stream:
+        """The stream that a caller gave."""
+        try:
+            return as_stream(stream, device)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self}: {error}") from None
 
     def _device_of(self, arrays: Sequence[object]) -> Device:
         """The GPU that the call runs on: that of the first array on one. If it is wrong, an array's check says so."""
@@ -211,19 +224,17 @@ class Signature:
         bound.keep.append(array)
         if isinstance(array, NDArray):
             bound.arrays.append(array)
-            device = array.device
-            return _Array(
-                array.address, array.shape, None, 1, array.dtype.name, str(device.kind), device.index, array.read_only
-            )
+            device = (array.device.device_type, array.device.index)
+            return _Array(array.address, array.shape, None, _code_of(array.dtype.name), device, array.read_only)
         if isinstance(array, np.ndarray):
-            name = array.dtype.name
             if not array.dtype.isnative:
                 raise _Refused(f"expected the machine's own byte order, got dtype {array.dtype.str}")
             if array.dtype.hasobject or array.dtype.names is not None:
                 raise _Refused(f"expected an array of numbers, got dtype {array.dtype}")
             address = array.__array_interface__["data"][0]
+            strides = _in_elements(array.strides, array.shape, array.itemsize)
             return _Array(
-                address, array.shape, array.strides, array.itemsize, name, "cpu", 0, not array.flags.writeable
+                address, array.shape, strides, _code_of(array.dtype.name), (dlpack.CPU, 0), not array.flags.writeable
             )
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             return self._read_dlpack(array, bound)
@@ -244,12 +255,8 @@ class Signature:
                 f"expected an array that DLPack can hand over, got {type(array).__name__}: {error}"
             ) from error
         bound.keep.append(found.keep)
-        names = {dlpack.CPU: "cpu", dlpack.CUDA_HOST: "cpu", dlpack.CUDA: "cuda", dlpack.CUDA_MANAGED: "cuda"}
-        device = names.get(found.device_type) or dlpack.DEVICE_NAMES.get(
-            found.device_type, f"device {found.device_type}"
-        )
-        index = 0 if device == "cpu" else found.device_index
-        return _Array(found.address, found.shape, found.strides, 1, found.dtype, device, index, found.read_only)
+        device = (found.device_type, found.device_index)
+        return _Array(found.address, found.shape, found.strides, found.code, device, found.read_only)
 
     def _read_cuda_interface(self, interface: dict[str, Any], bound: Bound) -> _Array:
         try:
@@ -267,89 +274,121 @@ class Signature:
                 bound.stream.wait(source.record(Event(bound.device, timing=False)))
         strides = interface.get("strides")
         return _Array(
-            address or 0, shape, None if strides is None else tuple(strides), dtype.itemsize, dtype.name, "cuda",
-            bound.device.index, bool(read_only),
+            address or 0, shape, None if strides is None else _in_elements(tuple(strides), shape, dtype.itemsize),
+            _code_of(dtype.name), (dlpack.CUDA, bound.device.index), bool(read_only),
         )  # fmt: skip
 
-    # ------------------------------------------------------------------ checks
 
-    def _check(
-        self, position: int, argument: Argument, found: _Array, bound: Bound, symbols: dict[str, tuple[int, str, int]]
-    ) -> None:
-        def fail(kind: type[Exception], message: str) -> NoReturn:
-            self._fail(kind, position, message)
-
-        if found.dtype != argument.dtype:
-            fail(TypeError, f"expected dtype {argument.dtype}, got {found.dtype}")
-        if len(found.shape) != len(argument.shape):
-            fail(ValueError, f"expected {_count(len(argument.shape), 'dimension')}, got shape {found.shape}")
-        self._check_extents(argument, found, symbols, fail)
-        if found.device != str(self.device_kind):
-            fail(ValueError, f"expected an array on {self.device_kind}, got one on {found.device}")
-        if found.index != bound.device.index:
-            fail(ValueError, f"expected an array on {bound.device}, got one on {found.device}:{found.index}")
-        if found.strides is not None and not is_row_major(found.shape, found.strides, found.unit):
-            elements = tuple(stride / found.unit for stride in found.strides)
-            strides = tuple(int(stride) if stride.is_integer() else stride for stride in elements)
-            fail(ValueError, f"expected a row-major array, got strides {strides} for shape {found.shape}")
-        if found.address % argument.alignment and math.prod(found.shape):
-            fail(
-                ValueError,
-                f"expected memory aligned to {argument.alignment} bytes, "
-                f"got an address {found.address % argument.alignment} bytes past that",
-            )
-        if argument.output and found.read_only:
-            fail(ValueError, "expected a writable array, for the function writes it, got a read-only one")
-
-    def _check_extents(
-        self, argument: Argument, found: _Array, symbols: dict[str, tuple[int, str, int]],
-        fail: Callable[[type[Exception], str], NoReturn],
-    ) -> None:  # fmt: skip
-        for dim, (wanted, extent) in enumerate(zip(argument.shape, found.shape)):
-            if isinstance(wanted, int):
-                if extent != wanted:
-                    fail(ValueError, f"expected extent {wanted} in dimension {dim}, got shape {found.shape}")
-                continue
-            known = symbols.setdefault(wanted.name, (extent, argument.name, dim))
-            if known[0] != extent:
-                first = f"{wanted} = {known[0]}, as in dimension {known[2]} of {known[1]}"
-                fail(ValueError, f"expected extent {first}, in dimension {dim}, got shape {found.shape}")
-            if extent % wanted.divisible_by:
-                fail(
-                    ValueError,
-                    f"expected extent {wanted} in dimension {dim} to be divisible by {wanted.divisible_by}, "
-                    f"got shape {found.shape}",
-                )
-            if extent < wanted.minimum:
-                fail(
-                    ValueError,
-                    f"expected extent {wanted} in dimension {dim} to be at least {wanted.minimum}, "
-                    f"got shape {found.shape}",
-                )
-
-    def _check_overlap(self, bound: Bound) -> None:
-        """No output shares memory with another argument: kernels read and write in no order that would be right."""
-        ranges, extents = [], iter(bound.shape)
-        for argument, address in zip(self.arguments, bound.data):
-            size = math.prod(next(extents) for _ in argument.shape) * _itemsize(argument.dtype)
-            ranges.append((address, address + size))
-        for position, argument in enumerate(self.arguments):
-            if not argument.output:
-                continue
-            low, high = ranges[position]
-            for other, (first, last) in enumerate(ranges):
-                if other != position and max(low, first) < min(high, last):
-                    shared = min(high, last) - max(low, first)
-                    self._fail(
-                        ValueError,
-                        max(position, other),
-                        f"expected memory of its own beside {self.arguments[min(position, other)].name}, "
-                        f"for the function writes {argument.name}, got {_count(shared, 'byte')} shared",
-                    )
+# ---------------------------------------------------------------------- checks
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _code_of(dtype: str) -> tuple[int, int, int]:
+    """DLPack's code, bits and lanes of a name of NumPy's."""
+    try:
+        return (*dlpack.dtype_code(dtype), 1)
+    except BufferError:
+        raise _Refused(f"expected dtype %dtype, got {dtype}") from None
+
+
+def _in_elements(strides: tuple[int, ...], shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Strides in elements, as DLPack has them. What is no whole number of elements is no row-major array."""
+    if all(stride % itemsize == 0 for stride in strides):
+        return tuple(stride // itemsize for stride in strides)
+    if is_row_major(shape, strides, itemsize):  # a dimension of one element may have any stride
+        return tuple(-(-stride // itemsize) for stride in strides)
+    elements = tuple(stride // itemsize if stride % itemsize == 0 else stride / itemsize for stride in strides)
+    raise _Refused(f"expected a row-major array, got strides {elements} for shape {shape}", layout=True)
+
+
+class _Extent(ctypes.Structure):
+    """TilewrightExtent of runtime/host/ABI.h."""
+
+    _fields_ = (
+        ("number", ctypes.c_int64),
+        ("symbol", ctypes.c_char_p),
+        ("divisible_by", ctypes.c_int64),
+        ("minimum", ctypes.c_int64),
+    )
+
+
+class _ArgumentStruct(ctypes.Structure):
+    """TilewrightArgument of runtime/host/ABI.h."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("extents", ctypes.POINTER(_Extent)),
+        ("dtype", ctypes.c_int32),
+        ("rank", ctypes.c_int32),
+        ("output", ctypes.c_int32),
+        ("alignment", ctypes.c_int32),
+    )
+
+
+class _SignatureStruct(ctypes.Structure):
+    """TilewrightSignature of runtime/host/ABI.h."""
+
+    _fields_ = (
+        ("text", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("arguments", ctypes.POINTER(_ArgumentStruct)),
+        ("argument_count", ctypes.c_int32),
+        ("device", ctypes.c_int32),
+    )
+
+
+@lru_cache(maxsize=512)
+def _as_struct(signature: Signature) -> _SignatureStruct:
+    arguments = []
+    for argument in signature.arguments:
+        extents = [
+            _Extent(extent, None, 1, 0)
+            if isinstance(extent, int)
+            else _Extent(-1, extent.name.encode(), extent.divisible_by, extent.minimum)
+            for extent in argument.shape
+        ]
+        code, bits = dlpack.dtype_code(argument.dtype)
+        arguments.append(
+            _ArgumentStruct(
+                argument.name.encode(),
+                (_Extent * len(extents))(*extents),
+                code | bits << 8 | 1 << 16,
+                len(extents),
+                argument.output,
+                argument.alignment,
+            )  # fmt: skip
+        )
+    return _SignatureStruct(
+        str(signature).encode(), signature.name.encode(), (_ArgumentStruct * len(arguments))(*arguments),
+        len(arguments), signature.device_kind.value,
+    )  # fmt: skip
+
+
+@cache
+def _host_check() -> Any:
+    function = library().tilewrightHostCheck
+    function.argtypes = (
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p, ctypes.c_int32, ctypes.c_char_p,
+        ctypes.c_size_t,
+    )  # fmt: skip
+    return function
+
+
+def _check(signature: Signature, found: list[_Array], count: int, partial: bool = False) -> None:
+    """Raises what is wrong with the arrays: the rules and their texts are runtime/host/Check.cpp's, the same as for
+    calls that come from elsewhere."""
+    tensors = []
+    for array in found:
+        rank = len(array.shape)
+        shape = (ctypes.c_int64 * rank)(*array.shape)
+        strides = None if array.strides is None else (ctypes.c_int64 * rank)(*array.strides)
+        tensors.append(dlpack.DLTensor(array.address, *array.device, rank, *array.dtype, shape, strides, 0))
+    args = (Any_ * len(tensors))(*(Any_(TYPE_DLTENSOR, 0, ctypes.addressof(tensor)) for tensor in tensors))
+    read_only = bytes(array.read_only for array in found)
+    message = ctypes.create_string_buffer(4096)
+    struct = _as_struct(signature)
+    code = _host_check()(ctypes.addressof(struct), args, count, read_only, partial, message, len(message))
+    if code:
+        raise (TypeError if code == 1 else ValueError)(message.value.decode())
 
 
 def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:

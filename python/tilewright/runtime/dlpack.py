@@ -72,13 +72,14 @@ class _Versioned(ctypes.Structure):
 class Imported:
     """An array as DLPack tells of it: strides are in elements, None where they are row-major by default."""
 
-    __slots__ = ("address", "device_index", "device_type", "dtype", "keep", "read_only", "shape", "strides")
+    __slots__ = ("address", "code", "device_index", "device_type", "dtype", "keep", "read_only", "shape", "strides")
 
     def __init__(self, tensor: DLTensor, read_only: bool, keep: object) -> None:
         ndim = tensor.ndim
         self.address = (tensor.data or 0) + tensor.byte_offset
         self.shape = tuple(tensor.shape[:ndim]) if ndim else ()
         self.strides = tuple(tensor.strides[:ndim]) if ndim and tensor.strides else None
+        self.code = (tensor.code, tensor.bits, tensor.lanes)
         name = _CODES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
         self.dtype = name or f"DLPack type {tensor.code} with {tensor.bits} bits and {tensor.lanes} lanes"
         self.device_type, self.device_index = tensor.device_type, tensor.device_id

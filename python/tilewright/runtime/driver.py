@@ -6,16 +6,14 @@ says which of the two is missing: the driver or the GPU.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 import threading
 from types import ModuleType
 from typing import Any
 
 from ..errors import DriverError, LaunchError
-from ..ir import library
 
-__all__ = ["EntryPoints", "call", "entry_points", "is_finalizing", "module"]
+__all__ = ["call", "is_finalizing", "module"]
 
 LIBRARY = "libcuda.so.1"
 _NO_DEVICE = 100
@@ -86,28 +84,3 @@ def call(name: str, *args: Any) -> Any:
     if not values:
         return None
     return values[0] if len(values) == 1 else tuple(values)
-
-
-class EntryPoints(ctypes.Structure):
-    """The functions of the driver that the C launcher calls."""
-
-    _fields_ = (("launch_kernel_ex", ctypes.c_void_p), ("func_set_attribute", ctypes.c_void_p))
-
-
-_entry_points: EntryPoints | None = None
-
-
-def entry_points() -> EntryPoints:
-    """The C launcher's functions of the driver, found once."""
-    global _entry_points
-    if _entry_points is None:
-        module()
-        found = EntryPoints()
-        open_driver = library().tilewrightCudaOpen
-        open_driver.restype = ctypes.c_char_p
-        open_driver.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
-        error = open_driver(LIBRARY.encode(), ctypes.addressof(found))
-        if error is not None:
-            raise LaunchError(f"no CUDA driver: {error.decode()}")
-        _entry_points = found
-    return _entry_points

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import re
-import threading
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..errors import DriverError, LaunchError
-from ..host import CONFIG_SIZE, HostProgram, KernelLaunch, Launcher
+from ..errors import LaunchError
+from ..host import HostProgram, KernelLaunch
 from ..ir import library
 from . import driver
-from .arguments import Bound, Signature
+from .arguments import Signature
 from .device import Device, cuda
-from .memory import pool_of
+from .ffi import raise_error
 
 __all__ = ["CudaProgram", "KernelAttributes", "runs_on"]
-
-_DEFAULT_SHARED_LIMIT = 48 << 10
-_INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
-_NO_BINARY_FOR_GPU = 209  # CUDA_ERROR_NO_BINARY_FOR_GPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,86 +48,40 @@ def runs_on(arch: str, capability: tuple[int, int]) -> bool:
     return capability[0] == major and capability[1] >= minor
 
 
-class _Kernels(ctypes.Structure):
-    """TilewrightCudaKernels of runtime/Launcher.h."""
-
-    _fields_ = (
-        ("driver", ctypes.c_void_p),
-        ("functions", ctypes.c_void_p),
-        ("shared_limits", ctypes.c_void_p),
-        ("count", ctypes.c_int32),
-    )
-
-
-class _Launch(ctypes.Structure):
-    """TilewrightCudaLaunch of runtime/Launcher.h."""
-
-    _fields_ = (
-        ("kernels", ctypes.c_void_p),
-        ("stream", ctypes.c_void_p),
-        ("failed_call", ctypes.c_char_p),
-        ("failed_config", ctypes.c_uint64 * CONFIG_SIZE),
-        ("failed_kernel", ctypes.c_int32),
-    )
+@cache
+def _load() -> Any:
+    function = library().tilewrightHostLoadCuda
+    function.argtypes = (ctypes.c_void_p, ctypes.c_int32)
+    return function
 
 
 @cache
-def _cuda_launch() -> int:
-    return ctypes.cast(library().tilewrightCudaLaunch, ctypes.c_void_p).value or 0
-
-
-class _Loaded:
-    """A cubin in one GPU's context."""
-
-    def __init__(self, cubin: bytes, kernels: tuple[str, ...], device: Device) -> None:
-        self.device = device
-        self._api, self._context = driver.module(), device.context
-        with device.active():
-            self.module = driver.call("cuModuleLoadData", cubin)
-            self.functions = [driver.call("cuModuleGetFunction", self.module, name.encode()) for name in kernels]
-        self._handles = (ctypes.c_void_p * len(kernels))(*(int(function) for function in self.functions))
-        self._limits = (ctypes.c_uint64 * len(kernels))(*[_DEFAULT_SHARED_LIMIT] * len(kernels))
-        self._driver = driver.entry_points()
-        self.table = _Kernels(
-            ctypes.addressof(self._driver),
-            ctypes.addressof(self._handles),
-            ctypes.addressof(self._limits),
-            len(kernels),
-        )
-
-    def __del__(self) -> None:
-        if hasattr(self, "module") and not driver.is_finalizing():
-            # Waits for its kernels. In a context that has failed the module is gone with it, so no code is looked at.
-            self._api.cuCtxPushCurrent(self._context)
-            self._api.cuModuleUnload(self.module)
-            self._api.cuCtxPopCurrent()
+def _functions() -> Any:
+    function = library().tilewrightHostFunctionsCuda
+    function.argtypes = (ctypes.c_void_p, ctypes.c_int32)
+    function.restype = ctypes.POINTER(ctypes.c_void_p)
+    return function
 
 
 class CudaProgram:
     """A compiled program, callable with arrays on a GPU.
 
-    The cubin is loaded at the first call on each GPU. A call checks its arguments, takes the workspace from the GPU's
-    pool and launches; it does not wait for the kernels. It may be made from many threads.
+    The cubin is loaded at the first call on each GPU. A call checks its arguments and launches; it does not wait for
+    the kernels. It may be made from many threads.
 
     Parameters
     ----------
-    cubin
-        The kernels' machine code.
     host
-        The host program, which has the kernels' names in order.
+        The host program, which has the kernels' names in order, and their machine code by architecture.
     signature
         What the arguments must be.
-    arch
-        The architecture of the cubin, e.g. "sm_90a".
     """
 
-    def __init__(self, cubin: bytes, host: HostProgram, signature: Signature, arch: str) -> None:
-        self.cubin, self.host, self.signature, self.arch = cubin, host, signature, arch
-        self._loaded: dict[int, _Loaded] = {}
-        self._lock = threading.Lock()
+    def __init__(self, host: HostProgram, signature: Signature) -> None:
+        self.host, self.signature = host, signature
 
     def __repr__(self) -> str:
-        return f"<CudaProgram {self.signature} for {self.arch}>"
+        return f"<CudaProgram {self.signature} for {', '.join(self.host.cubins)}>"
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         """Launches the program on the arrays, on `stream` or the current one.
@@ -147,65 +96,17 @@ class CudaProgram:
             With the kernel and its launch configuration, where the driver refuses a launch.
         """
         bound = self.signature.bind(arrays, stream)
-        loaded = self.load(bound.device)
-        launch_stream = bound.stream
-        if launch_stream is None:
+        if bound.stream is None:
             raise LaunchError(f"{self.signature}: expected a signature for cuda, got one for {bound.device.kind}")
-        size = self.host.workspace_bytes(bound.shape)
-        with bound.device.active():
-            workspace = pool_of(bound.device).allocate(size, launch_stream) if size else None
-            launch = _Launch(ctypes.addressof(loaded.table), launch_stream.handle or None)
-            launcher = Launcher(ctypes.addressof(launch), _cuda_launch())
-            code = self.host.call(bound.data, bound.shape, workspace.address if workspace else 0, launcher)
-            for array in bound.arrays:
-                array.used_on(launch_stream)
-        if code:
-            self._fail(code, launch, bound)
+        self.host.run(bound.data, bound.shape, bound.device.index, bound.stream.handle)
+        for array in bound.arrays:
+            array.used_on(bound.stream)
 
-    def _fail(self, code: int, launch: _Launch, bound: Bound) -> None:
-        name = driver.module().CUresult(code).name
-        numbers = tuple(launch.failed_config)
-        failed = KernelLaunch(
-            self.host.kernels[launch.failed_kernel],
-            numbers[:3],
-            numbers[3:6],
-            numbers[6],
-            {},  # type: ignore[arg-type]
-        )
-        detail = (
-            f"{failed.kernel} with grid {failed.grid}, block {failed.block} and {failed.shared_bytes} bytes of shared "
-            f"memory on {bound.device}"
-        )
-        if code == _INVALID_VALUE:
-            detail += "".join(f"; {reason}" for reason in _over_limits(failed, bound.device))
-        raise DriverError((launch.failed_call or b"").decode(), code, name, detail)
-
-    def load(self, device: Device | None = None) -> _Loaded:
+    def load(self, device: Device | None = None) -> None:
         """Loads the kernels into a GPU (the first where none is given) unless they are there already."""
         device = cuda(0) if device is None else device
-        found = self._loaded.get(device.index)
-        if found is not None:
-            return found
-        with self._lock:
-            if device.index not in self._loaded:
-                self._loaded[device.index] = self._load(device)
-            return self._loaded[device.index]
-
-    def _load(self, device: Device) -> _Loaded:
-        if not runs_on(self.arch, device.compute_capability):
-            raise LaunchError(self._other_architecture(device))
-        try:
-            return _Loaded(self.cubin, self.host.kernels, device)
-        except DriverError as error:
-            if error.code != _NO_BINARY_FOR_GPU:
-                raise
-            raise DriverError(error.call, error.code, error.name, self._other_architecture(device)) from None
-
-    def _other_architecture(self, device: Device) -> str:
-        return (
-            f"{self.signature.name} is compiled for {self.arch}, and {device} ({device.name}) is {device.arch}: "
-            f'build it with target=tw.Target("cuda", arch="{device.arch}")'
-        )
+        if _load()(self.host.program, device.index):
+            raise_error()
 
     def launch_config(self, *arrays: object, stream: object = None) -> tuple[KernelLaunch, ...]:
         """The launches that a call with these arrays makes, with where each number came from; nothing is launched."""
@@ -214,7 +115,7 @@ class CudaProgram:
     def kernel_attributes(self, device: Device | None = None) -> tuple[KernelAttributes, ...]:
         """What the driver says of each kernel, loaded into the GPU for that if need be."""
         device = cuda(0) if device is None else device
-        loaded = self.load(device)
+        self.load(device)
         known = driver.module().CUfunction_attribute
 
         def ask(function: Any, name: str) -> int:
@@ -229,24 +130,5 @@ class CudaProgram:
                     shared_bytes=ask(function, "SHARED_SIZE_BYTES"),
                     max_threads=ask(function, "MAX_THREADS_PER_BLOCK"),
                 )
-                for kernel, function in zip(self.host.kernels, loaded.functions)
+                for kernel, function in zip(self.host.kernels, _functions()(self.host.program, device.index))
             )
-
-
-def _over_limits(launch: KernelLaunch, device: Device) -> list[str]:
-    """The numbers of a launch that the GPU cannot have."""
-    numbers = {
-        **{
-            f"grid.{axis}": (n, device.attribute(f"MAX_GRID_DIM_{axis.upper()}")) for axis, n in zip("xyz", launch.grid)
-        },
-        **{
-            f"block.{axis}": (n, device.attribute(f"MAX_BLOCK_DIM_{axis.upper()}"))
-            for axis, n in zip("xyz", launch.block)
-        },
-        "threads a block": (
-            launch.block[0] * launch.block[1] * launch.block[2],
-            device.attribute("MAX_THREADS_PER_BLOCK"),
-        ),
-        "shared memory": (launch.shared_bytes, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")),
-    }
-    return [f"expected at most {limit} for {name}, got {n}" for name, (n, limit) in numbers.items() if n > limit]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
+from functools import cache
 from typing import Any
 
 from ..errors import DriverError
+from ..ir import library
 from . import driver
 from .device import Device, cuda
 
@@ -69,10 +72,12 @@ class Stream:
     def __enter__(self) -> Stream:
         stack: list[Stream] = _local.__dict__.setdefault("stack", [])
         stack.append(self)
+        _stack_functions()[0](self.device.index, self.handle)
         return self
 
     def __exit__(self, *_: object) -> None:
         _local.stack.pop()
+        _stack_functions()[1]()
 
     def synchronize(self) -> None:
         """Waits until all work given to the stream is done."""
@@ -130,6 +135,14 @@ class Event:
     def seconds_since(self, start: Event) -> float:
         """The time from `start` to this event; both must be done."""
         return float(driver.call("cuEventElapsedTime", start.handle, self.handle)) / 1e3
+
+
+@cache
+def _stack_functions() -> tuple[Any, Any]:
+    """The same stack for calls that do not come by Python (runtime/PythonCall.h)."""
+    push, pop = library().tilewrightPushStream, library().tilewrightPopStream
+    push.argtypes, push.restype, pop.restype = (ctypes.c_int32, ctypes.c_void_p), None, None
+    return push, pop
 
 
 def _gpu(device: Device | None) -> Device:

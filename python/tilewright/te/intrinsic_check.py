@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import ctypes
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..source import Source
@@ -40,8 +41,7 @@ def check(
 
     from ..runtime.ndarray import as_dtype
 
-    tensors = [*inputs, *outputs]
-    run = _compiled(functions, ["describe", *parts], [len(tensor.shape) for tensor in tensors])
+    run = _compiled(functions, ["describe", *parts])
     random = numpy.random.default_rng(0)
 
     def elements(tensor: Tensor) -> Any:
@@ -87,14 +87,16 @@ def check(
             compare("the update", got, [getattr(numpy, combine)(a, b) for a, b in zip(wanted, more)])
 
 
-def _compiled(functions: str, names: Sequence[str], ranks: Sequence[int]) -> Callable[[str, Sequence[Any]], None]:
+def _compiled(functions: str, names: Sequence[str]) -> Callable[[str, Sequence[Any]], None]:
     """The functions of a module, to be called by name with arrays."""
     from mlir import ir
     from mlir.execution_engine import ExecutionEngine
 
     from .. import ir as tw_ir
     from ..driver.pipeline import pipeline_text, run_passes
-    from ..processor import PIPELINE, CPUProgram
+    from ..host import HostFunction
+    from ..ir.jit import lookup
+    from ..processor import PIPELINE
     from ..target import Target
 
     with tw_ir.context(), ir.Location.unknown():
@@ -103,10 +105,11 @@ def _compiled(functions: str, names: Sequence[str], ranks: Sequence[int]) -> Cal
     run_passes(module, pipeline_text("te", "linalg", Target("cpu")), doing, "te")
     run_passes(module, PIPELINE, doing, "linalg")
     engine = ExecutionEngine(module, opt_level=0)
-    programs: Mapping[str, CPUProgram] = {name: CPUProgram(engine, name, tuple(ranks)) for name in names}
+    programs = {name: HostFunction(lookup(engine, name)) for name in names}
 
-    def run(name: str, arrays: Sequence[Any]) -> None:
+    def run(name: str, arrays: Sequence[Any], _engine: ExecutionEngine = engine) -> None:  # which holds the code
         extents = [extent for array in arrays for extent in array.shape]
-        programs[name].call([array.ctypes.data for array in arrays], extents)
+        addresses = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+        programs[name](addresses, (ctypes.c_int64 * len(extents))(*extents), None, None)
 
     return run

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import gc
 from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 
+from tilewright.ir import library
 from tilewright.runtime import device as device_module
 from tilewright.runtime import driver, memory
 
@@ -32,10 +34,88 @@ ATTRIBUTES = {
     "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
 }  # fmt: skip
 
-LAUNCH = ctypes.CFUNCTYPE(
-    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p
-)
-SET_ATTRIBUTE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32)
+INT, POINTER, SIZE = ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint64
+# TilewrightCudaDriver of runtime/host/Cuda.h: the functions in order, and what each takes.
+FUNCTIONS = {
+    "cuInit": (INT,), "cuDeviceGetCount": (POINTER,), "cuDeviceGetName": (POINTER, INT, INT),
+    "cuDeviceGetAttribute": (POINTER, INT, INT), "cuDevicePrimaryCtxRetain": (POINTER, INT),
+    "cuCtxGetCurrent": (POINTER,), "cuCtxPushCurrent": (POINTER,), "cuCtxPopCurrent": (POINTER,),
+    "cuModuleLoadData": (POINTER, POINTER), "cuModuleGetFunction": (POINTER, POINTER, ctypes.c_char_p),
+    "cuModuleUnload": (POINTER,), "cuFuncSetAttribute": (POINTER, INT, INT),
+    "cuLaunchKernelEx": (POINTER, POINTER, ctypes.POINTER(POINTER), POINTER), "cuGetErrorName": (INT, POINTER),
+    "cuMemPoolCreate": (POINTER, POINTER), "cuMemPoolSetAttribute": (POINTER, INT, POINTER),
+    "cuMemAllocFromPoolAsync": (POINTER, SIZE, POINTER, POINTER), "cuMemFreeAsync": (SIZE, POINTER),
+}  # fmt: skip
+# CUdevice_attribute's numbers.
+NUMBERS = {
+    1: "MAX_THREADS_PER_BLOCK", 2: "MAX_BLOCK_DIM_X", 3: "MAX_BLOCK_DIM_Y", 4: "MAX_BLOCK_DIM_Z", 5: "MAX_GRID_DIM_X",
+    6: "MAX_GRID_DIM_Y", 7: "MAX_GRID_DIM_Z", 75: "COMPUTE_CAPABILITY_MAJOR", 76: "COMPUTE_CAPABILITY_MINOR",
+    97: "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+}  # fmt: skip
+
+
+class Table:
+    """The fake as the C run time calls it."""
+
+    def __init__(self, fake: FakeDriver) -> None:
+        self.fake = fake
+        self.names = {code.value: ctypes.create_string_buffer(code.name.encode()) for code in Result}
+        self.functions = [
+            ctypes.CFUNCTYPE(INT, *kinds)(
+                getattr(self, name, None) or self.forward(name, bool(kinds) and name not in PLAIN)
+            )
+            for name, kinds in FUNCTIONS.items()
+        ]
+        self.table = (POINTER * (len(FUNCTIONS) + 1))(*(ctypes.cast(f, POINTER).value for f in self.functions))
+
+    def forward(self, name: str, answers: bool):
+        """Calls the fake's method of that name, whose result goes to where the first parameter points."""
+
+        def call(*args):
+            code, *result = getattr(self.fake, name)(*(args[1:] if answers else args))
+            if result and answers:
+                POINTER.from_address(args[0]).value = result[0]
+            return int(code)
+
+        return call
+
+    def cuInit(self, _flags):
+        return 0
+
+    def cuDeviceGetCount(self, out):
+        INT.from_address(out).value = self.fake.devices
+        return 0
+
+    def cuDeviceGetName(self, out, _length, index):
+        name = self.fake.cuDeviceGetName(_length, index)[1]
+        ctypes.memmove(out, name, len(name))
+        return 0
+
+    def cuDeviceGetAttribute(self, out, number, _index):
+        INT.from_address(out).value = self.fake.attributes[NUMBERS[number]]
+        return 0
+
+    def cuModuleLoadData(self, out, image):
+        code, *result = self.fake.cuModuleLoadData(ctypes.string_at(image, 4))
+        if result:
+            POINTER.from_address(out).value = result[0]
+        return int(code)
+
+    def cuGetErrorName(self, code, out):
+        POINTER.from_address(out).value = ctypes.addressof(self.names[code])
+        return 0
+
+    def cuFuncSetAttribute(self, function, attribute, value):
+        return self.fake._func_set_attribute(function, attribute, value)
+
+    def cuLaunchKernelEx(self, config, function, params, extra):
+        return self.fake._launch_kernel_ex(config, function, params, extra)
+
+    def cuMemPoolSetAttribute(self, _pool, _attribute, _value):
+        return 0
+
+
+PLAIN = ("cuCtxPushCurrent", "cuModuleUnload", "cuMemFreeAsync")
 
 
 class LaunchConfig(ctypes.Structure):
@@ -78,11 +158,6 @@ class FakeDriver:
         self.limits: list[tuple[int, int, int]] = []
         self._handles = iter(range(0x1000, 1 << 30, 16))
         self._stack: list[int] = []
-        self._launch = LAUNCH(self._launch_kernel_ex)
-        self._set_attribute = SET_ATTRIBUTE(self._func_set_attribute)
-        self.entry_points = driver.EntryPoints(
-            ctypes.cast(self._launch, ctypes.c_void_p).value, ctypes.cast(self._set_attribute, ctypes.c_void_p).value
-        )
 
     def names(self) -> list[object]:
         return [call[0] for call in self.calls]
@@ -134,6 +209,15 @@ class FakeDriver:
         address = -(-ctypes.addressof(buffer) // 512) * 512
         self.memory[address], self.sizes[address] = buffer, size
         return address
+
+    def cuMemPoolCreate(self, _properties):
+        return next(self._handles)
+
+    def cuMemAllocFromPoolAsync(self, size, _pool, _stream):
+        return self.cuMemAlloc(size)
+
+    def cuMemFreeAsync(self, address, _stream):
+        self.cuMemFree(address)
 
     def cuMemFree(self, address):
         del self.memory[address], self.sizes[address]
@@ -211,14 +295,21 @@ class FakeDriver:
         return int(self.fail.get("cuFuncSetAttribute", OK))
 
 
+kept: list[Table] = []
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     """The fake in place of the driver, with pools and contexts of its own."""
     made = FakeDriver()
     monkeypatch.setattr(driver, "_module", made)
-    monkeypatch.setattr(driver, "_entry_points", made.entry_points)
+    table = Table(made)
+    library().tilewrightCudaUse(table.table)
     monkeypatch.setattr(memory, "_pools", {})
     monkeypatch.setattr(device_module, "_contexts", {})
     device_module._attribute.cache_clear()
     yield made
     device_module._attribute.cache_clear()
+    gc.collect()  # programs are unloaded through the driver that they were loaded with
+    library().tilewrightCudaUse(None)
+    kept.append(table)

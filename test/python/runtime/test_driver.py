@@ -75,7 +75,7 @@ def test_launcher_without_driver() -> None:
     open_driver = library().tilewrightCudaOpen
     open_driver.restype = ctypes.c_char_p
     open_driver.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
-    found = driver.EntryPoints()
+    found = (ctypes.c_void_p * 32)()
     assert b"libnowhere.so" in open_driver(b"libnowhere.so", ctypes.addressof(found))
     assert open_driver(b"libm.so.6", ctypes.addressof(found)) == b"libm.so.6 has no cuLaunchKernelEx"
 

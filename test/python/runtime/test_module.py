@@ -51,7 +51,7 @@ def make(arch: str = "sm_90a") -> CudaProgram:
         PassManager.parse("builtin.module(tilewright-pipeline{from=gpu to=host})").run(module.operation)
         function = next(op for op in module.body.operations if "tilewright.kernels" in op.attributes)
         signature = Signature.from_function(function.operation, DeviceKind.CUDA)
-        return CudaProgram(b"\x7fELF", HostProgram(module), signature, arch)
+        return CudaProgram(HostProgram(module, cubins={arch: b"\x7fELF"}), signature)
 
 
 @pytest.fixture
@@ -106,12 +106,28 @@ def test_streams(fake, double: CudaProgram) -> None:
     assert [launch[2] for launch in fake.launches] == [0x77, 0x77, stream.handle, stream.handle]
 
 
-def test_workspaces_are_reused(fake, double: CudaProgram) -> None:
+def test_workspaces_come_from_a_pool_and_go_back_in_the_streams_order(fake, double: CudaProgram) -> None:
     a, b = arrays(5)
+    before = dict(fake.sizes)
     for _ in range(10):
+        double(a, b, stream=0x77)
+    asked = [call[1:] for call in fake.calls if call[0] == "cuMemAllocFromPoolAsync"]
+    given_back = [call[2] for call in fake.calls if call[0] == "cuMemFreeAsync"]
+    assert [(size, stream) for size, _, stream in asked] == [(20, 0x77)] * 10 and given_back == [0x77] * 10
+    assert len({pool for _, pool, _ in asked}) == 1 and fake.names().count("cuMemPoolCreate") == 1
+    assert fake.sizes == before
+
+
+def test_no_memory_for_a_workspace(fake, double: CudaProgram) -> None:
+    a, b = arrays(1000)
+    fake.fail["cuMemAllocFromPoolAsync"] = fake.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    with pytest.raises(DriverError) as caught:
         double(a, b)
-    stats = nd.stats(cuda(0))
-    assert (stats.requests, stats.reserved) == (12, 3 * 512)
+    assert str(caught.value) == (
+        "cuMemAllocFromPoolAsync failed with CUDA_ERROR_OUT_OF_MEMORY (2): 4000 bytes of workspace for double on cuda:0; "
+        "free memory on the GPU, or let fewer programs share it"
+    )
+    assert fake.launches == [] and fake._stack == []
 
 
 def test_wrong_arguments_launch_nothing(fake, double: CudaProgram) -> None:
@@ -131,7 +147,9 @@ def test_a_refused_launch_names_the_kernel_and_its_numbers(fake, double: CudaPro
         double(*arrays(1000))
     assert str(caught.value) == (
         "cuLaunchKernelEx failed with CUDA_ERROR_ILLEGAL_ADDRESS (700): double_kernel0 with grid (8, 1, 1), "
-        "block (128, 1, 1) and 4000 bytes of shared memory on cuda:0"
+        "block (128, 1, 1) and 4000 bytes of shared memory on cuda:0; an earlier kernel of this process did that, and the "
+        "GPU's context is lost with it: target \"sim\" names such an access of a kernel of Tilewright's, "
+        "compute-sanitizer of any"
     )
     assert (caught.value.call, caught.value.code) == ("cuLaunchKernelEx", 700)
     assert len(fake.launches) == 1

@@ -1,0 +1,231 @@
+//===- ConvertHostToFFI.cpp - host programs as functions of tvm-ffi's ABI -===//
+#include "passes/host-to-ffi/ArgumentChecks.h"
+#include "passes/host-to-ffi/ConstantTables.h"
+
+#include "runtime/host/ABI.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DECL_CONVERTHOSTTOFFI
+#define GEN_PASS_DEF_CONVERTHOSTTOFFI
+#include "passes/host-to-ffi/Passes.h.inc"
+
+namespace {
+
+struct ConvertHostToFFI : impl::ConvertHostToFFIBase<ConvertHostToFFI> {
+  using ConvertHostToFFIBase::ConvertHostToFFIBase;
+
+  void runOnOperation() override {
+    SmallVector<LLVM::LLVMFuncOp> functions;
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr("tilewright.arguments") && !function.isExternal())
+        functions.push_back(function);
+    for (LLVM::LLVMFuncOp function : functions)
+      if (failed(convert(function)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult convert(LLVM::LLVMFuncOp function);
+  FlatSymbolRefAttr createSignature(ConstantTables &tables, const HostProgram &program);
+  FailureOr<FlatSymbolRefAttr> createProgram(ConstantTables &tables, const HostProgram &program, FlatSymbolRefAttr signature,
+                                             LLVM::LLVMFuncOp workspaceBytes);
+  LLVM::LLVMFuncOp createCall(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
+                              FlatSymbolRefAttr described);
+  LLVM::LLVMFuncOp createSafeCall(ImplicitLocOpBuilder &builder, const Twine &name);
+  void createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name, StringRef text);
+  void createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described);
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments);
+
+  Type i32() { return IntegerType::get(&getContext(), 32); }
+  Type i64() { return IntegerType::get(&getContext(), 64); }
+  Type pointer() { return LLVM::LLVMPointerType::get(&getContext()); }
+};
+
+Value addressOf(ImplicitLocOpBuilder &builder, FlatSymbolRefAttr symbol) {
+  return LLVM::AddressOfOp::create(builder, LLVM::LLVMPointerType::get(builder.getContext()), symbol);
+}
+
+/// A function of the run time, declared once.
+LLVM::LLVMFuncOp ConvertHostToFFI::declare(StringRef name, Type result, ArrayRef<Type> arguments) {
+  if (auto known = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
+  return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
+}
+
+FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, const HostProgram &program) {
+  SmallVector<SmallVector<ConstantField>> arguments;
+  for (auto [position, argument] : llvm::enumerate(program.arguments)) {
+    SmallVector<SmallVector<ConstantField>> extents;
+    for (const HostExtent &extent : argument.extents)
+      extents.push_back({tables.i64(extent.number), extent.isSymbol() ? tables.text(extent.symbol) : tables.null(),
+                         tables.i64(extent.divisibleBy), tables.i64(extent.minimum)});
+    ConstantField shape = tables.null();
+    if (!extents.empty())
+      shape = tables.address(tables.createTable("extents" + std::to_string(position), extents));
+    arguments.push_back({tables.text(argument.name), shape, tables.i32(argument.dtype), tables.i32(argument.extents.size()),
+                         tables.i32(argument.output), tables.i32(kHostAlignment)});
+  }
+  ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
+  int32_t device = target == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
+  SmallVector<ConstantField> signature = {tables.text(program.text()), tables.text(program.name()), table,
+                                          tables.i32(program.arguments.size()), tables.i32(device)};
+  return tables.createTable("signature", {signature}, /*single=*/true);
+}
+
+FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tables, const HostProgram &program,
+                                                             FlatSymbolRefAttr signature, LLVM::LLVMFuncOp workspaceBytes) {
+  LLVM::LLVMFuncOp function = program.function;
+  SmallVector<SmallVector<ConstantField>> kernels, images;
+  if (auto names = function->getAttrOfType<ArrayAttr>("tilewright.kernels"))
+    for (Attribute name : names)
+      kernels.push_back({tables.text(cast<StringAttr>(name).getValue())});
+  if (auto cubins = function->getAttrOfType<DictionaryAttr>("tilewright.cubins"))
+    for (NamedAttribute cubin : cubins) {
+      auto bytes = dyn_cast<StringAttr>(cubin.getValue());
+      if (!bytes || !cubin.getName().getValue().starts_with("sm_"))
+        return function.emitOpError("expected tilewright.cubins to be cubins by architecture ('sm_90a'), got '")
+               << cubin.getName().getValue() << "' with " << cubin.getValue();
+      images.push_back({tables.text(cubin.getName()), tables.bytes(bytes), tables.i64(bytes.size())});
+    }
+  function->removeAttr("tilewright.cubins");
+  auto table = [&](StringRef name, ArrayRef<SmallVector<ConstantField>> rows) {
+    return rows.empty() ? tables.null() : tables.address(tables.createTable(name, rows));
+  };
+  SmallVector<ConstantField> fields = {tables.address(signature),
+                                       tables.address(FlatSymbolRefAttr::get(function)),
+                                       tables.address(FlatSymbolRefAttr::get(workspaceBytes)),
+                                       table("kernels", kernels),
+                                       table("images", images),
+                                       tables.i32(kernels.size()),
+                                       tables.i32(images.size()),
+                                       tables.null()};
+  return tables.createTable("program", {fields}, /*single=*/true, /*constant=*/false);
+}
+
+LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, const HostProgram &program,
+                                              FlatSymbolRefAttr signature, FlatSymbolRefAttr described) {
+  auto type = LLVM::LLVMFunctionType::get(i32(), {pointer(), pointer(), i32()});
+  auto call = LLVM::LLVMFuncOp::create(builder, (program.name() + "_call").str(), type);
+  Block *entry = call.addEntryBlock(builder);
+  Value stream = entry->getArgument(0), args = entry->getArgument(1), count = entry->getArgument(2);
+
+  Block *refuse = builder.createBlock(&call.getBody(), call.getBody().end());
+  LLVM::LLVMFuncOp explain = declare("tilewrightHostRefuse", i32(), {pointer(), pointer(), i32()});
+  auto failed = LLVM::CallOp::create(builder, explain, ValueRange{addressOf(builder, signature), args, count});
+  LLVM::ReturnOp::create(builder, failed.getResult());
+
+  builder.setInsertionPointToStart(entry);
+  int64_t numExtents = 0;
+  for (const HostArgument &argument : program.arguments)
+    numExtents += argument.extents.size();
+  auto allocate = [&](Type element, int64_t count) -> Value {
+    Value size = LLVM::ConstantOp::create(builder, i32(), std::max<int64_t>(count, 1));
+    return LLVM::AllocaOp::create(builder, pointer(), element, size, /*alignment=*/8);
+  };
+  Value data = allocate(i64(), program.arguments.size()), shape = allocate(i64(), numExtents);
+  ArgumentChecks checks(builder, program, target, refuse);
+  checks.emit(args, count);
+
+  auto store = [&](Value value, Value array, int32_t i) {
+    Value place = LLVM::GEPOp::create(builder, pointer(), i64(), array, ArrayRef<LLVM::GEPArg>{i});
+    LLVM::StoreOp::create(builder, value, place);
+  };
+  int32_t extent = 0;
+  for (auto [position, argument] : llvm::enumerate(checks.arguments())) {
+    store(argument.address, data, position);
+    for (Value value : argument.extents)
+      store(value, shape, extent++);
+  }
+  LLVM::CallOp status;
+  if (target == TargetKind::CPU) {
+    Value null = LLVM::ZeroOp::create(builder, pointer());
+    status = LLVM::CallOp::create(builder, program.function, ValueRange{data, shape, null, null});
+  } else {
+    LLVM::LLVMFuncOp run = declare(target == TargetKind::CUDA ? "tilewrightHostRunCuda" : "tilewrightSimRun", i32(),
+                                   {pointer(), pointer(), i32(), pointer(), pointer()});
+    Value device = checks.arguments().empty() ? LLVM::ConstantOp::create(builder, i32(), 0).getResult()
+                                              : checks.arguments().front().deviceId;
+    status = LLVM::CallOp::create(builder, run, ValueRange{addressOf(builder, described), stream, device, data, shape});
+  }
+  LLVM::ReturnOp::create(builder, status.getResult());
+  return call;
+}
+
+/// A function of tvm-ffi's ABI, `builder` in its body.
+LLVM::LLVMFuncOp ConvertHostToFFI::createSafeCall(ImplicitLocOpBuilder &builder, const Twine &name) {
+  auto type = LLVM::LLVMFunctionType::get(i32(), {pointer(), pointer(), i32(), pointer()});
+  auto function = LLVM::LLVMFuncOp::create(builder, name.str(), type);
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  return function;
+}
+
+/// Stores None where a function of tvm-ffi's ABI returns its result.
+void storeNone(ImplicitLocOpBuilder &builder, Value result) {
+  Value zero = LLVM::ConstantOp::create(builder, builder.getI64Type(), 0);
+  Value second = LLVM::GEPOp::create(builder, result.getType(), builder.getI64Type(), result, ArrayRef<LLVM::GEPArg>{1});
+  LLVM::StoreOp::create(builder, zero, result);
+  LLVM::StoreOp::create(builder, zero, second);
+}
+
+void ConvertHostToFFI::createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name,
+                                          StringRef text) {
+  FlatSymbolRefAttr symbol = tables.text(text).symbol;
+  LLVM::LLVMFuncOp function = createSafeCall(builder, name);
+  LLVM::LLVMFuncOp give = declare("tilewrightHostReturnText", i32(), {pointer(), i64(), pointer()});
+  Value length = LLVM::ConstantOp::create(builder, i64(), text.size());
+  auto status = LLVM::CallOp::create(builder, give, ValueRange{addressOf(builder, symbol), length, function.getArgument(3)});
+  LLVM::ReturnOp::create(builder, status.getResult());
+}
+
+void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described) {
+  LLVM::LLVMFuncOp function = createSafeCall(builder, "__tvm_ffi_" + program.name() + "_load");
+  storeNone(builder, function.getArgument(3));
+  LLVM::LLVMFuncOp load = declare("tilewrightHostLoad", i32(), {pointer(), pointer(), i32()});
+  auto status = LLVM::CallOp::create(
+      builder, load, ValueRange{addressOf(builder, described), function.getArgument(1), function.getArgument(2)});
+  LLVM::ReturnOp::create(builder, status.getResult());
+}
+
+LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
+  FailureOr<HostProgram> program = HostProgram::of(function);
+  if (failed(program))
+    return failure();
+  auto workspaceBytes = getOperation().lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_workspace_bytes").str());
+  if (!workspaceBytes)
+    return function.emitOpError("expected @") << function.getSymName() << "_workspace_bytes beside it";
+  ImplicitLocOpBuilder builder(function.getLoc(), function);
+  builder.setInsertionPointAfter(workspaceBytes);
+  ConstantTables tables(builder, function.getLoc(), function.getSymName());
+  FlatSymbolRefAttr signature = createSignature(tables, *program), described;
+  if (target != TargetKind::CPU) {
+    FailureOr<FlatSymbolRefAttr> made = createProgram(tables, *program, signature, workspaceBytes);
+    if (failed(made))
+      return failure();
+    described = *made;
+  }
+  LLVM::LLVMFuncOp call = createCall(builder, *program, signature, described);
+  createTextFunction(builder, tables, "__tvm_ffi__metadata_" + program->name(), program->metadata(target));
+  createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(), program->documentation(target));
+  if (target == TargetKind::CUDA)
+    createLoad(builder, *program, described);
+
+  LLVM::LLVMFuncOp safeCall = createSafeCall(builder, "__tvm_ffi_" + program->name());
+  storeNone(builder, safeCall.getArgument(3));
+  Value stream = LLVM::ZeroOp::create(builder, pointer());
+  auto status = LLVM::CallOp::create(builder, call, ValueRange{stream, safeCall.getArgument(1), safeCall.getArgument(2)});
+  LLVM::ReturnOp::create(builder, status.getResult());
+
+  if (!exported)
+    return success();
+  for (LLVM::LLVMFuncOp hidden : {function, workspaceBytes, call})
+    hidden.setLinkage(LLVM::Linkage::Internal);
+  if (described)
+    getOperation().lookupSymbol<LLVM::GlobalOp>(described).setLinkage(LLVM::Linkage::Internal);
+  return success();
+}
+
+} // namespace
+} // namespace tilewright

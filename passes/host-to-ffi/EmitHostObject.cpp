@@ -1,0 +1,89 @@
+//===- EmitHostObject.cpp - object files of host functions ----------------===//
+#include "passes/PassSupport.h"
+#include "passes/Pipelines.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include "mlir/Target/LLVM/ModuleToObject.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+// Not TargetSelect.h: the library holds this machine's back end, but not every one that LLVM's configuration lists.
+extern "C" {
+void LLVM_NATIVE_TARGETINFO();
+void LLVM_NATIVE_TARGET();
+void LLVM_NATIVE_TARGETMC();
+void LLVM_NATIVE_ASMPRINTER();
+}
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DECL_EMITHOSTOBJECT
+#define GEN_PASS_DEF_EMITHOSTOBJECT
+#include "passes/host-to-ffi/Passes.h.inc"
+
+namespace {
+
+/// Upstream's way from a module to LLVM IR through LLVM's pipeline, with position-independent code at its end.
+struct ModuleToHostObject : LLVM::ModuleToObject {
+  using ModuleToObject::ModuleToObject;
+
+  FailureOr<SmallVector<char, 0>> moduleToObject(llvm::Module &module) override {
+    FailureOr<llvm::TargetMachine *> fixed = getOrCreateTargetMachine();
+    if (failed(fixed))
+      return failure(); // which it has explained
+    // The same, but for code that may stand anywhere.
+    std::unique_ptr<llvm::TargetMachine> machine((*fixed)->getTarget().createTargetMachine(
+        module.getTargetTriple(), chip, features, llvm::TargetOptions(), llvm::Reloc::PIC_));
+    SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+      return failure(); // no processor that this runs on is without object files
+    passes.run(module);
+    return bytes;
+  }
+};
+
+struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
+  using EmitHostObjectBase::EmitHostObjectBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerBuiltinDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      LLVM_NATIVE_TARGETINFO();
+      LLVM_NATIVE_TARGET();
+      LLVM_NATIVE_TARGETMC();
+      LLVM_NATIVE_ASMPRINTER();
+    });
+    std::string chip = cpu, features;
+    if (cpu == "native") {
+      chip = llvm::sys::getHostCPUName().str();
+      for (const auto &feature : llvm::sys::getHostCPUFeatures())
+        features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
+    }
+    std::string triple = llvm::sys::getDefaultTargetTriple();
+    std::optional<SmallVector<char, 0>> object = ModuleToHostObject(*getOperation(), triple, chip, features, optLevel).run();
+    if (!object)
+      return signalPassFailure();
+    getOperation()->setAttr("tilewright.object",
+                            StringAttr::get(&getContext(), StringRef(object->data(), object->size())));
+  }
+};
+
+} // namespace
+} // namespace tilewright

@@ -1,0 +1,86 @@
+#ifndef TILEWRIGHT_HOST_TO_FFI_PASSES
+#define TILEWRIGHT_HOST_TO_FFI_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file.
+
+def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
+  let summary = "Each host program gets a function of tvm-ffi's ABI that checks its arguments and runs it";
+  let description = [{
+    For each `llvm.func @f` of the host stage (docs/stages.md), known by its `tilewright.arguments`, this makes
+
+    - `i32 @__tvm_ffi_f(handle, args, count, result)`, tvm-ffi's safe call: any tvm-ffi user can call it;
+    - `i32 @f_call(stream, args, count)`, which it calls: with the environment's stream where `stream` is null, otherwise
+      with the one that it points to;
+    - `@__tvm_ffi__metadata_f` and `@__tvm_ffi__doc_f`, which give the signature as JSON and as text;
+    - for `target=cuda`, `i32 @__tvm_ffi_f_load(handle, args, count, result)`, which loads the kernels into the GPU of
+      the number given, as the first call does otherwise;
+    - the constants that its run time reads (runtime/host/ABI.h), `@f_signature` and, unless `target=cpu`, `@f_program`.
+
+    `@f_call` checks the number of arguments and of each one the type (a tensor, or a pointer to a DLTensor), dtype,
+    rank, kind of device, device, extents, strides and alignment, and that no output shares memory with another
+    argument. It only decides whether all of that is so: where it is not, `tilewrightHostRefuse` finds out what is wrong,
+    in the order in which a reader expects it, and says so. What `tilewright.cubins` on the host program has (a dictionary from an
+    architecture to a cubin) becomes part of the module.
+
+    With `export`, all but the functions of tvm-ffi's ABI are internal.
+
+    ```mlir
+    llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
+      attributes {tilewright.arguments = [{te.name = "A", type = memref<?xf32>} ], tilewright.kernels = ["f_kernel0"]}
+    ```
+    becomes
+    ```mlir
+    llvm.func @f(...) -> i32
+    llvm.mlir.global internal constant @f_signature() ...
+    llvm.mlir.global external @f_program() ...
+    llvm.func @f_call(%stream: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32 {
+      ...
+      llvm.cond_br %fits weights([2000, 1]), ^next, ^refuse
+      ...
+      %status = llvm.call @tilewrightHostRunCuda(%program, %stream, %device, %data, %shape) : (...) -> i32
+      llvm.return %status : i32
+    ^refuse:
+      %failed = llvm.call @tilewrightHostRefuse(%signature, %args, %count) : (...) -> i32
+      llvm.return %failed : i32
+    }
+    llvm.func @__tvm_ffi_f(%handle: !llvm.ptr, %args: !llvm.ptr, %count: i32, %result: !llvm.ptr) -> i32
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let options = [
+    Option<"target", "target", "tilewright::TargetKind", "tilewright::TargetKind::CUDA", "what runs the program",
+           [{::llvm::cl::values(clEnumValN(tilewright::TargetKind::CUDA, "cuda", "an NVIDIA GPU"),
+                                clEnumValN(tilewright::TargetKind::CPU, "cpu", "this machine's processor"),
+                                clEnumValN(tilewright::TargetKind::Sim, "sim", "the GPU simulator"))}]>,
+    Option<"exported", "export", "bool", "false", "Only the functions of tvm-ffi's ABI can be seen from outside">,
+  ];
+}
+
+def EmitHostObject : Pass<"emit-host-object", "mlir::ModuleOp"> {
+  let summary = "An object file of a module of the LLVM dialect, for this machine's kind of processor";
+  let description = [{
+    Puts position-independent machine code on the module, as its attribute `tilewright.object`: the bytes of an object
+    file that a system's linker takes. LLVM optimises it first. `cpu` is the processor that it is made for: LLVM's name of
+    one, `native` for this machine's own, or nothing for every processor of the architecture.
+
+    ```mlir
+    module {
+      llvm.func @__tvm_ffi_f(...) -> i32 { ... }
+    }
+    ```
+    becomes
+    ```mlir
+    module attributes {tilewright.object = "\7FELF..."} {
+      llvm.func @__tvm_ffi_f(...) -> i32 { ... }
+    }
+    ```
+  }];
+  let options = [
+    Option<"cpu", "cpu", "std::string", [{""}], "The processor that the code is made for: '' for any, or 'native'">,
+    Option<"optLevel", "opt-level", "unsigned", "2", "LLVM's level of optimisation, 0 to 3">,
+  ];
+}
+
+#endif // TILEWRIGHT_HOST_TO_FFI_PASSES

@@ -1,0 +1,221 @@
+"""Built functions as libraries that need nothing of this project: object files, shared libraries, C headers.
+
+A library holds the functions of tvm-ffi's ABI with their checks, the kernels' machine code for one or several
+architectures, and a small run time. It needs libtvm_ffi, and libcuda once a function of target cuda is called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from .errors import TilewrightError
+
+if TYPE_CHECKING:
+    from .driver.function import Function
+    from .host import HostProgram
+    from .runtime import Argument
+
+__all__ = ["export_header", "export_library", "export_object"]
+
+_INSTEAD = "export_object writes the object file that a linker elsewhere takes"
+
+
+def _object_code(host: HostProgram, cpu: str) -> bytes:
+    module = host.ffi_module(export=True)
+    with module.context:
+        level = 3 if host.target == "cpu" else 2
+        PassManager.parse(f"builtin.module(emit-host-object{{cpu={cpu} opt-level={level}}})").run(module.operation)
+        return ir.StringAttr(module.operation.attributes["tilewright.object"]).value_bytes
+
+
+def _checked(functions: Function | Sequence[Function]) -> list[Function]:
+    from .driver.function import Function
+
+    found = [functions] if isinstance(functions, Function) else list(functions)
+    if not found:
+        raise ValueError("expected one function or more to export, got none")
+    names: set[str] = set()
+    for function in found:
+        if not isinstance(function, Function):
+            raise TypeError(f"expected functions that tw.build has made, got {type(function).__name__}")
+        if function.target.kind == "sim":
+            raise TilewrightError(
+                f"{function.name} is built for target sim, which runs in this process alone: build it for cuda or cpu"
+            )
+        if function.entry_name in names:
+            raise ValueError(
+                f"expected functions of different names in one library, got two called {function.entry_name!r}: "
+                "tw.build takes a name"
+            )
+        names.add(function.entry_name)
+    return found
+
+
+def export_object(
+    function: Function, path: str | os.PathLike[str], *, cpu: str | None = None, architectures: Sequence[str] = ()
+) -> None:
+    """Writes a function as an object file: `__tvm_ffi_<name>` and what belongs to it.
+
+    It is linked with `libtilewright_host.a`, the run time that stands in this package beside the library
+    (`tilewright/_lib`), and with libtvm_ffi.
+
+    Parameters
+    ----------
+    function
+        What `tw.build` has made, for target cuda or cpu.
+    path
+        Where the file goes.
+    cpu
+        The processor that the code is made for: LLVM's name of one ("x86-64-v3"), or "native". By default that is any
+        of the architecture for target cuda, whose host code is short, and this machine's for target cpu.
+    architectures
+        GPUs that kernels are compiled for beside the function's own target: `("sm_80", "sm_90a")`.
+
+    >>> export_object(mmult, "mmult.o")                     # doctest: +SKIP
+    """
+    (checked,) = _checked(function)
+    Path(path).write_bytes(_object_of(checked, cpu, architectures))
+
+
+def _object_of(function: Function, cpu: str | None, architectures: Sequence[str]) -> bytes:
+    host = function.host_program(architectures)
+    if cpu is None:
+        cpu = "native" if function.target.kind == "cpu" else ""
+    if not re.fullmatch(r"[\w.+-]*", cpu):
+        raise ValueError(f"expected LLVM's name of a processor, or 'native', got {cpu!r}")
+    return _object_code(host, cpu)
+
+
+def export_library(
+    functions: Function | Sequence[Function],
+    path: str | os.PathLike[str],
+    *,
+    cpu: str | None = None,
+    architectures: Sequence[str] = (),
+    header: bool = False,
+    linker: str | None = None,
+) -> None:
+    """Writes functions as one shared library, which `tvm_ffi.load_module` loads in a process without this package.
+
+    Parameters
+    ----------
+    functions
+        What `tw.build` has made, for targets cuda and cpu, with different names.
+    path
+        Where the library goes.
+    cpu, architectures
+        As `export_object` takes them.
+    header
+        Writes a C header beside it, of the same name with `.h`.
+    linker
+        The compiler that links, as a command: by default that of the environment's `CC`, or cc, gcc or clang.
+
+    Raises
+    ------
+    TilewrightError
+        Where there is no compiler to link with, or it fails.
+
+    >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
+    >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
+    """
+    from .runtime.ffi import libtvm_ffi_path
+
+    path = Path(path)
+    checked = _checked(functions)
+    command = _linker(linker)
+    archive = Path(__file__).parent / "_lib" / "libtilewright_host.a"
+    with tempfile.TemporaryDirectory() as folder:
+        objects = []
+        for function in checked:
+            objects.append(Path(folder) / f"{function.entry_name}.o")
+            objects[-1].write_bytes(_object_of(function, cpu, architectures))
+        made = Path(folder) / path.name
+        arguments = [
+            *command, "-shared", "-o", str(made), *map(str, objects), str(archive),
+            f"-L{libtvm_ffi_path().parent}", "-ltvm_ffi", "-lm", "-ldl", "-lpthread",
+            "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,--exclude-libs,ALL",
+        ]  # fmt: skip
+        result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise TilewrightError(
+                f"linking {path.name} failed: {shlex.join(command)} returned {result.returncode}\n"
+                f"{result.stderr.strip()}\n({shlex.join(arguments)})"
+            )
+        # Whoever has the old library loaded keeps it: it is replaced, not written over.
+        shutil.copy(made, path.with_name(path.name + ".new"))
+        os.replace(path.with_name(path.name + ".new"), path)
+    if header:
+        export_header(checked, path.with_suffix(".h"))
+
+
+def _linker(given: str | None) -> list[str]:
+    """The command that links."""
+    wanted = given or os.environ.get("CC")
+    if wanted:
+        command = shlex.split(wanted)
+        if not command or shutil.which(command[0]) is None:
+            raise TilewrightError(f"expected a compiler to link with, got {wanted!r}, which is not there; {_INSTEAD}")
+        return command
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name) is not None:
+            return [name]
+    raise TilewrightError(
+        f"no compiler to link with: expected cc, gcc or clang on the PATH, or linker=, or CC to name one; {_INSTEAD}"
+    )
+
+
+_C_NAME = re.compile(r"\W")
+
+
+def _parameter(argument: Argument) -> str:
+    name = _C_NAME.sub("_", argument.name)
+    return f"arg_{name}" if not name or name[0].isdigit() else name
+
+
+def export_header(functions: Function | Sequence[Function], path: str | os.PathLike[str]) -> None:
+    """Writes a C header for functions that are exported: of each the function of tvm-ffi's ABI, and one that takes a
+    `DLTensor *` for each argument. C++ takes it too. It includes tvm-ffi's own header, and nothing of this project.
+
+    >>> export_header([mmult], "mmult.h")                   # doctest: +SKIP
+    """
+    checked = _checked(functions)
+    guard = _C_NAME.sub("_", Path(path).name).upper()
+    lines = [
+        f"#ifndef {guard}", f"#define {guard}", "", "#include <tvm/ffi/c_api.h>", "",
+        "/* Each function returns 0, or -1 with the error in the thread's TVMFFIErrorMoveFromRaised. */", "",
+        "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
+    ]  # fmt: skip
+    for function in checked:
+        name, arguments = function.entry_name, function.signature.arguments
+        names = [_parameter(argument) for argument in arguments]
+        if len(set(names)) != len(names):
+            names = [f"{parameter}_{i}" for i, parameter in enumerate(names)]
+        parameters = ", ".join(f"DLTensor *{parameter}" for parameter in names) or "void"
+        outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
+        where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
+        lines += [
+            f"/* {function.signature}: row-major, on {where}; writes {', '.join(outputs) or 'nothing'}. */",
+            f"int __tvm_ffi_{name}(void *handle, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);",
+            f"static inline int {name}({parameters}) {{",
+            f"  TVMFFIAny args[{max(len(names), 1)}], result = {{0}};",
+        ]
+        for i, parameter in enumerate(names):
+            lines += [
+                f"  args[{i}].type_index = kTVMFFIDLTensorPtr;",
+                f"  args[{i}].zero_padding = 0;",
+                f"  args[{i}].v_ptr = {parameter};",
+            ]
+        lines += [f"  return __tvm_ffi_{name}(NULL, args, {len(names)}, &result);", "}", ""]
+    lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
+    Path(path).write_text("\n".join(lines))

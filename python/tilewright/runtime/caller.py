@@ -1,0 +1,127 @@
+"""Calls from Python that cost little beside the launch: built functions as builtins of the interpreter.
+
+The builtin (runtime/PythonCall.cpp) takes torch's tensors by DLPack's exchange API and NumPy's arrays by the buffer
+protocol. It hands everything else, and the first call, to the program's own `__call__`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..ir import library
+from .device import DeviceKind, cuda
+from .ffi import raise_error
+
+if TYPE_CHECKING:
+    from ..host import HostProgram
+    from .arguments import Signature
+
+__all__ = ["make_caller"]
+
+# TilewrightInterpreter of runtime/PythonCall.h, up to `none`.
+_FUNCTIONS = (
+    "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "PyObject_Call", "PyTuple_New",
+    "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size", "PyDict_New", "PyDict_SetItem", "PyCapsule_New",
+    "PyCapsule_GetPointer", "PyCFunction_NewEx", "PyObject_GetAttrString", "PyErr_Clear", "PyType_IsSubtype",
+    "PyObject_GetBuffer", "PyBuffer_Release", "PyUnicode_CompareWithASCIIString", "PyLong_AsVoidPtr", "PyErr_Occurred",
+)  # fmt: skip
+
+
+class Called(Protocol):
+    """What a builtin falls back on."""
+
+    @property
+    def host(self) -> HostProgram: ...
+
+    @property
+    def signature(self) -> Signature: ...
+
+    def __call__(self, *arrays: object, stream: object = None) -> None: ...
+
+
+class _Interpreter(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in _FUNCTIONS),
+        ("none", ctypes.c_void_p),
+        ("array_type", ctypes.c_void_p),
+        ("type_offset", ctypes.c_ssize_t),
+    )
+
+
+@cache
+def _interpreter() -> _Interpreter:
+    addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS]
+    # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
+    offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
+    return _Interpreter(*addresses, id(None), id(np.ndarray), offset)
+
+
+@cache
+def _new() -> Any:
+    # With the interpreter's lock held, for it makes Python objects.
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.py_object, ctypes.py_object,
+        ctypes.py_object,
+    )  # fmt: skip
+    return prototype(ctypes.cast(library().tilewrightCallerNew, ctypes.c_void_p).value or 0)
+
+
+@cache
+def _set() -> Any:
+    prototype = ctypes.PYFUNCTYPE(
+        None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p
+    )
+    return prototype(ctypes.cast(library().tilewrightCallerSet, ctypes.c_void_p).value or 0)
+
+
+class _Slow:
+    """The program's own call; once it is compiled, the builtin learns what to call instead."""
+
+    __slots__ = ("_function", "_program")
+
+    def __init__(self, program: Called) -> None:
+        self._program = program
+        # Not the builtin itself, which holds this.
+        self._function: weakref.ref[Any] | None = None
+
+    def attach(self, function: Callable[..., None]) -> None:
+        self._function = weakref.ref(function)
+
+    def __call__(self, *arrays: object, stream: object = None) -> None:
+        self._program(*arrays, stream=stream)
+        self.connect()
+
+    def connect(self) -> None:
+        function = self._function() if self._function is not None else None
+        if function is None:
+            return
+        self._function = None
+        signature = self._program.signature
+        outputs = bytes(argument.output for argument in signature.arguments)
+        _set()(function, self._program.host.entry, len(outputs), signature.device_kind.value, outputs)
+
+
+def make_caller(program: Called) -> Callable[..., None]:
+    """A builtin function that calls the program. It keeps the program alive."""
+    signature = program.signature
+
+    def stream_handle(stream: object, array: Any) -> int:
+        _, index = array.__dlpack_device__()
+        return signature.stream(stream, cuda(int(index))).handle
+
+    slow = _Slow(program)
+    on_gpu = signature.device_kind is DeviceKind.CUDA
+    text = f"{signature}\n\n{'On the current stream, or stream=.' if on_gpu else ''}"
+    function = _new()(
+        ctypes.addressof(_interpreter()), signature.name.encode(), text.encode(), slow, stream_handle, raise_error
+    )
+    slow.attach(function)
+    if program.host.is_compiled:
+        slow.connect()
+    return function

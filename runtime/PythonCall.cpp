@@ -1,0 +1,363 @@
+//===- PythonCall.cpp - compiled functions as Python's own builtins -------===//
+#include "runtime/PythonCall.h"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace {
+
+// What Python.h, object.h and dlpack.h declare; their layouts are part of stable ABIs.
+struct MethodDefinition {
+  const char *name;
+  void *(*function)(void *self, void *const *args, ptrdiff_t count, void *names);
+  int flags;
+  const char *documentation;
+};
+constexpr int fastCallWithKeywords = 0x80 | 0x02;
+
+struct BufferView {
+  void *data, *object;
+  ptrdiff_t bytes, itemBytes;
+  int readOnly, ndim;
+  char *format;
+  ptrdiff_t *shape, *strides, *suboffsets;
+  void *internal;
+};
+constexpr int stridedWithFormat = 0x10 | 0x08 | 0x04;
+
+struct ExchangeAPI {
+  uint32_t major, minor;
+  ExchangeAPI *previous;
+  void *allocate, *fromObject, *toObject;
+  int (*tensorFromObject)(void *object, TilewrightDLTensor *tensor);
+  int (*currentStream)(int32_t deviceType, int32_t deviceId, void **stream);
+};
+
+constexpr char callerName[] = "tilewright.caller";
+constexpr int maxArguments = 64, maxBufferRank = 8;
+
+TilewrightInterpreter python;
+
+// -------------------------------------------------------------------- types that have the exchange API
+
+/// What is known of a type; such types are kept for good, so that no other type gets one's address.
+struct KnownType {
+  void *type;
+  const ExchangeAPI *api;
+};
+constexpr int maxKnownTypes = 16;
+KnownType knownTypes[maxKnownTypes];
+std::atomic<int> numKnownTypes{0};
+
+const ExchangeAPI *findKnown(void *type) {
+  int count = numKnownTypes.load(std::memory_order_acquire);
+  for (int i = 0; i < count; ++i)
+    if (knownTypes[i].type == type)
+      return knownTypes[i].api;
+  return nullptr;
+}
+
+/// Asks a type for the exchange API. Null, without an error of Python's, where it has none that can be used.
+const ExchangeAPI *learnType(void *type) {
+  void *capsule = python.getAttribute(type, "__dlpack_c_exchange_api__");
+  if (!capsule) {
+    python.clearError();
+    return nullptr;
+  }
+  auto *api = static_cast<const ExchangeAPI *>(python.capsuleGetPointer(capsule, "dlpack_exchange_api"));
+  if (!api)
+    python.clearError();
+  python.decRef(capsule);
+  // A later major version keeps the header, by which an earlier one is found.
+  while (api && api->major != 1)
+    api = api->previous;
+  if (!api || !api->tensorFromObject)
+    return nullptr;
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> guard(mutex);
+  int count = numKnownTypes.load(std::memory_order_relaxed);
+  if (!findKnown(type) && count < maxKnownTypes) {
+    python.incRef(type);
+    knownTypes[count] = {type, api};
+    numKnownTypes.store(count + 1, std::memory_order_release);
+  }
+  return api;
+}
+
+// -------------------------------------------------------------------- streams of `with stream:`
+
+struct StreamEntry {
+  int32_t device;
+  void *stream;
+};
+thread_local std::vector<StreamEntry> *streams = nullptr;
+
+bool findStream(int32_t device, void *&stream) {
+  if (!streams)
+    return false;
+  for (auto it = streams->rbegin(); it != streams->rend(); ++it)
+    if (it->device == device) {
+      stream = it->stream;
+      return true;
+    }
+  return false;
+}
+
+} // namespace
+
+struct TilewrightCaller {
+  std::string name, documentation;
+  MethodDefinition definition;
+  void *slow, *streamHandle, *raise;
+  int32_t count = 0, device = 0;
+  uint8_t outputs[maxArguments] = {};
+  std::atomic<int32_t (*)(void *const *, const TilewrightAny *, int32_t)> entry{nullptr};
+};
+
+namespace {
+
+/// The arguments of one call.
+struct Call {
+  TilewrightAny args[maxArguments];
+  TilewrightDLTensor tensors[maxArguments];
+  const ExchangeAPI *streamApi = nullptr;
+  int numBuffers = 0;
+  struct Buffer {
+    BufferView view;
+    int64_t shape[maxBufferRank], strides[maxBufferRank];
+  };
+  // Made where an argument is NumPy's, for torch's have no use for them.
+  Buffer *buffers = nullptr;
+
+  ~Call() {
+    for (int i = 0; i < numBuffers; ++i)
+      python.releaseBuffer(&buffers[i].view);
+    delete[] buffers;
+  }
+
+  bool read(const TilewrightCaller &caller, int position, void *object);
+  bool readBuffer(const TilewrightCaller &caller, int position, void *object);
+};
+
+/// DLPack's code for a format of the buffer protocol in the machine's own order, or -1.
+int codeOfFormat(const char *format) {
+  if (!format)
+    return 1; // bytes
+  if (*format == '@' || *format == '=')
+    ++format;
+  if (!*format || format[1])
+    return -1;
+  switch (*format) {
+  case '?':
+    return 6;
+  case 'b': case 'h': case 'i': case 'l': case 'q':
+    return 0;
+  case 'B': case 'H': case 'I': case 'L': case 'Q':
+    return 1;
+  case 'e': case 'f': case 'd':
+    return 2;
+  }
+  return -1;
+}
+
+bool Call::readBuffer(const TilewrightCaller &caller, int position, void *object) {
+  if (!buffers)
+    buffers = new Buffer[caller.count];
+  Buffer &buffer = buffers[numBuffers];
+  if (python.getBuffer(object, &buffer.view, stridedWithFormat)) {
+    python.clearError();
+    return false;
+  }
+  ++numBuffers;
+  const BufferView &view = buffer.view;
+  int code = codeOfFormat(view.format);
+  if (code < 0 || view.ndim > maxBufferRank || (view.readOnly && caller.outputs[position]))
+    return false;
+  for (int dim = 0; dim < view.ndim; ++dim) {
+    if (view.strides[dim] % view.itemBytes)
+      return false;
+    buffer.shape[dim] = view.shape[dim];
+    buffer.strides[dim] = view.strides[dim] / view.itemBytes;
+  }
+  tensors[position] = {view.data, TilewrightDeviceCPU, 0, view.ndim, uint8_t(code), uint8_t(view.itemBytes * 8), 1,
+                       buffer.shape, buffer.strides, 0};
+  return true;
+}
+
+bool Call::read(const TilewrightCaller &caller, int position, void *object) {
+  void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + python.typeOffset);
+  args[position].type = TilewrightTypeDLTensor;
+  args[position].padding = 0;
+  args[position].pointer = &tensors[position];
+  if (type == python.arrayType)
+    return readBuffer(caller, position, object);
+  const ExchangeAPI *api = findKnown(type);
+  if (!api && !(api = learnType(type)))
+    return python.typeIsSubtype(type, python.arrayType) && readBuffer(caller, position, object);
+  if (api->tensorFromObject(object, &tensors[position])) {
+    python.clearError();
+    return false;
+  }
+  if (!streamApi && tensors[position].deviceType == TilewrightDeviceCUDA && api->currentStream)
+    streamApi = api;
+  return true;
+}
+
+/// The call by way of Python.
+__attribute__((noinline)) void *callSlow(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names) {
+  void *tuple = python.tupleNew(count);
+  if (!tuple)
+    return nullptr;
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    python.incRef(args[i]);
+    python.tupleSetItem(tuple, i, args[i]);
+  }
+  void *keywords = nullptr;
+  if (names) {
+    keywords = python.dictNew();
+    for (ptrdiff_t i = 0, size = python.tupleSize(names); keywords && i < size; ++i)
+      python.dictSetItem(keywords, python.tupleGetItem(names, i), args[count + i]);
+  }
+  void *result = python.objectCall(caller.slow, tuple, keywords);
+  python.decRef(tuple);
+  if (keywords)
+    python.decRef(keywords);
+  return result;
+}
+
+/// The handle of a stream that a caller gave. False with Python's error set.
+bool handleOf(const TilewrightCaller &caller, void *given, void *first, void *&handle) {
+  void *tuple = python.tupleNew(2);
+  if (!tuple)
+    return false;
+  python.incRef(given);
+  python.tupleSetItem(tuple, 0, given);
+  python.incRef(first);
+  python.tupleSetItem(tuple, 1, first);
+  void *number = python.objectCall(caller.streamHandle, tuple, nullptr);
+  python.decRef(tuple);
+  if (!number)
+    return false;
+  handle = python.longAsPointer(number);
+  python.decRef(number);
+  return handle || !python.errorOccurred();
+}
+
+__attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller) {
+  void *empty = python.tupleNew(0);
+  if (!empty)
+    return nullptr;
+  void *result = python.objectCall(caller.raise, empty, nullptr);
+  python.decRef(empty);
+  if (result) // which it never gives
+    python.decRef(result);
+  return nullptr;
+}
+
+void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
+  auto &caller = *static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
+  auto entry = caller.entry.load(std::memory_order_acquire);
+  void *givenStream = nullptr;
+  if (__builtin_expect(!entry || count != caller.count, 0))
+    return callSlow(caller, args, count, names);
+  if (names && python.tupleSize(names)) {
+    bool isStream = caller.device == TilewrightDeviceCUDA && count && python.tupleSize(names) == 1 &&
+                    python.unicodeIsEqual(python.tupleGetItem(names, 0), "stream") == 0;
+    if (!isStream)
+      return callSlow(caller, args, count, names);
+    givenStream = args[count] == python.none ? nullptr : args[count];
+  }
+  Call call;
+  for (int i = 0; i < count; ++i)
+    if (!call.read(caller, i, args[i]))
+      return callSlow(caller, args, count, names);
+
+  void *stream = nullptr;
+  bool known = false;
+  if (caller.device == TilewrightDeviceCUDA && count) {
+    const TilewrightDLTensor &first = call.tensors[0];
+    if (givenStream) {
+      if (!handleOf(caller, givenStream, args[0], stream))
+        return nullptr;
+      known = true;
+    } else if (findStream(first.deviceId, stream)) {
+      known = true;
+    } else if (call.streamApi) {
+      if (call.streamApi->currentStream(TilewrightDeviceCUDA, first.deviceId, &stream))
+        return nullptr;
+      known = true;
+    }
+  }
+  // Kernels may have to be loaded, and a full queue makes a launch wait.
+  void *state = python.saveThread();
+  int32_t failed = entry(known ? &stream : nullptr, call.args, int32_t(count));
+  python.restoreThread(state);
+  if (__builtin_expect(failed, 0))
+    return raiseError(caller);
+  python.incRef(python.none);
+  return python.none;
+}
+
+void destroyCaller(void *capsule) {
+  auto *caller = static_cast<TilewrightCaller *>(python.capsuleGetPointer(capsule, callerName));
+  for (void *object : {caller->slow, caller->streamHandle, caller->raise})
+    python.decRef(object);
+  delete caller;
+}
+
+} // namespace
+
+void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
+                          void *slow, void *streamHandle, void *raise) {
+  static const bool set = (python = *interpreter, true);
+  (void)set;
+  auto *caller = new TilewrightCaller;
+  caller->name = name;
+  caller->documentation = documentation;
+  caller->definition = {caller->name.c_str(), callFast, fastCallWithKeywords, caller->documentation.c_str()};
+  caller->slow = slow;
+  caller->streamHandle = streamHandle;
+  caller->raise = raise;
+  for (void *object : {slow, streamHandle, raise})
+    python.incRef(object);
+  void *capsule = python.capsuleNew(caller, callerName, destroyCaller);
+  if (!capsule) {
+    delete caller;
+    return nullptr;
+  }
+  void *function = python.functionNew(&caller->definition, capsule, nullptr);
+  python.decRef(capsule);
+  return function;
+}
+
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
+                         int32_t count, int32_t device, const uint8_t *outputs) {
+  void *self = python.getAttribute(function, "__self__");
+  auto *caller = static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
+  python.decRef(self);
+  if (count > maxArguments)
+    return; // such a call goes by way of Python
+  caller->count = count;
+  caller->device = device;
+  std::memcpy(caller->outputs, outputs, count);
+  caller->entry.store(entry, std::memory_order_release);
+}
+
+void tilewrightPushStream(int32_t device, void *stream) {
+  if (!streams)
+    streams = new std::vector<StreamEntry>;
+  streams->push_back({device, stream});
+}
+
+void tilewrightPopStream() {
+  if (!streams)
+    return;
+  streams->pop_back();
+  if (streams->empty()) {
+    delete streams;
+    streams = nullptr;
+  }
+}

@@ -1,0 +1,69 @@
+//===- PythonCall.h - compiled functions as Python's own builtins ---------===//
+//
+// A call from Python that costs little beside the launch: a builtin function reads torch's tensors through the
+// exchange API of DLPack without taking hold of them, NumPy's arrays through the buffer protocol, and calls the
+// compiled function. Everything else goes to a function written in Python.
+//
+// The interpreter's functions come as pointers, so that one library serves every version of it, with and without GIL.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_PYTHONCALL_H
+#define TILEWRIGHT_RUNTIME_PYTHONCALL_H
+
+#include "runtime/host/ABI.h"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+/// The functions of Python's C API that a call takes. `typeOffset` is where an object has its type.
+struct TilewrightInterpreter {
+  void (*incRef)(void *);
+  void (*decRef)(void *);
+  void *(*saveThread)();
+  void (*restoreThread)(void *);
+  void *(*objectCall)(void *callable, void *args, void *kwargs);
+  void *(*tupleNew)(ptrdiff_t size);
+  int (*tupleSetItem)(void *tuple, ptrdiff_t index, void *item);
+  void *(*tupleGetItem)(void *tuple, ptrdiff_t index);
+  ptrdiff_t (*tupleSize)(void *tuple);
+  void *(*dictNew)();
+  int (*dictSetItem)(void *dict, void *key, void *value);
+  void *(*capsuleNew)(void *pointer, const char *name, void (*destructor)(void *));
+  void *(*capsuleGetPointer)(void *capsule, const char *name);
+  void *(*functionNew)(void *definition, void *self, void *module);
+  void *(*getAttribute)(void *object, const char *name);
+  void (*clearError)();
+  int (*typeIsSubtype)(void *type, void *base);
+  int (*getBuffer)(void *object, void *view, int flags);
+  void (*releaseBuffer)(void *view);
+  int (*unicodeIsEqual)(void *text, const char *ascii);
+  void *(*longAsPointer)(void *number);
+  void *(*errorOccurred)();
+  void *none;
+  /// numpy.ndarray.
+  void *arrayType;
+  ptrdiff_t typeOffset;
+};
+
+/// A function that can be called from Python. `entry` is null until the program is compiled.
+struct TilewrightCaller;
+
+/// A new builtin function, or null with Python's error set. `entry` is the compiled `i32 (stream, args, count)`. `slow`
+/// takes the call where this cannot: the same arguments, the stream by keyword. `streamHandle` takes what a caller gave
+/// as stream and the device's number, and gives the handle. `raise` raises what the compiled function has raised.
+/// Called with the interpreter's lock held.
+void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
+                          void *slow, void *streamHandle, void *raise);
+
+/// Gives the function what it calls, once that is compiled. `outputs` has a byte for each argument.
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
+                         int32_t count, int32_t device, const uint8_t *outputs);
+
+/// The streams that this thread's calls run on inside of `with stream:`, the innermost last.
+void tilewrightPushStream(int32_t device, void *stream);
+void tilewrightPopStream();
+}
+
+#endif

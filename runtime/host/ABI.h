@@ -1,0 +1,130 @@
+//===- ABI.h - what compiled host functions share with their run time -----===//
+//
+// The constants that the pass convert-host-to-ffi makes beside each function, and the functions that it calls. This run
+// time is linked into exported libraries: plain C++ without its library, no MLIR, no Python, the CUDA driver by dlopen.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_HOST_ABI_H
+#define TILEWRIGHT_RUNTIME_HOST_ABI_H
+
+#include "runtime/DLPack.h"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+/// TVMFFIAny of tvm-ffi's C ABI.
+struct TilewrightAny {
+  int32_t type;
+  uint32_t padding;
+  union {
+    int64_t integer;
+    double real;
+    void *pointer;
+  };
+};
+
+enum : int32_t { TilewrightTypeDLTensor = 7, TilewrightTypeTensor = 70, TilewrightTensorOffset = 24 };
+enum : int32_t { TilewrightDeviceCPU = 1, TilewrightDeviceCUDA = 2, TilewrightDeviceCUDAHost = 3, TilewrightDeviceManaged = 13 };
+
+/// An extent: a number, or where that is negative, a symbol. Symbols of one name have one extent.
+struct TilewrightExtent {
+  int64_t number;
+  const char *symbol;
+  int64_t divisibleBy, minimum;
+};
+
+/// What an argument must be. `dtype` is DLPack's: code, bits << 8, lanes << 16.
+struct TilewrightArgument {
+  const char *name;
+  const TilewrightExtent *extents;
+  int32_t dtype;
+  int32_t rank;
+  int32_t output;
+  int32_t alignment;
+};
+
+struct TilewrightSignature {
+  /// "add(A: float32[n], B: float32[n])"
+  const char *text;
+  const char *name;
+  const TilewrightArgument *arguments;
+  int32_t argumentCount;
+  /// TilewrightDeviceCPU or TilewrightDeviceCUDA.
+  int32_t device;
+};
+
+/// Machine code for one architecture ("sm_90a").
+struct TilewrightImage {
+  const char *arch;
+  const void *data;
+  uint64_t bytes;
+};
+
+/// A program that launches kernels. `state` is null at first and belongs to whatever runs it.
+struct TilewrightProgram {
+  const TilewrightSignature *signature;
+  int32_t (*host)(void **data, const int64_t *shape, void *workspace, void *launcher);
+  int64_t (*workspaceBytes)(const int64_t *shape);
+  const char *const *kernels;
+  const TilewrightImage *images;
+  int32_t kernelCount;
+  int32_t imageCount;
+  void *state;
+};
+
+/// What a check found: nothing, or the kind of the error.
+enum : int32_t { TilewrightFits = 0, TilewrightTypeError = 1, TilewrightValueError = 2 };
+
+/// Checks arguments in order and writes the first refusal to `message`. A partial check takes the first `count` of them
+/// alone. `readOnly` (null: none) has a byte for each argument. All rules and texts of the checks are here; what is
+/// compiled into a function only decides whether to ask.
+int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
+                            const uint8_t *readOnly, int32_t partial, char *message, size_t capacity);
+
+/// Raises what tilewrightHostCheck says. Returns -1.
+int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count);
+
+/// Returns a string from a function of tvm-ffi's ABI.
+int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result);
+
+/// Runs a program on a GPU with checked arguments: on `*stream`, or the environment's stream of the device where
+/// `stream` is null.
+int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
+                              const int64_t *shape);
+
+/// Loads the program's kernels into a GPU, which its first call there does otherwise.
+int32_t tilewrightHostLoadCuda(TilewrightProgram *program, int32_t device);
+
+/// The same as a function of tvm-ffi's ABI: of the GPU whose number is the one argument, 0 where there is none.
+int32_t tilewrightHostLoad(TilewrightProgram *program, const TilewrightAny *args, int32_t count);
+
+/// The kernels' functions of a program that is loaded into that GPU, in order, or null.
+void *const *tilewrightHostFunctionsCuda(const TilewrightProgram *program, int32_t device);
+
+/// Unloads the kernels from all GPUs, for a program that is not called any more.
+void tilewrightHostUnloadCuda(TilewrightProgram *program);
+
+/// A failure that was not the arguments': the driver's (`call`, `code`, `name`) or, where `call` is null, of what is
+/// there to run on.
+struct TilewrightFailure {
+  const char *call;
+  int32_t code;
+  const char *name;
+  char detail[2048];
+};
+
+/// This thread's last failure since this was last asked, or null.
+const TilewrightFailure *tilewrightHostTakeFailure();
+
+/// The functions of libtvm_ffi that the run time calls: linked in an exported library, found at run time in process.
+struct TilewrightFFI {
+  void (*raise)(const char *kind, const char **parts, int32_t count);
+  void *(*getStream)(int32_t deviceType, int32_t deviceId);
+  int (*makeString)(const void *bytes, TilewrightAny *result);
+};
+extern TilewrightFFI tilewrightFFI;
+}
+
+#endif

@@ -1,0 +1,338 @@
+//===- Check.cpp - what is wrong with the arguments of a call -------------===//
+//
+// Every rule and every text of the checks. Compiled functions decide by a few compares of their own whether a call
+// fits, and come here when it does not; Python's Signature comes here for arrays that it has read itself.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/host/ABI.h"
+#include "runtime/host/Text.h"
+
+using tilewright::host::Text;
+
+namespace {
+
+struct DTypeName {
+  int32_t code, bits;
+  const char *name;
+};
+
+constexpr DTypeName dtypeNames[] = {
+    {0, 8, "int8"},           {0, 16, "int16"},          {0, 32, "int32"},
+    {0, 64, "int64"},         {1, 8, "uint8"},           {1, 16, "uint16"},
+    {1, 32, "uint32"},        {1, 64, "uint64"},         {2, 16, "float16"},
+    {2, 32, "float32"},       {2, 64, "float64"},        {4, 16, "bfloat16"},
+    {5, 64, "complex64"},     {5, 128, "complex128"},    {6, 8, "bool"},
+    {7, 8, "float8_e3m4"},    {8, 8, "float8_e4m3"},     {9, 8, "float8_e4m3b11fnuz"},
+    {10, 8, "float8_e4m3fn"}, {11, 8, "float8_e4m3fnuz"}, {12, 8, "float8_e5m2"},
+    {13, 8, "float8_e5m2fnuz"}, {14, 8, "float8_e8m0fnu"},
+};
+
+void addDType(Text &text, int32_t dtype) {
+  int32_t code = dtype & 0xff, bits = dtype >> 8 & 0xff, lanes = dtype >> 16 & 0xffff;
+  for (const DTypeName &known : dtypeNames)
+    if (lanes == 1 && known.code == code && known.bits == bits) {
+      text << known.name;
+      return;
+    }
+  text << "DLPack type " << code << " with " << bits << " bits and " << lanes << " lanes";
+}
+
+/// The device's kind as the checks see it: pinned memory is the cpu's, managed memory a GPU's.
+void addDevice(Text &text, int32_t type) {
+  switch (type) {
+  case TilewrightDeviceCPU:
+  case TilewrightDeviceCUDAHost:
+    text << "cpu";
+    return;
+  case TilewrightDeviceCUDA:
+  case TilewrightDeviceManaged:
+    text << "cuda";
+    return;
+  }
+  struct {
+    int32_t type;
+    const char *name;
+  } constexpr known[] = {{4, "opencl"},      {7, "vulkan"},  {8, "metal"},   {10, "rocm"},
+                         {11, "pinned rocm"}, {14, "oneapi"}, {15, "webgpu"}, {16, "hexagon"}};
+  for (const auto &device : known)
+    if (device.type == type) {
+      text << device.name;
+      return;
+    }
+  text << "device " << type;
+}
+
+/// What a value of tvm-ffi is, in Python's words.
+const char *nameOfType(int32_t type) {
+  switch (type) {
+  case 0:
+    return "None";
+  case 1:
+  case 78:
+    return "int";
+  case 2:
+    return "bool";
+  case 3:
+    return "float";
+  case 4:
+    return "a pointer";
+  case TilewrightTypeDLTensor:
+  case TilewrightTypeTensor:
+    return "a null pointer";
+  case 5:
+    return "a dtype";
+  case 6:
+    return "a device";
+  case 8:
+  case 11:
+  case 65:
+    return "str";
+  case 9:
+  case 12:
+  case 66:
+    return "bytes";
+  case 67:
+    return "an error";
+  case 68:
+    return "a function";
+  case 69:
+    return "a shape";
+  case 71:
+    return "a tuple or list";
+  case 72:
+  case 76:
+    return "dict";
+  case 73:
+    return "a module";
+  case 74:
+    return "a Python object that is no tensor";
+  case 75:
+    return "list";
+  }
+  return "an object that is no tensor";
+}
+
+const TilewrightDLTensor *tensorOf(const TilewrightAny &any) {
+  if (!any.pointer)
+    return nullptr;
+  if (any.type == TilewrightTypeDLTensor)
+    return static_cast<const TilewrightDLTensor *>(any.pointer);
+  if (any.type == TilewrightTypeTensor)
+    return reinterpret_cast<const TilewrightDLTensor *>(static_cast<const char *>(any.pointer) + TilewrightTensorOffset);
+  return nullptr;
+}
+
+int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
+
+/// The device as a check compares it.
+int32_t kindOf(int32_t type) {
+  return type == TilewrightDeviceCUDAHost  ? +TilewrightDeviceCPU
+         : type == TilewrightDeviceManaged ? +TilewrightDeviceCUDA
+                                           : type;
+}
+
+int64_t countElements(const TilewrightDLTensor &tensor) {
+  int64_t count = 1;
+  for (int32_t dim = 0; dim < tensor.ndim; ++dim)
+    count *= tensor.shape[dim];
+  return count;
+}
+
+bool isRowMajor(const TilewrightDLTensor &tensor) {
+  if (!tensor.strides)
+    return true;
+  int64_t expected = 1;
+  bool row = true;
+  for (int32_t dim = tensor.ndim; dim-- > 0;) {
+    int64_t extent = tensor.shape[dim];
+    if (extent == 0)
+      return true;
+    row &= extent == 1 || tensor.strides[dim] == expected;
+    expected *= extent;
+  }
+  return row;
+}
+
+uint64_t addressOf(const TilewrightDLTensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) + tensor.byteOffset; }
+
+bool sameText(const char *a, const char *b) { return a == b || std::strcmp(a, b) == 0; }
+
+/// One call that is checked.
+struct Check {
+  const TilewrightSignature &signature;
+  const TilewrightAny *args;
+  const uint8_t *readOnly;
+  Text text;
+
+  Text &begin(int32_t position) {
+    return text << signature.text << ": argument " << position << " (" << signature.arguments[position].name << "): ";
+  }
+
+  Text &addShape(const TilewrightDLTensor &tensor) {
+    text << "got shape ";
+    return text.addTuple(tensor.shape, tensor.ndim);
+  }
+
+  int32_t checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
+  int32_t checkArgument(int32_t position);
+  int32_t checkOverlap(int32_t count);
+};
+
+int32_t Check::checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor) {
+  const TilewrightExtent &wanted = signature.arguments[position].extents[dim];
+  int64_t extent = tensor.shape[dim];
+  if (wanted.number >= 0) {
+    if (extent == wanted.number)
+      return TilewrightFits;
+    begin(position) << "expected extent " << wanted.number << " in dimension " << dim << ", ";
+    addShape(tensor);
+    return TilewrightValueError;
+  }
+  // The symbol's first place says what it is.
+  for (int32_t other = 0; other <= position; ++other) {
+    const TilewrightArgument &argument = signature.arguments[other];
+    for (int32_t at = 0; at < (other == position ? dim : argument.rank); ++at) {
+      if (argument.extents[at].number >= 0 || !sameText(argument.extents[at].symbol, wanted.symbol))
+        continue;
+      int64_t first = tensorOf(args[other])->shape[at];
+      if (extent == first)
+        goto bounds;
+      begin(position) << "expected extent " << wanted.symbol << " = " << first << ", as in dimension " << at << " of "
+                      << argument.name << ", in dimension " << dim << ", ";
+      addShape(tensor);
+      return TilewrightValueError;
+    }
+  }
+bounds:
+  if (extent % wanted.divisibleBy) {
+    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be divisible by "
+                    << wanted.divisibleBy << ", ";
+    addShape(tensor);
+    return TilewrightValueError;
+  }
+  if (extent < wanted.minimum) {
+    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be at least "
+                    << wanted.minimum << ", ";
+    addShape(tensor);
+    return TilewrightValueError;
+  }
+  return TilewrightFits;
+}
+
+int32_t Check::checkArgument(int32_t position) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  const TilewrightDLTensor *tensor = tensorOf(args[position]);
+  if (!tensor) {
+    begin(position) << "expected a tensor, got " << nameOfType(args[position].type);
+    return TilewrightTypeError;
+  }
+  if (dtypeOf(*tensor) != argument.dtype) {
+    begin(position) << "expected dtype ";
+    addDType(text, argument.dtype);
+    text << ", got ";
+    addDType(text, dtypeOf(*tensor));
+    return TilewrightTypeError;
+  }
+  if (tensor->ndim != argument.rank) {
+    begin(position) << "expected ";
+    text.addCount(argument.rank, "dimension") << ", ";
+    addShape(*tensor);
+    return TilewrightValueError;
+  }
+  for (int32_t dim = 0; dim < argument.rank; ++dim)
+    if (int32_t found = checkExtent(position, dim, *tensor))
+      return found;
+  if (kindOf(tensor->deviceType) != signature.device) {
+    begin(position) << "expected an array on ";
+    addDevice(text, signature.device);
+    text << ", got one on ";
+    addDevice(text, tensor->deviceType);
+    return TilewrightValueError;
+  }
+  if (signature.device == TilewrightDeviceCUDA && tensor->deviceId != tensorOf(args[0])->deviceId) {
+    begin(position) << "expected an array on cuda:" << tensorOf(args[0])->deviceId << ", got one on cuda:"
+                    << tensor->deviceId;
+    return TilewrightValueError;
+  }
+  if (!isRowMajor(*tensor)) {
+    begin(position) << "expected a row-major array, got strides ";
+    text.addTuple(tensor->strides, tensor->ndim) << " for shape ";
+    text.addTuple(tensor->shape, tensor->ndim);
+    return TilewrightValueError;
+  }
+  if (uint64_t past = addressOf(*tensor) % argument.alignment; past && countElements(*tensor)) {
+    begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address "
+                    << past << " bytes past that";
+    return TilewrightValueError;
+  }
+  if (argument.output && readOnly && readOnly[position]) {
+    begin(position) << "expected a writable array, for the function writes it, got a read-only one";
+    return TilewrightValueError;
+  }
+  return TilewrightFits;
+}
+
+int32_t Check::checkOverlap(int32_t count) {
+  auto range = [&](int32_t position, uint64_t &first, uint64_t &last) {
+    const TilewrightDLTensor &tensor = *tensorOf(args[position]);
+    first = addressOf(tensor);
+    last = first + countElements(tensor) * (tensor.bits / 8);
+  };
+  for (int32_t output = 0; output < count; ++output) {
+    if (!signature.arguments[output].output)
+      continue;
+    for (int32_t other = 0; other < count; ++other) {
+      if (other == output)
+        continue;
+      uint64_t low, high, first, last;
+      range(output, low, high);
+      range(other, first, last);
+      uint64_t begins = low > first ? low : first, ends = high < last ? high : last;
+      if (begins >= ends)
+        continue;
+      begin(output > other ? output : other)
+          << "expected memory of its own beside " << signature.arguments[output < other ? output : other].name
+          << ", for the function writes " << signature.arguments[output].name << ", got ";
+      text.addCount(ends - begins, "byte") << " shared";
+      return TilewrightValueError;
+    }
+  }
+  return TilewrightFits;
+}
+
+} // namespace
+
+int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
+                            const uint8_t *readOnly, int32_t partial, char *message, size_t capacity) {
+  Check check{*signature, args, readOnly, Text(message, capacity)};
+  if (!partial && count != signature->argumentCount) {
+    check.text << signature->text << ": expected " << signature->argumentCount << " arguments, got " << count;
+    return TilewrightTypeError;
+  }
+  for (int32_t position = 0; position < count; ++position)
+    if (int32_t found = check.checkArgument(position))
+      return found;
+  return partial ? +TilewrightFits : check.checkOverlap(count);
+}
+
+int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count) {
+  char message[4096];
+  int32_t found = tilewrightHostCheck(signature, args, count, nullptr, 0, message, sizeof(message));
+  const char *parts[] = {message};
+  if (found == TilewrightFits)
+    Text(message, sizeof(message)) << signature->text
+                                   << ": the compiled checks refuse arguments that fit: this is a defect of Tilewright's";
+  tilewrightFFI.raise(found == TilewrightTypeError    ? "TypeError"
+                      : found == TilewrightValueError ? "ValueError"
+                                                      : "RuntimeError",
+                      parts, 1);
+  return -1;
+}
+
+int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result) {
+  struct {
+    const char *data;
+    size_t size;
+  } bytes = {text, static_cast<size_t>(length)};
+  return tilewrightFFI.makeString(&bytes, result);
+}

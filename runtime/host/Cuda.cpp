@@ -1,0 +1,554 @@
+//===- Cuda.cpp - kernels loaded and launched through the CUDA driver -----===//
+#include "runtime/host/Cuda.h"
+#include "runtime/Launcher.h"
+#include "runtime/host/ABI.h"
+#include "runtime/host/Text.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <cstdlib>
+
+using tilewright::host::Text;
+
+namespace {
+
+// The parts of the driver's ABI that a launch needs, as cuda.h declares them.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void *stream;
+  void *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchConfig) == 56, "CUlaunchConfig of the driver's ABI");
+
+struct MemPoolProperties {
+  int32_t allocationType = 1; // CU_MEM_ALLOCATION_TYPE_PINNED
+  int32_t handleTypes = 0;
+  int32_t locationType = 1; // CU_MEM_LOCATION_TYPE_DEVICE
+  int32_t locationId = 0;
+  void *securityAttributes = nullptr;
+  size_t maxBytes = 0;
+  unsigned char rest[56] = {};
+};
+static_assert(sizeof(MemPoolProperties) == 88, "CUmemPoolProps of the driver's ABI");
+
+enum : int32_t {
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NoDevice = 100,
+  NoBinaryForGPU = 209,
+  IllegalAddress = 700,
+  LaunchOutOfResources = 701,
+  LaunchFailed = 719,
+  MaxDynamicSharedBytes = 8, // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  ReleaseThreshold = 4,      // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+  CapabilityMajor = 75,      // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  CapabilityMinor = 76,
+  MaxDevices = 64,
+};
+constexpr uint64_t defaultSharedLimit = 48 << 10;
+constexpr char instead[] = " (targets \"sim\" and \"cpu\" need none)";
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct Guard {
+  Guard() { pthread_mutex_lock(&lock); }
+  ~Guard() { pthread_mutex_unlock(&lock); }
+};
+
+// -------------------------------------------------------------------- failures
+
+__thread TilewrightFailure lastFailure;
+__thread bool hasFailure;
+
+Text beginFailure(const char *call = nullptr, int32_t code = 0) {
+  hasFailure = true;
+  lastFailure.call = call;
+  lastFailure.code = code;
+  lastFailure.name = "";
+  return Text(lastFailure.detail, sizeof(lastFailure.detail));
+}
+
+/// Raises the failure that was begun. Returns -1.
+int32_t raiseFailure() {
+  const TilewrightFailure &failure = lastFailure;
+  char head[256];
+  Text text(head, sizeof(head));
+  if (failure.call)
+    text << failure.call << " failed with " << failure.name << " (" << failure.code << ")" << (*failure.detail ? ": " : "");
+  const char *parts[] = {head, failure.detail};
+  tilewrightFFI.raise("RuntimeError", parts, 2);
+  return -1;
+}
+
+// -------------------------------------------------------------------- the driver
+
+const TilewrightCudaDriver *usedDriver = nullptr;
+
+void nameFailure(const TilewrightCudaDriver &driver) {
+  const char *name = nullptr;
+  if (driver.getErrorName(lastFailure.code, &name) || !name)
+    name = "an unknown code";
+  lastFailure.name = name;
+}
+
+/// libcuda, opened and initialised once, or null with a failure begun.
+const TilewrightCudaDriver *findDriver() {
+  if (const TilewrightCudaDriver *driver = __atomic_load_n(&usedDriver, __ATOMIC_ACQUIRE))
+    return driver;
+  Guard guard;
+  if (usedDriver)
+    return usedDriver;
+  static TilewrightCudaDriver opened;
+  if (const char *error = tilewrightCudaOpen("libcuda.so.1", &opened)) {
+    if (void *there = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
+      dlclose(there);
+      beginFailure() << "no CUDA driver: " << error;
+    } else {
+      beginFailure() << "no CUDA driver: libcuda.so.1 was not found; install NVIDIA's driver to run on a GPU" << instead;
+    }
+    return nullptr;
+  }
+  if (int32_t code = opened.init(0)) {
+    beginFailure("cuInit", code) << "the driver is there, but " << (code == NoDevice ? "no GPU is" : "does not start")
+                                 << instead;
+    nameFailure(opened);
+    return nullptr;
+  }
+  __atomic_store_n(&usedDriver, &opened, __ATOMIC_RELEASE);
+  return &opened;
+}
+
+// -------------------------------------------------------------------- kernels in a GPU
+
+/// A program's kernels in one GPU's primary context.
+struct Loaded {
+  const TilewrightCudaDriver *driver;
+  TilewrightProgram *program;
+  void *context, *module, *pool;
+  int32_t device;
+  void **functions;
+  /// The bytes of dynamic shared memory that each kernel may use as things stand.
+  uint64_t *sharedLimits;
+};
+
+/// What a program's state is: its kernels by GPU.
+struct State {
+  Loaded *loaded[MaxDevices];
+};
+
+struct Architecture {
+  int32_t major = 0, minor = 0;
+  char kind = '\0';
+};
+
+Architecture parseArchitecture(const char *text) {
+  Architecture arch;
+  int32_t number = 0;
+  for (text += 3; *text >= '0' && *text <= '9'; ++text)
+    number = number * 10 + (*text - '0');
+  arch.major = number / 10;
+  arch.minor = number % 10;
+  arch.kind = *text;
+  return arch;
+}
+
+/// A cubin runs on later GPUs of its major version; with `a` on its very own, with `f` on its family.
+bool runsOn(const Architecture &arch, int32_t major, int32_t minor) {
+  if (arch.kind == 'a')
+    return arch.major == major && arch.minor == minor;
+  return arch.major == major && arch.minor <= minor;
+}
+
+/// The best image for a GPU: of those that run there the newest, and its very own before all.
+const TilewrightImage *chooseImage(const TilewrightProgram &program, int32_t major, int32_t minor) {
+  const TilewrightImage *best = nullptr;
+  int32_t bestRank = -1;
+  for (int32_t i = 0; i < program.imageCount; ++i) {
+    Architecture arch = parseArchitecture(program.images[i].arch);
+    int32_t rank = arch.minor * 3 + (arch.kind == 'a' ? 2 : arch.kind == 'f' ? 1 : 0);
+    if (runsOn(arch, major, minor) && rank > bestRank) {
+      best = &program.images[i];
+      bestRank = rank;
+    }
+  }
+  return best;
+}
+
+void addOtherArchitecture(Text &text, const TilewrightCudaDriver &driver, const TilewrightProgram &program, int32_t device,
+                          int32_t major, int32_t minor) {
+  char name[256] = "";
+  driver.deviceGetName(name, sizeof(name), device);
+  text << program.signature->name << " is compiled for ";
+  for (int32_t i = 0; i < program.imageCount; ++i)
+    text << (i ? ", " : "") << program.images[i].arch;
+  text << ", and cuda:" << device << " (" << name << ") is sm_" << major << minor << ": build it with target=tw.Target(\"cuda\", "
+       << "arch=\"sm_" << major << minor << "\")";
+}
+
+int32_t failDriver(const TilewrightCudaDriver &driver, const char *call, int32_t code) {
+  beginFailure(call, code);
+  nameFailure(driver);
+  return -1;
+}
+
+/// The pool that workspaces come from, one for each GPU, which keeps what it was given back.
+void *findPool(const TilewrightCudaDriver &driver, int32_t device) {
+  static void *pools[MaxDevices];
+  static const TilewrightCudaDriver *owner = nullptr;
+  if (owner != &driver) {
+    owner = &driver;
+    std::memset(pools, 0, sizeof(pools));
+  }
+  if (!pools[device]) {
+    MemPoolProperties properties;
+    properties.locationId = device;
+    if (int32_t code = driver.memPoolCreate(&pools[device], &properties))
+      return failDriver(driver, "cuMemPoolCreate", code), nullptr;
+    uint64_t all = UINT64_MAX;
+    driver.memPoolSetAttribute(pools[device], ReleaseThreshold, &all);
+  }
+  return pools[device];
+}
+
+/// Fills in what needs the context to be current.
+int32_t loadModule(Loaded &loaded, const TilewrightImage &image, int32_t major, int32_t minor) {
+  const TilewrightCudaDriver &driver = *loaded.driver;
+  if (int32_t code = driver.moduleLoadData(&loaded.module, image.data)) {
+    Text text = beginFailure("cuModuleLoadData", code);
+    nameFailure(driver);
+    if (code == NoBinaryForGPU)
+      addOtherArchitecture(text, driver, *loaded.program, loaded.device, major, minor);
+    else
+      text << "loading " << loaded.program->signature->name << " (" << image.arch << ") into cuda:" << loaded.device;
+    return -1;
+  }
+  for (int32_t i = 0; i < loaded.program->kernelCount; ++i) {
+    loaded.sharedLimits[i] = defaultSharedLimit;
+    if (int32_t code = driver.moduleGetFunction(&loaded.functions[i], loaded.module, loaded.program->kernels[i])) {
+      Text text = beginFailure("cuModuleGetFunction", code);
+      nameFailure(driver);
+      text << loaded.program->kernels[i];
+      return -1;
+    }
+  }
+  return 0;
+}
+
+void destroy(Loaded *loaded) {
+  std::free(loaded->functions);
+  std::free(loaded->sharedLimits);
+  std::free(loaded);
+}
+
+/// Loads a program's kernels, or returns null with a failure begun.
+Loaded *load(const TilewrightCudaDriver &driver, TilewrightProgram &program, int32_t device) {
+  int32_t count = 0, major = 0, minor = 0;
+  if (int32_t code = driver.deviceGetCount(&count))
+    return failDriver(driver, "cuDeviceGetCount", code), nullptr;
+  if (device < 0 || device >= count || device >= MaxDevices) {
+    beginFailure() << "no GPU cuda:" << device << ": the driver has " << count << " of them";
+    return nullptr;
+  }
+  int32_t code = driver.deviceGetAttribute(&major, CapabilityMajor, device);
+  if (!code)
+    code = driver.deviceGetAttribute(&minor, CapabilityMinor, device);
+  if (code)
+    return failDriver(driver, "cuDeviceGetAttribute", code), nullptr;
+  const TilewrightImage *image = chooseImage(program, major, minor);
+  if (!image) {
+    Text text = beginFailure();
+    addOtherArchitecture(text, driver, program, device, major, minor);
+    return nullptr;
+  }
+  size_t kernels = program.kernelCount > 0 ? program.kernelCount : 1;
+  auto *loaded = static_cast<Loaded *>(std::calloc(1, sizeof(Loaded)));
+  loaded->driver = &driver;
+  loaded->program = &program;
+  loaded->device = device;
+  loaded->functions = static_cast<void **>(std::calloc(kernels, sizeof(void *)));
+  loaded->sharedLimits = static_cast<uint64_t *>(std::calloc(kernels, sizeof(uint64_t)));
+  // The primary context is kept for the life of the process: arrays of other libraries live in it as well.
+  if ((code = driver.primaryCtxRetain(&loaded->context, device)) || (code = driver.ctxPushCurrent(loaded->context))) {
+    failDriver(driver, "cuDevicePrimaryCtxRetain", code);
+    destroy(loaded);
+    return nullptr;
+  }
+  int32_t failed = loadModule(*loaded, *image, major, minor);
+  if (failed && loaded->module)
+    driver.moduleUnload(loaded->module);
+  void *popped;
+  driver.ctxPopCurrent(&popped);
+  if (failed) {
+    destroy(loaded);
+    return nullptr;
+  }
+  return loaded;
+}
+
+/// The program's kernels in a GPU, loaded if need be, or null with an error raised.
+Loaded *findLoaded(TilewrightProgram *program, int32_t device) {
+  auto *state = static_cast<State *>(__atomic_load_n(&program->state, __ATOMIC_ACQUIRE));
+  if (__builtin_expect(state && uint32_t(device) < MaxDevices, 1))
+    if (Loaded *loaded = __atomic_load_n(&state->loaded[device], __ATOMIC_ACQUIRE))
+      return loaded;
+  const TilewrightCudaDriver *driver = findDriver();
+  if (!driver)
+    return raiseFailure(), nullptr;
+  Loaded *loaded = nullptr;
+  {
+    Guard guard;
+    state = static_cast<State *>(program->state);
+    if (!state) {
+      state = static_cast<State *>(std::calloc(1, sizeof(State)));
+      __atomic_store_n(&program->state, state, __ATOMIC_RELEASE);
+    }
+    if (uint32_t(device) < MaxDevices)
+      loaded = state->loaded[device];
+    if (!loaded) {
+      loaded = load(*driver, *program, device);
+      if (loaded)
+        __atomic_store_n(&state->loaded[device], loaded, __ATOMIC_RELEASE);
+    }
+  }
+  if (!loaded)
+    raiseFailure();
+  return loaded;
+}
+
+// -------------------------------------------------------------------- launches
+
+/// The context of the launcher: one for each call of a program.
+struct Launch {
+  Loaded *loaded;
+  void *stream;
+};
+
+struct Limit {
+  const char *name;
+  int32_t attribute;
+};
+constexpr Limit configLimits[] = {{"grid.x", 5},  {"grid.y", 6},  {"grid.z", 7}, {"block.x", 2},
+                                  {"block.y", 3}, {"block.z", 4}, {"shared memory", 97}};
+
+/// The numbers of a launch that the GPU cannot have.
+void addOverLimits(Text &text, const Loaded &loaded, const uint64_t *config) {
+  auto compare = [&](const char *name, int32_t attribute, uint64_t number) {
+    int32_t limit = 0;
+    if (loaded.driver->deviceGetAttribute(&limit, attribute, loaded.device) == 0 && number > uint64_t(limit))
+      text << "; expected at most " << limit << " for " << name << ", got " << number;
+  };
+  for (int32_t i = 0; i < TilewrightConfigSize; ++i) {
+    if (i == 6)
+      compare("threads a block", 1, config[3] * config[4] * config[5]);
+    compare(configLimits[i].name, configLimits[i].attribute, config[i]);
+  }
+}
+
+const char *adviceFor(int32_t code) {
+  switch (code) {
+  case OutOfMemory:
+    return "; free memory on the GPU, or let fewer programs share it";
+  case IllegalAddress:
+  case LaunchFailed:
+    return "; an earlier kernel of this process did that, and the GPU's context is lost with it: target \"sim\" names "
+           "such an access of a kernel of Tilewright's, compute-sanitizer of any";
+  case LaunchOutOfResources:
+    return "; the block's threads need more registers than a multiprocessor has: make the block smaller";
+  }
+  return "";
+}
+
+__attribute__((cold, noinline)) int32_t failLaunch(const Loaded &loaded, const char *call, int32_t kernel,
+                                                   const uint64_t *config, int32_t code) {
+  Text text = beginFailure(call, code);
+  nameFailure(*loaded.driver);
+  bool known = kernel >= 0 && kernel < loaded.program->kernelCount;
+  text << (known ? loaded.program->kernels[kernel] : "an unknown kernel") << " with grid (" << config[0] << ", " << config[1]
+       << ", " << config[2] << "), block (" << config[3] << ", " << config[4] << ", " << config[5] << ") and " << config[6]
+       << " bytes of shared memory on cuda:" << loaded.device;
+  if (code == InvalidValue)
+    addOverLimits(text, loaded, config);
+  text << adviceFor(code);
+  return -1;
+}
+
+/// Lets the kernel use that much shared memory, unless it may already.
+__attribute__((cold, noinline)) int32_t raiseSharedLimit(Loaded &loaded, int32_t kernel, const uint64_t *config) {
+  // Under the lock, so that no other thread's smaller launch takes the limit down again.
+  Guard guard;
+  uint64_t bytes = config[6];
+  if (bytes <= loaded.sharedLimits[kernel])
+    return 0;
+  if (bytes > INT32_MAX)
+    return failLaunch(loaded, "cuFuncSetAttribute", kernel, config, InvalidValue);
+  if (int32_t code = loaded.driver->funcSetAttribute(loaded.functions[kernel], MaxDynamicSharedBytes, int32_t(bytes)))
+    return failLaunch(loaded, "cuFuncSetAttribute", kernel, config, code);
+  __atomic_store_n(&loaded.sharedLimits[kernel], bytes, __ATOMIC_RELEASE);
+  return 0;
+}
+
+int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t) {
+  auto &launch = *static_cast<Launch *>(context);
+  Loaded &loaded = *launch.loaded;
+  // What the driver would cut off to 32 bits must not come out as some other launch.
+  uint64_t all = 0;
+  for (int32_t i = 0; i < TilewrightConfigSize; ++i)
+    all |= config[i];
+  if (uint32_t(kernel) >= uint32_t(loaded.program->kernelCount) || all > UINT32_MAX)
+    return failLaunch(loaded, "cuLaunchKernelEx", kernel, config, InvalidValue);
+  if (config[6] > __atomic_load_n(&loaded.sharedLimits[kernel], __ATOMIC_ACQUIRE))
+    if (int32_t failed = raiseSharedLimit(loaded, kernel, config))
+      return failed;
+  LaunchConfig numbers = {unsigned(config[0]), unsigned(config[1]), unsigned(config[2]), unsigned(config[3]),
+                          unsigned(config[4]), unsigned(config[5]), unsigned(config[6]), launch.stream,
+                          nullptr,             0};
+  if (int32_t code = loaded.driver->launchKernelEx(&numbers, loaded.functions[kernel], params, nullptr))
+    return failLaunch(loaded, "cuLaunchKernelEx", kernel, config, code);
+  return 0;
+}
+
+/// Runs the host program in the GPU's context, which is current. A failure is begun, not raised.
+int32_t runInContext(Loaded &loaded, void *stream, void **data, const int64_t *shape) {
+  const TilewrightCudaDriver &driver = *loaded.driver;
+  Launch launch = {&loaded, stream};
+  TilewrightLauncher launcher = {&launch, launchKernel};
+  int64_t bytes = loaded.program->workspaceBytes(shape);
+  if (bytes <= 0)
+    return loaded.program->host(data, shape, nullptr, &launcher);
+  if (!__atomic_load_n(&loaded.pool, __ATOMIC_ACQUIRE)) {
+    Guard guard;
+    void *pool = findPool(driver, loaded.device);
+    if (!pool)
+      return -1;
+    __atomic_store_n(&loaded.pool, pool, __ATOMIC_RELEASE);
+  }
+  uint64_t workspace = 0;
+  if (int32_t code = driver.memAllocFromPoolAsync(&workspace, bytes, loaded.pool, stream)) {
+    Text text = beginFailure("cuMemAllocFromPoolAsync", code);
+    nameFailure(driver);
+    text << bytes << " bytes of workspace for " << loaded.program->signature->name << " on cuda:" << loaded.device
+         << adviceFor(code);
+    return -1;
+  }
+  int32_t result = loaded.program->host(data, shape, reinterpret_cast<void *>(workspace), &launcher);
+  // In the stream's order: the memory is another's once the kernels are done.
+  int32_t code = driver.memFreeAsync(workspace, stream);
+  return result ? result : code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
+}
+
+} // namespace
+
+const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver) {
+  static __thread char error[512];
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    Text(error, sizeof(error)) << dlerror();
+    return error;
+  }
+  struct {
+    void *slot;
+    const char *name;
+  } functions[] = {
+      {&driver->launchKernelEx, "cuLaunchKernelEx"},
+      {&driver->init, "cuInit"},
+      {&driver->deviceGetCount, "cuDeviceGetCount"},
+      {&driver->deviceGetName, "cuDeviceGetName"},
+      {&driver->deviceGetAttribute, "cuDeviceGetAttribute"},
+      {&driver->primaryCtxRetain, "cuDevicePrimaryCtxRetain"},
+      {&driver->ctxGetCurrent, "cuCtxGetCurrent"},
+      {&driver->ctxPushCurrent, "cuCtxPushCurrent_v2"},
+      {&driver->ctxPopCurrent, "cuCtxPopCurrent_v2"},
+      {&driver->moduleLoadData, "cuModuleLoadData"},
+      {&driver->moduleGetFunction, "cuModuleGetFunction"},
+      {&driver->moduleUnload, "cuModuleUnload"},
+      {&driver->funcSetAttribute, "cuFuncSetAttribute"},
+      {&driver->getErrorName, "cuGetErrorName"},
+      {&driver->memPoolCreate, "cuMemPoolCreate"},
+      {&driver->memPoolSetAttribute, "cuMemPoolSetAttribute"},
+      {&driver->memAllocFromPoolAsync, "cuMemAllocFromPoolAsync"},
+      {&driver->memFreeAsync, "cuMemFreeAsync"},
+  };
+  for (auto &function : functions) {
+    void *found = dlsym(handle, function.name);
+    if (!found) {
+      Text(error, sizeof(error)) << library << " has no " << function.name;
+      dlclose(handle);
+      return error;
+    }
+    std::memcpy(function.slot, &found, sizeof(found));
+  }
+  void *encode = dlsym(handle, "cuTensorMapEncodeTiled");
+  std::memcpy(&driver->tensorMapEncodeTiled, &encode, sizeof(encode));
+  return nullptr;
+}
+
+void tilewrightCudaUse(const TilewrightCudaDriver *driver) { __atomic_store_n(&usedDriver, driver, __ATOMIC_RELEASE); }
+
+const TilewrightFailure *tilewrightHostTakeFailure() {
+  if (!hasFailure)
+    return nullptr;
+  hasFailure = false;
+  return &lastFailure;
+}
+
+int32_t tilewrightHostLoadCuda(TilewrightProgram *program, int32_t device) {
+  return findLoaded(program, device) ? 0 : -1;
+}
+
+int32_t tilewrightHostLoad(TilewrightProgram *program, const TilewrightAny *args, int32_t count) {
+  if (count <= 0)
+    return tilewrightHostLoadCuda(program, 0);
+  if (count == 1 && args[0].type == 1 && args[0].integer >= 0 && args[0].integer < MaxDevices)
+    return tilewrightHostLoadCuda(program, int32_t(args[0].integer));
+  const char *parts[] = {program->signature->name, "_load: expected the number of a GPU, or no argument"};
+  tilewrightFFI.raise("TypeError", parts, 2);
+  return -1;
+}
+
+void *const *tilewrightHostFunctionsCuda(const TilewrightProgram *program, int32_t device) {
+  auto *state = static_cast<State *>(__atomic_load_n(&program->state, __ATOMIC_ACQUIRE));
+  if (!state || uint32_t(device) >= MaxDevices)
+    return nullptr;
+  Loaded *loaded = __atomic_load_n(&state->loaded[device], __ATOMIC_ACQUIRE);
+  return loaded ? loaded->functions : nullptr;
+}
+
+void tilewrightHostUnloadCuda(TilewrightProgram *program) {
+  auto *state = static_cast<State *>(program->state);
+  if (!state)
+    return;
+  program->state = nullptr;
+  for (Loaded *loaded : state->loaded) {
+    if (!loaded)
+      continue;
+    // Waits for its kernels. In a context that has failed the module is gone with it, so no code is looked at.
+    void *popped;
+    loaded->driver->ctxPushCurrent(loaded->context);
+    loaded->driver->moduleUnload(loaded->module);
+    loaded->driver->ctxPopCurrent(&popped);
+    destroy(loaded);
+  }
+  std::free(state);
+}
+
+int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
+                              const int64_t *shape) {
+  Loaded *loaded = findLoaded(program, device);
+  if (!loaded)
+    return -1;
+  const TilewrightCudaDriver &driver = *loaded->driver;
+  void *launchStream = stream ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, device);
+  void *current = nullptr;
+  driver.ctxGetCurrent(&current);
+  if (__builtin_expect(current == loaded->context, 1))
+    return runInContext(*loaded, launchStream, data, shape) ? raiseFailure() : 0;
+  if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
+    failDriver(driver, "cuCtxPushCurrent", code);
+    return raiseFailure();
+  }
+  int32_t result = runInContext(*loaded, launchStream, data, shape);
+  driver.ctxPopCurrent(&current);
+  return result ? raiseFailure() : 0;
+}

@@ -1,0 +1,10 @@
+//===- LinkedFFI.cpp - libtvm_ffi, as an exported library links it --------===//
+#include "runtime/host/ABI.h"
+
+extern "C" {
+void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, int32_t count);
+void *TVMFFIEnvGetStream(int32_t deviceType, int32_t deviceId);
+int TVMFFIStringFromByteArray(const void *bytes, TilewrightAny *result);
+
+TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray};
+}

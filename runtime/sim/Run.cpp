@@ -1,0 +1,54 @@
+//===- Run.cpp - whole programs on the simulator --------------------------===//
+#include "runtime/Launcher.h"
+#include "runtime/host/ABI.h"
+#include "runtime/sim/Simulator.h"
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace {
+constexpr int64_t workspaceAlignment = 256;
+
+void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &signature, void **data, const int64_t *shape) {
+  for (int32_t i = 0; i < signature.argumentCount; ++i) {
+    const TilewrightArgument &argument = signature.arguments[i];
+    uint64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
+    for (int32_t dim = 0; dim < argument.rank; ++dim)
+      bytes *= *shape++;
+    tilewrightSimAddBuffer(simulator, argument.name, data[i], bytes, /*written=*/!argument.output);
+  }
+}
+} // namespace
+
+extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, int32_t, void **data, const int64_t *shape) {
+  // A simulator has one call at a time; few programs run at once, so that one lock does for all of them.
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> guard(mutex);
+  auto *simulator = static_cast<TilewrightSimulator *>(program->state);
+  tilewrightSimReset(simulator);
+  addArguments(simulator, *program->signature, data, shape);
+  std::unique_ptr<void, decltype(&std::free)> workspace(nullptr, std::free);
+  if (int64_t bytes = program->workspaceBytes(shape); bytes > 0) {
+    int64_t rounded = (bytes + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
+    workspace.reset(std::aligned_alloc(workspaceAlignment, rounded));
+    if (!workspace) {
+      std::string text = std::string(program->signature->text) + ": no memory for " + std::to_string(bytes) + " bytes of workspace";
+      const char *parts[] = {text.c_str()};
+      tilewrightFFI.raise("MemoryError", parts, 1);
+      return -1;
+    }
+    tilewrightSimAddBuffer(simulator, "the workspace", workspace.get(), bytes, /*written=*/0);
+  }
+  TilewrightLauncher launcher = {simulator, tilewrightSimLaunch};
+  int32_t code = program->host(data, shape, workspace.get(), &launcher);
+  std::string text = tilewrightSimReports(simulator);
+  if (code && text.empty())
+    text = std::string(program->signature->text) + ": the simulator returned " + std::to_string(code);
+  if (text.empty())
+    return 0;
+  const char *parts[] = {text.c_str()};
+  tilewrightFFI.raise("SimulationError", parts, 1);
+  return -1;
+}

@@ -1,0 +1,78 @@
+// RUN: tilewright-opt %s --convert-host-to-ffi | FileCheck %s
+// RUN: tilewright-opt %s --convert-host-to-ffi=target=cpu | FileCheck %s --check-prefix=CPU
+// RUN: tilewright-opt %s --convert-host-to-ffi=target=sim | FileCheck %s --check-prefix=SIM
+// RUN: tilewright-opt %s --convert-host-to-ffi=export=true | FileCheck %s --check-prefix=EXPORT
+
+llvm.func @scale(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
+    tilewright.kernels = ["scale_kernel0"], tilewright.cubins = {sm_80 = "\7FELF80", sm_90a = "\7FELF90"},
+    tilewright.arguments = [
+      {te.name = "A", te.dtype = "uint8", te.symbols = ["n", ""], te.divisible_by = array<i64: 16, 1>, te.minimum = array<i64: 32, 0>, type = memref<?x4xi8>},
+      {te.name = "B", te.symbols = ["n"], te.output, type = memref<?xf32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  llvm.return %zero : i64
+}
+
+// The constants that say what is expected, for whoever explains what was given instead.
+// CHECK-DAG: llvm.mlir.global internal constant @scale_text{{[0-9]+}}("scale(A: uint8[n, 4], B: float32[n])\00")
+// CHECK-DAG: llvm.mlir.global internal constant @scale_image{{[0-9]+}}("\7FELF80") {addr_space = 0 : i32, alignment = 64 : i64}
+// CHECK-DAG: llvm.mlir.global internal constant @scale_image{{[0-9]+}}("\7FELF90")
+// CHECK-DAG: llvm.mlir.global internal constant @scale_signature()
+// CHECK-DAG: llvm.mlir.global external @scale_program()
+
+// CHECK-LABEL: llvm.func @scale_call(
+// CHECK-SAME: %[[STREAM:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr, %[[COUNT:.*]]: i32) -> i32
+// CHECK: llvm.icmp "eq" %[[COUNT]], %{{.*}} : i32
+// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[REFUSE:bb[0-9]+]]
+
+// A tensor object, or a pointer to a DLTensor.
+// CHECK: %[[TYPE:.*]] = llvm.load %[[ARGS]] : !llvm.ptr -> i32
+// CHECK: %[[IS_TENSOR:.*]] = llvm.icmp "eq" %[[TYPE]], %{{.*}} : i32
+// CHECK: llvm.icmp "eq" %[[TYPE]], %{{.*}} : i32
+// CHECK: %[[OFFSET:.*]] = llvm.select %[[IS_TENSOR]], %{{.*}}, %{{.*}} : i1, i64
+// CHECK: %[[TENSOR:.*]] = llvm.getelementptr %{{.*}}[%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+
+// Of the symbol's first place: its divisor and its least value.
+// CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[TENSOR]][24]
+// CHECK: %[[SHAPE:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[N:.*]] = llvm.load %[[SHAPE]] : !llvm.ptr -> i64
+// CHECK: %[[UNIT:.*]] = llvm.mlir.constant(16 : i64) : i64
+// CHECK: llvm.srem %[[N]], %[[UNIT]] : i64
+// CHECK: %[[LEAST:.*]] = llvm.mlir.constant(32 : i64) : i64
+// CHECK: llvm.icmp "sge" %[[N]], %[[LEAST]] : i64
+
+// The second place has the same extent. B overlaps nothing.
+// CHECK: llvm.icmp "eq" %{{.*}}, %[[N]] : i64
+// CHECK: llvm.intr.umax
+// CHECK: llvm.intr.umin
+
+// CHECK: %[[PROGRAM:.*]] = llvm.mlir.addressof @scale_program
+// CHECK: %[[STATUS:.*]] = llvm.call @tilewrightHostRunCuda(%[[PROGRAM]], %[[STREAM]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: llvm.return %[[STATUS]] : i32
+// CHECK: ^[[REFUSE]]:
+// CHECK: %[[SIGNATURE:.*]] = llvm.mlir.addressof @scale_signature
+// CHECK: %[[FAILED:.*]] = llvm.call @tilewrightHostRefuse(%[[SIGNATURE]], %[[ARGS]], %[[COUNT]])
+// CHECK: llvm.return %[[FAILED]] : i32
+
+// CHECK: llvm.func @__tvm_ffi__metadata_scale(
+// CHECK: llvm.func @__tvm_ffi__doc_scale(
+// CHECK: llvm.func @__tvm_ffi_scale_load(
+// CHECK: llvm.func @__tvm_ffi_scale(%{{.*}}: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr, %[[COUNT:.*]]: i32, %{{.*}}: !llvm.ptr) -> i32
+// CHECK: %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK: llvm.call @scale_call(%[[NULL]], %[[ARGS]], %[[COUNT]])
+
+// CPU-NOT: _program
+// CPU: llvm.func @scale_call
+// CPU: llvm.call @scale(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// CPU-NOT: @__tvm_ffi_scale_load
+
+// SIM: llvm.call @tilewrightSimRun(
+
+// EXPORT: llvm.func internal @scale(
+// EXPORT: llvm.func internal @scale_workspace_bytes(
+// EXPORT: llvm.mlir.global internal @scale_program()
+// EXPORT: llvm.func internal @scale_call(
+// EXPORT: llvm.func @__tvm_ffi_scale(

@@ -1,0 +1,246 @@
+"""Calls that come by the interpreter's own builtin: what it takes by itself, what it leaves to Python."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numpy as np
+import pytest
+from mlir import ir as mlir_ir
+from mlir.passmanager import PassManager
+
+from tilewright.errors import DriverError
+from tilewright.host import HostProgram
+from tilewright.ir import context
+from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cuda
+from tilewright.runtime.caller import make_caller
+from tilewright.runtime.dlpack import DLTensor, dtype_code
+
+SOURCE = """
+module attributes {gpu.container_module} {
+  gpu.module @copy_kernels {
+    gpu.func @copy_kernel0(%a: memref<?xf32>, %b: memref<?xf32>) kernel { gpu.return }
+  }
+  func.func @copy(%a: memref<?xf32> {te.name = "A", te.symbols = ["n"]},
+                  %b: memref<?xf32> {te.name = "B", te.symbols = ["n"], te.output}) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = memref.dim %a, %c0 : memref<?xf32>
+    gpu.launch_func @copy_kernels::@copy_kernel0 blocks in (%n, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%a : memref<?xf32>, %b : memref<?xf32>)
+    return
+  }
+}
+"""
+TEXT = "copy(A: float32[n], B: float32[n])"
+
+
+class ExchangeAPI(ctypes.Structure):
+    """DLPackExchangeAPI of dlpack.h."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p), ("from_object", ctypes.c_void_p), ("to_object", ctypes.c_void_p),
+        ("tensor_from_object", ctypes.c_void_p), ("current_stream", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+class Tensor:
+    """What torch's tensors are to a caller: a type with the exchange API of DLPack, which does not own."""
+
+    current_stream = 0x5EED
+    failing = False
+
+    def __init__(self, array: np.ndarray, device: tuple[int, int] = (2, 0)) -> None:
+        self.array, self.device = array, device
+        self.shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+        self.strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+def tensor_from_object(tensor: Tensor, out) -> int:
+    if tensor.failing:
+        return -1
+    code, bits = dtype_code(tensor.array.dtype.name)
+    out[0] = DLTensor(
+        tensor.array.ctypes.data, *tensor.device, tensor.array.ndim, code, bits, 1, tensor.shape, tensor.strides, 0
+    )
+    return 0
+
+
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+def current_stream(_kind: int, device: int, out) -> int:
+    out[0] = Tensor.current_stream + device
+    return 0
+
+
+def address(function) -> int | None:
+    return ctypes.cast(function, ctypes.c_void_p).value
+
+
+API = ExchangeAPI(1, 3, None, None, None, None, address(tensor_from_object), address(current_stream))
+NEXT = ExchangeAPI(2, 0, ctypes.addressof(API), None, None, None, None, None)
+
+
+def capsule(api: ExchangeAPI) -> object:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(ctypes.addressof(api), b"dlpack_exchange_api", None)
+
+
+Tensor.__dlpack_c_exchange_api__ = capsule(API)  # type: ignore[attr-defined]
+
+
+class Later(Tensor):
+    """Of a later version of the protocol, which leads to the earlier one."""
+
+    __dlpack_c_exchange_api__ = capsule(NEXT)
+
+
+@pytest.fixture
+def copy(fake):
+    with context():
+        module = mlir_ir.Module.parse(SOURCE)
+        PassManager.parse("builtin.module(tilewright-pipeline{from=gpu to=host})").run(module.operation)
+        function = next(op for op in module.body.operations if "tilewright.kernels" in op.attributes)
+        signature = Signature.from_function(function.operation, DeviceKind.CUDA)
+        program = CudaProgram(HostProgram(module, cubins={"sm_90a": b"\x7fELF"}), signature)
+    assert program.host.entry
+    return make_caller(program)
+
+
+def tensors(n: int, device: tuple[int, int] = (2, 0), kind: type[Tensor] = Tensor) -> tuple[Tensor, Tensor]:
+    return kind(np.ones(n + 4, "float32")[:n], device), kind(np.zeros(n + 4, "float32")[:n], device)
+
+
+def test_it_is_a_builtin(copy) -> None:
+    assert type(copy) is type(len) and copy.__name__ == "copy" and copy.__doc__.startswith(TEXT)
+
+
+@pytest.mark.parametrize("kind", [Tensor, Later, type("Parameter", (Tensor,), {})])
+def test_tensors_of_the_exchange_api_and_their_stream(fake, copy, kind) -> None:
+    assert copy(*tensors(7, kind=kind)) is None
+    assert copy(*tensors(9, (2, 1), kind)) is None
+    assert [(launch[1][0], launch[2]) for launch in fake.launches] == [(7, 0x5EED), (9, 0x5EED + 1)]
+
+
+def test_the_stream_given_comes_before_the_one_around_and_that_before_the_tensors(fake, copy) -> None:
+    a, b = tensors(5)
+    with Stream(cuda(0)) as outer:
+        copy(a, b)
+        with Stream(cuda(1)):
+            copy(a, b)
+            copy(a, b, stream=0x77)
+            copy(a, b, stream=outer)
+            copy(a, b, stream=None)
+    copy(a, b)
+    assert [launch[2] for launch in fake.launches] == [
+        outer.handle, outer.handle, 0x77, outer.handle, outer.handle, 0x5EED,
+    ]  # fmt: skip
+
+
+def test_the_default_stream_of_torch(fake, copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tensor, "current_stream", 0)
+    copy(*tensors(5))
+    assert fake.launches[0][2] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (lambda: tensors(5)[:1], TypeError, f"{TEXT}: expected 2 arguments, got 1"),
+        (
+            lambda: (tensors(5)[0], tensors(4)[1]),
+            ValueError,
+            f"{TEXT}: argument 1 (B): expected extent n = 5, as in dimension 0 of A, in dimension 0, got shape (4,)",
+        ),
+        (
+            lambda: (tensors(5)[0], tensors(5, (2, 1))[1]),
+            ValueError,
+            f"{TEXT}: argument 1 (B): expected an array on cuda:0, got one on cuda:1",
+        ),
+        (
+            lambda: (tensors(5)[0], np.zeros(5, "float32")),
+            ValueError,
+            f"{TEXT}: argument 1 (B): expected an array on cuda, got one on cpu",
+        ),
+        (
+            lambda: (tensors(5)[0], Tensor(np.zeros(10, "float32")[::2])),
+            ValueError,
+            f"{TEXT}: argument 1 (B): expected a row-major array, got strides (2,) for shape (5,)",
+        ),
+        (
+            lambda: (tensors(5)[0], Tensor(np.zeros(5, "float64"))),
+            TypeError,
+            f"{TEXT}: argument 1 (B): expected dtype float32, got float64",
+        ),
+        (
+            lambda: (Tensor(np.zeros(9, "float32")[1:]), tensors(8)[1]),
+            ValueError,
+            f"{TEXT}: argument 0 (A): expected memory aligned to 16 bytes, got an address 4 bytes past that",
+        ),
+    ],
+)
+def test_refused(fake, copy, given, kind, message) -> None:
+    with pytest.raises(kind) as caught:
+        copy(*given())
+    assert str(caught.value) == message and fake.launches == []
+
+
+def test_wrong_streams(fake, copy) -> None:
+    a, b = tensors(5)
+    with pytest.raises(TypeError) as caught:
+        copy(a, b, stream="main")
+    assert str(caught.value) == f"{TEXT}: expected a stream (Stream, __cuda_stream__ or a handle), got str"
+    with pytest.raises(ValueError) as caught:
+        copy(a, b, stream=Stream(cuda(1)))
+    assert str(caught.value) == f"{TEXT}: expected a stream of cuda:0, got one of cuda:1"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'streams'"):
+        copy(a, b, streams=0)
+
+
+def test_a_tensor_that_cannot_be_read_goes_by_way_of_python(fake, copy) -> None:
+    a, b = tensors(5)
+    b.failing = True
+    with pytest.raises(TypeError, match=r"argument 0 \(A\): expected an array \(NumPy, DLPack"):
+        copy(a, b)
+    assert fake.launches == []
+
+
+def test_a_driver_error_has_its_class(fake, copy) -> None:
+    fake.launch_result = fake.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(DriverError) as caught:
+        copy(*tensors(5))
+    assert (caught.value.call, caught.value.code, caught.value.name) == (
+        "cuLaunchKernelEx", 700, "CUDA_ERROR_ILLEGAL_ADDRESS",
+    )  # fmt: skip
+
+
+def test_no_reference_is_kept_or_lost(fake, copy) -> None:
+    a, b = tensors(5)
+    counted = (a, b, None, Tensor)
+    fake.launches.clear()
+    before = [sys.getrefcount(each) for each in counted]
+    for _ in range(1000):
+        copy(a, b)
+        copy(a, b, stream=0x77)
+    for bad in ((a,), (a, a), (a, object())):
+        for _ in range(100):
+            with pytest.raises((TypeError, ValueError)):
+                copy(*bad)
+    after = [sys.getrefcount(each) for each in counted]
+    assert all(abs(x - y) < 20 for x, y in zip(before, after)), (before, after)
+
+
+def test_device_guard(fake, copy) -> None:
+    """The call runs in its tensors' context and leaves the thread's own as it was."""
+    fake.cuCtxPushCurrent(0xC0)
+    copy(*tensors(5, (2, 1)))
+    copy(*tensors(5, (2, 0)))
+    pushed = [call[1] for call in fake.calls if call[0] == "cuCtxPushCurrent"]
+    assert fake._stack == [0xC0] and pushed[1:].count(0xC1) == 2
+    fake.cuCtxPopCurrent()
