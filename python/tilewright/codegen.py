@@ -202,6 +202,12 @@ def _resources(log: str) -> dict[str, KernelResources]:
     ... ptxas         .     8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
     ... ptxas info    : Used 40 registers, used 1 barriers''')
     {'f': KernelResources(registers=40, stack_bytes=8, spill_store_bytes=4, spill_load_bytes=12)}
+
+    Some builds of nvJitLink say it in words of their own, where spills are the local memory beyond the stack.
+
+    >>> _resources('''info    : Function properties for 'f':
+    ... info    : used 40 registers, used 1 barriers, 8 stack, 1024 bytes smem, 552 bytes cmem[0], 12 bytes lmem''')
+    {'f': KernelResources(registers=40, stack_bytes=8, spill_store_bytes=4, spill_load_bytes=4)}
     """
     found: dict[str, KernelResources] = {}
     name, memory = "", (0, 0, 0)
@@ -212,4 +218,9 @@ def _resources(log: str) -> dict[str, KernelResources]:
             memory = (int(match[1]), int(match[2]), int(match[3]))
         elif name and (match := re.search(r"Used (\d+) registers", line)):
             found[name] = KernelResources(int(match[1]), *memory)
+        elif match := re.search(r"Function properties for '([^']+)'", line):
+            name = match[1]
+        elif name and (match := re.search(r"used (\d+) registers.* (\d+) stack.* (\d+) bytes lmem", line)):
+            spilled = max(int(match[3]) - int(match[2]), 0)
+            found[name] = KernelResources(int(match[1]), int(match[2]), spilled, spilled)
     return found
