@@ -7,11 +7,13 @@
 #include "passes/Pipelines.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/gpu-to-sim/Pipeline.h"
+#include "passes/linalg-to-cpu/BufferizeExterns.h"
 
 using namespace mlir;
 
 void tilewright::registerDialects(DialectRegistry &registry) {
   registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect>();
+  registerExternBufferization(registry);
 }
 
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }

@@ -8,6 +8,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -37,6 +38,8 @@ inline constexpr llvm::StringLiteral kAxesAttr = "te.axes";
 inline constexpr llvm::StringLiteral kScanAttr = "te.scan";
 /// On an op of a reducer in the body of a linalg.generic: for each operand the number of the element that it is, or -1.
 inline constexpr llvm::StringLiteral kCombineAttr = "te.combine";
+/// On the top-level ops that a te.extern became, and on their kernels: its name. Their threads exchange values as they like.
+inline constexpr llvm::StringLiteral kExternAttr = "te.extern";
 } // namespace tilewright::te
 
 #endif

@@ -8,6 +8,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
 def TE_Dialect : Dialect {
@@ -149,6 +150,46 @@ def TE_PreviousOp : TE_Op<"previous", []> {
   let results = (outs AnyType:$element);
   let assemblyFormat = "$of `by` $lag attr-dict `:` type($element)";
   let hasVerifier = 1;
+}
+
+def TE_ExternOp : TE_Op<"extern", [
+    NoMemoryEffect, AttrSizedOperandSegments, SingleBlock, NoTerminator, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {
+  let summary = "tensors that statements compute";
+  let description = [{
+    `te.extern` gives its results by statements instead of by elements: loops, choices, loads and stores of single elements on
+    the buffers of the tensors that it reads and of those that it computes, and buffers of its own, which live no longer
+    than the block that they are allocated in. The results have the shapes of `outs`, whose elements are not read before they
+    are stored. What it reads stays as it is.
+
+    ```mlir
+    %init = tensor.empty() : tensor<64xf32>
+    %C = te.extern "C" ins(%a = %A : tensor<64xf32>) outs(%c = %init : tensor<64xf32>) {
+      scf.for %i = %c0 to %c64 step %c1 {
+        %x = memref.load %a[%i] : memref<64xf32>
+        %y = arith.addf %x, %x : f32
+        memref.store %y, %c[%i] : memref<64xf32>
+      } {schedule.axis = "i"}
+    }
+    ```
+
+    A loop with `schedule.bind` is no loop but a thread axis: what is in it is run by all threads at once, which exchange
+    values by `#gpu.address_space<workgroup>` memory and never miss what was stored before (barriers are the compiler's).
+    Such loops stand in no others, each index once. On the CPU there are none.
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    /// The buffer that stands for a tensor in the statements: what it reads, then what it computes.
+    ::mlir::BlockArgument getBuffer(unsigned i) { return getBody().getArgument(i); }
+    /// The type of the buffer that stands for a tensor of this type.
+    static ::mlir::MemRefType getBufferType(::mlir::Type tensor);
+  }];
 }
 
 def TE_YieldOp : TE_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["ComputeOp"]>]> {

@@ -63,6 +63,7 @@ void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOp
   if (vectorBits == 0)
     vectorBits = llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 512 : 256;
   pm.addPass(createDropSchedules());
+  pm.addPass(createLegalizeExterns());
   pm.addPass(createCSEPass());
   // Not before: the rows of two states, both empty at first, would become one.
   pm.addPass(createSerializeScans());

@@ -9,6 +9,29 @@ def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
   let summary = "Erases the schedules, for a target that schedules by itself";
 }
 
+def LegalizeExterns : Pass<"legalize-externs", "mlir::ModuleOp"> {
+  let summary = "The statements of te.extern are made such as a processor can run";
+  let description = [{
+    Buffers of their own are allocated once, before the op, in the one memory that there is; a thread axis is an error.
+    Bufferization then puts the statements in the place of the op.
+
+    ```mlir
+    %C = te.extern "C" outs(%c = %out : tensor<64xf32>) {
+      %t = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+      ...
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %t = memref.alloc() : memref<4xf32>
+    %C = te.extern "C" outs(%c = %out : tensor<64xf32>) { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def SerializeScans : Pass<"serialize-scans", "mlir::ModuleOp"> {
   let summary = "A scan becomes a loop over its first axis, one row of the result after the other";
   let description = [{

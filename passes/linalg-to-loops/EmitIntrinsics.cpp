@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -25,23 +26,29 @@ LogicalResult LoopEmitter::checkTileIsWhole(ScheduledStage &stage, ArrayRef<Axis
   return success();
 }
 
-void LoopEmitter::emitIntrinsic(ScheduledStage &stage, func::FuncOp function, ArrayRef<TileArgument> arguments) {
-  Block &body = function.getBody().front();
-  Block *block = builder.getInsertionBlock();
-  Operation *before = builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
+SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage, llvm::iterator_range<Block::iterator> statements,
+                                                     ArrayRef<TileArgument> arguments) {
+  if (statements.empty())
+    return {};
+  Block &body = *statements.begin()->getBlock();
   IRMapping mapping;
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
-  SmallVector<Operation *> accesses;
-  auto end = builder.getInsertionPoint();
-  for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != end; ++it)
-    it->walk([&](Operation *op) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(*body.getParent(), captured);
+  for (Value value : captured)
+    mapping.map(value, getCaptured(value));
+  SmallVector<Operation *> clones, accesses;
+  for (Operation &op : statements)
+    clones.push_back(builder.clone(op, mapping));
+  for (Operation *clone : clones)
+    clone->walk([&](Operation *op) {
       if (isa<memref::LoadOp, memref::StoreOp>(op))
         accesses.push_back(op);
       if (auto axis = op->getAttrOfType<StringAttr>(schedule::kAxisAttr))
         op->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + axis.getValue()));
-      if (isa<memref::AllocaOp>(op))
-        op->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+      if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+        return;
+      auto own = op->getAttrOfType<StringAttr>(te::kStageAttr);
+      op->setAttr(te::kStageAttr, builder.getStringAttr(own ? stage.name + "." + own.getValue() : Twine(stage.name)));
     });
   OpBuilder::InsertionGuard guard(builder);
   AffineExpr sum = builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1);
@@ -66,13 +73,17 @@ void LoopEmitter::emitIntrinsic(ScheduledStage &stage, func::FuncOp function, Ar
     }
     Value buffer = getBuffer(given.tensor);
     indices = place(model.getProducer(given.tensor), indices, loc);
-    if (load) {
-      load.getResult().replaceAllUsesWith(memref::LoadOp::create(builder, loc, buffer, indices));
-    } else {
-      memref::StoreOp::create(builder, loc, cast<memref::StoreOp>(access).getValue(), buffer, indices);
-    }
+    Operation *made;
+    if (load)
+      made = memref::LoadOp::create(builder, loc, buffer, indices);
+    else
+      made = memref::StoreOp::create(builder, loc, cast<memref::StoreOp>(access).getValue(), buffer, indices);
+    access->replaceAllUsesWith(made);
+    if (auto clone = llvm::find(clones, access); clone != clones.end())
+      *clone = made;
     access->erase();
   }
+  return clones;
 }
 
 LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
@@ -94,8 +105,8 @@ LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
     arguments.push_back(argument);
   }
   auto call = [&](func::FuncOp function) {
-    return [&, function]() -> LogicalResult {
-      emitIntrinsic(stage, function, arguments);
+    return [&, function]() mutable -> LogicalResult {
+      emitStatements(stage, function.getBody().front().without_terminator(), arguments);
       return success();
     };
   };

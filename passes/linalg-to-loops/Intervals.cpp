@@ -250,6 +250,12 @@ AffineExpr getIndexExpr(linalg::GenericOp op, Value value) {
 
 SmallVector<Access> getReads(ScheduledStage &stage) {
   SmallVector<Access> reads;
+  // Statements may read any element of what an extern reads.
+  if (stage.externOp) {
+    for (Value tensor : stage.externOp.getInputs())
+      reads.push_back({tensor, SmallVector<AffineExpr>(cast<RankedTensorType>(tensor.getType()).getRank())});
+    return reads;
+  }
   linalg::GenericOp op = stage.op;
   for (OpOperand *operand : op.getDpsInputOperands())
     if (isa<RankedTensorType>(operand->get().getType()) && op.payloadUsesValueFromOperand(operand))

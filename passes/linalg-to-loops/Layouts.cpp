@@ -154,7 +154,7 @@ LogicalResult StageModel::verifyLayout(ScheduledStage &stage) {
     if (stage.isOutput())
       return error() << "expected a tensor of the program's own, got an output, which lies in memory as the caller has it: "
                         "cache_write it";
-    if (stage.op->hasAttr(te::kScanAttr))
+    if (stage.getOperation()->hasAttr(te::kScanAttr))
       return error() << "expected a stage that does not read its own tensor, got a scan";
     if (!stage.alignments.empty())
       return error() << "expected a stage without storage_align, which sets rows apart that this moves";

@@ -197,7 +197,7 @@ static LogicalResult align(ScheduledStage &stage, MutableArrayRef<int64_t> shape
 LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
   Attribute space = getMemorySpace(builder.getContext(), *stage.scope);
   Location loc = NameLoc::get(builder.getStringAttr(stage.name), stage.getLoc());
-  for (OpOperand &init : stage.op.getDpsInitsMutable()) {
+  for (OpOperand &init : cast<DestinationStyleOpInterface>(stage.getOperation()).getDpsInitsMutable()) {
     Value destination = init.get();
     if (auto fill = destination.getDefiningOp<linalg::FillOp>())
       destination = fill.getDpsInits()[0];
@@ -212,7 +212,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     bool isTemporary = stage.follows && stage.scope == schedule::Scope::Global;
     if (isTemporary)
       builder.setInsertionPointAfter(lastAtTop);
-    for (AffineExpr extent : getPlacedShape(stage)) {
+    // The tensors of an extern may differ in shape.
+    for (AffineExpr extent : stage.externOp ? model.getExtents(destination) : getPlacedShape(stage)) {
       auto constant = dyn_cast<AffineConstantExpr>(extent);
       shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
       if (!constant)
@@ -291,6 +292,8 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
   if (!stage.bufferAxis && !stage.layout.rollingDim && failed(allocate(stage)))
     return failure();
+  if (stage.externOp)
+    return emitExtern(stage);
   OpBuilder::InsertionGuard guard(builder);
   if (!stage.attachStage)
     openEnvThreads(stage);

@@ -38,7 +38,10 @@ private:
   /// A stage whose loops from one on are an intrinsic.
   mlir::LogicalResult emitTensorized(ScheduledStage &stage);
   mlir::LogicalResult checkTileIsWhole(ScheduledStage &stage, llvm::ArrayRef<Axis *> tile);
-  void emitIntrinsic(ScheduledStage &stage, mlir::func::FuncOp function, llvm::ArrayRef<TileArgument> arguments);
+  /// Clones statements on buffers, the arguments of their block, that stand for parts of tensors. Returns the clones.
+  llvm::SmallVector<mlir::Operation *> emitStatements(ScheduledStage &stage, llvm::iterator_range<mlir::Block::iterator> statements,
+                                                      llvm::ArrayRef<TileArgument> arguments);
+  mlir::LogicalResult emitExtern(ScheduledStage &stage);
   /// Loops over the threads that the stage's kernel has though no loop is bound to them, with the insertion point in them.
   void openEnvThreads(ScheduledStage &stage);
   /// The requests for what later iterations of a loop read.

@@ -9,8 +9,7 @@ using namespace mlir;
 namespace tilewright {
 
 bool ScheduledStage::isOutput() const {
-  linalg::GenericOp generic = op;
-  return llvm::any_of(generic->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
+  return llvm::any_of(getOperation()->getUsers(), llvm::IsaPred<func::ReturnOp>);
 }
 
 unsigned ScheduledStage::getFirstReduce() const {
@@ -78,9 +77,16 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExpr(empty.getDynamicSize(dimension));
-  if (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
+  if (auto op = tensor.getDefiningOp<DestinationStyleOpInterface>())
     return getExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
   llvm_unreachable("collect() has checked what defines tensors");
+}
+
+SmallVector<AffineExpr> StageModel::getExtents(Value tensor) {
+  SmallVector<AffineExpr> extents;
+  for (int64_t d = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); d < rank; ++d)
+    extents.push_back(getExtent(tensor, d));
+  return extents;
 }
 
 Axis *StageModel::createAxis(std::string name, ScheduledStage *stage, Location loc, bool isReduce) {
@@ -93,13 +99,19 @@ LogicalResult StageModel::collect() {
     if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, func::ReturnOp>(op) ||
         llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
+    if (auto externOp = dyn_cast<te::ExternOp>(op)) {
+      stages.push_back(std::make_unique<ScheduledStage>());
+      stages.back()->name = externOp.getName().str();
+      stages.back()->externOp = externOp;
+      continue;
+    }
     auto generic = dyn_cast<linalg::GenericOp>(op);
     auto name = op.getAttrOfType<StringAttr>(te::kStageAttr);
     auto axisNames = op.getAttrOfType<ArrayAttr>(te::kAxesAttr);
     if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops() ||
         !llvm::all_of(axisNames, llvm::IsaPred<StringAttr>))
-      return op.emitError() << "expected linalg.generic with '" << te::kStageAttr << "' and '" << te::kAxesAttr
-                            << "', the names of its axes, got " << op.getName();
+      return op.emitError() << "expected te.extern, or linalg.generic with '" << te::kStageAttr << "' and '"
+                            << te::kAxesAttr << "', the names of its axes, got " << op.getName();
     stages.push_back(std::make_unique<ScheduledStage>());
     ScheduledStage &stage = *stages.back();
     stage.name = name.str();
@@ -134,7 +146,7 @@ ScheduledStage *StageModel::getStage(StringRef name) {
 
 ScheduledStage *StageModel::getProducer(Value tensor) {
   for (auto &stage : stages)
-    if (tensor.getDefiningOp() == stage->op)
+    if (tensor.getDefiningOp() == stage->getOperation())
       return stage.get();
   return nullptr;
 }
@@ -207,13 +219,23 @@ static LogicalResult checkOrder(Operation *op, const DenseMap<Value, Axis *> &ha
   return success();
 }
 
+/// The statements of an extern say how it is computed.
+static LogicalResult checkHasLoops(Operation *op, StageModel &model) {
+  for (Value operand : op->getOperands())
+    if (isa<schedule::StageType>(operand.getType()) && !isa<schedule::ComputeRootOp>(op))
+      if (ScheduledStage *stage = model.getStage(schedule::stageName(operand)); stage && stage->externOp)
+        return op->emitOpError() << "expected a stage with loops of its own, got the extern '" << stage->name
+                                 << "', whose statements say how it is computed";
+  return success();
+}
+
 LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> &handles) {
   Location loc = op->getLoc();
   auto define = [&](ValueRange results, ArrayRef<Axis *> made) {
     for (auto [result, axis] : llvm::zip_equal(results, made))
       handles[result] = axis;
   };
-  if (failed(checkOrder(op, handles)))
+  if (failed(checkOrder(op, handles)) || failed(checkHasLoops(op, *this)))
     return failure();
   if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));

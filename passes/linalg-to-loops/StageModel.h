@@ -54,7 +54,9 @@ struct Axis {
 /// One result of a stage: the tensor, and once loops are emitted the buffer that holds the part that is computed.
 struct ScheduledStage {
   std::string name;
-  mlir::linalg::GenericOp op;
+  mlir::linalg::GenericOp op; // null of an extern
+  /// Statements in place of axes: such a stage has none, nor loops, and is computed whole, at the root.
+  te::ExternOp externOp;
   llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
   unsigned numSpatial = 0;
   llvm::SmallVector<Axis *> loops; // outermost first
@@ -125,7 +127,11 @@ struct ScheduledStage {
   // Filled by emission.
   llvm::SmallVector<mlir::Value> buffers; // one a result
 
-  mlir::Location getLoc() const { return const_cast<mlir::linalg::GenericOp &>(op).getLoc(); }
+  mlir::Operation *getOperation() const {
+    auto &self = const_cast<ScheduledStage &>(*this);
+    return self.externOp ? self.externOp.getOperation() : self.op.getOperation();
+  }
+  mlir::Location getLoc() const { return getOperation()->getLoc(); }
   ScheduledStage &root() { return attachStage ? attachStage->root() : *this; }
   /// True where a pipelined loop fills the stage's buffer.
   bool isFilledAhead() const {
@@ -161,6 +167,7 @@ public:
   ScheduledStage *getProducer(mlir::Value tensor);
   /// The extent of a dimension of a tensor: a constant or an expression of symbols.
   mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
+  llvm::SmallVector<mlir::AffineExpr> getExtents(mlir::Value tensor);
   /// The loop with number `dim`.
   Axis &getLoop(unsigned dim) { return *dims[dim]; }
   unsigned getNumLoops() const { return dims.size(); }

@@ -58,8 +58,10 @@ class BarrierInserter {
 public:
   explicit BarrierInserter(gpu::GPUFuncOp kernel)
       : kernel(kernel), dependence(kernel), blockSize(getBlockSize(kernel)) {
+    // What is known of the loops of stages is not of statements that a user wrote.
+    isExtern = kernel->hasAttr(te::kExternAttr);
     kernel.walk([&](Operation *op) {
-      if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr))
+      if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr); stage && !isExtern)
         stages.insert(stage.getValue());
     });
     findExchanged();
@@ -92,7 +94,7 @@ private:
   llvm::SmallSetVector<StringRef, 8> stages;
   llvm::SmallDenseSet<Value> exchanged; // global buffers
   std::vector<std::unique_ptr<SharedAccess>> accesses;
-  bool failed = false;
+  bool isExtern = false, failed = false;
 };
 } // namespace
 
@@ -109,7 +111,7 @@ void BarrierInserter::findExchanged() {
   llvm::SmallDenseSet<Value> written, read;
   kernel.walk([&](Operation *op) {
     auto load = dyn_cast<memref::LoadOp>(op);
-    if (load && isOfASum(load))
+    if (load && !isExtern && isOfASum(load))
       return;
     for (MemoryAccess access : getMemoryAccesses(op))
       if (access.buffer && !isShared(access.buffer) && !isPrivate(access.buffer))

@@ -251,6 +251,8 @@ LogicalResult Kernel::map() {
   launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
   if (Attribute minBlocks = nest->getAttr(schedule::kMinBlocksAttr))
     launch->setAttr(schedule::kMinBlocksAttr, minBlocks);
+  if (Attribute isExtern = nest->getAttr(te::kExternAttr))
+    launch->setAttr(te::kExternAttr, isExtern);
   Block &body = launch.getBody().front();
   builder.setInsertionPointToEnd(&body);
   auto terminator = gpu::TerminatorOp::create(builder, nest->getLoc());
@@ -284,6 +286,10 @@ LogicalResult Kernel::map() {
 
 /// An op at the top of a function computes something, but no loop around or in it is bound.
 static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
+  if (auto name = op->getAttrOfType<StringAttr>(te::kExternAttr))
+    return op->emitError() << "stage '" << name.getValue()
+                           << "' is not bound to any block or thread: let all of its statements stand in thread axes, such as "
+                              "ib.scope_attr(te.thread_axis(\"blockIdx.x\"), \"thread_extent\", 1)";
   // A scan's iterations come in order, so another loop is to be bound.
   scf::ForOp outermost, ordered;
   op->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {

@@ -64,6 +64,8 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     kernels.getBody()->push_back(kernel);
     if (Attribute minBlocks = launch->getAttr(schedule::kMinBlocksAttr))
       kernel->setAttr(schedule::kMinBlocksAttr, minBlocks);
+    if (Attribute isExtern = launch->getAttr(te::kExternAttr))
+      kernel->setAttr(te::kExternAttr, isExtern);
     // Names of tensors go along, for the messages of later stages.
     for (auto [i, operand] : llvm::enumerate(operands))
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())

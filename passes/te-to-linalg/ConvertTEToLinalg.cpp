@@ -42,9 +42,9 @@ Extent getExtentOfDim(Value tensor, int64_t dim) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return {type.getDimSize(dim), nullptr, {}};
-  // The tensors of other computes are linalg ops by now, whose outputs have the extents.
-  if (auto generic = tensor.getDefiningOp<linalg::LinalgOp>())
-    return getExtentOfDim(generic.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get(), dim);
+  // The tensors of other computes are linalg ops by now, whose outputs have the extents, as those of te.extern do.
+  if (auto op = tensor.getDefiningOp<DestinationStyleOpInterface>())
+    return getExtentOfDim(op.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get(), dim);
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExtent(empty.getMixedSizes()[dim]);
   if (auto arg = dyn_cast<BlockArgument>(tensor))
@@ -285,7 +285,7 @@ struct ConvertTEToLinalg : impl::ConvertTEToLinalgBase<ConvertTEToLinalg> {
   }
 
   LogicalResult convert(func::FuncOp func);
-  /// For each compute the arguments that its results are written to.
+  /// For each tensor that is computed the argument that it is written to.
   FailureOr<DenseMap<Value, Value>> matchOutputs(func::FuncOp func);
 };
 
@@ -296,7 +296,7 @@ FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp f
       continue;
     arguments.push_back(arg);
     for (Operation *user : arg.getUsers())
-      if (isa<te::ReadOp>(user))
+      if (isa<te::ReadOp, te::ExternOp>(user))
         return user->emitOpError() << "expected to read a computed tensor or an input, got output argument "
                                    << arg.getArgNumber();
   }
@@ -306,8 +306,8 @@ FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp f
                               << ret->getNumOperands();
   DenseMap<Value, Value> outputs;
   for (auto [i, value, arg] : llvm::enumerate(ret->getOperands(), arguments)) {
-    if (!value.getDefiningOp<te::ComputeOp>())
-      return ret->emitOpError() << "output " << i << ": expected the result of a te.compute, got another value";
+    if (!value.getDefiningOp() || !isa<te::ComputeOp, te::ExternOp>(value.getDefiningOp()))
+      return ret->emitOpError() << "output " << i << ": expected the result of a te.compute or te.extern, got another value";
     if (value.getType() != arg.getType())
       return ret->emitOpError() << "output " << i << ": expected the type of its argument, " << arg.getType() << ", got "
                                 << value.getType();
@@ -319,12 +319,23 @@ FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp f
 
 LogicalResult ConvertTEToLinalg::convert(func::FuncOp func) {
   SmallVector<te::ComputeOp> computes(func.getOps<te::ComputeOp>());
-  if (computes.empty())
+  SmallVector<te::ExternOp> externs(func.getOps<te::ExternOp>());
+  if (computes.empty() && externs.empty())
     return success();
   FailureOr<DenseMap<Value, Value>> outputs = matchOutputs(func);
   if (failed(outputs))
     return failure();
   IRRewriter rewriter(func.getContext());
+  for (te::ExternOp op : externs)
+    for (auto [init, result] : llvm::zip(op.getDpsInitsMutable(), op.getResults())) {
+      Value output = outputs->lookup(result);
+      Operation *empty = init.get().getDefiningOp<tensor::EmptyOp>();
+      if (!output)
+        continue;
+      init.set(output);
+      if (empty && empty->use_empty())
+        rewriter.eraseOp(empty);
+    }
   for (te::ComputeOp compute : computes) {
     auto destinations = llvm::map_to_vector(compute.getResults(), [&](Value result) { return outputs->lookup(result); });
     Converter(rewriter, compute).convert(destinations);

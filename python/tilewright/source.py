@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import NamedTuple
@@ -10,6 +11,8 @@ __all__ = ["Source", "user_source"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _COMMANDS = os.path.join(_PACKAGE, "cli", "")
+# Between a `with` statement and what it enters.
+_CONTEXTS = contextlib.__file__
 
 
 class Source(NamedTuple):
@@ -31,4 +34,4 @@ def user_source() -> Source:
 
 
 def _is_own(file: str) -> bool:
-    return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS)
+    return file.startswith(_PACKAGE) and not file.startswith(_COMMANDS) or file == _CONTEXTS

@@ -115,9 +115,15 @@ class _Nest:
             leaf = []
             if op.name == "scf.for":
                 yield from self._loop(op, indent, stage)
+            elif op.name == "scf.while":
+                yield indent + self._while(op)
+                yield from self._block(op.regions[1].blocks[0], indent + "  ", stage)
             elif op.name == "scf.if":
                 yield f"{indent}if {self._expressions.of(op.operands[0]).text}:"
                 yield from self._block(op.regions[0].blocks[0], indent + "  ", stage)
+                if len(op.regions[1].blocks):
+                    yield f"{indent}else:"
+                    yield from self._block(op.regions[1].blocks[0], indent + "  ", stage)
             else:
                 yield indent + self._buffer(op)
         yield from self._leaf(leaf, indent)
@@ -209,6 +215,10 @@ class _Nest:
                     yield from self._region(op.regions[1], indent + "  ")
         yield from self._assignment(stores, indent)
 
+    def _while(self, op: ir.Operation) -> str:
+        condition = list(op.regions[0].blocks[0].operations)[-1].operation
+        return f"while {self._expressions.of(condition.operands[0]).text}:"
+
     def _region(self, region: ir.Region, indent: str) -> Iterator[str]:
         return self._statements((view.operation for view in region.blocks[0].operations), indent)
 
@@ -227,6 +237,6 @@ def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:
 
 
 def _has_loop(op: ir.Operation) -> bool:
-    return op.name == "scf.for" or any(
+    return op.name in ("scf.for", "scf.while") or any(
         _has_loop(inner.operation) for region in op.regions for block in region.blocks for inner in block.operations
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..source import user_source
 from ..te.expr import IterVar
+from ..te.extern import ExternOp
 from ..te.recurrence import ScanOp
 from .stage_handles import StageHandles
 
@@ -101,6 +102,8 @@ class PlacePrimitives(StageHandles):
         from . import handles
 
         source = user_source()
+        if isinstance(self.op, ExternOp):
+            return  # as it is anyway
         self._schedule.apply(handles.compute_root, source, self.handle, self.name)
         self.attached_to = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Diagnostic, ScheduleError
 from ..source import Source, user_source
 from ..te.expr import IterVar
+from ..te.extern import ExternOp
 from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
 from ..te.tensor import CacheOp, ComputeOp, Operation, Tensor
@@ -41,7 +42,7 @@ def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
     found: list[Operation] = []
     for one in given:
         op = one.op if isinstance(one, Tensor) else one
-        if not isinstance(op, ComputeOp):
+        if not isinstance(op, (ComputeOp, ExternOp)):
             raise TypeError(f"{source}: create_schedule: expected what te.compute makes, or its .op, got {one!r}")
         if op not in found:
             found.append(op)
@@ -64,7 +65,9 @@ class Schedule:
         self.names: dict[Operation, str] = unique_names(ops, {})
         self.context = tw_ir.context(front_end=True)
         self.module, self._of = new_module(self.context, source)
-        self._stages: dict[Operation, Stage] = {op: Stage(self, op) for op in ops if isinstance(op, ComputeOp)}
+        self._stages: dict[Operation, Stage] = {
+            op: Stage(self, op) for op in ops if isinstance(op, (ComputeOp, ExternOp))
+        }
         self._reads: dict[Operation, list[Operation]] = {
             op: list(dict.fromkeys(tensor.op for tensor in op.input_tensors)) for op in self._stages
         }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..source import Source
+from ..source import Source, user_source
 from ..te.expr import Expr, IterVar
+from ..te.extern import ExternOp
 from ..te.program import axis_names
 from ..te.recurrence import ScanOp
 from ..te.tensor import Operation
@@ -53,7 +54,14 @@ class StageHandles:
     def handle(self) -> ir.Value:
         """The stage's handle in the IR, made when it is first needed."""
         from . import handles
+        from .schedule import schedule_error
 
+        if isinstance(self.op, ExternOp):
+            raise schedule_error(
+                user_source(),
+                f"expected a stage with loops of its own, got the extern '{self.name}', whose statements say how it is "
+                "computed",
+            )
         if self._handle is None:
             self._handle = self._schedule.apply(handles.stage, self.op.source, self.name)
         return self._handle

@@ -16,6 +16,7 @@ from ..compat import attribute_of
 from . import functions
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
+from .extern import ExternOp, extern
 from .functions import *  # noqa: F403
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .recurrence import ScanOp, scan
@@ -29,8 +30,8 @@ from .. import schedule as schedule
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
-    "ComputeOp", "Expr", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
-    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin",
+    "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
+    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern",
     "gradient", "max", "min",
     "placeholder", "prod", "reduce_axis", "scan", "sum", "tag_scope",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..source import Source, user_source
 from .derivative import derivative, same
 from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
+from .extern import ExternOp
 from .functions import all, if_then_else
 from .linear import Linear, linear_of
 from .program import operations
@@ -112,9 +113,13 @@ class _Reverse:
                 continue
             leads.update(op._tensors)
         for op in reversed(ops):
+            through = [one for one in op.input_tensors if one in leads]
+            if isinstance(op, ExternOp) and through and not set(op._tensors).isdisjoint(self._parts):
+                raise TypeError(
+                    f"{self._source}: te.gradient of {op.name}: expected expressions, got an extern ({op.source})"
+                )
             if not isinstance(op, ComputeOp):
                 continue
-            through = [one for one in op.input_tensors if one in leads]
             for made in op._tensors:
                 if made in self._parts and through:
                     adjoint = self._total(made)

@@ -14,7 +14,9 @@ from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
+from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
+from .extern import ExternOp
 from .program import axis_names, operations, symbols_of, unique_name, unique_names
 from .recurrence import ScanOp
 from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor
@@ -78,7 +80,7 @@ def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[
     for position, arg in enumerate(args):
         if not isinstance(arg, Tensor):
             raise TypeError(f"{source}: argument {position}: expected a tensor, got {arg!r}")
-        if isinstance(arg.op, CacheOp) or isinstance(arg.op, ComputeOp) and arg.op not in ops:
+        if isinstance(arg.op, CacheOp) or isinstance(arg.op, (ComputeOp, ExternOp)) and arg.op not in ops:
             raise ValueError(
                 f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}"
             )
@@ -131,6 +133,8 @@ class _Function:
             for op in self._ops:
                 if isinstance(op, ComputeOp):
                     self._emit_compute(op)
+                elif isinstance(op, ExternOp):
+                    self._emit_extern(op)
             with file_location(self._source):
                 func.ReturnOp([self._values[output] for output in outputs])
 
@@ -229,6 +233,29 @@ class _Function:
             te_ops.yield_(values, loc=file_location(op.source if reduction is None else reduction.source))
         if reduction is not None and reduction.combined:
             self._emit_combiner(made, op)
+        self._values.update(zip(tensors, made.operation.results))
+
+    def _emit_extern(self, op: ExternOp) -> None:
+        tensors = [op.output(i) for i in range(op.num_outputs)]
+        types = [self._type(one) for one in tensors]
+        inits = []
+        for one in tensors:
+            sizes = [extent if isinstance(extent, int) else self._emit_extent(extent, op.source) for extent in one.shape]
+            with file_location(op.source):
+                inits.append(tensor.empty(sizes, mlir_type(one.op._dtypes[one.value_index])))
+        made = te_ops.ExternOp(
+            types,
+            ir.StringAttr.get(self._names[op]),
+            [self._values[one] for one in op.inputs],
+            inits,
+            loc=named_location(self._names[op], op.source),
+        )
+        kinds = [buffer_type(buffer) for buffer in op.buffers]
+        locations = [named_location(buffer.name, buffer.source) for buffer in op.buffers]
+        body = ir.Block.create_at_start(made.regions[0], kinds, locations)
+        with ir.InsertionPoint(body), file_location(op.source):
+            buffers = dict(zip(op.buffers, body.arguments))
+            StatementEmitter(buffers, self._symbols, before=made.operation).emit(op.statements)
         self._values.update(zip(tensors, made.operation.results))
 
     def _emit_combiner(self, made: te_ops.ComputeOp, op: ComputeOp) -> None:

@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mlir import ir
-from mlir.dialects import arith, func, memref, scf
+from mlir.dialects import func
 
 from ..source import Source, user_source
-from .dtypes import DType
 from .emit import emit_module
-from .emit_body import BodyEmitter, file_location, mlir_type, named_location
-from .expr import Expr
-from .statements import Buffer, Choice, Load, Loop, Statement, Store
+from .emit_body import file_location, named_location
+from .emit_statements import StatementEmitter, buffer_type
+from .functions import THREAD_TAGS
+from .statements import Buffer, Loop, Statement, check_stores, statements_in
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 __all__ = ["TensorIntrin", "decl_tensor_intrin"]
 
 _ROLES = ("body", "reset", "update")
-_PRIVATE = "#gpu.address_space<private>"
 
 
 class TensorIntrin:
@@ -117,7 +116,8 @@ def decl_tensor_intrin(
     if described.reduction is None and ("reset" in parts or "update" in parts):
         raise ValueError(f"{source}: {what}: expected a body alone for what is no reduction, got a reset or an update")
     for statements in parts.values():
-        _check_stores(statements, buffers[: len(inputs)], what)
+        check_stores(statements, buffers[: len(inputs)], what)
+        _check_is_of_a_thread(statements, what)
     functions = _functions(described, inputs + outputs, buffers, parts, source, private=True)
     from .intrinsic_check import check
 
@@ -127,17 +127,20 @@ def decl_tensor_intrin(
     return TensorIntrin(name, functions)
 
 
-def _check_stores(statements: Sequence[Statement], inputs: Sequence[Buffer], what: str) -> None:
-    """What an intrinsic is given to read stays as it is."""
-    for one in statements:
-        if isinstance(one, Store) and one.buffer in inputs:
+def _check_is_of_a_thread(statements: Sequence[Statement], what: str) -> None:
+    """An intrinsic is what one thread does in the loops of a schedule."""
+    for one in statements_in(statements):
+        if isinstance(one, Buffer) and one.scope not in ("", "local"):
             raise ValueError(
-                f"{one.source}: {what}: expected stores to its results, got one to the input {one.buffer.name}"
+                f"{one.source}: {what}: expected buffers of a thread's own, of scope local, got {one.name} of scope "
+                f"{one.scope!r}: cache_read in it"
             )
-        if isinstance(one, Loop):
-            _check_stores(one.body, inputs, what)
-        elif isinstance(one, Choice):
-            _check_stores([*one.then, *one.otherwise], inputs, what)
+        if isinstance(one, Buffer) and not all(isinstance(extent, int) for extent in one.shape):
+            raise TypeError(f"{one.source}: {what}: expected constant extents of {one.name}, got {one.shape}")
+        if isinstance(one, Loop) and (one.kind in THREAD_TAGS or one.kind == "parallel"):
+            raise ValueError(
+                f"{one.source}: {what}: expected statements of one thread, got a loop on {one.kind}: bind the loops around"
+            )
 
 
 def _buffer(tensor: Tensor, binds: Mapping[Tensor, Buffer], what: str, source: Source) -> Buffer:
@@ -169,7 +172,7 @@ def _functions(
     with module.context, file_location(source):
         described = next(one.operation for one in module.body if one.operation.name == "func.func")
         attributes = [ir.DictAttr(one) for one in ir.ArrayAttr(described.attributes["arg_attrs"])]
-        types = [_type(buffer.shape, buffer._dtype) for buffer in buffers]
+        types = [buffer_type(buffer) for buffer in buffers]
         with ir.InsertionPoint(module.body):
             for role, statements in parts.items():
                 function = func.FuncOp(role, (types, []))
@@ -177,90 +180,9 @@ def _functions(
                 locations = [named_location(buffer.name, buffer.source) for buffer in buffers]
                 block = ir.Block.create_at_start(function.body, types, locations)
                 with ir.InsertionPoint(block):
-                    emitter = _Statements(dict(zip(buffers, block.arguments)), private)
-                    emitter.emit(statements)
+                    StatementEmitter(dict(zip(buffers, block.arguments)), {}, own="local" if private else "").emit(
+                        statements
+                    )
                     func.ReturnOp([])
         module.operation.verify()
         return str(module.operation.get_asm(enable_debug_info=True))
-
-
-def _type(shape: Sequence[int], dtype: DType, space: str | None = None) -> ir.MemRefType:
-    memory = None if space is None else ir.Attribute.parse(space)
-    return ir.MemRefType.get(shape, mlir_type(dtype), memory_space=memory)
-
-
-class _Statements:
-    """Emits statements at the current insertion point."""
-
-    def __init__(self, buffers: dict[Buffer, ir.Value], private: bool) -> None:
-        self._buffers, self._private = buffers, private
-        self._bound: dict[Expr, ir.Value] = {}
-
-    def emit(self, statements: Sequence[Statement]) -> None:
-        """Emits statements in order."""
-        for one in statements:
-            with file_location(one.source):
-                if isinstance(one, Buffer):
-                    kind = _type(one.shape, one._dtype, _PRIVATE if self._private else None)
-                    self._buffers[one] = memref.alloca(kind, [], [], loc=named_location(one.name, one.source))
-                elif isinstance(one, Store):
-                    value = self._emitter().element(one.value)
-                    indices = [self._emitter().index(index) for index in one.indices]
-                    memref.store(value, self._buffer(one.buffer, one.source), indices)
-                elif isinstance(one, Choice):
-                    self._choice(one)
-                else:
-                    self._loop(one)
-
-    def _emitter(self) -> _StatementEmitter:
-        # One an expression: what it loads may be stored to by the next statement.
-        return _StatementEmitter(self._buffer, self._bound)
-
-    def _buffer(self, buffer: Buffer, source: Source) -> ir.Value:
-        if buffer not in self._buffers:
-            known = ", ".join(one.name for one in self._buffers)
-            raise ValueError(f"{source}: expected one of the intrinsic's buffers ({known}), got {buffer.name}")
-        return self._buffers[buffer]
-
-    def _choice(self, one: Choice) -> None:
-        op = scf.IfOp(self._emitter().value(one.condition), [], has_else=bool(one.otherwise))
-        for region, statements in zip(op.regions, (one.then, one.otherwise)):
-            if len(region.blocks):
-                with ir.InsertionPoint(region.blocks[0]):
-                    self.emit(statements)
-                    scf.yield_([])
-
-    def _loop(self, one: Loop) -> None:
-        assert one.var.dom is not None
-        index = ir.IndexType.get()
-        first, end, step = (arith.constant(index, ir.IntegerAttr.get(index, n)) for n in (0, one.var.dom[1], 1))
-        op = scf.ForOp(first, end, step)
-        op.operation.attributes["schedule.axis"] = ir.StringAttr.get(one.var.name)
-        if one.kind != "serial":
-            op.operation.attributes[f"schedule.{one.kind}"] = ir.UnitAttr.get()
-        self._bound[one.var] = op.induction_variable
-        with ir.InsertionPoint(op.body):
-            self.emit(one.body)
-            scf.yield_([])
-        del self._bound[one.var]
-
-
-class _StatementEmitter(BodyEmitter):
-    """Emits expressions that load from buffers."""
-
-    def __init__(self, buffer: Callable[[Buffer, Source], ir.Value], bound: Mapping[Expr, ir.Value]) -> None:
-        super().__init__({}, bound)
-        self._buffer = buffer
-
-    def index(self, expr: Expr) -> ir.Value:
-        """An index of a buffer."""
-        return self._as_index(expr)
-
-    def _eager(self, expr: Expr) -> tuple[Expr, ...]:
-        return () if isinstance(expr, Load) else super()._eager(expr)
-
-    def _emit(self, expr: Expr) -> ir.Value:
-        if not isinstance(expr, Load):
-            return super()._emit(expr)
-        with named_location(expr.buffer.name, expr.source):
-            return memref.load(self._buffer(expr.buffer, expr.source), [self._as_index(one) for one in expr.indices])

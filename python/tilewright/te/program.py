@@ -58,10 +58,12 @@ def symbols_of(op: Operation) -> list[Var]:
     """The symbolic extents that an operation names, in its shape, its axes or its body."""
     found: dict[int, Var] = {}
     seen: set[int] = set()
-    todo: list[Expr] = [extent for extent in op.shape if isinstance(extent, Expr)]
+    todo: list[Expr] = [extent for one in op._tensors for extent in one.shape if isinstance(extent, Expr)]
     todo += [axis.dom[1] for axis in op.reduce_axis if axis.dom is not None and isinstance(axis.dom[1], Expr)]
     if isinstance(op, ComputeOp):
         todo += op.reduction.exprs if op.reduction is not None else op.body
+    else:
+        todo += op.exprs
     while todo:
         expr = todo.pop(0)
         if id(expr) in seen:

@@ -1,43 +1,54 @@
-"""Statements on the buffers of a tile: loops, stores and choices, as `tir.ir_builder` collects them.
+"""Statements on buffers: loops, stores and choices, as `tir.ir_builder` collects them.
 
-They say what an intrinsic does (`te.decl_tensor_intrin`). A load is evaluated where the statement stands that holds it.
+They say what an intrinsic does (`te.decl_tensor_intrin`), or how tensors are computed (`te.extern`). A load is evaluated
+where the statement stands that holds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of
-from .expr import Const, Expr, ExprLike, IterVar, literal
-from .tensor import _extents
+from .expr import Const, Expr, ExprLike, IterVar, Var, literal
+from .functions import THREAD_TAGS
+from .tensor import Extent, _extents
 
 __all__ = [
     "Buffer",
     "BufferAccess",
     "Choice",
     "IRBuilder",
+    "Let",
     "Load",
     "Loop",
+    "Repeat",
     "Statement",
     "Store",
+    "check_stores",
     "create",
     "decl_buffer",
+    "expressions_of",
+    "statements_in",
 ]
 
-LOOP_KINDS = ("serial", "unroll", "vectorize")
+LOOP_KINDS = ("serial", "parallel", "unroll", "vectorize")
+_OWN_SCOPES = ("local", "shared", "global")
 
 
 class Buffer:
-    """The elements of a tensor within a tile, or, of `IRBuilder.allocate`, a thread's own: ``b[i, j]`` loads one."""
+    """The elements of a tensor or of a tile of one, or memory of `IRBuilder.allocate`: ``b[i, j]`` loads one.
 
-    __slots__ = ("_dtype", "is_own", "name", "shape", "source")
+    `scope` is where it was allocated, one of local, shared and global, or none where that was left open.
+    """
 
-    def __init__(self, name: str, shape: tuple[int, ...], dtype: DType, source: Source, is_own: bool = False) -> None:
-        self.name, self.shape, self._dtype, self.source, self.is_own = name, shape, dtype, source, is_own
+    __slots__ = ("_dtype", "name", "scope", "shape", "source")
+
+    def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
+        self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
 
     @property
     def dtype(self) -> str:
@@ -48,6 +59,11 @@ class Buffer:
         if dtype is not None and dtype_of(dtype) is not self._dtype:
             raise TypeError(f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}")
         return self[begin]
+
+    def vstore(self, begin: object, value: ExprLike) -> Store:
+        """The statement that stores `value` at `begin`, for `IRBuilder.emit`."""
+        source = user_source()
+        return _store(self, self.check(begin, source), value, source)
 
     def access_ptr(self, *_: object, **__: object) -> Any:
         """Refused: elements are loaded and stored by their indices."""
@@ -71,9 +87,11 @@ class Buffer:
             if not expr._dtype.is_integer:
                 raise TypeError(f"{source}: index {position} of {self.name}: expected an integer, got {expr.dtype}")
             if isinstance(expr, Const):
-                if not 0 <= expr.value < extent:
+                last = extent - 1 if isinstance(extent, int) else None
+                if expr.value < 0 or last is not None and expr.value > last:
+                    known = "its extent" if last is None else last
                     raise ValueError(
-                        f"{source}: index {position} of {self.name}: expected 0 to {extent - 1}, got {expr.value}"
+                        f"{source}: index {position} of {self.name}: expected 0 to {known}, got {expr.value}"
                     )
                 expr = Const(int(expr.value), expr._dtype, source, is_index=True)
             exprs.append(expr)
@@ -111,12 +129,33 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`body` for each value of `var`."""
+    """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index."""
 
     var: IterVar
+    extent: Extent
     kind: str
     source: Source
+    begin: Expr | None = None
+    """Where it is no number: the first value of the axis is one otherwise."""
     body: list[Statement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`body` while `condition` holds."""
+
+    condition: Expr
+    source: Source
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`var` is what `value` is here, for what comes after."""
+
+    var: Var
+    value: Expr
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +168,57 @@ class Choice:
     otherwise: list[Statement] = field(default_factory=list)
 
 
-Statement = Store | Loop | Choice | Buffer
+Statement = Store | Loop | Repeat | Choice | Let | Buffer
 """A buffer as a statement is its allocation."""
 
 
+def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements and all that stand in them, in order."""
+    for one in statements:
+        yield one
+        if isinstance(one, (Loop, Repeat)):
+            yield from statements_in(one.body)
+        elif isinstance(one, Choice):
+            yield from statements_in([*one.then, *one.otherwise])
+
+
+def expressions_of(one: Statement) -> list[Expr]:
+    """The expressions of a statement itself."""
+    if isinstance(one, Store):
+        return [*one.indices, one.value]
+    if isinstance(one, (Choice, Repeat)):
+        return [one.condition]
+    if isinstance(one, Let):
+        return [one.value]
+    found = one.shape if isinstance(one, Buffer) else (one.begin, one.extent)
+    return [expr for expr in found if isinstance(expr, Expr)]
+
+
+def check_stores(statements: Sequence[Statement], inputs: Sequence[Buffer], what: str) -> None:
+    """What statements are given to read stays as it is."""
+    for one in statements_in(statements):
+        if isinstance(one, Store) and one.buffer in inputs:
+            raise ValueError(
+                f"{one.source}: {what}: expected stores to its results, got one to the input {one.buffer.name}"
+            )
+
+
+def _store(buffer: Buffer, places: tuple[Expr, ...], value: ExprLike, source: Source) -> Store:
+    stored = literal(value, Load(buffer, places, source), source)
+    if stored.is_index:
+        stored = stored.astype(buffer.dtype)
+    if stored._dtype is not buffer._dtype:
+        raise TypeError(
+            f"{source}: buffer {buffer.name}: expected a value of {buffer.dtype} to store, got {stored.dtype}"
+        )
+    return Store(buffer, places, stored, source)
+
+
 class BufferAccess:
-    """A buffer in an `IRBuilder`: ``ptr[i, j]`` loads an element, ``ptr[i, j] = x`` stores one there."""
+    """A buffer in an `IRBuilder`: ``ptr[i, j]`` loads an element, ``ptr[i, j] = x`` stores one there.
+
+    One index alone counts the elements of all dimensions in the order in which they lie in memory.
+    """
 
     __slots__ = ("_builder", "buffer")
 
@@ -146,21 +230,24 @@ class BufferAccess:
         return self.buffer.dtype
 
     def __getitem__(self, indices: object) -> Expr:
-        return self.buffer[indices]
+        source = user_source()
+        return Load(self.buffer, self._places(indices, source), source)
 
     def __setitem__(self, indices: object, value: ExprLike) -> None:
         source = user_source()
-        places = self.buffer.check(indices, source)
-        like = Load(self.buffer, places, source)
-        stored = literal(value, like, source)
-        if stored.is_index:
-            stored = stored.astype(self.buffer.dtype)
-        if stored._dtype is not self.buffer._dtype:
-            raise TypeError(
-                f"{source}: buffer {self.buffer.name}: expected a value of {self.buffer.dtype} to store, got "
-                f"{stored.dtype}"
-            )
-        self._builder.emit(Store(self.buffer, places, stored, source))
+        self._builder.emit(_store(self.buffer, self._places(indices, source), value, source))
+
+    def _places(self, indices: object, source: Source) -> tuple[Expr, ...]:
+        given = indices if isinstance(indices, (tuple, list)) else (indices,)
+        shape = self.buffer.shape
+        if len(given) == 1 and len(shape) > 1:
+            rest: Any = given[0]
+            places: list[Any] = []
+            for extent in reversed(shape[1:]):
+                places.append(rest % extent)
+                rest = rest // extent
+            given = (rest, *reversed(places))
+        return self.buffer.check(tuple(given), source)
 
 
 class IRBuilder:
@@ -175,7 +262,9 @@ class IRBuilder:
     """
 
     def __init__(self) -> None:
-        self._blocks: list[list[Statement]] = [[]]
+        self._statements: list[Statement] = []
+        self._blocks = [self._statements]
+        self._around: list[Statement] = []  # that the last block stands in
 
     def buffer_ptr(self, buffer: object) -> BufferAccess:
         """What loads and stores elements of a buffer."""
@@ -189,22 +278,87 @@ class IRBuilder:
     ) -> Iterator[IterVar]:
         """A loop from `begin` to `end`, which is not included, over what stands in the `with` block."""
         source = user_source()
-        bounds = []
-        for what, bound in (("begin", begin), ("end", end)):
-            if isinstance(bound, bool) or not hasattr(bound, "__index__"):
-                raise TypeError(f"{source}: for_range: expected an integer as {what}, got {bound!r}")
-            bounds.append(bound.__index__())
+        first, last = (_bound(bound, what, source) for what, bound in (("begin", begin), ("end", end)))
         if kind not in LOOP_KINDS:
             raise ValueError(f"{source}: for_range: expected one of {', '.join(LOOP_KINDS)} as kind, got {kind!r}")
-        loop = Loop(IterVar(name, (bounds[0], bounds[1] - bounds[0]), "spatial", source), kind, source)
+        extent: Extent = last if isinstance(first, int) and first == 0 else last - first
+        start = first if isinstance(first, int) else 0
+        var = IterVar(name, (start, extent), "spatial", source)
+        loop = Loop(var, extent, kind, source, None if isinstance(first, int) else first)
         with self._block(loop, loop.body):
             yield loop.var
+
+    @contextmanager
+    def while_loop(self, condition: ExprLike) -> Iterator[None]:
+        """What stands in the `with` block, again and again while `condition` holds."""
+        source = user_source()
+        loop = Repeat(_condition(condition, "while_loop", source), source)
+        with self._block(loop, loop.body):
+            yield
+
+    def scope_attr(self, node: object, attr_key: str, value: object) -> None:
+        """All that follows in the block is done by the threads along `node`, a `te.thread_axis`, `value` of them.
+
+        `attr_key` is ``"thread_extent"``, or ``"virtual_thread"`` for a vthread. An intrinsic has none: the loops around
+        it are the schedule's.
+        """
+        source = user_source()
+        keys = ("thread_extent", "virtual_thread")
+        if attr_key not in keys:
+            raise ValueError(f"{source}: scope_attr: expected one of {', '.join(keys)}, got {attr_key!r}")
+        if not isinstance(node, IterVar) or node.tag not in THREAD_TAGS:
+            raise TypeError(f"{source}: scope_attr {attr_key}: expected te.thread_axis(...), got {node!r}")
+        what = f"scope_attr {node.tag}"
+        if node.tag.startswith("vthread") != (attr_key == "virtual_thread"):
+            raise ValueError(
+                f"{source}: {what}: expected {keys[node.tag.startswith('vthread')]} for it, got {attr_key}"
+            )
+        extent = _bound(value, "extent", source, what)
+        if isinstance(extent, int) and extent < 1:
+            raise ValueError(f"{source}: {what}: expected an extent of at least 1, got {extent}")
+        if node.dom is not None and not (isinstance(extent, int) and node.dom[1] == extent):
+            raise ValueError(f"{source}: {what}: expected its extent, {node.dom[1]}, got {extent}")
+        for around in self._around:
+            if not isinstance(around, Loop) or around.kind not in THREAD_TAGS:
+                raise ValueError(
+                    f"{source}: {what}: expected a thread axis outside of loops and choices, got one in that of line "
+                    f"{around.source.line}"
+                )
+            if around.kind == node.tag and attr_key == "thread_extent":
+                raise ValueError(f"{source}: {what}: expected each index once, got it in that of {around.source}")
+        loop = Loop(node, extent, node.tag, source)
+        self.emit(loop)
+        self._blocks[-1] = loop.body
+        self._around.append(loop)
+
+    @contextmanager
+    def new_scope(self) -> Iterator[None]:
+        """The `with` block ends what a `scope_attr` in it begins."""
+        depth = len(self._around)
+        self._blocks.append(self._blocks[-1])
+        yield
+        self._blocks.pop()
+        del self._around[depth:]
+
+    def let(self, var_name: str, value: ExprLike) -> Var:
+        """What `value` is here, by a name."""
+        source = user_source()
+        expr = literal(value, None, source)
+        if expr.is_index:
+            expr = expr.astype(expr.dtype)
+        var = Var(var_name, expr._dtype, source, is_index=False)
+        self.emit(Let(var, expr, source))
+        return var
+
+    def likely(self, condition: ExprLike) -> ExprLike:
+        """The condition itself: that it mostly holds is of no use here."""
+        return condition
 
     @contextmanager
     def if_scope(self, condition: ExprLike) -> Iterator[None]:
         """What stands in the `with` block, where `condition` holds."""
         source = user_source()
-        choice = Choice(_condition(condition, source), source)
+        choice = Choice(_condition(condition, "if_scope", source), source)
         with self._block(choice, choice.then):
             yield
 
@@ -214,26 +368,38 @@ class IRBuilder:
         last = self._blocks[-1][-1] if self._blocks[-1] else None
         if not isinstance(last, Choice) or last.otherwise:
             raise ValueError(f"{user_source()}: else_scope: expected an if_scope right before, got none")
-        self._blocks.append(last.otherwise)
-        yield
-        self._blocks.pop()
+        with self._within(last, last.otherwise):
+            yield
 
-    def allocate(self, dtype: object, shape: object, name: str = "buf", scope: str = "local") -> BufferAccess:
-        """A buffer of each thread's own, which lives within the intrinsic."""
+    def allocate(
+        self, dtype: object, shape: object, name: str = "buf", scope: str = "", axis_separators: object = None
+    ) -> BufferAccess:
+        """A buffer that lives as long as the block that it is allocated in, with undefined elements at first.
+
+        In scope ``"local"`` each thread has one of its own, in ``"shared"`` all threads of a block have one together;
+        ``"global"``, outside of thread axes, is for what goes from one kernel to the next, and may have symbolic
+        extents. Without a scope it is local in thread axes and in intrinsics, else global.
+        """
         source = user_source()
-        if scope != "local":
+        what = f"allocate {name}"
+        if scope and scope not in _OWN_SCOPES:
+            raise ValueError(f"{source}: {what}: expected one of {', '.join(_OWN_SCOPES)} as scope, got {scope!r}")
+        in_threads = any(isinstance(around, Loop) and around.kind in THREAD_TAGS for around in self._around)
+        if in_threads and scope == "global":
             raise ValueError(
-                f"{source}: allocate: expected scope local, a thread's own, got {scope!r}: cache_read in it"
+                f"{source}: {what}: expected scope shared or local in thread axes, got 'global': a buffer in global "
+                "memory is allocated before a kernel"
             )
-        buffer = Buffer(
-            name, _constants(shape, f"allocate {name}", source), dtype_of(dtype, source), source, is_own=True
-        )
+        extents = _extents(shape, what, source)
+        if scope in ("local", "shared") or in_threads:
+            extents = _constants(extents, what, source)
+        buffer = Buffer(name, extents, dtype_of(dtype, source), source, scope or ("local" if in_threads else ""))
         self.emit(buffer)
         return BufferAccess(self, buffer)
 
     def emit(self, statement: object) -> None:
         """Adds a statement."""
-        if not isinstance(statement, (Store, Loop, Choice, Buffer)):
+        if not isinstance(statement, Statement):
             raise TypeError(
                 f"{user_source()}: emit: expected a statement on buffers, got {statement!r}: a call of a "
                 "function that is "
@@ -243,14 +409,22 @@ class IRBuilder:
 
     def get(self) -> list[Statement]:
         """The statements so far."""
-        return self._blocks[0]
+        return self._statements
 
     @contextmanager
     def _block(self, statement: Statement, block: list[Statement]) -> Iterator[None]:
         self._blocks[-1].append(statement)
+        with self._within(statement, block):
+            yield
+
+    @contextmanager
+    def _within(self, statement: Statement, block: list[Statement]) -> Iterator[None]:
+        depth = len(self._around)
         self._blocks.append(block)
+        self._around.append(statement)
         yield
         self._blocks.pop()
+        del self._around[depth:]
 
 
 def create() -> IRBuilder:
@@ -261,7 +435,7 @@ def create() -> IRBuilder:
 def decl_buffer(
     shape: object, dtype: object = "float32", name: str = "buffer", scope: str = "", **layout: object
 ) -> Buffer:
-    """A buffer for an intrinsic's tensor, to be bound to it in `te.decl_tensor_intrin`.
+    """A buffer for a tensor of an intrinsic or extern, to be bound to it in `te.decl_tensor_intrin` or `te.extern`.
 
     What TVM asks of its place in memory (`strides`, `offset_factor`, `data_alignment`, `elem_offset`, `data`) is not
     needed: elements are accessed by their indices, wherever they lie.
@@ -270,22 +444,30 @@ def decl_buffer(
     unknown = [word for word in layout if word not in _LAYOUT]
     if unknown:
         raise TypeError(f"{source}: decl_buffer {name}: expected {', '.join(_LAYOUT)}, got {unknown[0]}")
-    return Buffer(name, _constants(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
+    return Buffer(name, _extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
 
 
 _LAYOUT = ("data", "strides", "elem_offset", "data_alignment", "offset_factor", "buffer_type", "axis_separators")
 
 
-def _constants(shape: object, what: str, source: Source) -> tuple[int, ...]:
-    extents = _extents(shape, what, source)
+def _bound(value: object, what: str, source: Source, of: str = "for_range") -> Any:
+    """A number, or an expression that is one."""
+    if isinstance(value, Expr) and value._dtype.is_integer:
+        return value.value if isinstance(value, Const) else value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{source}: {of}: expected an integer as {what}, got {value!r}")
+    return value.__index__()
+
+
+def _constants(extents: tuple[Extent, ...], what: str, source: Source) -> tuple[int, ...]:
     constants = tuple(extent for extent in extents if isinstance(extent, int))
     if len(constants) != len(extents):
         raise TypeError(f"{source}: {what}: expected constant extents, got {', '.join(map(str, extents))}")
     return constants
 
 
-def _condition(condition: ExprLike, source: Source) -> Expr:
+def _condition(condition: ExprLike, what: str, source: Source) -> Expr:
     expr = literal(condition, None, source)
     if expr._dtype.kind != "bool":
-        raise TypeError(f"{source}: if_scope: expected a condition, got {expr} of {expr.dtype}")
+        raise TypeError(f"{source}: {what}: expected a condition, got {expr} of {expr.dtype}")
     return expr

@@ -38,9 +38,18 @@ class Operation:
         """The tensor that this operation defines, by its position."""
         return self._tensors[index]
 
+    def shape_of(self, index: int) -> tuple[Extent, ...]:
+        """The extents of the tensor at a position."""
+        return self.shape
+
     @property
     def input_tensors(self) -> tuple[Tensor, ...]:
         """The tensors that are read, each once, in the order of their first read."""
+        return ()
+
+    @property
+    def exprs(self) -> Sequence[Expr]:
+        """The expressions, other than those of the elements, that it is made of."""
         return ()
 
     def __repr__(self) -> str:
@@ -111,11 +120,11 @@ class Tensor(_Elementless):
 
     @property
     def shape(self) -> tuple[Extent, ...]:
-        return self.op.shape
+        return self.op.shape_of(self.value_index)
 
     @property
     def ndim(self) -> int:
-        return len(self.op.shape)
+        return len(self.shape)
 
     @property
     def dtype(self) -> str:

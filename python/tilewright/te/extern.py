@@ -1,0 +1,175 @@
+"""Tensors that statements compute: `te.extern`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..source import Source, user_source
+from .dtypes import DType, dtype_of
+from .expr import Expr
+from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
+from .tag import current_tag
+from .tensor import Extent, Operation, Tensor, _extents
+
+__all__ = ["ExternOp", "extern"]
+
+
+class ExternOp(Operation):
+    """Tensors that statements compute. It has no axes, so a schedule leaves it as it is."""
+
+    __slots__ = ("buffers", "inputs", "shapes", "statements")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Tensor],
+        shapes: Sequence[tuple[Extent, ...]],
+        dtypes: Sequence[DType],
+        source: Source,
+    ) -> None:
+        self.shapes, self.inputs = tuple(shapes), tuple(inputs)
+        super().__init__(name, self.shapes[0], dtypes, source)
+        self.buffers: tuple[Buffer, ...] = ()
+        self.statements: Sequence[Statement] = ()
+
+    @property
+    def input_tensors(self) -> tuple[Tensor, ...]:
+        return tuple({id(tensor): tensor for tensor in self.inputs}.values())
+
+    @property
+    def exprs(self) -> Sequence[Expr]:
+        return [expr for one in statements_in(self.statements) for expr in expressions_of(one)]
+
+    def shape_of(self, index: int) -> tuple[Extent, ...]:
+        return self.shapes[index]
+
+
+def extern(
+    shape: object,
+    inputs: Tensor | Sequence[Tensor],
+    fcompute: Callable[[list[Buffer], list[Buffer]], Any],
+    name: str = "extern",
+    dtype: object = None,
+    in_buffers: Buffer | Sequence[Buffer] | None = None,
+    out_buffers: Buffer | Sequence[Buffer] | None = None,
+    tag: str = "",
+    attrs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Tensors that statements compute, for what is no expression of the elements' places: sorting, for instance.
+
+    Parameters
+    ----------
+    shape
+        The extents of the result, or a list of those of several.
+    inputs
+        The tensors that are read.
+    fcompute
+        From the buffers of the inputs and those of the results to the statements of a ``tir.ir_builder``. For a GPU they
+        stand in thread axes, ``ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", n)``: outside of loops and
+        choices, and outermost; each ``with ib.new_scope()`` with some is a kernel. Barriers are inserted where threads
+        exchange values by shared memory or by a result.
+    name
+        The name of the stage.
+    dtype
+        The type of the results' elements, or a list of types; that of the inputs where it is one.
+    in_buffers, out_buffers
+        Buffers of one's own for the tensors, of `decl_buffer`.
+    tag, attrs
+        Notes for the user's own use, kept on the operation.
+
+    Returns
+    -------
+    Tensor or list of Tensor
+
+    Other stages read its tensors as any, and it may read theirs. It is computed whole, at the root; a schedule has no
+    loops of it to change. Every element of a result is to be stored before it is loaded.
+
+    >>> from tilewright import te, tir
+    >>> A = te.placeholder((64,), name="A")
+    >>> def running_maximum(ins, outs):
+    ...     ib = tir.ir_builder.create()
+    ...     a, m = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+    ...     m[0] = a[0]
+    ...     with ib.for_range(1, 64, name="i") as i:
+    ...         m[i] = te.max(m[i - 1], a[i])
+    ...     return ib.get()
+    >>> M = te.extern((64,), [A], running_maximum, name="M")
+    >>> print(te.create_schedule(M.op))
+    M[0] = A[0]
+    for i in range(63):  # M
+      M[i + 1] = max(M[i], A[i + 1])
+    """
+    source = user_source()
+    what = f"extern {name}"
+    tag = current_tag(tag, what, source)
+    tensors = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    for position, one in enumerate(tensors):
+        if not isinstance(one, Tensor):
+            raise TypeError(f"{source}: {what}: input {position}: expected a tensor, got {one!r}")
+    shapes = _shapes(shape, what, source)
+    op = ExternOp(name, tensors, shapes, _dtypes(dtype, tensors, len(shapes), what, source), source)
+    results = list(op._tensors)
+    read = _buffers(tensors, in_buffers, f"{what}: in_buffers", source)
+    made = _buffers(results, out_buffers, f"{what}: out_buffers", source)
+    statements = fcompute(list(read), list(made))
+    if isinstance(statements, Statement):
+        statements = [statements]
+    if not isinstance(statements, list) or not statements:
+        raise TypeError(
+            f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}: a function of a library is "
+            "called beside the built one"
+        )
+    check_stores(statements, read, what)
+    op.buffers, op.statements = (*read, *made), statements
+    op.tag, op.attrs = tag, dict(attrs or {})
+    return results[0] if len(results) == 1 else results
+
+
+def _shapes(shape: object, what: str, source: Source) -> list[tuple[Extent, ...]]:
+    """One shape, or several."""
+    several = isinstance(shape, (list, tuple)) and any(isinstance(one, (list, tuple)) for one in shape)
+    shapes = [_extents(one, what, source) for one in shape] if several else [_extents(shape, what, source)]  # type: ignore[attr-defined]
+    return shapes
+
+
+def _dtypes(dtype: object, inputs: Sequence[Tensor], count: int, what: str, source: Source) -> list[DType]:
+    if dtype is None:
+        known = list(dict.fromkeys(tensor.dtype for tensor in inputs))
+        if len(known) != 1:
+            raise ValueError(
+                f"{source}: {what}: expected a dtype where the inputs are not of one, got {', '.join(known) or 'no input'}"
+            )
+        dtype = known[0]
+    given = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * count
+    if len(given) != count:
+        raise ValueError(f"{source}: {what}: expected {count} dtypes, one a result, got {len(given)}")
+    return [dtype_of(one, source) for one in given]
+
+
+def _buffers(
+    tensors: Sequence[Tensor], given: Buffer | Sequence[Buffer] | None, what: str, source: Source
+) -> list[Buffer]:
+    """The buffers that stand for tensors in statements: those of the user, or new ones."""
+    if given is None:
+        return [Buffer(one.name, one.shape, one.op._dtypes[one.value_index], source) for one in tensors]
+    buffers = list(given) if isinstance(given, (list, tuple)) else [given]
+    if len(buffers) != len(tensors):
+        raise ValueError(f"{source}: {what}: expected {len(tensors)} buffers, one a tensor, got {len(buffers)}")
+    for one, buffer in zip(tensors, buffers):
+        if not isinstance(buffer, Buffer):
+            raise TypeError(f"{source}: {what}: expected buffers of decl_buffer, got {buffer!r}")
+        if not _same_shape(buffer.shape, one.shape) or buffer.dtype != one.dtype:
+            raise ValueError(
+                f"{source}: {what}: expected a buffer for {one.name} of {list(one.shape)} {one.dtype}, got {buffer!r}"
+            )
+        if buffers.count(buffer) > 1:
+            raise ValueError(f"{source}: {what}: expected a buffer for each tensor, got {buffer.name} twice")
+    return buffers  # type: ignore[return-value]
+
+
+def _same_shape(one: Sequence[Extent], other: Sequence[Extent]) -> bool:
+    """The same numbers, and the same symbols or expressions that print alike."""
+    return len(one) == len(other) and all(
+        a is b or (str(a) == str(b) if isinstance(a, Expr) or isinstance(b, Expr) else a == b) for a, b in zip(one, other)
+    )
