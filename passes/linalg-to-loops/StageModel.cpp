@@ -1,5 +1,6 @@
 //===- StageModel.cpp - collects stages and applies loop primitives -------===//
 #include "passes/linalg-to-loops/StageModel.h"
+#include "passes/Externs.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -219,23 +220,17 @@ static LogicalResult checkOrder(Operation *op, const DenseMap<Value, Axis *> &ha
   return success();
 }
 
-/// The statements of an extern say how it is computed.
-static LogicalResult checkHasLoops(Operation *op, StageModel &model) {
-  for (Value operand : op->getOperands())
-    if (isa<schedule::StageType>(operand.getType()) && !isa<schedule::ComputeRootOp>(op))
-      if (ScheduledStage *stage = model.getStage(schedule::stageName(operand)); stage && stage->externOp)
-        return op->emitOpError() << "expected a stage with loops of its own, got the extern '" << stage->name
-                                 << "', whose statements say how it is computed";
-  return success();
-}
-
 LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> &handles) {
   Location loc = op->getLoc();
   auto define = [&](ValueRange results, ArrayRef<Axis *> made) {
     for (auto [result, axis] : llvm::zip_equal(results, made))
       handles[result] = axis;
   };
-  if (failed(checkOrder(op, handles)) || failed(checkHasLoops(op, *this)))
+  auto isExtern = [&](StringRef name) {
+    ScheduledStage *stage = getStage(name);
+    return stage && stage->externOp;
+  };
+  if (failed(checkOrder(op, handles)) || failed(checkHasLoops(op, isExtern)))
     return failure();
   if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(op)) {
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));

@@ -11,9 +11,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-/// Steps of a loop that are looked at one by one.
-static constexpr int64_t kMaxPeriod = 4096;
-
 static Range operator+(Range a, Range b) {
   Range sum;
   if (a.min && b.min)
@@ -82,8 +79,10 @@ static int getThreadDim(Value value) {
   return id ? static_cast<int>(id.getDimension()) : -1;
 }
 
-/// The linear form of an expression; what is not linear in it stays a value with a range.
-static LinearForm linearize(AffineExpr expr, ArrayRef<Value> operands, ArrayRef<Range> ranges, unsigned numDims) {
+/// The linear form of an expression; what is not linear in it stays a value with a range. Parts of the sum that `isApart`
+/// takes are left out.
+static LinearForm linearize(AffineExpr expr, ArrayRef<Value> operands, ArrayRef<Range> ranges, unsigned numDims,
+                            llvm::function_ref<bool(AffineExpr, int64_t)> isApart = nullptr) {
   LinearForm form;
   auto addTerm = [&](LinearForm::Term added) {
     // Different values may be of one thread index: their terms are one.
@@ -99,6 +98,8 @@ static LinearForm linearize(AffineExpr expr, ArrayRef<Value> operands, ArrayRef<
       form.constant += factor * constant.getValue();
       return;
     }
+    if (isApart && isApart(expr, factor))
+      return;
     if (isa<AffineDimExpr, AffineSymbolExpr>(expr)) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       unsigned position = dim ? dim.getPosition() : numDims + cast<AffineSymbolExpr>(expr).getPosition();
@@ -168,12 +169,41 @@ static void pinThreads(Value condition, std::array<std::optional<int64_t>, 3> &p
   }
 }
 
+/// Narrows the indices of threads for which a comparison of one with a number holds, or, with `holds` false, does not.
+static void boundThreads(Value condition, bool holds, std::array<Range, 3> &bounds) {
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (both && holds) {
+    boundThreads(both.getLhs(), holds, bounds);
+    boundThreads(both.getRhs(), holds, bounds);
+  }
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return;
+  int dim = getThreadDim(compare.getLhs());
+  std::optional<int64_t> number = getConstantIntValue(compare.getRhs());
+  if (dim < 0 || !number)
+    return;
+  using arith::CmpIPredicate;
+  CmpIPredicate predicate = holds ? compare.getPredicate() : arith::invertPredicate(compare.getPredicate());
+  Range &range = bounds[dim];
+  bool isLess = predicate == CmpIPredicate::slt || predicate == CmpIPredicate::ult;
+  if (isLess || predicate == CmpIPredicate::sle || predicate == CmpIPredicate::ule)
+    range.max = std::min(range.max.value_or(INT64_MAX), *number - isLess);
+  bool isMore = predicate == CmpIPredicate::sgt || predicate == CmpIPredicate::ugt;
+  if (isMore || predicate == CmpIPredicate::sge || predicate == CmpIPredicate::uge)
+    range.min = std::max(range.min.value_or(0), *number + isMore);
+}
+
 SharedAccess::SharedAccess(Operation *op, Value buffer, bool isWrite, std::array<int64_t, 3> blockSize)
     : op(op), buffer(buffer), isWrite(isWrite), blockSize(blockSize) {
+  std::array<Range, 3> bounds;
   for (Operation *inner = op; !isa<gpu::GPUFuncOp>(inner); inner = inner->getParentOp())
-    if (auto branch = dyn_cast<scf::IfOp>(inner->getParentOp());
-        branch && branch.getThenRegion().isAncestor(inner->getParentRegion()))
-      pinThreads(branch.getCondition(), pinned);
+    if (auto branch = dyn_cast<scf::IfOp>(inner->getParentOp())) {
+      bool holds = branch.getThenRegion().isAncestor(inner->getParentRegion());
+      if (holds)
+        pinThreads(branch.getCondition(), pinned);
+      boundThreads(branch.getCondition(), holds, bounds);
+    }
   if (!buffer)
     return;
 
@@ -195,16 +225,21 @@ SharedAccess::SharedAccess(Operation *op, Value buffer, bool isWrite, std::array
   operands.assign(named->first.begin(), named->first.end());
   indices = AffineMap::getMultiDimIdentityMap(operands.size(), op->getContext());
   affine::fullyComposeAffineMapAndOperands(&indices, &operands);
-  for (Value operand : operands)
-    ranges.push_back(getRangeOfValue(operand, blockSize));
+  for (Value operand : operands) {
+    Range &range = ranges.emplace_back(getRangeOfValue(operand, blockSize));
+    if (int dim = getThreadDim(operand); dim >= 0) {
+      range.min = std::max(*range.min, bounds[dim].min.value_or(0));
+      range.max = std::min(*range.max, bounds[dim].max.value_or(INT64_MAX));
+    }
+  }
 }
 
-LinearForm SharedAccess::getForm(ArrayRef<int64_t> weights) const {
+LinearForm SharedAccess::getForm(ArrayRef<int64_t> weights, llvm::function_ref<bool(AffineExpr, int64_t)> isApart) const {
   AffineExpr sum = getAffineConstantExpr(0, op->getContext());
   for (auto [weight, index] : llvm::zip_equal(weights, indices.getResults()))
     sum = sum + index * weight;
   sum = simplifyAffineExpr(sum, indices.getNumDims(), indices.getNumSymbols());
-  LinearForm form = linearize(sum, operands, ranges, indices.getNumDims());
+  LinearForm form = linearize(sum, operands, ranges, indices.getNumDims(), isApart);
   if (length > 1 && weights.back() != 0)
     form.terms.push_back({weights.back(), -1, {0, length - 1}});
   return form;
@@ -238,13 +273,15 @@ static SmallVector<int64_t> getUnit(size_t size, size_t position) {
   return weights;
 }
 
-/// Whether the numbers can never be equal because they leave different remainders.
-static bool haveOtherRemainder(const LinearForm &here, const LinearForm &there) {
+bool LinearForm::isNever(const LinearForm &other) const {
+  Range here = getRange(), there = other.getRange();
+  if ((here.max && there.min && *here.max < *there.min) || (there.max && here.min && *there.max < *here.min))
+    return true;
   int64_t divisor = 0;
-  for (const LinearForm *form : {&here, &there})
-    for (const LinearForm::Term &term : form->terms)
+  for (const LinearForm *form : {this, &other})
+    for (const Term &term : form->terms)
       divisor = std::gcd(divisor, term.coefficient);
-  return divisor > 1 && (here.constant - there.constant) % divisor != 0;
+  return divisor > 1 && (constant - other.constant) % divisor != 0;
 }
 
 bool SharedAccess::overlaps(const SharedAccess &other) const {
@@ -259,39 +296,40 @@ bool SharedAccess::overlaps(const SharedAccess &other) const {
     return false;
   if (buffer != other.buffer || !hasIndices || !other.hasIndices)
     return true;
-  for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i) {
-    Range here = getForm(getUnit(rank, i)).getRange(), there = other.getForm(getUnit(rank, i)).getRange();
-    if ((here.max && there.min && *here.max < *there.min) || (there.max && here.min && *there.max < *here.min))
+  for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i)
+    if (getForm(getUnit(rank, i)).isNever(other.getForm(getUnit(rank, i))))
       return false;
-    if (haveOtherRemainder(getForm(getUnit(rank, i)), other.getForm(getUnit(rank, i))))
-      return false;
-  }
   return true;
 }
 
-bool SharedAccess::isBySameThread(const SharedAccess &other) const {
-  unsigned open = 0; // thread indices that may still differ
+unsigned SharedAccess::getOpenThreads(const SharedAccess &other) const {
+  unsigned open = 0;
   for (unsigned d = 0; d < 3; ++d)
     if (blockSize[d] > 1 && !(pinned[d] && pinned[d] == other.pinned[d]))
       open |= 1u << d;
+  return open;
+}
+
+void SharedAccess::closeThreads(unsigned &open, const LinearForm &here, const LinearForm &there) const {
+  for (unsigned d = 0; d < 3; ++d)
+    if (open & (1u << d)) {
+      std::optional<int64_t> place = here.getThreadPlace(d, blockSize[d]);
+      if (place && place == there.getThreadPlace(d, blockSize[d]))
+        open &= ~(1u << d);
+    }
+}
+
+bool SharedAccess::isBySameThread(const SharedAccess &other) const {
+  unsigned open = getOpenThreads(other);
   if (!open)
     return true;
   if (!hasIndices || !other.hasIndices)
     return false;
-  // An index that can be read off the same number in the same way is the same.
-  auto compare = [&](const LinearForm &here, const LinearForm &there) {
-    for (unsigned d = 0; d < 3; ++d)
-      if (open & (1u << d)) {
-        std::optional<int64_t> place = here.getThreadPlace(d, blockSize[d]);
-        if (place && place == there.getThreadPlace(d, blockSize[d]))
-          open &= ~(1u << d);
-      }
-  };
   if (buffer != other.buffer) {
     // Elements of one size that share a byte are at one address.
     std::optional<LinearForm> here = getAddress(), there = other.getAddress();
     if (here && there && root == other.root && getElementBytesOf(buffer) == getElementBytesOf(other.buffer))
-      compare(*here, *there);
+      closeThreads(open, *here, *there);
     return !open;
   }
 
@@ -317,83 +355,13 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
     combinations.push_back(tight);
 
   for (ArrayRef<int64_t> weights : combinations)
-    compare(getForm(weights), other.getForm(weights));
+    closeThreads(open, getForm(weights), other.getForm(weights));
   return !open;
-}
-
-/// Whether two expressions over `numDims` values differ for all of these: by a constant, or at each step of the only
-/// value that they depend on, until they repeat.
-static bool areDifferentEverywhere(AffineExpr here, AffineExpr there, unsigned numDims) {
-  if (auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(here - there, numDims, 0)))
-    return difference.getValue() != 0;
-  SmallVector<unsigned> used;
-  for (unsigned dim = 0; dim < numDims; ++dim)
-    if (here.isFunctionOfDim(dim) || there.isFunctionOfDim(dim))
-      used.push_back(dim);
-  if (used.size() != 1)
-    return false;
-  // What is divided by c grows by a constant every c steps of what it is divided from; so after as many steps as the
-  // product of all divisors, all has grown by a constant.
-  int64_t period = 1;
-  bool isKnown = true;
-  for (AffineExpr expr : {here, there})
-    expr.walk([&](AffineExpr inner) {
-      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
-      if (!binary || inner.getKind() == AffineExprKind::Add || inner.getKind() == AffineExprKind::Mul)
-        return;
-      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-      isKnown &= divisor && divisor.getValue() > 0 && divisor.getValue() <= kMaxPeriod;
-      if (isKnown)
-        period = std::min(period * divisor.getValue(), kMaxPeriod + 1);
-    });
-  if (!isKnown || period > kMaxPeriod)
-    return false;
-  auto at = [&](AffineExpr expr, int64_t step) {
-    AffineExpr value = expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
-    return cast<AffineConstantExpr>(simplifyAffineExpr(value, numDims, 0)).getValue();
-  };
-  if (at(here, period) != at(here, 0) || at(there, period) != at(there, 0))
-    return false;
-  return llvm::all_of(llvm::seq<int64_t>(period), [&](int64_t step) { return at(here, step) != at(there, step); });
-}
-
-bool SharedAccess::takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
-  if (buffer != other.buffer || !hasIndices || !other.hasIndices)
-    return false;
-  MLIRContext *context = op->getContext();
-  llvm::SmallVector<Value> common;
-  // The index over the values that both see alike; none where it depends on others.
-  auto overCommon = [&](const SharedAccess &access, AffineExpr expr) -> AffineExpr {
-    bool known = true;
-    SmallVector<AffineExpr> replacements;
-    for (auto [i, operand] : llvm::enumerate(access.operands)) {
-      bool isDim = i < access.indices.getNumDims();
-      bool isUsed = isDim ? expr.isFunctionOfDim(i) : expr.isFunctionOfSymbol(i - access.indices.getNumDims());
-      known &= !isUsed || isSame(operand);
-      size_t position = llvm::find(common, operand) - common.begin();
-      if (position == common.size())
-        common.push_back(operand);
-      replacements.push_back(getAffineDimExpr(position, context));
-    }
-    ArrayRef<AffineExpr> all(replacements);
-    return known ? expr.replaceDimsAndSymbols(all.take_front(access.indices.getNumDims()), all.drop_front(access.indices.getNumDims()))
-                 : AffineExpr();
-  };
-  // What is accessed may be longer than one element along the last dimension.
-  size_t rank = indices.getNumResults() - (length > 1 || other.length > 1);
-  for (size_t i = 0; i < rank; ++i) {
-    AffineExpr here = overCommon(*this, indices.getResult(i)), there = overCommon(other, other.indices.getResult(i));
-    if (!here || !there)
-      continue;
-    if (areDifferentEverywhere(here, there, common.size()))
-      return true;
-  }
-  return false;
 }
 
 bool SharedAccess::conflictsWith(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
   return (isWrite || other.isWrite) && overlaps(other) && !isBySameThread(other) &&
-         !(isSame && takesOtherPlace(other, isSame));
+         !(isSame && (takesOtherPlace(other, isSame) || isApartInIteration(other, isSame)));
 }
 
 } // namespace tilewright

@@ -26,6 +26,8 @@ struct LinearForm {
   /// If the index of the thread along `dim`, one of `extent`, can be read off the number alone, the place value of
   /// its digit: index = (number floordiv place) mod extent. Negative where the digit counts the threads backwards.
   std::optional<int64_t> getThreadPlace(unsigned dim, int64_t extent) const;
+  /// Whether the two can never be one number: their ranges are apart, or they leave different remainders.
+  bool isNever(const LinearForm &other) const;
 };
 
 /// One access to a shared buffer, and what is known of where.
@@ -45,8 +47,20 @@ private:
   bool overlaps(const SharedAccess &other) const;
   /// Whether some index differs whatever the threads: places of a buffer that iterations take in turn.
   bool takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(mlir::Value)> isSame) const;
+  /// Whether different threads touch different elements where what `isSame` holds for is one number for both.
+  bool isApartInIteration(const SharedAccess &other, llvm::function_ref<bool(mlir::Value)> isSame) const;
   bool isBySameThread(const SharedAccess &other) const;
-  LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
+  /// The thread indices, as bits, along which the threads of the two accesses may differ.
+  unsigned getOpenThreads(const SharedAccess &other) const;
+  /// An index that can be read off the same number in the same way is the same: it is taken out of `open`.
+  void closeThreads(unsigned &open, const LinearForm &here, const LinearForm &there) const;
+  /// A sum of the indices; without the parts that `isApart` takes with their factors.
+  LinearForm getForm(llvm::ArrayRef<int64_t> weights,
+                     llvm::function_ref<bool(mlir::AffineExpr, int64_t)> isApart = nullptr) const;
+  /// An expression of the indices' operands over `common` values, those for which `isSame` holds; null where it is of
+  /// others, too.
+  mlir::AffineExpr overCommon(mlir::AffineExpr expr, llvm::SmallVectorImpl<mlir::Value> &common,
+                              llvm::function_ref<bool(mlir::Value)> isSame) const;
   /// How far apart in memory, in elements, neighbours along each dimension are.
   llvm::SmallVector<int64_t> getStrides() const;
   /// Where in the block's shared memory the element is, counted in elements of its size.

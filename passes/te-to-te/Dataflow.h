@@ -17,6 +17,7 @@ public:
   explicit Dataflow(mlir::func::FuncOp function) : function(function) {}
 
   te::ComputeOp getStage(llvm::StringRef name);
+  te::ExternOp getExtern(llvm::StringRef name);
   /// The tensor called `name`: what a stage computes, else an input.
   mlir::Value getTensor(llvm::StringRef name);
 

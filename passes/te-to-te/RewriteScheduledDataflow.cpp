@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/te-to-te/Dataflow.h"
+#include "passes/Externs.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -27,9 +28,18 @@ te::ComputeOp Dataflow::getStage(StringRef name) {
   return nullptr;
 }
 
+te::ExternOp Dataflow::getExtern(StringRef name) {
+  for (auto op : function.getOps<te::ExternOp>())
+    if (op.getName() == name)
+      return op;
+  return nullptr;
+}
+
 Value Dataflow::getTensor(StringRef name) {
   if (te::ComputeOp stage = getStage(name))
     return stage.getResult(0);
+  if (te::ExternOp op = getExtern(name))
+    return op.getResult(0);
   for (BlockArgument arg : function.getArguments()) {
     auto argName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), te::kNameAttr);
     if (argName && argName.getValue() == name && !function.getArgAttr(arg.getArgNumber(), te::kOutputAttr))
@@ -232,6 +242,9 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
   SmallVector<te::ReadOp> reads;
   for (Operation *user : stage->getUsers()) {
     auto read = dyn_cast<te::ReadOp>(user);
+    if (auto reader = dyn_cast<te::ExternOp>(user))
+      return op.emitOpError() << "expected a stage whose elements are read at indices, got stage '" << name
+                              << "', whose tensor the extern '" << reader.getName() << "' reads";
     if (!read)
       return op.emitOpError() << "expected a stage that only other stages read, got the output '" << name << "'";
     reads.push_back(read);
@@ -259,6 +272,8 @@ static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
   for (Operation *user : producer->getUsers()) {
     auto read = dyn_cast<te::ReadOp>(user);
     auto reader = user->getParentOfType<te::ComputeOp>();
+    if (auto other = dyn_cast<te::ExternOp>(user))
+      return "the only reader of stage '" + name + "', got another, the extern '" + other.getName().str() + "'";
     if (!read || reader != stage)
       return "the only reader of stage '" + name + "', got " +
              (read ? "another, stage '" + reader.getName().str() + "'" : "an output of the program");
@@ -297,7 +312,9 @@ void RewriteScheduledDataflow::runOnOperation() {
     // Last: until then a stage that is inlined can be cached, and is then computed in the copy.
     SmallVector<schedule::ComputeInlineOp> inlined;
     for (Operation &op : llvm::make_early_inc_range(of.getBody().front())) {
-      LogicalResult applied = success();
+      LogicalResult applied = checkHasLoops(&op, [&](StringRef name) { return bool(dataflow.getExtern(name)); });
+      if (failed(applied))
+        return signalPassFailure();
       if (auto cacheRead = dyn_cast<schedule::CacheReadOp>(op))
         applied = applyCacheRead(cacheRead, dataflow);
       else if (auto cacheWrite = dyn_cast<schedule::CacheWriteOp>(op))

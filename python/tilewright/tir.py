@@ -11,14 +11,14 @@ import operator
 from collections.abc import Callable
 
 from .compat import attribute_of
-from .te import functions
-from .te import statements as ir_builder
+from .te import functions, ir_builder
 from .te.expr import Expr as PrimExpr
 from .te.expr import ExprLike, IterVar
 from .te.functions import *  # noqa: F403
 from .te.functions import const, select, var
+from .te.ir_builder import decl_buffer
 from .te.reduction import comm_reducer, max, min, sum
-from .te.statements import Buffer, decl_buffer
+from .te.statements import Buffer
 
 __all__ = [
     "Add", "And", "Buffer", "Cast", "Div", "EQ", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "IntImm", "IterVar",

@@ -31,8 +31,8 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
-    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern",
-    "gradient", "max", "min",
+    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin",
+    "extern", "gradient", "max", "min",
     "placeholder", "prod", "reduce_axis", "scan", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__

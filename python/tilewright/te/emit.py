@@ -240,8 +240,8 @@ class _Function:
         types = [self._type(one) for one in tensors]
         inits = []
         for one in tensors:
-            sizes = [extent if isinstance(extent, int) else self._emit_extent(extent, op.source) for extent in one.shape]
             with file_location(op.source):
+                sizes = [self._emit_extent(size, op.source) if isinstance(size, Expr) else size for size in one.shape]
                 inits.append(tensor.empty(sizes, mlir_type(one.op._dtypes[one.value_index])))
         made = te_ops.ExternOp(
             types,

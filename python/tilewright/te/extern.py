@@ -65,10 +65,10 @@ def extern(
     inputs
         The tensors that are read.
     fcompute
-        From the buffers of the inputs and those of the results to the statements of a ``tir.ir_builder``. For a GPU they
-        stand in thread axes, ``ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", n)``: outside of loops and
-        choices, and outermost; each ``with ib.new_scope()`` with some is a kernel. Barriers are inserted where threads
-        exchange values by shared memory or by a result.
+        From the buffers of the inputs and those of the results to the statements of a ``tir.ir_builder``. For a GPU
+        they stand in thread axes, ``ib.scope_attr(te.thread_axis("threadIdx.x"), "thread_extent", n)``, which stand in
+        no loops and choices; each ``with ib.new_scope()`` that has some is a kernel. Barriers are inserted where
+        threads exchange values by shared memory or by a result.
     name
         The name of the stage.
     dtype
@@ -103,7 +103,7 @@ def extern(
     source = user_source()
     what = f"extern {name}"
     tag = current_tag(tag, what, source)
-    tensors = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    tensors: list[Any] = list(inputs) if isinstance(inputs, Sequence) else [inputs]
     for position, one in enumerate(tensors):
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: {what}: input {position}: expected a tensor, got {one!r}")
@@ -117,8 +117,8 @@ def extern(
         statements = [statements]
     if not isinstance(statements, list) or not statements:
         raise TypeError(
-            f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}: a function of a library is "
-            "called beside the built one"
+            f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}: a function of a library "
+            "is called beside the built one"
         )
     check_stores(statements, read, what)
     op.buffers, op.statements = (*read, *made), statements
@@ -137,14 +137,13 @@ def _dtypes(dtype: object, inputs: Sequence[Tensor], count: int, what: str, sour
     if dtype is None:
         known = list(dict.fromkeys(tensor.dtype for tensor in inputs))
         if len(known) != 1:
-            raise ValueError(
-                f"{source}: {what}: expected a dtype where the inputs are not of one, got {', '.join(known) or 'no input'}"
-            )
+            given = ", ".join(known) or "no input"
+            raise ValueError(f"{source}: {what}: expected a dtype where the inputs are not of one, got {given}")
         dtype = known[0]
-    given = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * count
-    if len(given) != count:
-        raise ValueError(f"{source}: {what}: expected {count} dtypes, one a result, got {len(given)}")
-    return [dtype_of(one, source) for one in given]
+    types = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * count
+    if len(types) != count:
+        raise ValueError(f"{source}: {what}: expected {count} dtypes, one a result, got {len(types)}")
+    return [dtype_of(one, source) for one in types]
 
 
 def _buffers(
@@ -169,7 +168,5 @@ def _buffers(
 
 
 def _same_shape(one: Sequence[Extent], other: Sequence[Extent]) -> bool:
-    """The same numbers, and the same symbols or expressions that print alike."""
-    return len(one) == len(other) and all(
-        a is b or (str(a) == str(b) if isinstance(a, Expr) or isinstance(b, Expr) else a == b) for a, b in zip(one, other)
-    )
+    """The same numbers, and symbols or expressions that print alike."""
+    return list(map(str, one)) == list(map(str, other))

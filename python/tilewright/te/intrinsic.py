@@ -139,7 +139,8 @@ def _check_is_of_a_thread(statements: Sequence[Statement], what: str) -> None:
             raise TypeError(f"{one.source}: {what}: expected constant extents of {one.name}, got {one.shape}")
         if isinstance(one, Loop) and (one.kind in THREAD_TAGS or one.kind == "parallel"):
             raise ValueError(
-                f"{one.source}: {what}: expected statements of one thread, got a loop on {one.kind}: bind the loops around"
+                f"{one.source}: {what}: expected statements of one thread, got a loop on {one.kind}: bind the loops "
+                "around"
             )
 
 

@@ -45,12 +45,13 @@ def check(
     random = numpy.random.default_rng(0)
 
     def elements(tensor: Tensor) -> Any:
+        shape: Any = tensor.shape  # of numbers alone
         if tensor.dtype == "bool":
-            return random.integers(0, 2, tensor.shape).astype(bool)
+            return random.integers(0, 2, shape).astype(bool)
         low = 0 if tensor.dtype.startswith("uint") else -3
         # Sums of such numbers are exact in any order.
         scale = 0.5 if "float" in tensor.dtype else 1
-        return (random.integers(low, 4, tensor.shape) * scale).astype(as_dtype(tensor.dtype))
+        return (random.integers(low, 4, shape) * scale).astype(as_dtype(tensor.dtype))
 
     def compare(role: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
         for tensor, mine, theirs in zip(outputs, got, wanted):

@@ -3,7 +3,7 @@
 // linalg that is not as convert-te-to-linalg makes it, such as may be left after an edit by hand.
 
 func.func @named(%A: tensor<8x8xf32>, %out: tensor<8x8xf32> {te.output}) -> tensor<8x8xf32> {
-  // expected-error @below {{expected linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got linalg.matmul}}
+  // expected-error @below {{expected te.extern, or linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got linalg.matmul}}
   %C = linalg.matmul {te.stage = "C", te.axes = ["i", "j", "k"]} ins(%A, %A : tensor<8x8xf32>, tensor<8x8xf32>) outs(%out : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %C : tensor<8x8xf32>
 }
@@ -11,7 +11,7 @@ func.func @named(%A: tensor<8x8xf32>, %out: tensor<8x8xf32> {te.output}) -> tens
 // -----
 
 func.func @unnamed_axes(%A: tensor<8xf32>, %out: tensor<8xf32> {te.output}) -> tensor<8xf32> {
-  // expected-error @below {{expected linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got linalg.generic}}
+  // expected-error @below {{expected te.extern, or linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got linalg.generic}}
   %C = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"],
                        te.stage = "C", te.axes = [0]} ins(%A : tensor<8xf32>) outs(%out : tensor<8xf32>) {
   ^bb0(%a: f32, %old: f32):

@@ -267,3 +267,12 @@ func.func @virtual_threads(%A: memref<8xf32>, %x: f32) {
   } {schedule.axis = "A.i", schedule.bind = #schedule.thread<vthread>}
   return
 }
+
+// -----
+
+func.func @extern_without_threads(%A: memref<8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{stage 'E' is not bound to any block or thread: let all of its statements stand in thread axes, such as ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", 1)}}
+  memref.store %x, %A[%c0] {te.extern = "E"} : memref<8xf32>
+  return
+}

@@ -28,7 +28,7 @@ func.func @input(%X: tensor<4xf32>, %o0: tensor<4xf32> {te.output}, %o1: tensor<
     %x = te.read %X[%i] : tensor<4xf32>
     te.yield %x : f32
   } : tensor<4xf32>
-  // expected-error@+1 {{'func.return' op output 1: expected the result of a te.compute, got another value}}
+  // expected-error@+1 {{'func.return' op output 1: expected the result of a te.compute or te.extern, got another value}}
   return %Y, %X : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -53,4 +53,14 @@ func.func @twice(%X: tensor<4xf32>, %o0: tensor<4xf32> {te.output}, %o1: tensor<
   } : tensor<4xf32>
   // expected-error@+1 {{'func.return' op output 1: expected outputs that differ, got one tensor twice}}
   return %Y, %Y : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @extern_reads_output(%out: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %i0 = tensor.empty() : tensor<4xf32>
+  // expected-error@+1 {{'te.extern' op expected to read a computed tensor or an input, got output argument 0}}
+  %C = te.extern "C" ins(%a = %out : tensor<4xf32>) outs(%c = %i0 : tensor<4xf32>) {
+  }
+  return %C : tensor<4xf32>
 }

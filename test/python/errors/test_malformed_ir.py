@@ -124,7 +124,7 @@ def test_not_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("stage", "taken_for", "expected"),
     [
-        ("te", "linalg", "IN:3: error: expected linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got te.compute\n"
+        ("te", "linalg", "IN:3: error: expected te.extern, or linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got te.compute\n"
          "(lowering mmult from linalg to loops)"),
         ("te", "loops", "IN:1: error: expected one gpu.module at the nvvm stage, got 0: nothing in the IR became a kernel, "
          "so is it at the stage that was said?\n(emitting PTX)"),

@@ -148,8 +148,11 @@ def test_statements() -> None:
         "emit: expected a statement on buffers, got 3: a call of a function that is compiled elsewhere has no place in a kernel"
     )
     assert error(TypeError, lambda: ib.buffer_ptr(3)) == "buffer_ptr: expected a buffer, got 3"
-    assert error(ValueError, lambda: ib.allocate("float32", (4,), scope="shared")) == (
-        "allocate: expected scope local, a thread's own, got 'shared': cache_read in it"
+    assert error(ValueError, lambda: ib.allocate("float32", (4,), scope="warp")) == (
+        "allocate buf: expected one of local, shared, global as scope, got 'warp'"
+    )
+    assert error(TypeError, lambda: ib.allocate("float32", (te.var("n"),), scope="local")) == (
+        "allocate buf: expected constant extents, got n"
     )
     assert error(ValueError, lambda: ib.else_scope().__enter__()) == (
         "else_scope: expected an if_scope right before, got none"
@@ -157,18 +160,18 @@ def test_statements() -> None:
     assert error(TypeError, lambda: ib.if_scope(b[0]).__enter__()) == (
         "if_scope: expected a condition, got b[0] of float32"
     )
-    assert error(ValueError, lambda: ib.for_range(0, 4, kind="parallel").__enter__()) == (
-        "for_range: expected one of serial, unroll, vectorize as kind, got 'parallel'"
+    assert error(ValueError, lambda: ib.for_range(0, 4, kind="tensorize").__enter__()) == (
+        "for_range: expected one of serial, parallel, unroll, vectorize as kind, got 'tensorize'"
     )
-    assert error(TypeError, lambda: ib.for_range(0, te.var("n")).__enter__()) == (
-        "for_range: expected an integer as end, got n"
+    assert error(TypeError, lambda: ib.for_range(0, b[0]).__enter__()) == (
+        "for_range: expected an integer as end, got b[0]"
     )
     assert error(TypeError, lambda: tir.decl_buffer((4,), name="b", stride=1)) == (
         "decl_buffer b: expected data, strides, elem_offset, data_alignment, offset_factor, buffer_type, axis_separators, got "
         "stride"
     )
-    assert error(TypeError, lambda: tvm.tir.decl_buffer((te.var("n"),), name="b")) == (
-        "decl_buffer b: expected constant extents, got n"
+    assert error(TypeError, lambda: tvm.tir.decl_buffer(("n",), name="b")) == (
+        "decl_buffer b: dimension 0: expected an integer or te.var, got 'n'"
     )
 
 
@@ -186,5 +189,5 @@ def test_inputs_stay_as_they_are() -> None:
 def test_a_buffer_of_another_intrinsic() -> None:
     other = tir.decl_buffer((4, 4), "float32", name="other")
     assert error(ValueError, lambda: declared(lambda ib, ins, outs: fill(ib, [other], outs))) == (
-        "expected one of the intrinsic's buffers (a, b), got other"
+        "expected one of the buffers of the statements (a, b), got other"
     )

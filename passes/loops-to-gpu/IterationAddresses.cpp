@@ -1,0 +1,115 @@
+//===- IterationAddresses.cpp - what threads touch in one iteration -------===//
+//
+// Within an iteration of the loops around two accesses, what does not depend on threads is one number for both.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/loops-to-gpu/AddressForms.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+/// Steps of a loop that are looked at one by one.
+static constexpr int64_t kMaxPeriod = 4096;
+
+AffineExpr SharedAccess::overCommon(AffineExpr expr, SmallVectorImpl<Value> &common, llvm::function_ref<bool(Value)> isSame) const {
+  bool known = true;
+  SmallVector<AffineExpr> replacements;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    bool isDim = i < indices.getNumDims();
+    bool isUsed = isDim ? expr.isFunctionOfDim(i) : expr.isFunctionOfSymbol(i - indices.getNumDims());
+    known &= !isUsed || isSame(operand);
+    size_t position = llvm::find(common, operand) - common.begin();
+    if (position == common.size())
+      common.push_back(operand);
+    replacements.push_back(getAffineDimExpr(position, op->getContext()));
+  }
+  ArrayRef<AffineExpr> all(replacements);
+  return known ? expr.replaceDimsAndSymbols(all.take_front(indices.getNumDims()), all.drop_front(indices.getNumDims()))
+               : AffineExpr();
+}
+
+/// Whether two expressions over `numDims` values differ for all of these: by a constant, or at each step of the only
+/// value that they depend on, until they repeat.
+static bool areDifferentEverywhere(AffineExpr here, AffineExpr there, unsigned numDims) {
+  if (auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(here - there, numDims, 0)))
+    return difference.getValue() != 0;
+  SmallVector<unsigned> used;
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (here.isFunctionOfDim(dim) || there.isFunctionOfDim(dim))
+      used.push_back(dim);
+  if (used.size() != 1)
+    return false;
+  // What is divided by c grows by a constant every c steps of what it is divided from; so after as many steps as the
+  // product of all divisors, all has grown by a constant.
+  int64_t period = 1;
+  bool isKnown = true;
+  for (AffineExpr expr : {here, there})
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      if (!binary || inner.getKind() == AffineExprKind::Add || inner.getKind() == AffineExprKind::Mul)
+        return;
+      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      isKnown &= divisor && divisor.getValue() > 0 && divisor.getValue() <= kMaxPeriod;
+      if (isKnown)
+        period = std::min(period * divisor.getValue(), kMaxPeriod + 1);
+    });
+  if (!isKnown || period > kMaxPeriod)
+    return false;
+  auto at = [&](AffineExpr expr, int64_t step) {
+    AffineExpr value = expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
+    return cast<AffineConstantExpr>(simplifyAffineExpr(value, numDims, 0)).getValue();
+  };
+  if (at(here, period) != at(here, 0) || at(there, period) != at(there, 0))
+    return false;
+  return llvm::all_of(llvm::seq<int64_t>(period), [&](int64_t step) { return at(here, step) != at(there, step); });
+}
+
+bool SharedAccess::takesOtherPlace(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  if (buffer != other.buffer || !hasIndices || !other.hasIndices)
+    return false;
+  SmallVector<Value> common;
+  // What is accessed may be longer than one element along the last dimension.
+  size_t rank = indices.getNumResults() - (length > 1 || other.length > 1);
+  for (size_t i = 0; i < rank; ++i) {
+    AffineExpr here = overCommon(indices.getResult(i), common, isSame);
+    AffineExpr there = other.overCommon(other.indices.getResult(i), common, isSame);
+    if (!here || !there)
+      continue;
+    if (areDifferentEverywhere(here, there, common.size()))
+      return true;
+  }
+  return false;
+}
+
+bool SharedAccess::isApartInIteration(const SharedAccess &other, llvm::function_ref<bool(Value)> isSame) const {
+  if (buffer != other.buffer || !hasIndices || !other.hasIndices)
+    return false;
+  unsigned open = getOpenThreads(other);
+  SmallVector<Value> common;
+  auto apart = [&](const SharedAccess &access, ArrayRef<int64_t> weights, AffineExpr &same) {
+    same = getAffineConstantExpr(0, op->getContext());
+    return access.getForm(weights, [&](AffineExpr part, int64_t factor) {
+      AffineExpr over = access.overCommon(part, common, isSame);
+      if (over)
+        same = same + over * factor;
+      return bool(over);
+    });
+  };
+  for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i) {
+    SmallVector<int64_t> weights(rank, 0);
+    weights[i] = 1;
+    AffineExpr hereSame, thereSame;
+    LinearForm here = apart(*this, weights, hereSame), there = apart(other, weights, thereSame);
+    auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(hereSame - thereSame, common.size(), 0));
+    if (!difference)
+      continue;
+    here.constant += difference.getValue();
+    if (here.isNever(there))
+      return true;
+    closeThreads(open, here, there);
+  }
+  return !open;
+}
+
+} // namespace tilewright
