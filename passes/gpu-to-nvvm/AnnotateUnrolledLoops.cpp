@@ -4,7 +4,7 @@
 // registers what the loops index.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/PassSupport.h"
+#include "passes/AddressSpaces.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -30,12 +30,9 @@ static bool dependsOn(Value index, Value variable) {
 /// Whether the loop's variable picks an element of a thread's own memory. Registers have no addresses: such a buffer
 /// stays in registers only where the loop is written out.
 static bool indexesRegisters(scf::ForOp loop) {
-  auto isPrivate = [](Value memref) {
-    auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(cast<MemRefType>(memref.getType()).getMemorySpace());
-    return space && space.getValue() == gpu::AddressSpace::Private;
-  };
   auto moves = [&](Value memref, ValueRange indices) {
-    return isPrivate(memref) && llvm::any_of(indices, [&](Value index) { return dependsOn(index, loop.getInductionVar()); });
+    return isPrivateMemory(memref.getType()) &&
+           llvm::any_of(indices, [&](Value index) { return dependsOn(index, loop.getInductionVar()); });
   };
   return loop
       .walk([&](Operation *op) {

@@ -4,7 +4,7 @@
 // only if all the rest is one value. LLVM sums an address in the order of the dimensions, the constants in between.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/PassSupport.h"
+#include "passes/AddressSpaces.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -35,8 +35,7 @@ static void collectTerms(AffineExpr sum, SmallVectorImpl<AffineExpr> &terms) {
 /// Whether `buffer` lies in shared memory, all of it at distances that are known.
 static bool isStaticShared(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
-  return space && space.getValue() == gpu::AddressSpace::Workgroup && type.hasStaticShape() && type.getLayout().isIdentity();
+  return isSharedMemory(type) && type.hasStaticShape() && type.getLayout().isIdentity();
 }
 
 namespace {

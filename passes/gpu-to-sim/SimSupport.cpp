@@ -1,5 +1,6 @@
 //===- SimSupport.cpp - what the passes to the simulator share ------------===//
 #include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/AddressSpaces.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -55,12 +56,11 @@ std::string tilewright::sim::nameBuffer(Value memref) {
 }
 
 bool tilewright::sim::isShared(BaseMemRefType type) {
-  return gpu::GPUDialect::isWorkgroupMemoryAddressSpace(type.getMemorySpace());
+  return isSharedMemory(type);
 }
 
 bool tilewright::sim::isPrivate(BaseMemRefType type) {
-  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
-  return space && space.getValue() == gpu::AddressSpace::Private;
+  return isPrivateMemory(type);
 }
 
 func::CallOp tilewright::sim::callRuntime(OpBuilder &builder, Location location, StringRef callee, TypeRange results,

@@ -58,13 +58,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, Arra
   }
   Destination part;
   part.indices.push_back(builder.getAffineConstantExpr(0));
-  for (Value buffer : stage.buffers) {
-    auto type = MemRefType::get({1}, cast<MemRefType>(buffer.getType()).getElementType(), MemRefLayoutAttrInterface(),
-                                getMemorySpace(builder.getContext(), schedule::Scope::Local));
-    auto alloca = memref::AllocaOp::create(builder, NameLoc::get(builder.getStringAttr(stage.name + ".part"), loc), type);
-    alloca->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
-    part.buffers.push_back(alloca);
-  }
+  part.buffers = createPrivateBuffers(stage, {1}, ".part");
   auto identity = emitIdentity(stage);
   if (failed(identity))
     return failure();

@@ -159,6 +159,8 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
   if (shared.empty() || threads.empty())
     return;
   Location loc = stage.attachLoc.value_or(stage.getLoc());
+  for (Axis *loop : shared)
+    loop->isSharedOut = true;
   Axis *rest = shared.size() == 1 ? shared[0] : fuse(shared, loc);
   for (auto [tag, extent] : threads) {
     auto [outer, inner] = split(rest, extent, 0, loc);

@@ -1,5 +1,6 @@
 //===- LoopEmitter.cpp - loops, predicates, buffers and leaves ------------===//
 #include "passes/linalg-to-loops/LoopEmitter.h"
+#include "passes/AddressSpaces.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -245,6 +246,14 @@ LoopEmitter::Destination LoopEmitter::getResult(ScheduledStage &stage) {
   return result;
 }
 
+SmallVector<Value> LoopEmitter::createPrivateBuffers(ScheduledStage &stage, ArrayRef<int64_t> shape, StringRef suffix) {
+  Location loc = NameLoc::get(builder.getStringAttr(stage.name + suffix), stage.getLoc());
+  Attribute name = builder.getStringAttr(stage.name);
+  return llvm::map_to_vector(stage.buffers, [&](Value buffer) -> Value {
+    return createPrivateBuffer(builder, loc, shape, cast<MemRefType>(buffer.getType()).getElementType(), name);
+  });
+}
+
 LoopEmitter::Destination LoopEmitter::getAccumulators(ScheduledStage &stage, ArrayRef<Axis *> inner) {
   Destination result = getResult(stage);
   if (stage.scope == schedule::Scope::Local)
@@ -262,14 +271,7 @@ LoopEmitter::Destination LoopEmitter::getAccumulators(ScheduledStage &stage, Arr
   }
   if (elements > kMaxAccumulators)
     return result;
-  Attribute space = getMemorySpace(builder.getContext(), schedule::Scope::Local);
-  Location loc = NameLoc::get(builder.getStringAttr(stage.name + ".acc"), stage.getLoc());
-  for (Value buffer : stage.buffers) {
-    auto type = MemRefType::get(shape, cast<MemRefType>(buffer.getType()).getElementType(), MemRefLayoutAttrInterface(), space);
-    auto alloca = memref::AllocaOp::create(builder, loc, type);
-    alloca->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
-    accumulators.buffers.push_back(alloca);
-  }
+  accumulators.buffers = createPrivateBuffers(stage, shape, ".acc");
   return accumulators;
 }
 

@@ -65,6 +65,8 @@ private:
   llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
   /// Whether an element was not computed by an earlier iteration, of a stage with a rolling buffer; null of others.
   mlir::Value emitIsNew(ScheduledStage &stage);
+  /// A thread's own buffers, one for each of the stage's.
+  llvm::SmallVector<mlir::Value> createPrivateBuffers(ScheduledStage &stage, llvm::ArrayRef<int64_t> shape, llvm::StringRef suffix);
   Destination getAccumulators(ScheduledStage &stage, llvm::ArrayRef<Axis *> inner);
   Destination getResult(ScheduledStage &stage);
   /// The elements that the stage computes at the current point; `carried` are those reduced so far.

@@ -26,8 +26,8 @@ LogicalResult StageModel::verifyPrefetches(ScheduledStage &stage) {
   for (ScheduledStage::Prefetch &prefetch : stage.prefetches) {
     auto error = [&] { return emitError(prefetch.loc) << "prefetch of '" << prefetch.tensor << "': "; };
     if (!prefetch.axis->isLoop())
-      return error() << "expected a loop of stage '" << stage.name << "', got axis '" << prefetch.axis->name << "', which was "
-                     << (prefetch.axis->fused ? "fused" : "split") << " afterwards";
+      return error() << "expected a loop of stage '" << stage.name << "', got axis '" << prefetch.axis->name << "', which "
+                     << prefetch.axis->whyNoLoop();
     if (prefetch.axis->bind || prefetch.axis->vectorize)
       return error() << "expected a loop whose iterations come one after the other, got '" << prefetch.axis->name << "', which is "
                      << (prefetch.axis->bind ? "bound to " + schedule::stringifyThreadTag(*prefetch.axis->bind).str() : "vectorized");

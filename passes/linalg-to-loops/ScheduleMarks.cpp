@@ -88,7 +88,7 @@ static LogicalResult verifyDecomposition(ScheduledStage &stage) {
     return error() << "expected a stage with a reduction, got '" << stage.name << "'";
   if (!stage.decomposeAt->isLoop())
     return error() << "expected a loop of stage '" << stage.name << "', got axis '" << stage.decomposeAt->name
-                   << "', which was " << (stage.decomposeAt->fused ? "fused" : "split") << " afterwards";
+                   << "', which " << stage.decomposeAt->whyNoLoop();
   unsigned position = llvm::find(stage.loops, stage.decomposeAt) - stage.loops.begin();
   if (position > stage.getFirstReduce())
     return error() << "expected a loop around the whole reduction of stage '" << stage.name << "', got '"

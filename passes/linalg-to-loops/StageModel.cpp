@@ -9,6 +9,12 @@ using namespace mlir;
 
 namespace tilewright {
 
+std::string Axis::whyNoLoop() const {
+  if (isSharedOut)
+    return "the threads of the block share, as stage '" + stage->name + "' binds none of its loops to them: bind those that they are to share";
+  return std::string("was ") + (fused ? "fused" : "split") + " afterwards";
+}
+
 bool ScheduledStage::isOutput() const {
   return llvm::any_of(getOperation()->getUsers(), llvm::IsaPred<func::ReturnOp>);
 }
@@ -354,8 +360,7 @@ LogicalResult StageModel::verifyPlaces() {
       return emitError(*stage->attachLoc) << (stage->follows ? "reverse_" : "") << "compute_at of stage '" << stage->name
                                           << "': expected a loop of stage '"
                                           << stage->attachStage->name << "', got axis '" << stage->attachAxis->name
-                                          << "', which was " << (stage->attachAxis->fused ? "fused" : "split")
-                                          << " afterwards";
+                                          << "', which " << stage->attachAxis->whyNoLoop();
     if (stage->follows) {
       if (failed(verifyFollower(*stage)))
         return failure();

@@ -38,6 +38,7 @@ struct Axis {
   bool vectorize = false, unroll = false, parallel = false, partition = false;
   std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
+  bool isSharedOut = false; // by no primitive: the threads of the block share its iterations
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
 
@@ -47,6 +48,8 @@ struct Axis {
   mlir::AffineExpr index;  // its value, of the loops of its stage
 
   bool isLoop() const { return !outer && !fused; }
+  /// Of an axis that is no loop: why, to be said after "which".
+  std::string whyNoLoop() const;
   Axis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce)
       : name(std::move(name)), stage(stage), loc(loc), isReduce(isReduce) {}
 };

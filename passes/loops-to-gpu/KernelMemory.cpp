@@ -1,5 +1,6 @@
 //===- KernelMemory.cpp - who touches which memory in a kernel ------------===//
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/AddressSpaces.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -44,16 +45,10 @@ Value getRootBuffer(Value buffer) {
   return buffer;
 }
 
-static bool isInSpace(Value buffer, gpu::AddressSpace space) {
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  auto attr = type ? dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace()) : nullptr;
-  return attr && attr.getValue() == space;
-}
-
-bool isShared(Value buffer) { return isInSpace(buffer, gpu::AddressSpace::Workgroup); }
+bool isShared(Value buffer) { return isSharedMemory(buffer.getType()); }
 
 bool isPrivate(Value buffer) {
-  return isInSpace(buffer, gpu::AddressSpace::Private) || getRootBuffer(buffer).getDefiningOp<memref::AllocaOp>();
+  return isPrivateMemory(buffer.getType()) || getRootBuffer(buffer).getDefiningOp<memref::AllocaOp>();
 }
 
 int64_t getElementBytes(Type type) {

@@ -5,6 +5,7 @@
 // place while that of iteration k + depth - 1 is on its way.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -199,12 +200,9 @@ void Pipeliner::useRegisters(memref::StoreOp store, Operation *nest, Part part, 
   OpBuilder::InsertionGuard guard(builder);
   if (number == registers.size()) {
     builder.setInsertionPoint(pipelined);
-    auto type = MemRefType::get(shape, store.getValue().getType(), MemRefLayoutAttrInterface(),
-                                gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Private));
-    auto alloca = memref::AllocaOp::create(builder, store.getLoc(), type);
-    if (Operation *buffer = store.getMemRef().getDefiningOp())
-      alloca->setAttr(te::kStageAttr, buffer->getAttr(te::kStageAttr));
-    registers.push_back(alloca);
+    Operation *buffer = store.getMemRef().getDefiningOp();
+    registers.push_back(createPrivateBuffer(builder, store.getLoc(), shape, store.getValue().getType(),
+                                            buffer ? buffer->getAttr(te::kStageAttr) : Attribute()));
   }
   builder.setInsertionPoint(store);
   if (part == Part::ToRegisters) {

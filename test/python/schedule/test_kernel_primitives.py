@@ -109,6 +109,18 @@ def test_what_cannot_be_prefetched() -> None:
     s[B].prefetch(A, B.op.axis[0], 1)
     s[B].split(B.op.axis[0], factor=4)
     assert lowered(s, A, B) == "prefetch of 'A': expected a loop of stage 'B', got axis 'i', which was split afterwards"
+    # Where it is the compiler that takes the loop, to share it among threads, that is what is said.
+    s = te.create_schedule(B.op)
+    block, thread = s[B].split(B.op.axis[0], factor=4)
+    shared = s.cache_read(A, "shared", [B])
+    s[B].bind(block, te.thread_axis("blockIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.x"))
+    s[shared].compute_at(s[B], block)
+    s[shared].prefetch(A, s[shared].op.axis[0], 1)
+    assert lowered(s, A, B) == (
+        "prefetch of 'A': expected a loop of stage 'A.shared', got axis 'ax0', which the threads of the block share, as stage "
+        "'A.shared' binds none of its loops to them: bind those that they are to share"
+    )
     s = te.create_schedule(B.op)
     s[B].prefetch(B, B.op.axis[0], 1)
     assert lowered(s, A, B) == "prefetch of 'B': expected a tensor that stage 'B' reads, got another"
