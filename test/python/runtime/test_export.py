@@ -1,0 +1,240 @@
+"""Functions as libraries that need nothing of this project: from Python, from C and from C++."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te
+from tilewright.runtime.ffi import libtvm_ffi_path
+
+tvm_ffi = pytest.importorskip("tvm_ffi")
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler to link with")
+
+
+def elementwise(name: str, what, target: str, *, arch: str | None = None) -> tw.Function:
+    n = te.var("n")
+    a, b = (te.placeholder((n,), name=each) for each in "AB")
+    c = te.compute((n,), lambda i: what(a[i], b[i]), name="C")
+    s = te.create_schedule(c.op)
+    if target != "cpu":
+        outer, inner = s[c].split(c.op.axis[0], 128)
+        s[c].bind(outer, te.thread_axis("blockIdx.x"))
+        s[c].bind(inner, te.thread_axis("threadIdx.x"))
+    return tw.build(s, [a, b, c], tw.Target(target, arch=arch) if arch else target, name=name)
+
+
+@pytest.fixture(scope="module")
+def functions() -> list[tw.Function]:
+    return [elementwise("add", lambda a, b: a + b, "cpu"), elementwise("mul", lambda a, b: te.exp(a) * b, "cpu")]
+
+
+@pytest.fixture(scope="module")
+def library(functions, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("library") / "kernels.so"
+    tw.export_library(functions, path, header=True)
+    return path
+
+
+def dynamic(path: Path, *options: str) -> str:
+    return subprocess.run(["nm", "-D", *options, path], capture_output=True, text=True, check=True).stdout
+
+
+def test_what_it_shows_and_what_it_needs(library: Path) -> None:
+    shown = [line.split()[-1] for line in dynamic(library, "--defined-only").splitlines()]
+    assert sorted(shown) == sorted(
+        f"__tvm_ffi_{prefix}{name}" for name in ("add", "mul") for prefix in ("", "_metadata_", "_doc_")
+    )
+    needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    libraries = {line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line}
+    assert libraries <= {
+        "libtvm_ffi.so",
+        "libc.so.6",
+        "libm.so.6",
+        "libdl.so.2",
+        "libpthread.so.0",
+        "ld-linux-x86-64.so.2",
+    }
+    assert "TEXTREL" not in needed
+
+
+CHECK = """
+import sys
+import numpy as np
+import tvm_ffi
+
+module = tvm_ffi.load_module(sys.argv[1])
+a, b, c = np.arange(1000, dtype="float32") / 1000, np.ones(1000, "float32"), np.zeros(1000, "float32")
+module.add(a, b, c)
+np.testing.assert_array_equal(c, a + b)
+module.mul(tvm_ffi.from_dlpack(a), tvm_ffi.from_dlpack(b), tvm_ffi.from_dlpack(c))
+np.testing.assert_allclose(c, np.exp(a), rtol=1e-6)
+try:
+    module.add(a, b[:3], c)
+except ValueError as error:
+    print(error)
+print(module.get_function_doc("mul").splitlines()[0])
+print(module.get_function_metadata("add")["signature"])
+assert not [name for name in sys.modules if name.split(".")[0] in ("tilewright", "mlir")]
+"""
+
+
+def test_loads_where_this_project_is_not(library: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    result = subprocess.run(
+        [sys.executable, "-c", CHECK, library], capture_output=True, text=True, check=True, env=environment
+    )
+    assert result.stdout.splitlines() == [
+        "add(A: float32[n], B: float32[n], C: float32[n]): argument 1 (B): expected extent n = 1000, as in dimension 0 "
+        "of A, in dimension 0, got shape (3,)",
+        "mul(A: float32[n], B: float32[n], C: float32[n])",
+        "add(A: float32[n], B: float32[n], C: float32[n])",
+    ]
+
+
+C_PROGRAM = """
+#include "kernels.h"
+#include <stdio.h>
+#include <string.h>
+
+_Alignas(16) static float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8], c[8];
+
+static DLTensor tensor(float *data, int64_t *shape) {
+  DLTensor made;
+  memset(&made, 0, sizeof(made)); /* strides NULL: row-major */
+  made.data = data, made.device.device_type = kDLCPU, made.ndim = 1, made.shape = shape;
+  made.dtype.code = kDLFloat, made.dtype.bits = 32, made.dtype.lanes = 1;
+  return made;
+}
+
+int main(void) {
+  int64_t shape[1] = {8}, less[1] = {7};
+  DLTensor x = tensor(a, shape), y = tensor(a, shape), z = tensor(c, shape), short_one = tensor(b, less);
+  if (add(&x, &y, &z))
+    return 1;
+  printf("%g %g\\n", c[0], c[7]);
+  x.byte_offset = 16;
+  x.shape = y.shape = z.shape = less;
+  less[0] = 4;
+  if (add(&x, &y, &z))
+    return 2;
+  printf("%g %g\\n", c[0], c[3]);
+  short_one.ndim = 2;
+  if (add(&x, &short_one, &z) != -1 || add(&x, NULL, &z) != -1)
+    return 3;
+  TVMFFIObjectHandle error;
+  TVMFFIErrorMoveFromRaised(&error);
+  TVMFFIErrorCell *cell = (TVMFFIErrorCell *)((char *)error + sizeof(TVMFFIObject));
+  printf("%.*s: %.*s\\n", (int)cell->kind.size, cell->kind.data, (int)cell->message.size, cell->message.data);
+  TVMFFIObjectDecRef(error);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("compiler", "suffix"), [("cc", "c"), ("c++", "cpp")])
+def test_from_c(library: Path, tmp_path: Path, compiler: str, suffix: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler} here")
+    source, program = tmp_path / f"main.{suffix}", tmp_path / "main"
+    source.write_text(C_PROGRAM.replace("_Alignas", "alignas") if suffix == "cpp" else C_PROGRAM)
+    folder = libtvm_ffi_path().parent
+    command = [
+        compiler, str(source), "-o", str(program), f"-I{folder.parent / 'include'}", f"-I{library.parent}",
+        *(f"-I{path}" for path in folder.parent.rglob("dlpack/include")), str(library), f"-L{folder}", "-ltvm_ffi",
+        f"-Wl,-rpath,{folder}:{library.parent}",
+    ]  # fmt: skip
+    subprocess.run(command, check=True)
+    result = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines() == [
+        "2 16",
+        "6 12",
+        "TypeError: add(A: float32[n], B: float32[n], C: float32[n]): argument 1 (B): expected a tensor, got a null pointer",
+    ]
+
+
+def test_object_files(functions, tmp_path: Path) -> None:
+    tw.export_object(functions[0], tmp_path / "add.o", cpu="x86-64" if os.uname().machine == "x86_64" else None)
+    symbols = subprocess.run(["nm", tmp_path / "add.o"], capture_output=True, text=True, check=True).stdout
+    assert "T __tvm_ffi_add" in symbols and "U tilewrightHostRefuse" in symbols
+    assert " T add\n" not in symbols
+
+
+def test_kernels_for_several_architectures(tmp_path: Path) -> None:
+    """Without a GPU or its driver a library for one loads, tells of itself, and says what is missing."""
+    if tw.cuda(0).exist:
+        pytest.skip("there is a GPU here")
+    add = elementwise("add", lambda a, b: a + b, "cuda", arch="sm_90a")
+    path = tmp_path / "add.so"
+    add.export_library(path, architectures=["sm_80", "sm_90a"])
+    bytes_ = path.read_bytes()
+    assert bytes_.count(b"\x7fELF") == 3 and b"sm_80\0" in bytes_ and b"sm_90a\0" in bytes_
+    shown = [line.split()[-1] for line in dynamic(path, "--defined-only").splitlines()]
+    assert "__tvm_ffi_add_load" in shown and "libcuda" not in dynamic(path)
+    module = tvm_ffi.load_module(str(path))
+    array = np.zeros(8, "float32")
+    with pytest.raises(ValueError) as caught:
+        module.add(array, array, array)
+    assert str(caught.value) == (
+        "add(A: float32[n], B: float32[n], C: float32[n]): argument 0 (A): expected an array on cuda, got one on cpu"
+    )
+    for call in (module.add_load, lambda: module.add_load(0)):
+        with pytest.raises(RuntimeError, match="^no CUDA driver|^cuInit failed with "):
+            call()
+    with pytest.raises(TypeError, match="^add_load: expected the number of a GPU, or no argument$"):
+        module.add_load("first")
+
+
+# ---------------------------------------------------------------------------- what is refused
+
+
+def test_no_compiler(functions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    instead = "export_object writes the object file that a linker elsewhere takes"
+    with pytest.raises(tw.TilewrightError) as caught:
+        tw.export_library(functions, tmp_path / "a.so")
+    assert str(caught.value) == (
+        "no compiler to link with: expected cc, gcc or clang on the PATH, or linker=, or CC to name one; " + instead
+    )
+    with pytest.raises(tw.TilewrightError) as caught:
+        tw.export_library(functions, tmp_path / "a.so", linker="nowhere -m64")
+    assert str(caught.value) == (f"expected a compiler to link with, got 'nowhere -m64', which is not there; {instead}")
+
+
+def test_a_linker_that_fails(functions, tmp_path: Path) -> None:
+    with pytest.raises(tw.TilewrightError, match=r"^linking a.so failed: cc --no-such-option returned 1\n"):
+        tw.export_library(functions[0], tmp_path / "a.so", linker="cc --no-such-option")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_exported(functions, tmp_path: Path) -> None:
+    simulated = elementwise("add", lambda a, b: a + b, "sim")
+    for given, kind, message in (
+        ([], ValueError, "expected one function or more to export, got none"),
+        ([len], TypeError, "expected functions that tw.build has made, got builtin_function_or_method"),
+        (
+            [functions[0], functions[0]],
+            ValueError,
+            "expected functions of different names in one library, got two called 'add': tw.build takes a name",
+        ),
+        (
+            simulated,
+            tw.TilewrightError,
+            "add is built for target sim, which runs in this process alone: build it for cuda or cpu",
+        ),
+    ):
+        with pytest.raises(kind) as caught:
+            tw.export_library(given, tmp_path / "a.so")
+        assert str(caught.value) == message
+    with pytest.raises(ValueError, match="^expected no GPU architectures for target cpu, got sm_80$"):
+        tw.export_object(functions[0], tmp_path / "a.o", architectures=["sm_80"])
+    with pytest.raises(ValueError, match="^expected LLVM's name of a processor, or 'native', got 'x86 64'$"):
+        tw.export_object(functions[0], tmp_path / "a.o", cpu="x86 64")
