@@ -1,6 +1,7 @@
 //===- PythonCall.cpp - compiled functions as Python's own builtins -------===//
 #include "runtime/PythonCall.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -114,6 +115,7 @@ struct TilewrightCaller {
   void *slow, *streamHandle, *raise;
   int32_t count = 0, device = 0;
   uint8_t outputs[maxArguments] = {};
+  std::vector<std::string> names;
   std::atomic<int32_t (*)(void *const *, const TilewrightAny *, int32_t)> entry{nullptr};
 };
 
@@ -246,6 +248,29 @@ bool handleOf(const TilewrightCaller &caller, void *given, void *first, void *&h
   return handle || !python.errorOccurred();
 }
 
+/// Puts arguments that came by their names where they belong. False where they are not one for each argument.
+__attribute__((noinline)) bool arrange(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names,
+                                       void **ordered, void *&stream) {
+  if (count > caller.count)
+    return false;
+  std::fill_n(ordered, caller.count, nullptr);
+  std::copy_n(args, count, ordered);
+  for (ptrdiff_t i = 0, size = python.tupleSize(names); i < size; ++i) {
+    void *name = python.tupleGetItem(names, i), *value = args[count + i];
+    if (caller.device == TilewrightDeviceCUDA && python.unicodeIsEqual(name, "stream") == 0) {
+      stream = value == python.none ? nullptr : value;
+      continue;
+    }
+    int32_t at = 0;
+    while (at < caller.count && python.unicodeIsEqual(name, caller.names[at].c_str()))
+      ++at;
+    if (at == caller.count || ordered[at])
+      return false;
+    ordered[at] = value;
+  }
+  return std::find(ordered, ordered + caller.count, nullptr) == ordered + caller.count;
+}
+
 __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller) {
   void *empty = python.tupleNew(0);
   if (!empty)
@@ -260,27 +285,29 @@ __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller)
 void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
   auto &caller = *static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
   auto entry = caller.entry.load(std::memory_order_acquire);
-  void *givenStream = nullptr;
-  if (__builtin_expect(!entry || count != caller.count, 0))
+  if (__builtin_expect(!entry, 0))
     return callSlow(caller, args, count, names);
+  void *givenStream = nullptr;
+  void *ordered[maxArguments];
+  void *const *arrays = args;
   if (names && python.tupleSize(names)) {
-    bool isStream = caller.device == TilewrightDeviceCUDA && count && python.tupleSize(names) == 1 &&
-                    python.unicodeIsEqual(python.tupleGetItem(names, 0), "stream") == 0;
-    if (!isStream)
+    if (!arrange(caller, args, count, names, ordered, givenStream))
       return callSlow(caller, args, count, names);
-    givenStream = args[count] == python.none ? nullptr : args[count];
+    arrays = ordered;
+  } else if (__builtin_expect(count != caller.count, 0)) {
+    return callSlow(caller, args, count, names);
   }
   Call call;
-  for (int i = 0; i < count; ++i)
-    if (!call.read(caller, i, args[i]))
+  for (int i = 0; i < caller.count; ++i)
+    if (!call.read(caller, i, arrays[i]))
       return callSlow(caller, args, count, names);
 
   void *stream = nullptr;
   bool known = false;
-  if (caller.device == TilewrightDeviceCUDA && count) {
+  if (caller.device == TilewrightDeviceCUDA && caller.count) {
     const TilewrightDLTensor &first = call.tensors[0];
     if (givenStream) {
-      if (!handleOf(caller, givenStream, args[0], stream))
+      if (!handleOf(caller, givenStream, arrays[0], stream))
         return nullptr;
       known = true;
     } else if (findStream(first.deviceId, stream)) {
@@ -293,7 +320,7 @@ void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
   }
   // Kernels may have to be loaded, and a full queue makes a launch wait.
   void *state = python.saveThread();
-  int32_t failed = entry(known ? &stream : nullptr, call.args, int32_t(count));
+  int32_t failed = entry(known ? &stream : nullptr, call.args, caller.count);
   python.restoreThread(state);
   if (__builtin_expect(failed, 0))
     return raiseError(caller);
@@ -334,7 +361,7 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
 }
 
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *outputs) {
+                         int32_t count, int32_t device, const uint8_t *outputs, const char *names) {
   void *self = python.getAttribute(function, "__self__");
   auto *caller = static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
   python.decRef(self);
@@ -343,6 +370,10 @@ void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const T
   caller->count = count;
   caller->device = device;
   std::memcpy(caller->outputs, outputs, count);
+  for (int32_t i = 0; i < count; ++i) {
+    caller->names.emplace_back(names);
+    names += caller->names.back().size() + 1;
+  }
   caller->entry.store(entry, std::memory_order_release);
 }
 

@@ -57,9 +57,10 @@ struct TilewrightCaller;
 void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
                           void *slow, void *streamHandle, void *raise);
 
-/// Gives the function what it calls, once that is compiled. `outputs` has a byte for each argument.
+/// Gives the function what it calls, once that is compiled. `outputs` has a byte for each argument, `names` the
+/// arguments' names, each ended by a zero.
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *outputs);
+                         int32_t count, int32_t device, const uint8_t *outputs, const char *names);
 
 /// The streams that this thread's calls run on inside of `with stream:`, the innermost last.
 void tilewrightPushStream(int32_t device, void *stream);

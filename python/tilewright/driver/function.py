@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..host import HostProgram, KernelLaunch
     from ..report import Report
-    from ..runtime import Signature, Timing
+    from ..runtime import Device, Signature, Timing
     from .tvm import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
@@ -181,6 +181,21 @@ class Function:
         >>> tvm_ffi.register_global_func("mmult", mmult.ffi)            # doctest: +SKIP
         """
         return self._program.host.ffi
+
+    def load(self, device: Device | None = None) -> None:
+        """Makes all that the first call makes otherwise: compiles the host function and, for target cuda, loads the
+        kernels into the GPU, the first where none is given. Call it before capturing a graph.
+
+        Raises LaunchError where there is no driver, no such GPU, or the kernels are for another one.
+
+        >>> mmult.load(tw.cuda(1))                                      # doctest: +SKIP
+        """
+        from ..runtime.caller import make_caller
+
+        if device is not None and device.is_cuda != (self.target.kind == "cuda"):
+            raise ValueError(f"expected a device of target {self.target.kind}, got {device!r}")
+        self._program.load(device)
+        self.__call__ = make_caller(self._program)
 
     # ------------------------------------------------------------------ export
 

@@ -14,7 +14,7 @@ from .pipeline import Lowering, pipeline_text, run_passes
 
 if TYPE_CHECKING:
     from ..host import HostProgram, KernelLaunch
-    from ..runtime import CudaProgram, Signature
+    from ..runtime import CudaProgram, Device, Signature
 
 __all__ = ["Program", "make_program"]
 
@@ -39,6 +39,10 @@ class Program(Protocol):
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         """Runs the program."""
+        ...
+
+    def load(self, device: Device | None = None) -> None:
+        """Makes all that the first call makes otherwise."""
         ...
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
@@ -132,6 +136,9 @@ class _Cuda:
     def __call__(self, *arrays: object, stream: object = None) -> None:
         self._program(*arrays, stream=stream)
 
+    def load(self, device: Device | None = None) -> None:
+        self._program.load(device)
+
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return self.host.launch_config(extents)
 
@@ -161,6 +168,9 @@ class _Sim:
         bound = self.signature.bind(arrays, stream)
         self.host.run(bound.data, bound.shape)
 
+    def load(self, device: Device | None = None) -> None:
+        _ = self.host.engine
+
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return self.host.launch_config(extents)
 
@@ -186,6 +196,9 @@ class _CPU:
     def __call__(self, *arrays: object, stream: object = None) -> None:
         bound = self.signature.bind(arrays, stream)
         self.host.run(bound.data, bound.shape)
+
+    def load(self, device: Device | None = None) -> None:
+        _ = self.host.engine
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return ()

@@ -8,7 +8,7 @@ expected and what was given.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -195,6 +195,26 @@ class Signature:
             bound.data.append(array.address)
             bound.shape.extend(array.shape)
         return bound
+
+    def arranged(self, arrays: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
+        """The arguments in order, of which some came by their names.
+
+        >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
+        >>> add.arranged((1,), {"B": 2})
+        (1, 2)
+        """
+        names = [argument.name for argument in self.arguments]
+        found = dict(zip(names, arrays))
+        for name, value in named.items():
+            if name not in names:
+                raise TypeError(f"{self}: expected no argument called {name!r}")
+            if name in found:
+                raise TypeError(f"{self}: expected argument {name} once, got it twice")
+            found[name] = value
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise TypeError(f"{self}: expected {len(names)} arguments, got none for {', '.join(missing)}")
+        return tuple(found[name] for name in names) + tuple(arrays[len(names) :])
 
     def stream(self, stream: object, device: Device) -> Stream:
         """The stream that a caller gave."""

@@ -75,7 +75,7 @@ def _new() -> Any:
 @cache
 def _set() -> Any:
     prototype = ctypes.PYFUNCTYPE(
-        None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p
+        None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p
     )
     return prototype(ctypes.cast(library().tilewrightCallerSet, ctypes.c_void_p).value or 0)
 
@@ -93,7 +93,9 @@ class _Slow:
     def attach(self, function: Callable[..., None]) -> None:
         self._function = weakref.ref(function)
 
-    def __call__(self, *arrays: object, stream: object = None) -> None:
+    def __call__(self, *arrays: object, stream: object = None, **named: object) -> None:
+        if named:
+            arrays = self._program.signature.arranged(arrays, named)
         self._program(*arrays, stream=stream)
         self.connect()
 
@@ -104,7 +106,8 @@ class _Slow:
         self._function = None
         signature = self._program.signature
         outputs = bytes(argument.output for argument in signature.arguments)
-        _set()(function, self._program.host.entry, len(outputs), signature.device_kind.value, outputs)
+        names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)
+        _set()(function, self._program.host.entry, len(outputs), signature.device_kind.value, outputs, names)
 
 
 def make_caller(program: Called) -> Callable[..., None]:

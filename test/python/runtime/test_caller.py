@@ -10,10 +10,12 @@ import pytest
 from mlir import ir as mlir_ir
 from mlir.passmanager import PassManager
 
-from tilewright.errors import DriverError
+import tilewright as tw
+from tilewright import te
+from tilewright.errors import DriverError, LaunchError
 from tilewright.host import HostProgram
 from tilewright.ir import context
-from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cuda
+from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cpu, cuda
 from tilewright.runtime.caller import make_caller
 from tilewright.runtime.dlpack import DLTensor, dtype_code
 
@@ -199,8 +201,25 @@ def test_wrong_streams(fake, copy) -> None:
     with pytest.raises(ValueError) as caught:
         copy(a, b, stream=Stream(cuda(1)))
     assert str(caught.value) == f"{TEXT}: expected a stream of cuda:0, got one of cuda:1"
-    with pytest.raises(TypeError, match="unexpected keyword argument 'streams'"):
-        copy(a, b, streams=0)
+
+
+def test_arguments_by_their_names(fake, copy) -> None:
+    a, b = tensors(5)
+    c, d = tensors(7)
+    copy(a, B=b)
+    copy(B=d, A=c)
+    copy(B=d, stream=0x77, A=c)
+    assert [(launch[1][0], launch[2]) for launch in fake.launches] == [(5, 0x5EED), (7, 0x5EED), (7, 0x77)]
+    for given, named, message in (
+        ((a, b), {"C": a}, "expected no argument called 'C'"),
+        ((a, b), {"streams": 0}, "expected no argument called 'streams'"),
+        ((a,), {"A": b}, "expected argument A once, got it twice"),
+        ((a, b), {"A": b}, "expected argument A once, got it twice"),
+        ((), {"A": b}, "expected 2 arguments, got none for B"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            copy(*given, **named)
+        assert str(caught.value) == f"{TEXT}: {message}"
 
 
 def test_a_tensor_that_cannot_be_read_goes_by_way_of_python(fake, copy) -> None:
@@ -244,3 +263,42 @@ def test_device_guard(fake, copy) -> None:
     pushed = [call[1] for call in fake.calls if call[0] == "cuCtxPushCurrent"]
     assert fake._stack == [0xC0] and pushed[1:].count(0xC1) == 2
     fake.cuCtxPopCurrent()
+
+
+def built() -> tw.Function:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] * 2, name="B")
+    s = te.create_schedule(b.op)
+    outer, inner = s[b].split(b.op.axis[0], 64)
+    s[b].bind(outer, te.thread_axis("blockIdx.x"))
+    s[b].bind(inner, te.thread_axis("threadIdx.x"))
+    return tw.build(s, [a, b], tw.Target("cuda", arch="sm_90a"), name="double")
+
+
+def test_a_built_function(fake) -> None:
+    double = built()
+    a, b = tensors(70)
+    with pytest.raises(TypeError, match="expected an array .NumPy, DLPack"):
+        double(a, b)  # the first call goes by way of Python, and these tensors have nothing for it
+    double.load(cuda(1))
+    assert type(double.__call__) is type(len)
+    double(a, b)
+    double(A=a, B=b, stream=0x77)
+    double(*tensors(8, (2, 1)))
+    assert [(launch[1][0], launch[2]) for launch in fake.launches] == [(2, 0x5EED), (2, 0x77), (1, 0x5EED + 1)]
+    assert fake.names().count("cuModuleLoadData") == 2
+    with pytest.raises(ValueError, match=r"^expected a device of target cuda, got cpu\(0\)$"):
+        double.load(cpu())
+
+
+def test_loading_where_the_kernels_do_not_run(fake) -> None:
+    fake.attributes["COMPUTE_CAPABILITY_MAJOR"] = 8
+    with pytest.raises(LaunchError) as caught:
+        built().load()
+    assert str(caught.value) == (
+        "double is compiled for sm_90a, and cuda:0 (Fake GPU 0) is sm_80: "
+        'build it with target=tw.Target("cuda", arch="sm_80")'
+    )
+    with pytest.raises(LaunchError, match=r"^no GPU cuda:5: the driver has 2 of them$"):
+        built().load(cuda(5))
