@@ -12,6 +12,7 @@ from ..errors import DriverError
 from ..ir import library
 from . import driver
 from .device import Device, cuda
+from .ffi import libtvm_ffi
 
 __all__ = ["Event", "Stream", "as_stream", "current_stream", "stream_of_arrays", "synchronize"]
 
@@ -187,7 +188,8 @@ def stream_of_arrays(arrays: tuple[object, ...], device: Device) -> Stream:
     """The stream for a call on these arrays where none is given.
 
     That of `with stream:` if there is one; otherwise the current stream of torch or of CuPy if an array is theirs, so
-    that the call comes after what made its inputs; otherwise the default stream. Neither library is imported.
+    that the call comes after what made its inputs; otherwise that of tvm-ffi's environment, which is the default stream
+    unless `tvm_ffi.use_raw_stream` or the like says otherwise. No library is imported.
     """
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:
@@ -198,7 +200,14 @@ def stream_of_arrays(arrays: tuple[object, ...], device: Device) -> Stream:
         return Stream.from_handle(current.cuda_stream, device, current)
     if cupy is not None and any(isinstance(array, cupy.ndarray) for array in arrays):
         return _cupy_stream(cupy, device)
-    return Stream.from_handle(0, device)
+    return Stream.from_handle(_environment_stream()(device.device_type, device.index) or 0, device)
+
+
+@cache
+def _environment_stream() -> Any:
+    function = libtvm_ffi().TVMFFIEnvGetStream
+    function.argtypes, function.restype = (ctypes.c_int32, ctypes.c_int32), ctypes.c_void_p
+    return function
 
 
 def _cupy_stream(cupy: Any, device: Device) -> Stream:

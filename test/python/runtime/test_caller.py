@@ -17,7 +17,7 @@ from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cpu, cuda
 from tilewright.runtime.caller import make_caller
-from tilewright.runtime.dlpack import DLTensor, dtype_code
+from tilewright.runtime.dlpack import DLTensor, dtype_code, export_capsule
 
 SOURCE = """
 module attributes {gpu.container_module} {
@@ -113,6 +113,22 @@ def copy(fake):
         program = CudaProgram(HostProgram(module, cubins={"sm_90a": b"\x7fELF"}), signature)
     assert program.host.entry
     return make_caller(program)
+
+
+class Exported:
+    """An array that DLPack hands over as one on that device."""
+
+    def __init__(self, array: np.ndarray, device: tuple[int, int]) -> None:
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+    def __dlpack__(self, *, stream: object = None, max_version: object = None, **_options: object) -> object:
+        array = self.array
+        return export_capsule(
+            array.ctypes.data, array.shape, array.dtype.name, self.device, array, max_version is not None
+        )
 
 
 def tensors(n: int, device: tuple[int, int] = (2, 0), kind: type[Tensor] = Tensor) -> tuple[Tensor, Tensor]:
@@ -302,3 +318,26 @@ def test_loading_where_the_kernels_do_not_run(fake) -> None:
     )
     with pytest.raises(LaunchError, match=r"^no GPU cuda:5: the driver has 2 of them$"):
         built().load(cuda(5))
+
+
+def test_the_environments_stream(fake) -> None:
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+    double = built().ffi
+    for index in (0, 1):
+        given = [tvm_ffi.from_dlpack(Exported(np.zeros(64, "float32"), (2, index))) for _ in range(2)]
+        double(*given)
+        with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", index), 0x55 + index):
+            double(*given)
+    assert [launch[2] for launch in fake.launches] == [None, 0x55, None, 0x56]
+    assert fake.names().count("cuModuleLoadData") == 2
+
+
+def test_tensors_of_tvm_ffi_are_used_on_the_environments_stream(fake) -> None:
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+    double = built()
+    double.load()
+    given = [tvm_ffi.from_dlpack(Exported(np.zeros(64, "float32"), (2, 0))) for _ in range(2)]
+    with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda:0"), 0x55):
+        double(*given)
+    double(*given, stream=0x66)
+    assert [launch[2] for launch in fake.launches] == [0x55, 0x66]

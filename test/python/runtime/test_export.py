@@ -139,10 +139,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize(("compiler", "suffix"), [("cc", "c"), ("c++", "cpp")])
-def test_from_c(library: Path, tmp_path: Path, compiler: str, suffix: str) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler} here")
+def compiled(library: Path, tmp_path: Path, compiler: str, suffix: str) -> Path:
     source, program = tmp_path / f"main.{suffix}", tmp_path / "main"
     source.write_text(C_PROGRAM.replace("_Alignas", "alignas") if suffix == "cpp" else C_PROGRAM)
     folder = libtvm_ffi_path().parent
@@ -152,12 +149,32 @@ def test_from_c(library: Path, tmp_path: Path, compiler: str, suffix: str) -> No
         f"-Wl,-rpath,{folder}:{library.parent}",
     ]  # fmt: skip
     subprocess.run(command, check=True)
-    result = subprocess.run([program], capture_output=True, text=True, check=True)
+    return program
+
+
+@pytest.mark.parametrize(("compiler", "suffix"), [("cc", "c"), ("c++", "cpp")])
+def test_from_c(library: Path, tmp_path: Path, compiler: str, suffix: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler} here")
+    result = subprocess.run([compiled(library, tmp_path, compiler, suffix)], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines() == [
         "2 16",
         "6 12",
         "TypeError: add(A: float32[n], B: float32[n], C: float32[n]): argument 1 (B): expected a tensor, got a null pointer",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+def test_no_leak_and_no_bad_access(functions, tmp_path: Path) -> None:
+    # valgrind does not know every instruction that this machine's processor may have.
+    cpu = "x86-64-v3" if os.uname().machine == "x86_64" else ""
+    tw.export_library(functions, tmp_path / "kernels.so", header=True, cpu=cpu)
+    program = compiled(tmp_path / "kernels.so", tmp_path, "cc", "c")
+    options = ("--leak-check=full", "--show-leak-kinds=definite,indirect", "--error-exitcode=9", "-q")
+    result = subprocess.run(["valgrind", *options, program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("2 16\n")
 
 
 def test_object_files(functions, tmp_path: Path) -> None:
@@ -190,6 +207,100 @@ def test_kernels_for_several_architectures(tmp_path: Path) -> None:
             call()
     with pytest.raises(TypeError, match="^add_load: expected the number of a GPU, or no argument$"):
         module.add_load("first")
+
+
+# A libcuda that runs nothing and tells of each launch; the second launch of a process fails.
+FAKE_CUDA = """
+#include <stdio.h>
+#include <string.h>
+int cuInit(unsigned flags) { return 0; }
+int cuDeviceGetCount(int *count) { *count = 1; return 0; }
+int cuDeviceGetName(char *name, int length, int device) { strcpy(name, "Fake"); return 0; }
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  *value = attribute == 75 ? 8 : attribute == 76 ? 9 : 1024;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)0xC0; return 0; }
+int cuCtxGetCurrent(void **context) { *context = 0; return 0; }
+int cuCtxPushCurrent_v2(void *context) { return 0; }
+int cuCtxPopCurrent_v2(void **context) { return 0; }
+int cuModuleLoadData(void **module, const void *image) { printf("load %.3s\\n", (const char *)image + 1); return 0; }
+int cuModuleGetFunction(void **function, void *module, const char *name) { printf("find %s\\n", name); return 0; }
+int cuModuleUnload(void *module) { return 0; }
+int cuFuncSetAttribute(void *function, int attribute, int value) { return 0; }
+int cuLaunchKernelEx(const unsigned *config, void *function, void **params, void **extra) {
+  static int times = 0;
+  printf("launch %u x %u with n = %ld\\n", config[0], config[3], *(long *)params[1]);
+  return times++ ? 1 : 0;
+}
+int cuGetErrorName(int code, const char **name) { *name = "CUDA_ERROR_INVALID_VALUE"; return 0; }
+int cuMemPoolCreate(void **pool, const void *properties) { return 0; }
+int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return 0; }
+int cuMemAllocFromPoolAsync(unsigned long *address, unsigned long bytes, void *pool, void *stream) { return 0; }
+int cuMemFreeAsync(unsigned long address, void *stream) { return 0; }
+"""
+ON_FAKE = """
+import ctypes, sys
+import tvm_ffi
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                ("dtype", ctypes.c_uint8 * 4), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("offset", ctypes.c_uint64)]
+
+class Managed(ctypes.Structure):
+    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+shape, keep = (ctypes.c_int64 * 1)(1000), []
+
+class OnGPU:
+    def __init__(self, address):
+        tensor = DLTensor(address, (2, 0), 1, (2, 32, 1, 0), ctypes.addressof(shape), None, 0)
+        self.managed = Managed(tensor, None, None)
+        keep.append(self)
+    def __dlpack_device__(self):
+        return 2, 0
+    def __dlpack__(self, **options):
+        return new(ctypes.addressof(self.managed), b"dltensor", None)
+
+module = tvm_ffi.load_module(sys.argv[1])
+given = [tvm_ffi.from_dlpack(OnGPU(address)) for address in (0x10000, 0x20000, 0x30000)]
+module.add(*given)
+try:
+    module.add(*given)
+except RuntimeError as error:
+    ctypes.CDLL(None).fflush(None)
+    print(error, flush=True)
+module.add_load(0)
+"""
+
+
+def test_an_exported_library_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "cuda.c").write_text(FAKE_CUDA)
+    fake = ["cc", "-shared", "-fPIC", "-w", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "cuda.c")]
+    subprocess.run(fake, check=True)
+    add = elementwise("add", lambda a, b: a + b, "cuda", arch="sm_90a")
+    add.export_library(tmp_path / "add.so", architectures=["sm_80", "sm_86"])
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    result = subprocess.run(
+        [sys.executable, "-c", ON_FAKE, tmp_path / "add.so"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert result.stdout.splitlines() == [
+        "load ELF",
+        "find add_kernel0",
+        "launch 8 x 128 with n = 1000",
+        "launch 8 x 128 with n = 1000",
+        "cuLaunchKernelEx failed with CUDA_ERROR_INVALID_VALUE (1): add_kernel0 with grid (8, 1, 1), block (128, 1, 1) and "
+        "0 bytes of shared memory on cuda:0",
+    ], result.stderr
+    assert result.returncode == 0, result.stderr
 
 
 # ---------------------------------------------------------------------------- what is refused
