@@ -2,9 +2,9 @@
 
     python bench/launch_overhead.py [--json FILE]
 
-Without a GPU the driver is one that does nothing, compiled here by cc, and the tensors are objects whose exchange API
-takes no time: what is left is what this project adds. On a GPU machine with torch the tensors are torch's, the floor is
-a loop in C around cuLaunchKernelEx, and CuPy, Triton and cuda.bindings are timed where they are installed. Figures are
+With a driver that does nothing, compiled here by cc, and tensors that are objects whose exchange API takes no time,
+what is left is what this project adds. On a GPU machine with torch the tensors are torch's, the floor is a loop in C
+around cuLaunchKernelEx, and CuPy, Triton and cuda.bindings are timed where they are installed. Figures are
 nanoseconds a call: the median and the tenth percentile of batches that take turns. The queue is emptied between
 batches, so that no launch waits for one.
 """
@@ -153,7 +153,7 @@ def timed(function: Callable[..., object], *args: Any) -> Callable[[int], float]
     return loop["run"]
 
 
-def without_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
+def without_driver(loaded: ctypes.CDLL, on_gpu: bool) -> dict[str, dict[str, float]]:
     library().tilewrightCudaUse(ctypes.cast(loaded.null_driver, ctypes.c_void_p))
     add, on_cpu = vector_add(tw.Target("cuda", arch="sm_90a")), vector_add("cpu")
     tensors, _keep = stand_ins(loaded)
@@ -171,6 +171,12 @@ def without_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     import tvm_ffi
 
     ours = tuple(tvm_ffi.from_dlpack(array) for array in arrays)
+    calls: dict[str, Callable[[int], float]] = {}
+    if on_gpu:
+        import torch
+
+        real = tuple(torch.ones(64, device="cuda") for _ in range(3))
+        calls["f(a, b, c), torch's tensors, a driver that does nothing"] = timed(add, *real)
     return per_call(
         {
             "an empty Python function": timed(nothing, *tensors),
@@ -178,6 +184,7 @@ def without_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
             "f(a, b, c), 3 NumPy arrays of 64 floats, target cpu": timed(on_cpu, *arrays),
             "f.ffi(a, b, c), the same": timed(on_cpu.ffi, *arrays),
             "f.ffi(a, b, c), 3 tvm_ffi tensors": timed(on_cpu.ffi, *ours),
+            **calls,
         },
         lambda: None,
     )
@@ -273,14 +280,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where the figures go")
     options = parser.parse_args()
     loaded = helper()
-    found = {"without a GPU": {}, "on a GPU": {}}
-    if tw.cuda(0).exist:
-        found["on a GPU"] = with_gpu(loaded)
-    else:
-        found["without a GPU"] = without_gpu(loaded)
+    found = {"on a GPU": with_gpu(loaded)} if tw.cuda(0).exist else {}
+    found["without a driver"] = without_driver(loaded, bool(found))
     for where, figures in found.items():
-        if not figures:
-            continue
         print(f"{where}, nanoseconds a call" + " " * 50 + "median      p10")
         for name, figure in figures.items():
             print(f"  {name:76}{figure['median']:9.0f}{figure['p10']:9.0f}")
