@@ -217,11 +217,18 @@ void Pipeliner::emitProducers(Value k, Part part) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), k);
   unsigned number = 0;
+  llvm::SmallDenseSet<Operation *> fetched;
   for (Operation *producer : producers) {
     bool isNest = nests.contains(producer);
-    // What was fetched is not fetched again.
-    if (part == Part::FromRegisters && !isNest && !isMemoryEffectFree(producer))
+    // What was fetched is not fetched again, nor is computed what was computed of it.
+    bool isFetched = !isMemoryEffectFree(producer);
+    producer->walk([&](Operation *op) {
+      isFetched |= llvm::any_of(op->getOperands(), [&](Value value) { return fetched.contains(value.getDefiningOp()); });
+    });
+    if (part == Part::FromRegisters && !isNest && isFetched) {
+      fetched.insert(producer);
       continue;
+    }
     Operation *copy = builder.clone(*producer, mapping);
     if (!isNest)
       continue;

@@ -69,9 +69,11 @@ static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name
     for (int64_t i = 0; i < type.getRank(); ++i)
       names.push_back(builder.getStringAttr("ax" + Twine(i)));
   SmallVector<Value> extents;
+  auto made = sources[0].getDefiningOp<te::ComputeOp>();
   for (int64_t i = 0; i < type.getRank(); ++i)
-    if (type.isDynamicDim(i))
-      extents.push_back(tensor::DimOp::create(builder, loc, sources[0], i));
+    if (type.isDynamicDim(i)) // That of a stage is where the stage has it from: the stage may be inlined.
+      extents.push_back(made ? cast<Value>(made.getMixedExtents()[i])
+                             : tensor::DimOp::create(builder, loc, sources[0], i).getResult());
   auto copy = te::ComputeOp::create(builder, loc, sources.getTypes(), builder.getStringAttr(name),
                                     builder.getArrayAttr(names), builder.getArrayAttr({}),
                                     builder.getDenseI64ArrayAttr(type.getShape()), extents,

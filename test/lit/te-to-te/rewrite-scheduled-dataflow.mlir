@@ -97,3 +97,33 @@ schedule.of @cached {
   %i = schedule.axes %C ["i"] : !schedule.axis
   schedule.compute_at %BS at %C, %i
 }
+
+// -----
+
+// A copy has the extents of the stage, not dimensions of its tensor: one may be inlined, and one that takes over the
+// computation has them, too.
+// CHECK-LABEL: func.func @extents
+// CHECK-NOT:   tensor.dim %{{[BC]}}
+// CHECK:       %C.local = te.compute "C.local" (%i: %dim) {
+// CHECK:       %C = te.compute "C" (%i: %dim) {
+// CHECK:         te.read %C.local[%i]
+func.func @extents(%A: tensor<?xf32> {te.name = "A"}, %out: tensor<?xf32> {te.name = "C", te.output}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %A, %c0 : tensor<?xf32>
+  %B = te.compute "B" (%i: %n) {
+    %a = te.read %A[%i] : tensor<?xf32>
+    te.yield %a : f32
+  } : tensor<?xf32>
+  %C = te.compute "C" (%i: %n) {
+    %b = te.read %B[%i] : tensor<?xf32>
+    te.yield %b : f32
+  } : tensor<?xf32>
+  return %C : tensor<?xf32>
+}
+schedule.of @extents {
+  %C = schedule.stage "C"
+  %CL = schedule.cache_write %C in <local> as "C.local"
+  %BL = schedule.cache_read "B" in <local> for %CL as "B.local"
+  %B = schedule.stage "B"
+  schedule.compute_inline %B
+}

@@ -266,3 +266,52 @@ def test_what_a_follower_needs_by_way_of_others_is_computed_before() -> None:
         f"{__file__}:{caught.traceback[0].lineno - 2}: error: reverse_compute_at: expected stage 'C' to read what is computed "
         "before stage 'B', got stage 'D'\n(lowering f from linalg to loops)"
     )
+
+
+def test_caches_of_stages_with_symbolic_extents() -> None:
+    n = te.var("n")
+    A = te.placeholder((n, 6), name="A")
+    B = te.compute((n - 2, 6), lambda i, j: A[i, j] + 1, name="B")
+    C = te.compute((n - 2, 6), lambda i, j: B[i, 5 - j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    written = s.cache_write(C, "local")
+    read = s.cache_read(B, "local", [written])
+    s[B].compute_inline()
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[written].compute_at(s[C], C.op.axis[0])
+    s[read].compute_at(s[written], written.op.axis[0])
+    a = np.arange(42, dtype="float32").reshape(7, 6)
+    (c,) = testing.run(tw.build(s, [A, C], target="sim"), [a], [((5, 6), "float32")])
+    np.testing.assert_array_equal(c, (a[:5, ::-1] + 1) * 2)
+
+
+def test_a_pipeline_that_computes_one_element_a_thread() -> None:
+    """What is computed of a fetched element is in its register, too."""
+    A = te.placeholder((4, 3), name="A")
+    B = te.compute((4, 3), lambda i, j: te.if_then_else(A[i, j] > 4, A[i, j] * 2, 0.0), name="B")
+    s = te.create_schedule(B.op)
+    shared = s.cache_write(B, "shared")
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    s[shared].compute_at(s[B], B.op.axis[1])
+    s[shared].bind(shared.op.axis[0], te.thread_axis("threadIdx.x"))
+    s[B].software_pipeline(B.op.axis[1], 2)
+    a = np.arange(12, dtype="float32").reshape(4, 3)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((4, 3), "float32")])
+    np.testing.assert_array_equal(b, np.where(a > 4, a * 2, 0))
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+def test_a_pipeline_over_a_whole_reduction_of_the_root(use_async: bool) -> None:
+    A, B = te.placeholder((8, 14), name="A"), te.placeholder((14, 16), name="B")
+    k = te.reduce_axis((0, 14), "k")
+    C = te.compute((8, 16), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    a_shared, b_shared = s.cache_read(A, "shared", [C]), s.cache_read(B, "shared", [C])
+    s[C].bind(C.op.axis[0], te.thread_axis("threadIdx.y"))
+    s[C].bind(C.op.axis[1], te.thread_axis("threadIdx.x"))
+    s[a_shared].compute_at(s[C], k)
+    s[b_shared].compute_at(s[C], k)
+    s[C].software_pipeline(k, 3, use_async)
+    a, b = np.arange(112, dtype="float32").reshape(8, 14), np.arange(224, dtype="float32").reshape(14, 16)
+    (c,) = testing.run(tw.build(s, [A, B, C], target="sim"), [a, b], [((8, 16), "float32")])
+    np.testing.assert_array_equal(c, a @ b)
