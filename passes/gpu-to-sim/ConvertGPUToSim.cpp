@@ -140,7 +140,7 @@ private:
     state = entry.addArgument(pointer, loc);
     Value params = entry.addArgument(pointer, loc);
     builder.setInsertionPointToStart(&entry);
-    prologueEnd = constant(0); // state words are loaded here later, and local arrays stand here
+    prologueEnd = constant(0); // state words are loaded here later
     int parameter = 0;
     auto take = [&](Type type) -> Value {
       Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, params, LLVM::GEPArg(parameter++));
@@ -329,9 +329,7 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
   if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
     if (!alloca.getType().hasStaticShape())
       return op->emitError("expected a local array of static extents, got ") << alloca.getType();
-    // A stack allocation inside a loop would grow the fiber's stack with each turn.
     privateBytes += alloca.getType().getNumElements() * elementBytes(alloca.getType().getElementType());
-    op->moveAfter(prologueEnd.getDefiningOp());
     return success();
   }
   if (auto alloc = dyn_cast<memref::AllocOp>(op))

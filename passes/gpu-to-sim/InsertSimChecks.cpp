@@ -58,6 +58,22 @@ public:
   explicit CheckInserter(func::FuncOp function)
       : function(function), builder(function.getContext()), state(function.getArgument(0)) {}
 
+  /// A byte for each of a local array, in which compiled code itself keeps what is written.
+  void trackWrites(memref::AllocaOp array) {
+    loc = array.getLoc();
+    MemRefType type = array.getType();
+    int64_t bytes = type.getNumElements() * bytesOf(type.getElementType());
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&function.getBody().front());
+      written[array] = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                              builder.getI8Type(), i64(bytes));
+    }
+    builder.setInsertionPointAfter(array);
+    Value zero = arith::ConstantIntOp::create(builder, loc, 0, 8);
+    LLVM::MemsetOp::create(builder, loc, written[array], zero, i64(bytes), /*isVolatile=*/false);
+  }
+
   void insert(const Access &access) {
     loc = access.op->getLoc();
     builder.setInsertionPoint(access.op);
@@ -111,14 +127,14 @@ private:
 
   Value askRuntime(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
     MemRefType type = access.memrefType();
-    if (sim::isPrivate(type))
-      return i32(sim::NoDefect);
     int64_t elementBytes = bytesOf(type.getElementType());
     Value linear = metadata.getOffset();
     for (auto [at, stride] : llvm::zip(access.indices, metadata.getStrides()))
       linear = arith::AddIOp::create(builder, loc, linear, arith::MulIOp::create(builder, loc, at, stride));
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, metadata.getBaseBuffer());
     Value shift = arith::MulIOp::create(builder, loc, linear, index(elementBytes));
+    if (sim::isPrivate(type))
+      return checkPrivate(access, toI64(shift));
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, metadata.getBaseBuffer());
     Value address = toI64(arith::AddIOp::create(builder, loc, base, shift));
     Value bytes = i64(elementBytes * access.count());
     SmallVector<Value> operands{state};
@@ -135,6 +151,29 @@ private:
       callee = access.stored ? sim::storeGlobalFunction : sim::loadGlobalFunction;
     }
     return sim::callRuntime(builder, loc, callee, {builder.getI32Type()}, operands).getResult(0);
+  }
+
+  /// Where a local array is written its bytes beside it become 1; where it is read they must be.
+  Value checkPrivate(const Access &access, Value shift) {
+    Value array = sim::traceViews(access.memref), marks = written.lookup(array);
+    if (!marks) // no array of this kernel's
+      return i32(sim::NoDefect);
+    if (array != access.memref) { // A view may begin elsewhere.
+      Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, access.memref);
+      Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, array);
+      shift = arith::AddIOp::create(builder, loc, shift, toI64(arith::SubIOp::create(builder, loc, first, base)));
+    }
+    Value place = LLVM::GEPOp::create(builder, loc, marks.getType(), builder.getI8Type(), marks, LLVM::GEPArg(shift));
+    int64_t bytes = bytesOf(access.memrefType().getElementType()) * access.count();
+    auto type = builder.getIntegerType(8 * bytes);
+    Value ones = LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, APInt::getSplat(8 * bytes, APInt(8, 1))));
+    if (access.stored) {
+      LLVM::StoreOp::create(builder, loc, ones, place, /*alignment=*/1);
+      return i32(sim::NoDefect);
+    }
+    Value found = LLVM::LoadOp::create(builder, loc, type, place, /*alignment=*/1);
+    Value isWritten = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, found, ones);
+    return arith::SelectOp::create(builder, loc, isWritten, i32(sim::NoDefect), i32(sim::UnwrittenRead));
   }
 
   static int64_t bytesOf(Type type) {
@@ -210,6 +249,7 @@ private:
   Location loc = function.getLoc();
   Value places;
   DenseMap<Type, Value> spills;
+  DenseMap<Value, Value> written; // by local array: the bytes beside it
 };
 
 struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
@@ -223,6 +263,9 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
           ops.push_back(op);
       });
       CheckInserter inserter(function);
+      for (Operation *op : ops)
+        if (auto array = dyn_cast<memref::AllocaOp>(op))
+          inserter.trackWrites(array);
       for (Operation *op : ops) {
         FailureOr<std::optional<Access>> access = findAccess(op);
         if (failed(access))

@@ -31,8 +31,8 @@ def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
   let description = [{
     The function takes the thread's state and the launch's parameters; runtime/sim/ABI.h says what is where. Thread and
     block numbers and the base of shared memory are words of the state; barriers, shuffles and the end of a thread are
-    calls of the run time, each with a site: a constant that holds a name and the source line. Local arrays move to the
-    top. The host functions go; `@<kernel>_info` tells the run time what a kernel needs and takes.
+    calls of the run time, each with a site: a constant that holds a name and the source line. The host functions go;
+    `@<kernel>_info` tells the run time what a kernel needs and takes.
 
     ```mlir
     gpu.module @double_kernels {
@@ -65,7 +65,8 @@ def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
   let description = [{
     Each index must be below its extent; the run time then looks at the address: is it inside the buffer, was it written
     before it is read, does another thread of the block touch the same bytes of shared memory with no barrier between.
-    What is found is reported with the indices; the access is made all the same unless it is out of bounds.
+    What is found is reported with the indices; the access is made all the same unless it is out of bounds. A local array
+    has a byte beside each of its own, which is 1 once that is written, and 0 where the array's scope begins.
 
     ```mlir
     %x = memref.load %a[%i] : memref<64xf32>
@@ -94,6 +95,25 @@ def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect",
                            "mlir::scf::SCFDialect", "mlir::memref::MemRefDialect"];
+}
+
+def HoistLocalArrays : Pass<"hoist-local-arrays", "mlir::ModuleOp"> {
+  let summary = "Local arrays are allocated at the top of their kernel";
+  let description = [{
+    A stack allocation inside a loop would grow the stack of a thread with each iteration.
+
+    ```mlir
+    scf.for %k = %c0 to %n step %c1 {
+      %x = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+    ```
+
+    becomes
+
+    ```mlir
+    %x = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
+    scf.for %k = %c0 to %n step %c1 {
+    ```
+  }];
 }
 
 def EraseAddressSpaces : Pass<"erase-address-spaces", "mlir::ModuleOp"> {

@@ -3,6 +3,7 @@
 // CHECK-LABEL: func.func @k(
 // CHECK-SAME: %[[STATE:.*]]: !llvm.ptr,
 // CHECK: %[[PLACES:.*]] = memref.alloca() : memref<16xi64>
+// CHECK: %[[MARKS:.*]] = llvm.alloca %{{.*}} x i8
 // CHECK: %[[A:.*]] = builtin.unrealized_conversion_cast {{.*}} {te.name = "A", tilewright.argument = 0 : i64}
 
 // A vector's first and last element are inside its row; then the run time looks at the address.
@@ -36,11 +37,19 @@
 // CHECK: scf.if
 // CHECK-NEXT: memref.store %[[X]], %{{.*}} : memref<64xf32, #gpu.address_space<workgroup>>
 
-// A local array is no other thread's business: its indices are looked at, and that is all.
+// A local array is no other thread's business: a byte beside each of its own says whether that is written. A write makes
+// them 1, a read compares them, and where the array begins they are 0.
+// CHECK: "llvm.intr.memset"(%[[MARKS]], %{{.*}}, %{{.*}}) <{isVolatile = false}>
 // CHECK: scf.if %{{.*}} -> (i32) {
-// CHECK-NEXT: arith.constant 0 : i32
+// CHECK:   %[[PLACE:.*]] = llvm.getelementptr %[[MARKS]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK:   %[[ONES:.*]] = llvm.mlir.constant(16843009 : i32)
+// CHECK:   llvm.store %[[ONES]], %[[PLACE]] {alignment = 1 : i64}
+// CHECK:   arith.constant 0 : i32
 // CHECK-NEXT: scf.yield
 // CHECK: func.call @tw_sim_report(%[[STATE]], %{{.*}}, %c5_i32
+// CHECK: %[[FOUND:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> i32
+// CHECK: %[[SAME:.*]] = llvm.icmp "eq" %[[FOUND]], %{{.*}} : i32
+// CHECK: arith.select %[[SAME]], %c0_i32{{.*}}, %c2_i32
 // CHECK: llvm.mlir.global internal constant @[[NAME]]("A\00k.py:3\00")
 // CHECK: llvm.mlir.global internal constant @{{.*}}("A_shared\00k.py:4\00")
 // CHECK: llvm.mlir.global internal constant @{{.*}}("acc\00k.py:5\00")
@@ -56,6 +65,8 @@ gpu.module @p_kernels {
     memref.store %x, %tile[%j] : memref<64xf32, #gpu.address_space<workgroup>> loc("k.py":4:0)
     %l = memref.alloca() {te.stage = "acc"} : memref<4xf32, #gpu.address_space<private>>
     memref.store %x, %l[%j] : memref<4xf32, #gpu.address_space<private>> loc("k.py":5:0)
+    %y = memref.load %l[%i] : memref<4xf32, #gpu.address_space<private>> loc("k.py":6:0)
+    memref.store %y, %A[%i, %j] : memref<8x64xf32> loc("k.py":7:0)
     gpu.return
   }
 }

@@ -1,14 +1,12 @@
 // RUN: tilewright-opt %s --convert-gpu-to-sim | FileCheck %s
 
-// A kernel takes the thread's state and the parameters: a pointer and the dynamic extents for a memref. Local arrays
-// come to the top, next to the words of the state that the kernel needs.
+// A kernel takes the thread's state and the parameters: a pointer and the dynamic extents for a memref.
 
 // CHECK-NOT: gpu.
 // CHECK-LABEL: func.func @k(
 // CHECK-SAME: %[[STATE:.*]]: !llvm.ptr, %[[PARAMS:.*]]: !llvm.ptr) attributes {tilewright.sim_kernel}
 // CHECK: %[[SHARED_PLACE:.*]] = llvm.getelementptr %[[STATE]][15]
 // CHECK: %[[SHARED:.*]] = llvm.load %[[SHARED_PLACE]] : !llvm.ptr -> !llvm.ptr
-// CHECK: %[[LOCAL:.*]] = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
 // CHECK: %[[X_PLACE:.*]] = llvm.getelementptr %[[STATE]][0] : (!llvm.ptr) -> !llvm.ptr, i64
 // CHECK: %[[X_WORD:.*]] = llvm.load %[[X_PLACE]] : !llvm.ptr -> i64
 // CHECK: %[[X:.*]] = arith.index_cast %[[X_WORD]] : i64 to index
@@ -25,7 +23,7 @@
 // CHECK: %[[AT:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
 // CHECK: llvm.load %[[AT]] : !llvm.ptr -> f32
 // CHECK: scf.for
-// CHECK-NOT: memref.alloca
+// CHECK-NEXT: %[[LOCAL:.*]] = memref.alloca() : memref<4xf32, #gpu.address_space<private>>
 // CHECK: memref.store %{{.*}}, %[[LOCAL]]
 // CHECK: %[[BASE:.*]] = llvm.insertvalue %[[SHARED]]
 // CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<0xi8, #gpu.address_space<workgroup>>

@@ -137,6 +137,37 @@ def test_a_read_of_an_output_that_nothing_wrote(reports):
     )
 
 
+def test_a_read_of_a_local_array_that_nothing_wrote(reports):
+    body = f"""
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %zero = arith.constant 0.0 : f32
+      %l = memref.alloca() {{te.stage = "acc"}} : memref<2x4xf32, {LOCAL}>
+      memref.store %zero, %l[%c1, %c2] : memref<2x4xf32, {LOCAL}>
+      %x = memref.load %l[%c1, %c2] : memref<2x4xf32, {LOCAL}> {line(5)}
+      %y = vector.load %l[%c1, %c1] : memref<2x4xf32, {LOCAL}>, vector<2xf32> {line(6)}
+      %first = vector.extract %y[0] : f32 from vector<2xf32>
+      memref.store %first, %B[%c0] : memref<4xf32>
+      scf.for %i = %c0 to %c4 step %c1 {{
+        %m = memref.alloca() : memref<1xf32, {LOCAL}> loc("mine"("k.py":7:0))
+        %last = arith.cmpi sge, %i, %c2 : index
+        scf.if %last {{
+          memref.store %x, %m[%c0] : memref<1xf32, {LOCAL}>
+        }}
+        %z = memref.load %m[%c0] : memref<1xf32, {LOCAL}> {line(9)}
+        memref.store %z, %B[%i] : memref<4xf32>
+      }}
+      gpu.return"""
+    found = reports("%B: memref<4xf32>", body, [], vector(4), (3, 1, 1))
+    # What an earlier iteration wrote would not be there, either: the array is another one.
+    assert found == (
+        "k.py:6: read of unwritten memory: 'acc' at [1, 1:3] by thread (0, 0, 0) of block (0, 0, 0) in k "
+        "(2 more like this)",
+        "k.py:9: read of unwritten memory: 'mine' at [0] by thread (0, 0, 0) of block (0, 0, 0) in k "
+        "(5 more like this)",
+    )
+
+
 def exchange(first: str, second: str) -> str:
     """Each thread writes its place of a shared buffer and reads its neighbour's."""
     return f"""
