@@ -29,7 +29,10 @@ class Choices:
     """What the generators ask."""
 
     def __init__(self, source: Source) -> None:
-        self.integer = source.integer
+        self._source = source
+
+    def integer(self, low: int, high: int) -> int:
+        return self._source.integer(int(low), int(high))
 
     def pick(self, options: Sequence[T]) -> T:
         """One of them; the first is the simplest."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fuzz.choices import Choices
-from tilewright.te import Operation, ScanOp, Schedule, Stage
-from tilewright.te.expr import Expr, Read
+from fuzz.tiles import Element, copy_of, element_of
+from tilewright.te import ComputeOp, IterVar, Operation, ScanOp, Schedule, Stage
+from tilewright.te.expr import Call, Expr, Read
+from tilewright.te.linear import linear_of
 
 
 class Dataflow:
@@ -16,6 +18,7 @@ class Dataflow:
         """The parts of reductions, which rfactor made."""
         self.follows: dict[Operation, Operation] = {}
         """Stages that are to be computed at a loop of one that they read."""
+        self._computes: dict[Operation, Element] = {}  # of the stages that primitives made
         self._inlined: set[Operation] = set()
         self._into: dict[Operation, Operation] = {}  # by what was computed where its producer is: the producer
 
@@ -30,6 +33,15 @@ class Dataflow:
             read = self.holder(read)
             found += self.reads(read) if read in self._inlined else [read]
         return found
+
+    def element(self, stage: Stage) -> Element | None:
+        """What a stage computes, where an intrinsic may say it: nothing is inlined in it."""
+        busy = stage.key in self._into.values() or any(op in self._inlined for op in self.schedule._reads[stage.key])
+        if busy or isinstance(stage.key, ScanOp):
+            return None
+        if stage.op is stage.key and isinstance(stage.op, ComputeOp):
+            return element_of(stage.op)
+        return self._computes.get(stage.key)
 
     def holder(self, op: Operation) -> Operation:
         """The stage that computes what `op` says."""
@@ -46,6 +58,7 @@ class Dataflow:
     def run(self) -> None:
         self._inline()
         self._reverse()
+        self._pad()
         self._write_caches()
         self._factor()
         self._read_caches()
@@ -62,14 +75,14 @@ class Dataflow:
         c = self.choices
         for stage in self.stages():
             reads = self.schedule._reads[stage.key]
-            if isinstance(stage.key, ScanOp) or stage.op.reduce_axis or not c.chance(35):
+            if isinstance(stage.key, ScanOp) or stage.op.reduce_axis or not c.chance(45):
                 continue
             for op in reads:
                 producer = next((one for one in self.stages() if one.key is op), None)
                 if producer is None or isinstance(op, ScanOp) or not _reads_at_axes(stage.key, op):
                     continue
                 alone = self.readers(op) == [stage.key] and not producer.is_output
-                if alone and len(reads) == 1 and op.num_outputs == 1 and not producer.op.reduce_axis and c.chance(50):
+                if alone and len(reads) == 1 and op.num_outputs == 1 and not producer.op.reduce_axis and c.chance(60):
                     if op in self.follows or stage.key in self.follows.values():
                         continue
                     stage.reverse_compute_inline()
@@ -97,13 +110,35 @@ class Dataflow:
                 continue
             tensors = [stage.key.output(i) for i in range(stage.key.num_outputs)]
             scope = c.pick(["local", "local", "shared", "global"])
-            self.schedule.cache_write(tensors if len(tensors) > 1 else tensors[0], scope)
+            element = self.element(stage)
+            made = self.schedule.cache_write(tensors if len(tensors) > 1 else tensors[0], scope)
+            caches = made if isinstance(made, (list, tuple)) else [made]
+            self._computes[stage.key] = copy_of(caches, stage.op.axis)
+            if element is not None:
+                self._computes[caches[0].op] = element
+
+    def _pad(self) -> None:
+        """Products of matrices grow to whole tiles."""
+        c = self.choices
+        for stage in self.stages():
+            busy = stage.key in {*self.follows, *self.follows.values(), *self._into.values()}
+            if busy or stage.key.num_outputs > 1 or not _is_product(stage.key) or not c.chance(40):
+                continue
+            if any(read in self._inlined for read in self.schedule._reads[stage.key]):
+                continue
+            if not all(axis.dom and isinstance(axis.dom[1], int) for axis in (*stage.op.axis, *stage.op.reduce_axis)):
+                continue
+            padding = [c.integer(1, 6) for _ in (*stage.op.axis, *stage.op.reduce_axis)]
+            for tensor in stage.pad_einsum(padding)[:-1]:
+                if c.chance(50):
+                    self.schedule[tensor].compute_inline()
+                    self._inlined.add(tensor.op)
 
     def _factor(self) -> None:
         """Reductions whose parts are a stage of their own."""
         c = self.choices
         for stage in self.stages():
-            if not stage.op.reduce_axis or stage.key in {*self.follows, *self.follows.values()} or not c.chance(15):
+            if not stage.op.reduce_axis or stage.key in {*self.follows, *self.follows.values()} or not c.chance(20):
                 continue
             axis = c.pick(list(stage.op.reduce_axis))
             if c.chance(70):
@@ -112,6 +147,7 @@ class Dataflow:
             tensors = [stage.key.output(i) for i in range(stage.key.num_outputs)]
             position = c.integer(0, len(stage.op.axis))
             made = self.schedule.rfactor(tensors if len(tensors) > 1 else tensors[0], axis, position)
+            self._computes.pop(stage.key, None)
             self.factored.add((made[0] if isinstance(made, tuple) else made).op)
 
     def _read_caches(self) -> None:
@@ -126,11 +162,32 @@ class Dataflow:
             scopes = [scope for scope in ("shared", "local", "global") if c.chance(20 if scope != "global" else 4)]
             tensor = op.output(0)
             for scope in scopes:
-                if tensor.op is not op or not c.chance(20) or len(direct) == 1:
-                    tensor = s.cache_read(tensor, scope, direct)
-                else:
-                    s.cache_read(tensor, scope, [c.pick(direct)])
+                whole = tensor.op is not op or not c.chance(20) or len(direct) == 1
+                copy = s.cache_read(tensor, scope, direct if whole else [c.pick(direct)])
+                self._computes[copy.op] = copy_of([tensor], copy.op.axis)
+                tensor = copy
+                if not whole:
                     break
+
+
+def _is_product(op: Operation) -> bool:
+    """A sum of products of elements, each read at axes."""
+    if not isinstance(op, ComputeOp) or op.reduction is None or op.reduction.name != "sum":
+        return False
+    (todo, places) = (list(op.reduction.exprs), dict[int, tuple[int, ...]]())
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, Read):
+            at = tuple(id(index) for index in expr.indices)
+            fits = all(isinstance(index, IterVar) for index in expr.indices) and len(set(at)) == len(at)
+            if not fits or places.setdefault(id(expr.tensor), at) != at:
+                return False
+        elif isinstance(expr, Call) and expr.op == "mul":
+            todo += expr.operands()
+        else:
+            return False
+    axes = {id(axis) for axis in op.reduce_axis}
+    return all(axes <= set(at) for at in places.values())
 
 
 def _reads_at_axes(op: Operation, of: Operation) -> bool:
@@ -145,3 +202,15 @@ def _reads_at_axes(op: Operation, of: Operation) -> bool:
                 return False
         todo += expr.operands()
     return found
+
+
+def reads_windows(op: Operation, axis: IterVar) -> bool:
+    """True where an operation of the program reads at sums of an axis and others, as a stencil does."""
+    todo: list[Expr] = list(op.body) if isinstance(op, ComputeOp) else []
+    while todo:
+        expr = todo.pop()
+        places = [linear_of(index) for index in expr.indices] if isinstance(expr, Read) else []
+        if any(place and place.of(axis) and (len(place.terms) > 1 or place.constant) for place in places):
+            return True
+        todo += expr.operands()
+    return False

@@ -14,10 +14,12 @@ MAX_THREADS, MAX_COPIES = 48, 12
 
 @dataclass
 class Loop:
-    """A loop of a stage; its extent where it is known, which it is for what is computed whole."""
+    """A loop of a stage; its extent where it is known, which it is for what is computed whole and is no symbol."""
 
     axis: IterVar
     extent: int | None
+    is_symbolic: bool = False  # known when the program is called, and no earlier
+    divisor: int = 1  # of such an extent
     tag: str = ""
     is_plain: bool = True  # not vectorized, not unrolled
     is_scan: bool = False  # the iterations come in order
@@ -59,6 +61,8 @@ class Place:
     scope: str | None = None
     children: list[Place] = field(default_factory=list)
     is_plain: bool = True  # each loop inside some others runs over a block of the tensor
+    is_tensorized: bool = False  # the loops inside of those here are an intrinsic's
+    is_aligned: bool = False  # its rows are set apart
 
     def tags_around(self) -> set[str]:
         """What the loops around are bound to, its own not counted."""
@@ -86,23 +90,29 @@ class Loops:
         self.choices = choices
 
     def split(self, place: Place, loop: Loop, factor: int | None = None) -> tuple[Loop, Loop]:
-        c, n = self.choices, loop.extent
+        c, n, is_symbolic = self.choices, loop.extent, loop.is_symbolic
+        if place.is_tensorized:  # its tiles are whole
+            factor = c.pick(
+                [d for d in range(1, (factor or 9) + 1) if (loop.divisor if is_symbolic else n or 1) % d == 0]
+            )
         if factor is None and c.chance(30):
             parts = c.integer(1, 6)
-            made = place.stage.split(loop.axis, nparts=parts, disable_predication=self._divides(n, parts))
+            made = place.stage.split(loop.axis, nparts=parts, disable_predication=self._divides(loop, parts))
             inner, outer = n and -(-n // parts), parts
+            loops = Loop(made[0], outer), Loop(made[1], inner, is_symbolic)
         else:
             factor = factor or c.integer(1, 9)
-            made = place.stage.split(loop.axis, factor=factor, disable_predication=self._divides(n, factor))
+            made = place.stage.split(loop.axis, factor=factor, disable_predication=self._divides(loop, factor))
             inner, outer = factor, n and -(-n // factor)
-        loops = Loop(made[0], outer), Loop(made[1], inner)
+            loops = Loop(made[0], outer, is_symbolic), Loop(made[1], inner)
         divides = n is not None and outer is not None and inner is not None and outer * inner == n
         place.is_plain &= divides or any(loop.axis is axis for axis in place.stage.op.axis)
         at = place.loops.index(loop)
         place.loops[at : at + 1] = loops
         return loops
 
-    def _divides(self, extent: int | None, number: int) -> bool:
+    def _divides(self, loop: Loop, number: int) -> bool:
+        extent = loop.divisor if loop.is_symbolic else loop.extent
         return extent is not None and extent % number == 0 and self.choices.chance(15)
 
     def fuse(self, place: Place, first: int, count: int) -> Loop:
@@ -110,7 +120,8 @@ class Loops:
         extent: int | None = 1
         for part in parts:
             extent = None if extent is None or part.extent is None else extent * part.extent
-        loop = Loop(place.stage.fuse(*(part.axis for part in parts)), extent)
+        axis = place.stage.fuse(*(part.axis for part in parts))
+        loop = Loop(axis, extent, any(part.is_symbolic for part in parts))
         place.loops[first : first + count] = [loop]
         place.is_plain = False
         return loop
@@ -122,7 +133,7 @@ class Loops:
     def transform(self, place: Place) -> None:
         """Splits, fusions and a new order, each or none."""
         c = self.choices
-        if c.chance(15):
+        if c.chance(15) and not place.is_tensorized:
             self._tile(place)
         for _ in range(c.integer(0, 2)):
             loops = [loop for loop in place.loops if not loop.is_scan]
@@ -147,7 +158,8 @@ class Loops:
         factors = c.integer(1, 6), c.integer(1, 6)
         made = place.stage.tile(x.axis, y.axis, *factors)
         outer = [n.extent and -(-n.extent // f) for n, f in zip((x, y), factors)]
-        place.loops[at : at + 2] = [Loop(axis, n) for axis, n in zip(made, [*outer, *factors])]
+        symbolic = [x.is_symbolic, y.is_symbolic, False, False]
+        place.loops[at : at + 2] = [Loop(*one) for one in zip(made, [*outer, *factors], symbolic)]
 
     def bind(self, place: Place, loop: Loop, tag: str) -> None:
         said = loop.extent if self.choices.chance(20) else None
@@ -171,7 +183,7 @@ class Loops:
         c, kernel = self.choices, place.kernel
         last = place.loops[-1]
         width = c.pick([2, 4, 8])
-        if last.is_free and kernel.copies * width <= MAX_COPIES and c.chance(25):
+        if last.is_free and not place.is_tensorized and kernel.copies * width <= MAX_COPIES and c.chance(25):
             kernel.copies *= width
             if last.extent != width:
                 last = self.split(place, last, width)[1]
@@ -179,7 +191,8 @@ class Loops:
             last.is_plain = False
         for loop in place.loops:
             copies = kernel.copies * (loop.extent or 4)
-            if not loop.tag and loop.is_plain and copies <= MAX_COPIES and c.chance(15):
+            fits = not loop.tag and loop.is_plain and not loop.is_symbolic
+            if fits and copies <= MAX_COPIES and c.chance(15):
                 place.stage.unroll(loop.axis)
                 loop.is_plain = False
                 kernel.copies = copies

@@ -18,7 +18,9 @@ OF_LOOP: dict[str, tuple[tuple[int, int], ...]] = {
     "storage_align": ((1, 40), (0, 3)), "parallel": (), "reorder": (),
     "loop_partition": (),
 }  # fmt: skip
-OF_STAGE = ("double_buffer", "compute_root", "compute_inline", "reverse_compute_inline")
+OF_STAGE = (
+    "double_buffer", "compute_root", "compute_inline", "reverse_compute_inline", "rolling_buffer", "swizzle",
+)  # fmt: skip
 
 
 def mutated(trace: Trace, choices: Choices) -> Trace:

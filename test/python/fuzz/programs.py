@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fuzz.choices import Choices
-from fuzz.language import IN_NUMPY, IN_TE, Exact
-from tilewright import te
+from fuzz.extents import Extent, ceildiv
+from fuzz.language import IN_NUMPY, IN_TE, Exact, two_totals
 from tilewright.te import Tensor
 
 # All integers up to here, and no further, are numbers of the type.
-LARGEST = {"float32": 2**24, "float64": 2**53, "float16": 2**11, "int32": 2**31 - 1, "int8": 127, "int64": 2**53}
+LARGEST = {
+    "float32": 2**24, "float64": 2**53, "float16": 2**11, "int32": 2**31 - 1, "int8": 127, "int64": 2**53,
+    "bfloat16": 2**8, "int16": 2**15 - 1,
+}  # fmt: skip
 DTYPES = tuple(LARGEST)
 MAX_ELEMENTS, MAX_WORK = 800, 12000
 
@@ -32,11 +35,8 @@ class Value:
     name: str
     tensor: Tensor
     exact: NDArray[np.float64]
+    shape: tuple[int, ...]
     is_read: bool = False
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.exact.shape
 
     @property
     def dtype(self) -> str:
@@ -57,6 +57,8 @@ class Program:
     inputs: list[Value] = field(default_factory=list)
     computed: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)  # of the stages
+    symbols: dict[str, tuple[Extent, Any]] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -71,26 +73,51 @@ class Program:
 
     # Building blocks.
 
+    def symbol(self, value: int) -> Extent:
+        """An extent that is known when the program is called, and no earlier; what divides it and its least may be."""
+        c, name = self.choices, f"n{len(self.symbols)}"
+        divisors = [d for d in (1, 2, 3, 4, 8) if value % d == 0]
+        divisor, least = c.pick(divisors), c.pick([0, 1, value])
+        options = f", divisible_by={divisor}" * (divisor > 1) + f", min={least}" * (least > 0)
+        extent = Extent(value, name, divisor)
+        self.symbols[name] = extent, self._define(name, f'te.var("{name}"{options})', {})
+        return extent
+
     def placeholder(self, shape: Sequence[int], dtype: str, largest: int = 3) -> Value:
         name = f"A{len(self.inputs)}"
-        line = f'{name} = te.placeholder({tuple(shape)}, name="{name}", dtype="{dtype}")'
-        self.lines.append(line)
-        exact = self.rng.integers(-largest, largest, shape, endpoint=True).astype(np.float64)
-        value = Value(name, te.placeholder(tuple(shape), name=name, dtype=dtype), exact)
+        tensor = self._define(name, f'te.placeholder({tuple(shape)}, name="{name}", dtype="{dtype}")', {})
+        exact = self.rng.integers(-largest, largest, [int(n) for n in shape], endpoint=True).astype(np.float64)
+        value = Value(name, tensor, exact, tuple(shape))
         self.inputs.append(value)
         return value
+
+    def _define(self, name: str, text: str, names: dict[str, Any]) -> Any:
+        """Adds a line, and runs it."""
+        self.lines.append(f"{name} = {text}")
+        return eval(text, {**self._in_te(), **names})
+
+    def _in_te(self) -> dict[str, Any]:
+        return {**IN_TE, **{name: variable for name, (_, variable) in self.symbols.items()}}
+
+    def _in_numpy(self) -> dict[str, Any]:
+        return {**IN_NUMPY, **{name: int(value) for name, (value, _) in self.symbols.items()}}
 
     def compute(self, shape: Sequence[int], body: str, reads: Sequence[Value], reduce: Sequence[int] = ()) -> bool:
         """Adds a stage where all that it computes is exact; `body` is text over i0, i1, …, and k0, k1, … as `axes`."""
         name, extents = f"T{len(self.computed)}", (*shape, *reduce)
         if math.prod(shape) > MAX_ELEMENTS or math.prod(extents) > MAX_WORK or min(extents, default=1) < 1:
             return False
-        grid = np.indices(extents, dtype=np.float64, sparse=True)
+        grid = np.indices([int(n) for n in extents], dtype=np.float64, sparse=True)
         axes = [f"i{d}" for d in range(len(shape))] + [f"k{d}" for d in range(len(reduce))]
-        scope: dict[str, Any] = {**IN_NUMPY, **dict(zip(axes, grid)), "axes": tuple(range(len(shape), len(extents)))}
+        scope: dict[str, Any] = {
+            **self._in_numpy(),
+            **dict(zip(axes, grid)),
+            "axes": tuple(range(len(shape), len(extents))),
+        }
         scope.update({value.name: value.exact.view(Exact) for value in reads})
         # Of a reduction, the parts in any order: what the sum of magnitudes is within, they are.
         magnitudes = {**scope, "total": lambda value, axes: np.abs(value).sum(axis=axes)}
+        magnitudes["two_totals"] = lambda pair, axes: two_totals([np.abs(one) for one in pair], axes)
         magnitudes["product"] = lambda value, axes: np.maximum(np.abs(value), 1).prod(axis=axes)
         exact, most = eval(body, scope), eval(body, magnitudes)
         several = isinstance(exact, tuple)
@@ -99,7 +126,7 @@ class Program:
         ]
         makes = [f'{k} = te.reduce_axis((0, {extent}), "{k}")' for k, extent in zip(axes[len(shape) :], reduce)]
         line = f'{name} = te.compute({tuple(shape)}, lambda {", ".join(axes[: len(shape)])}: {body}, name="{name}")'
-        names = {**IN_TE, **{value.name: value.tensor for value in reads}}
+        names = {**self._in_te(), **{value.name: value.tensor for value in reads}}
         for make in makes:
             exec(make, names)
         names["axes"] = [names[k] for k in axes[len(shape) :]]
@@ -112,7 +139,7 @@ class Program:
         for value in reads:
             value.is_read = True
         for n, (tensor, one) in enumerate(zip(made, exacts)):
-            self.computed.append(Value(f"{name}[{n}]" if several else name, tensor, one))
+            self.computed.append(Value(f"{name}[{n}]" if several else name, tensor, one, tuple(shape)))
         return True
 
     def scan(self, body: str, x: Value, first: int) -> bool:
@@ -122,12 +149,12 @@ class Program:
         if math.prod(shape) > MAX_ELEMENTS or shape[0] < first:
             return False
         axes = _axes(len(shape))
-        exact = np.full(shape, np.nan)
+        exact = np.full([int(n) for n in shape], np.nan)
         exact[:first] = x.exact[:first]
         grid = dict(zip(axes[1:], np.indices((1, *shape[1:]), dtype=np.float64, sparse=True)[1:]))
         for step in range(first, shape[0]):
             at = {axes[0]: np.full((1,) * len(shape), float(step)), **grid}
-            exact[step] = eval(body, {**IN_NUMPY, **at, "S": exact.view(Exact), x.name: x.exact.view(Exact)})[0]
+            exact[step] = eval(body, {**self._in_numpy(), **at, "S": exact.view(Exact), x.name: x.exact.view(Exact)})[0]
         if np.abs(exact).max() * 4 > LARGEST[x.dtype]:
             return False
         text = body.replace("S[", f"{state}[")
@@ -137,12 +164,12 @@ class Program:
             f'{update} = te.compute({shape}, lambda {", ".join(axes)}: {text}, name="{update}")',
             f'{name} = te.scan({begin}, {update}, {state}, name="{name}")',
         ]
-        names = {**IN_TE, x.name: x.tensor}
+        names = {**self._in_te(), x.name: x.tensor}
         for line in lines:
             exec(line, names)
         self.lines += lines
         x.is_read = True
-        self.computed.append(Value(name, names[name], exact))
+        self.computed.append(Value(name, names[name], exact, tuple(shape)))
         return True
 
     def any_value(self, *, rank: int | None = None) -> Value | None:
@@ -228,7 +255,7 @@ def moved(p: Program) -> bool:
         return p.compute(shape, _at(x, at), [x])
     if kind == 2:
         step = c.integer(2, 3)
-        at[d], shape[d] = f"i{d} * {step}", -(-shape[d] // step)
+        at[d], shape[d] = f"i{d} * {step}", ceildiv(shape[d], step)
         return p.compute(shape, _at(x, at), [x])
     if kind == 3 and rank == 2:
         return p.compute([math.prod(shape)], _at(x, [f"i0 // {shape[1]}", f"i0 % {shape[1]}"]), [x])
@@ -269,6 +296,17 @@ def first_largest(p: Program) -> bool:
     return p.compute(shape, f"first_largest((k0, {_at(x, at)}), axes)", [x], [x.shape[d]])
 
 
+def moments(p: Program) -> bool:
+    """Two sums at once."""
+    x = p.any_value()
+    if x is None or len(x.shape) < 2:
+        return False
+    x = _bounded(p, x)
+    at = _at(x, [*_axes(len(x.shape) - 1), "k0"])
+    wide = f'cast({at}, "{p.choices.pick(["float32", "int32", "int64"])}")'
+    return p.compute(x.shape[:-1], f"two_totals(({at}, {wide} * {wide}), axes)", [x], [x.shape[-1]])
+
+
 def matmul(p: Program) -> bool:
     x, y = p.any_value(rank=2), p.any_value(rank=2)
     if x is None or y is None:
@@ -282,6 +320,17 @@ def matmul(p: Program) -> bool:
     b = _at(y, ["i1", "k0"] if transposed else ["k0", "i1"], wide)
     body = f"total({_at(x, ['i0', 'k0'], wide)} * {b}, axes)"
     return p.compute([x.shape[0], y.shape[0 if transposed else 1]], body, [x, y], [length])
+
+
+def batch_matmul(p: Program) -> bool:
+    x = p.any_value(rank=3)
+    if x is None:
+        return False
+    x = _bounded(p, x)
+    y = p.placeholder((x.shape[0], x.shape[2], p.choices.integer(1, 9)), x.dtype)
+    wide = p.choices.pick(["float32", "float64", "int32"])
+    body = f"total({_at(x, ['i0', 'i1', 'k0'], wide)} * {_at(y, ['i0', 'k0', 'i2'], wide)}, axes)"
+    return p.compute([*x.shape[:2], y.shape[2]], body, [x, y], [x.shape[2]])
 
 
 def convolution(p: Program) -> bool:
@@ -358,6 +407,8 @@ KINDS = (
     moved,
     normalized,
     first_largest,
+    moments,
+    batch_matmul,
     recurrence,
     pair,
 )
@@ -368,13 +419,19 @@ def random_program(choices: Choices) -> Program:
     program = Program(choices, np.random.default_rng(choices.integer(0, 9)))
     for _ in range(choices.integer(1, 2)):
         rank = choices.integer(1, 3)
-        shape = [choices.integer(1, (200, 24, 9)[rank - 1]) for _ in range(rank)]
+        most = (200, 24, 9)[rank - 1]
+        shape: list[int] = [choices.integer(1, most) for _ in range(rank)]
+        # Some that numbers divide, and some that are not known before the program is called.
+        shape = [choices.pick([n for n in (4, 8, 16, 32) if n <= most]) if choices.chance(20) else n for n in shape]
+        shape = [program.symbol(n) if choices.chance(8) else n for n in shape]
         program.placeholder(shape, choices.pick(DTYPES))
     wanted = choices.integer(1, 4)
     for _ in range(12):
         if len(program.computed) >= wanted:
             break
-        choices.pick(KINDS)(program)
+        kind = choices.pick(KINDS)
+        if kind(program):
+            program.kinds.append(kind.__name__)
     if not program.computed:
         at = _axes(len(program.inputs[0].shape))
         program.compute(program.inputs[0].shape, f"{_at(program.inputs[0], at)} + 1", [program.inputs[0]])

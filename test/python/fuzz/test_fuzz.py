@@ -5,8 +5,10 @@ A schedule is applied and its result is exact, or it is refused; `python bench/f
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,17 +16,18 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from fuzz.check import check, is_clear
-from fuzz.choices import Choices
+from fuzz.choices import Choices, Seeded
+from fuzz.coverage import WANTED, called, features
 from fuzz.mutations import mutated
 from fuzz.programs import Program, random_program
 from fuzz.schedules import Scheduler
 from tilewright import ScheduleError, te
 
-SCHEDULES, MUTATIONS, PROGRAMS, MANY = 250, 150, 100, 4000
+SCHEDULES, MUTATIONS, PROCESSOR, MANY = 250, 150, 100, 4000
 
 
 def options(examples: int) -> dict[str, Any]:
-    """Few examples are always the same, for CI; many are others each time, and are shrunk."""
+    """Few examples are always the same, for CI; many are others each time. Both are shrunk."""
     return {
         "max_examples": examples,
         "deadline": None,
@@ -45,46 +48,87 @@ class Drawn:
         return self._draw(st.integers(low, high))
 
 
-@st.composite
-def programs(draw) -> Program:
-    return random_program(Choices(Drawn(draw)))
+@dataclass
+class Case:
+    """A program with its schedule, the primitives in it, and why it was refused as it was made, if it was."""
+
+    program: Program
+    scheduler: Scheduler
+    calls: set[str]
+    refused: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.program.text}\n{self.scheduler.schedule.trace()}"
 
 
-@st.composite
-def scheduled(draw) -> tuple[Program, Scheduler, str]:
-    """A program with its schedule, and why the schedule was refused as it was made, if it was."""
-    choices = Choices(Drawn(draw))
+def make(choices: Choices, target: str) -> Case:
     program = random_program(choices)
-    scheduler = Scheduler(choices, program)
+    case = Case(program, Scheduler(choices, program, target), set())
     try:
-        scheduler.run()
+        with called(case.calls):
+            case.scheduler.run()
     except ScheduleError as error:
-        return program, scheduler, str(error)
-    return program, scheduler, ""
+        case.refused = str(error)
+    return case
 
 
-def fuzz(examples: int) -> None:
-    seen: Counter[str] = Counter()
+@st.composite
+def cases(draw, target: str) -> Case:
+    return make(Choices(Drawn(draw)), target)
 
-    @settings(**options(examples))
-    @given(scheduled())
-    def run(case: tuple[Program, Scheduler, str]) -> None:
-        program, scheduler, refused = case
-        note(f"{program.text}\n{scheduler.schedule.trace()}")
-        seen["all"] += 1
+
+class Tally:
+    """Runs cases and counts."""
+
+    def __init__(self, target: str) -> None:
+        self.target, self.all, self.refused = target, 0, 0
+        self.tried: set[str] = set()
+        """What there was in the cases that were right."""
+
+    def run(self, case: Case) -> None:
+        self.all += 1
+        refused = case.refused
         try:
             if not refused:
-                check(program, scheduler.schedule, "sim")
+                check(case.program, case.scheduler.schedule, self.target)
         except ScheduleError as error:
             refused = str(error)
         if refused:
-            note(refused)
-            assert is_clear(refused)
-            seen["refused"] += 1
+            assert is_clear(refused), refused
+            self.refused += 1
+        else:
+            self.tried |= case.calls | features(case.program, case.scheduler)
+
+    def check(self) -> None:
+        """Else the generator is no good: it means to make legal ones."""
+        assert self.refused < self.all / 10
+
+
+@functools.cache
+def run_in_ci(examples: int, target: str) -> Tally:
+    """Cases of seeds: the same each time, and spread over all that there is."""
+    tally = Tally(target)
+    for seed in range(examples):
+        case = make(Choices(Seeded(seed)), target)
+        try:
+            tally.run(case)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, target {target}: {error}\n{case}") from error
+    tally.check()
+    return tally
+
+
+def fuzz(examples: int, target: str) -> None:
+    tally = Tally(target)
+
+    @settings(**options(examples))
+    @given(cases(target))
+    def run(case: Case) -> None:
+        note(str(case))
+        tally.run(case)
 
     run()
-    # Else the generator is no good: it means to make legal ones.
-    assert seen["refused"] < seen["all"] / 10
+    tally.check()
 
 
 def fuzz_mutations(examples: int) -> None:
@@ -117,38 +161,35 @@ def fuzz_mutations(examples: int) -> None:
     assert seen["refused"] > examples / 10 and seen["right"] > examples / 10
 
 
-def fuzz_programs(examples: int) -> None:
-    @settings(**options(examples))
-    @given(programs())
-    def run(program: Program) -> None:
-        note(program.text)
-        check(program, te.create_schedule(list(dict.fromkeys(value.tensor.op for value in program.outputs))), "cpu")
-
-    run()
-
-
 def test_schedules() -> None:
-    fuzz(SCHEDULES)
+    run_in_ci(SCHEDULES, "sim")
+
+
+def test_schedules_on_the_processor() -> None:
+    run_in_ci(PROCESSOR, "cpu")
+
+
+def test_every_primitive_is_tried() -> None:
+    """And all else that the generators are meant to try."""
+    # Loops for the threads of a processor are an error on a GPU.
+    assert WANTED - run_in_ci(SCHEDULES, "sim").tried == {"Stage.parallel"}
+    assert "Stage.parallel" in run_in_ci(PROCESSOR, "cpu").tried
 
 
 def test_mutations_are_refused_or_right() -> None:
     fuzz_mutations(MUTATIONS)
 
 
-def test_programs_on_the_processor() -> None:
-    fuzz_programs(PROGRAMS)
+@pytest.mark.slow
+def test_many_schedules() -> None:
+    fuzz(MANY, "sim")
 
 
 @pytest.mark.slow
-def test_many_schedules() -> None:
-    fuzz(MANY)
+def test_many_schedules_on_the_processor() -> None:
+    fuzz(MANY, "cpu")
 
 
 @pytest.mark.slow
 def test_many_mutations_are_refused_or_right() -> None:
     fuzz_mutations(MANY)
-
-
-@pytest.mark.slow
-def test_many_programs_on_the_processor() -> None:
-    fuzz_programs(MANY)

@@ -7,21 +7,7 @@ import inspect
 
 import pytest
 
-from tilewright.schedule import Schedule, Stage
-from tilewright.schedule.group import Group
-
-# What a schedule has besides primitives.
-NO_PRIMITIVES = {
-    Schedule: {"apply", "emit", "explain", "ir", "producers", "readers", "reads_through", "stage_of_axis", "trace"},
-    Stage: {"factored_axes", "forget_unused_axes", "has_axis", "replace_op"},
-    Group: set(),
-}
-PRIMITIVES = {
-    f"{owner.__name__}.{name}": method
-    for owner, others in NO_PRIMITIVES.items()
-    for name, method in inspect.getmembers(owner, inspect.isfunction)
-    if not name.startswith("_") and name not in others
-}
+from primitives import NO_PRIMITIVES, PRIMITIVES
 
 
 def test_there_are_as_many_as_there_should_be():

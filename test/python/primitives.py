@@ -1,0 +1,23 @@
+"""The primitives of the public schedule language, for tests that go through all of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from tilewright.schedule import Schedule, Stage
+from tilewright.schedule.group import Group
+
+# What a schedule has besides primitives.
+NO_PRIMITIVES: dict[type, set[str]] = {
+    Schedule: {"apply", "emit", "explain", "ir", "producers", "readers", "reads_through", "stage_of_axis", "trace"},
+    Stage: {"factored_axes", "forget_unused_axes", "has_axis", "replace_op"},
+    Group: set(),
+}
+PRIMITIVES: dict[str, Callable[..., Any]] = {
+    f"{owner.__name__}.{name}": method
+    for owner, others in NO_PRIMITIVES.items()
+    for name, method in inspect.getmembers(owner, inspect.isfunction)
+    if not name.startswith("_") and name not in others
+}
