@@ -6,32 +6,43 @@
 A seed makes a program, a schedule for it and its inputs. Each is compiled, run with poisoned outputs and compared with
 the exact result in float64. SEEDS.json says what became of each on the simulator, with all its checks; only what was
 right there goes to the GPU. Seeds mean what the generators make of them, so the file has their digest too.
-Each of several processes works off seeds: one that dies, or does not answer, costs the seed that it was at. A seed that
-went wrong stands in the file with its program, its schedule and the error; the exit status is 1 then.
+Each of several processes works off seeds: one that dies, or does not answer in time, costs the seed that it was at. A
+process that shares a GPU with others may be slow for their sake, so a late seed is run again afterwards, three times,
+with nothing beside it: if it is right then, it is "slow", with the times that it took; if not, it is "late", with where
+it hangs. A seed that went wrong stands in the file with its program, its schedule and the error; the exit status is 1
+then. A slow one stands there, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import hashlib
 import json
 import os
 import queue
 import select
+import signal
+import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATORS = [
     ROOT / "test" / "python" / "fuzz" / f"{name}.py"
-    for name in ("choices", "dataflow", "language", "loops", "programs", "schedules")
+    for name in ("choices", "dataflow", "extents", "language", "loops", "programs", "schedules", "tiles")
 ]
+START, COMPILE, RUN = 120.0, 60.0, 30.0
+"""Seconds that a process may take to start, with its GPU's context, and a seed to be compiled and to be run."""
+ALONE = 3
+"""How often a late seed is run again."""
 
 
 def digest() -> str:
@@ -39,7 +50,7 @@ def digest() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in GENERATORS)).hexdigest()[:16]
 
 
-def run(seed: int, target: str) -> dict[str, Any]:
+def run(seed: int, target: str, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """What became of one seed: "right", "refused", "wrong" or, where the device takes no more work, "fault"."""
     from fuzz.check import check
     from fuzz.choices import Choices, Seeded
@@ -47,28 +58,57 @@ def run(seed: int, target: str) -> dict[str, Any]:
     from fuzz.schedules import Scheduler
     from tilewright import LaunchError, ScheduleError
 
+    begin = time.monotonic()
+    taken: dict[str, float] = {}
+
+    def built() -> None:
+        taken["compile"] = time.monotonic() - begin
+        tell({"at": "run"})
+
     choices = Choices(Seeded(seed))
     program = random_program(choices)
     scheduler = Scheduler(choices, program)
     try:
-        check(program, scheduler.run(), target)
+        check(program, scheduler.run(), target, built)
     except ScheduleError as error:
         return {"result": "refused", "error": str(error)}
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         source = f"{program.text}\n{scheduler.schedule.trace()}"
         return {"result": "fault" if isinstance(error, LaunchError) else "wrong", "error": told, "program": source}
-    return {"result": "right"}
+    taken["run"] = time.monotonic() - begin - taken["compile"]
+    return {"result": "right", "seconds": {part: round(seconds, 2) for part, seconds in taken.items()}}
+
+
+def start(target: str) -> None:
+    """What a process does once: its GPU's context, and a first kernel."""
+    import numpy as np
+
+    import tilewright as tw
+    from tilewright import te, testing
+
+    a = te.placeholder((8,), name="a")
+    b = te.compute((8,), lambda i: a[i] + 1, name="b")
+    s = te.create_schedule(b.op)
+    s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
+    testing.run(tw.build(s, [a, b], target=target), [np.zeros(8, "float32")], [((8,), "float32")])
 
 
 def work(target: str) -> None:
-    """A process's part: reads seeds, a line each, and answers each with a line."""
+    """A process's part: reads seeds, a line each, and says of each when it is compiled, and what became of it."""
     sys.path.insert(0, str(ROOT / "test" / "python"))
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what else is printed goes elsewhere
+
+    def tell(what: dict[str, Any]) -> None:
+        answers.write(json.dumps(what) + "\n")
+
+    start(target)
+    tell({"at": "start"})
     for line in sys.stdin:
-        answer = run(int(line), target)
-        answers.write(json.dumps(answer) + "\n")
+        answer = run(int(line), target, tell)
+        tell(answer)
         if answer["result"] == "fault":
             return
 
@@ -79,37 +119,69 @@ class Worker:
     def __init__(self, target: str) -> None:
         command = [sys.executable, str(Path(__file__).resolve()), "work", target]
         self._errors = tempfile.TemporaryFile("w+")
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True
-        )
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
+        self._read = b""
+        self._is_ready = False
 
-    def ask(self, seed: int, seconds: float) -> dict[str, Any]:
-        """What became of a seed; "late" or "crash" where the process is no more."""
-        process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(f"{seed}\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], seconds)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            return json.loads(line)
-        process.kill()
-        status = process.wait()
+    def ask(self, seed: int, end: float) -> dict[str, Any]:
+        """What became of a seed; "late" or "crash" where the process is no more, or "not reached" at `end`."""
+        assert self._process.stdin is not None
+        if not self._is_ready:
+            told = self._line(START, end)
+            if told.get("at") != "start":
+                return self._given_up(told, "start")
+            self._is_ready = True
+        self._process.stdin.write(f"{seed}\n".encode())
+        self._process.stdin.flush()
+        told = self._line(COMPILE, end)
+        if told.get("at") != "run":
+            return told if "result" in told else self._given_up(told, "compile")
+        told = self._line(RUN, end)
+        return told if "result" in told else self._given_up(told, "run")
+
+    def _line(self, seconds: float, end: float) -> dict[str, Any]:
+        """What the process tells next; why it tells nothing where it does not."""
+        assert self._process.stdout is not None
+        until = min(time.monotonic() + seconds, end)
+        while b"\n" not in self._read:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                return {"silent": "not reached" if until == end else "late"}
+            got = os.read(self._process.stdout.fileno(), 1 << 16)
+            if not got:
+                return {"silent": "crash"}
+            self._read += got
+        line, _, self._read = self._read.partition(b"\n")
+        return json.loads(line)
+
+    def _given_up(self, told: dict[str, Any], at: str) -> dict[str, Any]:
+        """Ends the process, and has it say first where it is."""
+        result = told.get("silent", "crash")
+        if result == "late":
+            self._process.send_signal(signal.SIGUSR1)
+            time.sleep(1)
+        if result == "crash":
+            try:
+                self._process.wait(10)  # its own status
+            except subprocess.TimeoutExpired:
+                pass
+        self._process.kill()
+        status = self._process.wait()
         self._errors.seek(0)
-        return {"result": "crash" if ready else "late", "error": f"exit status {status}\n{self._errors.read()[-2000:]}"}
+        said = self._errors.read()[-2000:]
+        return {"result": result, "at": at, "error": f"at {at}, exit status {status}\n{said}"}
 
     def close(self) -> None:
         self._process.kill()
         self._process.communicate()
 
 
-def run_all(seeds: list[int], target: str, processes: int, budget: float) -> dict[int, dict[str, Any]]:
-    """What became of each seed that was taken up within `budget` seconds."""
+def run_all(seeds: list[int], target: str, processes: int, end: float) -> dict[int, dict[str, Any]]:
+    """What became of each seed that was done at `end`."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for seed in seeds:
         waiting.put(seed)
     found: dict[int, dict[str, Any]] = {}
-    end = time.monotonic() + budget
 
     def serve() -> None:
         worker = Worker(target)
@@ -118,9 +190,11 @@ def run_all(seeds: list[int], target: str, processes: int, budget: float) -> dic
                 seed = waiting.get_nowait()
             except queue.Empty:
                 break
-            # A late one still leaves time to write the file.
-            found[seed] = worker.ask(seed, min(60.0, end + 15 - time.monotonic()))
-            if found[seed]["result"] in ("crash", "late", "fault"):
+            answer = worker.ask(seed, end)
+            if answer["result"] == "not reached":
+                break
+            found[seed] = answer
+            if answer["result"] in ("crash", "late", "fault"):
                 worker.close()
                 worker = Worker(target)
         worker.close()
@@ -133,17 +207,42 @@ def run_all(seeds: list[int], target: str, processes: int, budget: float) -> dic
     return dict(sorted(found.items()))
 
 
+def run_alone(found: dict[int, dict[str, Any]], target: str, end: float) -> None:
+    """Runs what was late again, with nothing beside it: what is right each time was slow."""
+    for seed, late in found.items():
+        if late["result"] != "late":
+            continue
+        again = []
+        worker = Worker(target)
+        for _ in range(ALONE):
+            again.append(worker.ask(seed, end))
+            if again[-1]["result"] in ("crash", "late", "fault", "not reached"):
+                break
+        worker.close()
+        late["alone"] = again
+        if len(again) == ALONE and all(one["result"] == "right" for one in again):
+            late["result"] = "slow"
+
+
 def summary(found: dict[int, dict[str, Any]], since: float) -> dict[str, Any]:
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
+    seconds = {}
+    for part in ("compile", "run"):
+        taken = [one["seconds"][part] for one in found.values() if "seconds" in one]
+        seconds[part] = {"median": round(statistics.median(taken), 2), "most": max(taken)} if taken else {}
     return {
         "command": f"python bench/fuzz_cuda.py {' '.join(sys.argv[1:])}",
         "commit": commit,
         "generators": digest(),
         "counts": dict(sorted(Counter(one["result"] for one in found.values()).items())),
         "seconds": round(time.monotonic() - since, 1),
-        "went wrong": {str(seed): one for seed, one in found.items() if one["result"] not in ("right", "refused")},
+        "seconds a seed": seconds,
+        "slow": {str(seed): one for seed, one in found.items() if one["result"] == "slow"},
+        "went wrong": {
+            str(seed): one for seed, one in found.items() if one["result"] not in ("right", "refused", "slow")
+        },
     }
 
 
@@ -154,17 +253,17 @@ def main() -> int:
     parser.add_argument("out", nargs="?", type=Path, help="the file of results, for cuda")
     parser.add_argument("--first", type=int, default=0, help="the first seed, for sim (default: 0)")
     parser.add_argument("--count", type=int, default=600, help="how many, for sim (default: 600)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many (default: a core each)")
+    parser.add_argument("--processes", type=int, default=0, help="how many (default: a core each, of one GPU 8)")
     parser.add_argument("--budget", type=float, default=0, help="seconds (default: 200 for cuda, 3600 for sim)")
     options = parser.parse_args()
     if options.target == "work":
         work(options.seeds)
         return 0
     since = time.monotonic()
+    cores = len(os.sched_getaffinity(0))
     if options.target == "sim":
-        found = run_all(
-            list(range(options.first, options.first + options.count)), "sim", options.processes, options.budget or 3600
-        )
+        seeds = list(range(options.first, options.first + options.count))
+        found = run_all(seeds, "sim", options.processes or cores, since + (options.budget or 3600))
         figures = summary(found, since)
         figures["right"] = [seed for seed, one in found.items() if one["result"] == "right"]
         Path(options.seeds).write_text(json.dumps(figures) + "\n")
@@ -176,12 +275,17 @@ def main() -> int:
             sys.exit(f"{options.seeds}: its seeds are of other generators (test/python/fuzz): make it anew with sim")
         import tilewright as tw
 
-        found = run_all(given["right"], "cuda", options.processes, options.budget or 200)
+        budget = options.budget or 200
+        # A fifth of the time is for what was late.
+        found = run_all(given["right"], "cuda", options.processes or min(cores, 8), since + 0.8 * budget)
+        run_alone(found, "cuda", since + budget)
         figures = {"device": tw.cuda(0).name, **summary(found, since)}
         figures["seeds"] = f"{min(found)} to {max(found)}, those that the simulator runs right" if found else "none"
         figures["not reached"] = len(given["right"]) - len(found)
         options.out.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures["counts"]), f"{figures['seconds']} s")
+    for seed, one in figures["slow"].items():
+        print(f"--- seed {seed}: slow at {one['at']}, right alone: {[again['seconds'] for again in one['alone']]}")
     for seed, one in figures["went wrong"].items():
         print(f"--- seed {seed}: {one['result']}: {one['error']}\n{one.get('program', '')}")
     return 1 if figures["went wrong"] else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 import tilewright as tw
@@ -10,10 +12,11 @@ from tilewright import testing
 from tilewright.te import Schedule
 
 
-def check(program: Program, schedule: Schedule, target: str) -> None:
+def check(program: Program, schedule: Schedule, target: str, built: Callable[[], object] = lambda: None) -> None:
     """Raises AssertionError where a result is wrong, SimulationError where the simulator found something, and
-    ScheduleError where the schedule is refused."""
+    ScheduleError where the schedule is refused. Calls `built` before the function is run."""
     function = tw.build(schedule, program.args, target=target, name="fuzzed")
+    built()
     outputs = [(value.shape, value.dtype) for value in program.outputs]
     for value, got in zip(program.outputs, testing.run(function, program.arrays(), outputs)):
         np.testing.assert_array_equal(got.astype(np.float64), value.exact, err_msg=f"{value.name} on {target}")

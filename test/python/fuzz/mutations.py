@@ -49,7 +49,7 @@ def _axes(steps: Sequence[Step], stage: str | None = None) -> list[tuple[str, st
     return [
         (step.stage, name)
         for step in steps
-        if step.stage is not None and stage in (None, step.stage)
+        if step.stage is not None and stage in (None, step.stage) and step.call != "pad_einsum"  # which makes stages
         for name in step.makes
     ]
 
@@ -86,7 +86,8 @@ def _changed(step: Step, before: Sequence[Step], choices: Choices) -> Step:
             axes = _axes(before, None if choices.chance(10) else step.stage)
             return {"axis": choices.pick(axes)[1]} if axes else arg
         if isinstance(arg, dict) and "thread" in arg:
-            return {"thread": choices.pick(THREADS), "extent": None}
+            extent = choices.integer(1, 12) if step.call == "env_threads" else None
+            return {"thread": choices.pick(THREADS), "extent": extent}
         if isinstance(arg, bool):
             return not arg
         if isinstance(arg, int):
