@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
@@ -115,11 +116,18 @@ class StatementEmitter:
             of_symbols = StatementEmitter({}, self._symbols)
             return [of_symbols._emitter(size).index(size) for size in sizes]
 
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        """What is named or allocated in a block is not known after it."""
+        bound, buffers = dict(self._bound), dict(self._buffers)
+        yield
+        self._bound, self._buffers = bound, buffers
+
     def _choice(self, one: Choice) -> None:
         op = scf.IfOp(self._emitter(one.condition).value(one.condition), [], has_else=bool(one.otherwise))
         for region, statements in zip(op.regions, (one.then, one.otherwise)):
             if len(region.blocks):
-                with ir.InsertionPoint(region.blocks[0]):
+                with ir.InsertionPoint(region.blocks[0]), self._scope():
                     self.emit(statements)
                     scf.yield_([])
 
@@ -127,7 +135,7 @@ class StatementEmitter:
         op = scf.WhileOp([], [])
         with ir.InsertionPoint(op.before.blocks.append()):
             scf.condition(self._emitter(one.condition).value(one.condition), [])
-        with ir.InsertionPoint(op.after.blocks.append()):
+        with ir.InsertionPoint(op.after.blocks.append()), self._scope():
             self.emit(one.body)
             scf.yield_([])
 
@@ -146,7 +154,7 @@ class StatementEmitter:
             op.operation.attributes["schedule.bind"] = ir.Attribute.parse(f"#schedule.thread<{tag}>")
         elif one.kind != "serial":
             op.operation.attributes[f"schedule.{one.kind}"] = ir.UnitAttr.get()
-        with ir.InsertionPoint(op.body):
+        with ir.InsertionPoint(op.body), self._scope():
             value = op.induction_variable
             if begin is not None:
                 d0, s0 = ir.AffineExpr.get_dim(0), ir.AffineExpr.get_symbol(0)
@@ -154,7 +162,6 @@ class StatementEmitter:
             self._bound[one.var] = value
             self.emit(one.body)
             scf.yield_([])
-        del self._bound[one.var]
 
 
 class _ElementEmitter(BodyEmitter):

@@ -399,6 +399,26 @@ def test_what_statements_are_made_of() -> None:
     assert error(ValueError, lambda: build(lambda ib, ins, outs: ib.buffer_ptr(outs[0]).__setitem__(tx, 1.0))) == (
         "expected variables of the loops and thread axes around (none), got threadIdx.x"
     )
+
+    def late_buffer(ib, ins, outs):
+        with ib.for_range(0, 8) as i:
+            own = ib.allocate("float32", 1, name="own")
+            own[0] = ins[0][i]
+        ib.buffer_ptr(outs[0])[0] = own[0]
+
+    assert error(ValueError, lambda: build(late_buffer)) == (
+        "expected one of the buffers of the statements (a, copied), got own"
+    )
+
+    def late_name(ib, ins, outs):
+        with ib.if_scope(ins[0][0] > 0):
+            half = ib.let("half", ins[0][0] / 2)
+        with ib.else_scope():
+            ib.buffer_ptr(outs[0])[0] = half
+
+    assert error(ValueError, lambda: build(late_name)) == (
+        "expected variables of the loops and thread axes around (none), got half"
+    )
     assert error(ValueError, lambda: copied(lambda ib, ins, outs: ib.buffer_ptr(outs[0]).__setitem__(-1, 1.0))) == (
         "index 0 of copied: expected 0 to 7, got -1"
     )
