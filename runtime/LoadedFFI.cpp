@@ -11,7 +11,7 @@
 #include <cstring>
 
 extern "C" {
-TilewrightFFI tilewrightFFI = {nullptr, nullptr, nullptr};
+TilewrightFFI tilewrightFFI = {};
 
 /// Finds the functions in libtvm_ffi at `path`. Returns what went wrong, or null.
 const char *tilewrightOpenFFI(const char *path) {
@@ -23,7 +23,11 @@ const char *tilewrightOpenFFI(const char *path) {
     const char *name;
   } functions[] = {{&tilewrightFFI.raise, "TVMFFIErrorSetRaisedFromCStrParts"},
                    {&tilewrightFFI.getStream, "TVMFFIEnvGetStream"},
-                   {&tilewrightFFI.makeString, "TVMFFIStringFromByteArray"}};
+                   {&tilewrightFFI.makeString, "TVMFFIStringFromByteArray"},
+                   {&tilewrightFFI.allocateTensor, "TVMFFIEnvTensorAlloc"},
+                   {&tilewrightFFI.decRef, "TVMFFIObjectDecRef"},
+                   {&tilewrightFFI.findGlobal, "TVMFFIFunctionGetGlobal"},
+                   {&tilewrightFFI.callFunction, "TVMFFIFunctionCall"}};
   for (auto &function : functions) {
     void *found = dlsym(handle, function.name);
     if (!found)

@@ -34,6 +34,8 @@ private:
   LLVM::LLVMFuncOp createCall(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
                               FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp createSafeCall(ImplicitLocOpBuilder &builder, const Twine &name);
+  void createEntry(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
+                   LLVM::LLVMFuncOp call);
   void createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name, StringRef text);
   void createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments);
@@ -189,6 +191,32 @@ void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgra
   LLVM::ReturnOp::create(builder, status.getResult());
 }
 
+/// The function that tvm-ffi calls. One that is given the inputs alone allocates the outputs and returns them.
+void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
+                                   LLVM::LLVMFuncOp call) {
+  LLVM::LLVMFuncOp entry = createSafeCall(builder, "__tvm_ffi_" + program.name());
+  Value args = entry.getArgument(1), count = entry.getArgument(2), result = entry.getArgument(3);
+  storeNone(builder, result);
+  int64_t inputs = llvm::count_if(program.arguments, [](const HostArgument &argument) { return !argument.output; });
+  if (inputs != int64_t(program.arguments.size())) {
+    Block *before = builder.getInsertionBlock();
+    Block *allocating = builder.createBlock(&entry.getBody(), entry.getBody().end());
+    LLVM::LLVMFuncOp allocate = declare("tilewrightHostCallAllocating", i32(), {pointer(), pointer(), pointer(), pointer()});
+    Value callee = addressOf(builder, FlatSymbolRefAttr::get(call));
+    auto status = LLVM::CallOp::create(builder, allocate, ValueRange{addressOf(builder, signature), callee, args, result});
+    LLVM::ReturnOp::create(builder, status.getResult());
+    Block *plain = builder.createBlock(allocating);
+    builder.setInsertionPointToEnd(before);
+    Value all = LLVM::ConstantOp::create(builder, i32(), inputs);
+    Value some = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, count, all);
+    LLVM::CondBrOp::create(builder, some, plain, ValueRange(), allocating, ValueRange(), std::pair<uint32_t, uint32_t>(100, 1));
+    builder.setInsertionPointToStart(plain);
+  }
+  Value stream = LLVM::ZeroOp::create(builder, pointer());
+  auto status = LLVM::CallOp::create(builder, call, ValueRange{stream, args, count});
+  LLVM::ReturnOp::create(builder, status.getResult());
+}
+
 LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   FailureOr<HostProgram> program = HostProgram::of(function);
   if (failed(program))
@@ -212,11 +240,7 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   if (target == TargetKind::CUDA)
     createLoad(builder, *program, described);
 
-  LLVM::LLVMFuncOp safeCall = createSafeCall(builder, "__tvm_ffi_" + program->name());
-  storeNone(builder, safeCall.getArgument(3));
-  Value stream = LLVM::ZeroOp::create(builder, pointer());
-  auto status = LLVM::CallOp::create(builder, call, ValueRange{stream, safeCall.getArgument(1), safeCall.getArgument(2)});
-  LLVM::ReturnOp::create(builder, status.getResult());
+  createEntry(builder, *program, signature, call);
 
   if (!exported)
     return success();

@@ -10,7 +10,8 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
   let description = [{
     For each `llvm.func @f` of the host stage (docs/stages.md), known by its `tilewright.arguments`, this makes
 
-    - `i32 @__tvm_ffi_f(handle, args, count, result)`, tvm-ffi's safe call: any tvm-ffi user can call it;
+    - `i32 @__tvm_ffi_f(handle, args, count, result)`, tvm-ffi's safe call: any tvm-ffi user can call it. Given the inputs
+      alone, it allocates the outputs by the environment's allocator and returns them;
     - `i32 @f_call(stream, args, count)`, which it calls: with the environment's stream where `stream` is null, otherwise
       with the one that it points to;
     - `@__tvm_ffi__metadata_f` and `@__tvm_ffi__doc_f`, which give the signature as JSON and as text;

@@ -86,6 +86,13 @@ int32_t tilewrightHostCheck(const TilewrightSignature *signature, const Tilewrig
 /// Raises what tilewrightHostCheck says. Returns -1.
 int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count);
 
+/// The call of a function that is given its inputs alone: allocates the outputs by the environment's allocator, beside
+/// the first input, calls `call` with all arguments and returns the outputs: a tensor, or an array of them where there are
+/// several. An output's extents must be known from the inputs.
+int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
+                                     int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
+                                     const TilewrightAny *args, TilewrightAny *result);
+
 /// Returns a string from a function of tvm-ffi's ABI.
 int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result);
 
@@ -123,6 +130,10 @@ struct TilewrightFFI {
   void (*raise)(const char *kind, const char **parts, int32_t count);
   void *(*getStream)(int32_t deviceType, int32_t deviceId);
   int (*makeString)(const void *bytes, TilewrightAny *result);
+  int (*allocateTensor)(TilewrightDLTensor *prototype, void **tensor);
+  int (*decRef)(void *object);
+  int (*findGlobal)(const void *name, void **function);
+  int (*callFunction)(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
 };
 extern TilewrightFFI tilewrightFFI;
 }

@@ -98,14 +98,14 @@ class _FirstCall:
     def __init__(self, function: Function, program: Program) -> None:
         self._function, self._program = weakref.ref(function), program
 
-    def __call__(self, *arrays: object, **options: object) -> None:
+    def __call__(self, *arrays: object, **options: object) -> Any:
         from ..runtime.caller import make_caller
 
         caller = make_caller(self._program)
         function = self._function()
         if function is not None:
             function.__call__ = caller
-        caller(*arrays, **options)
+        return caller(*arrays, **options)
 
 
 class Function:
@@ -118,6 +118,8 @@ class Function:
     # A call goes straight to the builtin that stands here, without a Python frame between.
     __slots__ = {
         "__call__": """Runs the program on the arrays; on a GPU, on `stream` or else on the arrays' own current one.
+
+        Given the inputs alone, it allocates the outputs beside them, in the first one's library, and returns them.
 
         Raises
         ------
@@ -136,7 +138,7 @@ class Function:
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self._program: Program = make_program(lowering)
-        self.__call__: Callable[..., None] = _FirstCall(self, self._program)
+        self.__call__: Callable[..., Any] = _FirstCall(self, self._program)
 
     @property
     def name(self) -> str:

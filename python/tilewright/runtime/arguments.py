@@ -8,6 +8,7 @@ expected and what was given.
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -19,7 +20,7 @@ from ..ir import library
 from . import dlpack
 from .device import Device, DeviceKind, cpu, cuda
 from .ffi import TYPE_DLTENSOR, Any_
-from .ndarray import NDArray, is_row_major
+from .ndarray import NDArray, as_dtype, empty, is_row_major
 from .stream import Event, Stream, as_stream, stream_of_arrays
 
 if TYPE_CHECKING:
@@ -215,6 +216,52 @@ class Signature:
         if missing:
             raise TypeError(f"{self}: expected {len(names)} arguments, got none for {', '.join(missing)}")
         return tuple(found[name] for name in names) + tuple(arrays[len(names) :])
+
+    def with_outputs(self, inputs: Sequence[Any]) -> tuple[tuple[object, ...], tuple[object, ...]]:
+        """All arguments of a call that was given its inputs alone, and of them the outputs: new arrays of the library
+        that the first input is of.
+
+        >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
+        >>> arguments, outputs = add.with_outputs([np.zeros(4, "float32")])
+        >>> outputs[0] is arguments[1], outputs[0].shape
+        (True, (4,))
+        """
+        given = iter(inputs)
+        arrays = [None if argument.output else next(given) for argument in self.arguments]
+        extents: dict[str, int] = {}
+        for argument, array in zip(self.arguments, arrays):
+            for wanted, extent in zip(argument.shape, getattr(array, "shape", ())):
+                if isinstance(wanted, Symbol):
+                    extents.setdefault(wanted.name, int(extent))
+        for position, argument in enumerate(self.arguments):
+            if not argument.output:
+                continue
+            unknown = [str(each) for each in argument.shape if isinstance(each, Symbol) and each.name not in extents]
+            if unknown:
+                self._fail(TypeError, position, f"expected an array, for no input says what its extent {unknown[0]} is")
+            shape = tuple(each if isinstance(each, int) else extents[each.name] for each in argument.shape)
+            arrays[position] = self._allocate(inputs, shape, argument.dtype)
+        outputs = tuple(array for array, argument in zip(arrays, self.arguments) if argument.output)
+        return tuple(arrays), outputs
+
+    def _allocate(self, inputs: Sequence[Any], shape: tuple[int, ...], dtype: str) -> object:
+        """A new array of the library that the first input is of."""
+        first: Any = inputs[0] if inputs else None
+        if isinstance(first, np.ndarray):
+            return np.empty(shape, as_dtype(dtype))
+        if isinstance(first, NDArray):
+            return empty(shape, dtype, first.device)
+        library_name = type(first).__module__.partition(".")[0]
+        theirs = sys.modules.get(library_name)
+        if library_name == "torch" and theirs is not None:
+            return theirs.empty(shape, dtype=getattr(theirs, dtype), device=first.device)
+        if library_name == "cupy" and theirs is not None:
+            with first.device:
+                return theirs.empty(shape, dtype)
+        raise TypeError(
+            f"{self}: expected {len(self.arguments)} arguments, got {len(inputs)}: outputs are allocated beside arrays "
+            f"of NumPy, torch, CuPy and tw.nd, got {type(first).__name__} first"
+        )
 
     def stream(self, stream: object, device: Device) -> Stream:
         """The stream that a caller gave."""

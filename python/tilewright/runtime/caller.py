@@ -93,11 +93,17 @@ class _Slow:
     def attach(self, function: Callable[..., None]) -> None:
         self._function = weakref.ref(function)
 
-    def __call__(self, *arrays: object, stream: object = None, **named: object) -> None:
+    def __call__(self, *arrays: object, stream: object = None, **named: object) -> object:
+        signature, result = self._program.signature, None
         if named:
-            arrays = self._program.signature.arranged(arrays, named)
+            arrays = signature.arranged(arrays, named)
+        outputs = sum(argument.output for argument in signature.arguments)
+        if outputs and len(arrays) == len(signature.arguments) - outputs:
+            arrays, made = signature.with_outputs(arrays)
+            result = made[0] if len(made) == 1 else made
         self._program(*arrays, stream=stream)
         self.connect()
+        return result
 
     def connect(self) -> None:
         function = self._function() if self._function is not None else None
@@ -110,7 +116,7 @@ class _Slow:
         _set()(function, self._program.host.entry, len(outputs), signature.device_kind.value, outputs, names)
 
 
-def make_caller(program: Called) -> Callable[..., None]:
+def make_caller(program: Called) -> Callable[..., Any]:
     """A builtin function that calls the program. It keeps the program alive."""
     signature = program.signature
 

@@ -23,6 +23,7 @@ _CELL = 24  # of an object, after its header
 # What compiled host functions call (runtime/host/ABI.h).
 _RUN_TIME = (
     "tilewrightHostRefuse",
+    "tilewrightHostCallAllocating",
     "tilewrightHostReturnText",
     "tilewrightHostRunCuda",
     "tilewrightHostLoad",

@@ -5,6 +5,12 @@ extern "C" {
 void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, int32_t count);
 void *TVMFFIEnvGetStream(int32_t deviceType, int32_t deviceId);
 int TVMFFIStringFromByteArray(const void *bytes, TilewrightAny *result);
+int TVMFFIEnvTensorAlloc(TilewrightDLTensor *prototype, void **tensor);
+int TVMFFIObjectDecRef(void *object);
+int TVMFFIFunctionGetGlobal(const void *name, void **function);
+int TVMFFIFunctionCall(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
 
-TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray};
+TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray,
+                               TVMFFIEnvTensorAlloc,              TVMFFIObjectDecRef, TVMFFIFunctionGetGlobal,
+                               TVMFFIFunctionCall};
 }

@@ -88,8 +88,9 @@ def random_call(choose: random.Random, program: Program, pool: np.ndarray) -> li
     if choose.random() < 0.05:
         arrays[choose.randrange(3)] = choose.choice(JUNK)
     if choose.random() < 0.03:
-        del arrays[choose.randrange(3)]
-    if choose.random() < 0.02:
+        del arrays[choose.randrange(3)]  # two would be the inputs, and the output allocated
+        del arrays[choose.randrange(2)]
+    elif choose.random() < 0.02:
         arrays.append(choose.choice(arrays))
     return arrays
 

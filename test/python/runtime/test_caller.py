@@ -170,7 +170,14 @@ def test_the_default_stream_of_torch(fake, copy, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        (lambda: tensors(5)[:1], TypeError, f"{TEXT}: expected 2 arguments, got 1"),
+        (lambda: (), TypeError, f"{TEXT}: expected 2 arguments, got 0"),
+        (lambda: tensors(5) * 2, TypeError, f"{TEXT}: expected 2 arguments, got 4"),
+        (
+            lambda: tensors(5)[:1],
+            TypeError,
+            f"{TEXT}: expected 2 arguments, got 1: outputs are allocated beside arrays of NumPy, torch, CuPy and tw.nd, "
+            "got Tensor first",
+        ),
         (
             lambda: (tensors(5)[0], tensors(4)[1]),
             ValueError,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import threading
 import weakref
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ import pytest
 import tilewright as tw
 from tilewright import te
 from tilewright.errors import SimulationError
+from tilewright.runtime.dlpack import DLTensor
+from tilewright.runtime.ffi import libtvm_ffi
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
 
@@ -58,7 +62,7 @@ def strided(n: int) -> np.ndarray:
 
 A, B, C = arrays(3)
 REFUSED = [
-    ((A, B), TypeError, "expected 3 arguments, got 2"),
+    ((A,), TypeError, "expected 3 arguments, got 1"),
     ((A, B, C, C), TypeError, "expected 3 arguments, got 4"),
     ((), TypeError, "expected 3 arguments, got 0"),
     ((A, B.astype("int32"), C), TypeError, "argument 1 (B): expected dtype float32, got int32"),
@@ -188,3 +192,140 @@ def test_many_threads(add: tw.Function) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+# ---------------------------------------------------------------------------- outputs that the function allocates
+
+
+class ManagedTensor(ctypes.Structure):
+    """DLManagedTensorVersioned of dlpack.h."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p), ("flags", ctypes.c_uint64), ("tensor", DLTensor),
+    )  # fmt: skip
+
+
+ALLOCATOR = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p
+)
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Allocator:
+    """An allocator of tensors for tvm-ffi's environment, which counts what is alive."""
+
+    def __init__(self) -> None:
+        self.alive: dict[int, object] = {}
+        self.asked: list[tuple[int, ...]] = []
+        self.allocate, self.deleter = ALLOCATOR(self._allocate), DELETER(self._free)
+
+    def _free(self, managed: int) -> None:
+        del self.alive[managed]
+
+    def _allocate(self, prototype, out, _context, _set_error) -> int:
+        wanted = prototype[0]
+        shape = tuple(wanted.shape[: wanted.ndim])
+        memory = np.full((int(np.prod(shape)) * wanted.bits // 8 + 64,), 0xEE, "uint8")
+        start = memory.ctypes.data + -memory.ctypes.data % 64
+        extents = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        strides = (ctypes.c_int64 * max(len(shape), 1))(*(int(np.prod(shape[i + 1 :])) for i in range(len(shape))))
+        tensor = DLTensor(
+            start, wanted.device_type, wanted.device_id, len(shape), wanted.code, wanted.bits, 1, extents, strides, 0
+        )
+        managed = ManagedTensor(1, 0, None, ctypes.cast(self.deleter, ctypes.c_void_p).value, 0, tensor)
+        self.alive[ctypes.addressof(managed)] = managed, memory, extents, strides
+        self.asked.append(shape)
+        out[0] = ctypes.addressof(managed)
+        return 0
+
+
+@pytest.fixture
+def allocator() -> Iterator[Allocator]:
+    made = Allocator()
+    set_ = libtvm_ffi().TVMFFIEnvSetDLPackManagedTensorAllocator
+    set_.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    before = ctypes.c_void_p()
+    assert set_(ctypes.cast(made.allocate, ctypes.c_void_p), 0, ctypes.byref(before)) == 0
+    yield made
+    set_(before, 0, None)
+
+
+def two_outputs() -> tw.Function:
+    n = te.var("n")
+    a = te.placeholder((n, 4), name="A")
+    b = te.compute((n, 4), lambda i, j: a[i, j] * 2, name="B")
+    c = te.compute((4,), lambda i: a[0, i].astype("int32"), name="C")
+    return tw.build(te.create_schedule([b.op, c.op]), [b, a, c], "cpu", name="both")
+
+
+def test_outputs_that_are_not_given_are_returned(add: tw.Function, allocator: Allocator) -> None:
+    a, b, _ = arrays(5)
+    result = add.ffi(a, b)
+    np.testing.assert_array_equal(np.from_dlpack(result), 3 * a)
+    assert allocator.asked == [(5, 4)]
+    del result
+    gc.collect()
+    assert not allocator.alive
+    for _ in range(3):
+        np.testing.assert_array_equal(add(a, b), 3 * a)
+    assert type(add(tw.nd.array(a), tw.nd.array(b))) is tw.nd.NDArray
+
+
+def test_several_outputs(allocator: Allocator) -> None:
+    both = two_outputs()
+    a = arrays(5)[0]
+    b, c = both.ffi(a)
+    np.testing.assert_array_equal(np.from_dlpack(b), 2 * a)
+    np.testing.assert_array_equal(np.from_dlpack(c), a[0].astype("int32"))
+    b, c = both(a)
+    np.testing.assert_array_equal(b, 2 * a)
+    np.testing.assert_array_equal(c, a[0].astype("int32"))
+
+
+def test_calls_for_outputs_that_are_refused(allocator: Allocator) -> None:
+    add, (a, b, _) = FROM_CPU(), arrays(3)
+    for given, kind, message in (
+        (
+            (a, b[:2]),
+            ValueError,
+            "argument 1 (B): expected extent n = 3, as in dimension 0 of A, in dimension 0, got shape (2, 4)",
+        ),
+        ((a, b.astype("int32")), TypeError, "argument 1 (B): expected dtype float32, got int32"),
+    ):
+        for call in (add, add.ffi):
+            with pytest.raises(kind) as caught:
+                call(*given)
+            assert str(caught.value) == f"{TEXT}: {message}"
+    with pytest.raises(TypeError) as caught:
+        add.ffi(None, b)
+    assert str(caught.value) == f"{TEXT}: argument 0 (A): expected a tensor, got None"
+    with pytest.raises(TypeError) as caught:
+        add(None, b)
+    assert str(caught.value) == (
+        f"{TEXT}: expected 3 arguments, got 2: outputs are allocated beside arrays of NumPy, torch, CuPy and tw.nd, "
+        "got NoneType first"
+    )
+    both = two_outputs()
+    with pytest.raises(ValueError) as caught:
+        both.ffi(a[:, :3].copy())
+    assert str(caught.value) == (
+        "both(B: float32[n, 4], A: float32[n, 4], C: int32[4]): argument 1 (A): expected extent 4 in dimension 1, "
+        "got shape (3, 3)"
+    )
+    assert not allocator.alive and not allocator.asked
+
+
+def test_an_output_whose_extent_no_input_has(allocator: Allocator) -> None:
+    m = te.var("m")
+    a = te.placeholder((4,), name="A")
+    b = te.compute((m, 4), lambda i, j: a[j], name="B")
+    spread = tw.build(te.create_schedule(b.op), [a, b], "cpu", name="spread")
+    for call in (spread, spread.ffi):
+        with pytest.raises(TypeError) as caught:
+            call(np.zeros(4, "float32"))
+        assert str(caught.value) == (
+            "spread(A: float32[4], B: float32[m, 4]): argument 1 (B): expected an array, for no input says what its "
+            "extent m is"
+        )
+    assert not allocator.alive
