@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import resource
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tilewright import nd
+import tilewright as tw
+from tilewright import nd, te
 from tilewright.errors import DriverError, LaunchError
 from tilewright.host import HostProgram
 from tilewright.ir import context
@@ -407,6 +412,109 @@ def torch_tensors() -> str:
             errors.append(str(error).split(": ", 1)[1].rpartition("argument 0 (A): ")[2])
     assert len(errors) == 4, errors
     return "; ".join(errors)
+
+
+def built(name: str = "scaled") -> tw.Function:
+    """B = 2 A + 1 in two kernels with a temporary, by the whole stack."""
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    t = te.compute((n,), lambda i: a[i] * 2, name="T")
+    b = te.compute((n,), lambda i: t[i] + 1, name="B")
+    s = te.create_schedule(b.op)
+    for stage in (t, b):
+        outer, inner = s[stage].split(stage.op.axis[0], 128)
+        s[stage].bind(outer, te.thread_axis("blockIdx.x"))
+        s[stage].bind(inner, te.thread_axis("threadIdx.x"))
+    return tw.build(s, [a, b], "cuda", name=name)
+
+
+@check
+def builtin_calls() -> str:
+    """Calls by the builtin: torch's tensors and streams, graphs, threads, memory that stays as it is."""
+    if importlib.util.find_spec("torch") is None:
+        return "skipped: torch is not installed"
+    import torch
+
+    f, n = built(), 100003
+    a, b = torch.randn(n, device="cuda"), torch.zeros(n, device="cuda")
+    for call in (f, f.ffi):
+        b.zero_()
+        call(a, b)
+        assert torch.equal(b, 2 * a + 1)
+        assert torch.equal(call(a), 2 * a + 1)
+        call(torch.nn.Parameter(a.clone()), b)
+    f(B=b, A=a)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        big = torch.randn(1 << 26, device="cuda")
+        for _ in range(8):
+            big = big * 1.0001
+        late, out = big[:n].contiguous(), torch.empty(n, device="cuda")
+        f(late, out)
+        assert torch.equal(out, 2 * late + 1), "the launch did not follow torch's current stream"
+    f(a, b, stream=side)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        f(a, b)
+    a.fill_(3)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert bool((b == 7).all())
+
+    failures: list[BaseException] = []
+
+    def work(value: float) -> None:
+        try:
+            mine, result = torch.full((1000,), value, device="cuda"), torch.empty(1000, device="cuda")
+            for _ in range(1000):
+                f(mine, result)
+            assert bool((result == 2 * value + 1).all())
+        except BaseException as error:  # noqa: BLE001 - told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(float(i),)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    free = torch.cuda.mem_get_info()[0]
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(200_000):
+        f(a, b)
+    torch.cuda.synchronize()
+    assert torch.cuda.mem_get_info()[0] == free, "memory of the GPU went"
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - resident
+    assert grown < 4096, f"{grown} KiB of memory went"
+    told = ""
+    try:
+        f(a.cpu(), b)
+    except ValueError as error:
+        told = str(error)
+    assert told.endswith("argument 0 (A): expected an array on cuda, got one on cpu"), told
+    return "200000 calls in flat memory"
+
+
+@check
+def exported_library() -> str:
+    """A library for two architectures, loaded in a process of its own without this project."""
+    if importlib.util.find_spec("torch") is None:
+        return "skipped: torch is not installed"
+    code = (
+        "import sys, torch, tvm_ffi\n"
+        "module = tvm_ffi.load_module(sys.argv[1])\n"
+        "module.scaled_load(0)\n"
+        "a, b = torch.randn(1000, device='cuda'), torch.zeros(1000, device='cuda')\n"
+        "module.scaled(a, b)\n"
+        "assert torch.equal(b, 2 * a + 1) and torch.equal(module.scaled(a), b)\n"
+        "assert not [name for name in sys.modules if name.startswith('tilewright')]\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        built().export_library(f"{folder}/scaled.so", architectures=["sm_80", "sm_90a"])
+        subprocess.run([sys.executable, "-c", code, f"{folder}/scaled.so"], check=True)
+        return f"{Path(folder, 'scaled.so').stat().st_size} bytes"
 
 
 @check

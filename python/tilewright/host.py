@@ -222,11 +222,6 @@ class HostProgram:
             self._engine = engine
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether there is machine code already; what needs it makes it otherwise."""
-        return self._engine is not None
-
-    @property
     def engine(self) -> ExecutionEngine:
         """What the compiled functions live in."""
         if self._engine is None:

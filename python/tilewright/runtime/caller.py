@@ -1,13 +1,12 @@
 """Calls from Python that cost little beside the launch: built functions as builtins of the interpreter.
 
 The builtin (runtime/PythonCall.cpp) takes torch's tensors by DLPack's exchange API and NumPy's arrays by the buffer
-protocol. It hands everything else, and the first call, to the program's own `__call__`.
+protocol. It hands everything else to the program's own `__call__`.
 """
 
 from __future__ import annotations
 
 import ctypes
-import weakref
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -81,17 +80,12 @@ def _set() -> Any:
 
 
 class _Slow:
-    """The program's own call; once it is compiled, the builtin learns what to call instead."""
+    """The call of what the builtin cannot read itself."""
 
-    __slots__ = ("_function", "_program")
+    __slots__ = ("_program",)
 
     def __init__(self, program: Called) -> None:
         self._program = program
-        # Not the builtin itself, which holds this.
-        self._function: weakref.ref[Any] | None = None
-
-    def attach(self, function: Callable[..., None]) -> None:
-        self._function = weakref.ref(function)
 
     def __call__(self, *arrays: object, stream: object = None, **named: object) -> object:
         signature, result = self._program.signature, None
@@ -102,18 +96,7 @@ class _Slow:
             arrays, made = signature.with_outputs(arrays)
             result = made[0] if len(made) == 1 else made
         self._program(*arrays, stream=stream)
-        self.connect()
         return result
-
-    def connect(self) -> None:
-        function = self._function() if self._function is not None else None
-        if function is None:
-            return
-        self._function = None
-        signature = self._program.signature
-        outputs = bytes(argument.output for argument in signature.arguments)
-        names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)
-        _set()(function, self._program.host.entry, len(outputs), signature.device_kind.value, outputs, names)
 
 
 def make_caller(program: Called) -> Callable[..., Any]:
@@ -124,13 +107,14 @@ def make_caller(program: Called) -> Callable[..., Any]:
         _, index = array.__dlpack_device__()
         return signature.stream(stream, cuda(int(index))).handle
 
-    slow = _Slow(program)
     on_gpu = signature.device_kind is DeviceKind.CUDA
     text = f"{signature}\n\n{'On the current stream, or stream=.' if on_gpu else ''}"
     function = _new()(
-        ctypes.addressof(_interpreter()), signature.name.encode(), text.encode(), slow, stream_handle, raise_error
-    )
-    slow.attach(function)
-    if program.host.is_compiled:
-        slow.connect()
+        ctypes.addressof(_interpreter()), signature.name.encode(), text.encode(), _Slow(program), stream_handle,
+        raise_error,
+    )  # fmt: skip
+    outputs = bytes(argument.output for argument in signature.arguments)
+    names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)
+    # Compiled here: were the first call another's, it would take other arrays than the rest.
+    _set()(function, program.host.entry, len(outputs), signature.device_kind.value, outputs, names)
     return function
