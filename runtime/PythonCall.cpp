@@ -11,12 +11,6 @@
 namespace {
 
 // What Python.h, object.h and dlpack.h declare; their layouts are part of stable ABIs.
-struct MethodDefinition {
-  const char *name;
-  void *(*function)(void *self, void *const *args, ptrdiff_t count, void *names);
-  int flags;
-  const char *documentation;
-};
 constexpr int fastCallWithKeywords = 0x80 | 0x02;
 
 struct BufferView {
@@ -110,8 +104,14 @@ bool findStream(int32_t device, void *&stream) {
 } // namespace
 
 struct TilewrightCaller {
+  /// PyMethodDef.
+  struct {
+    const char *name;
+    void *(*function)(void *self, void *const *args, ptrdiff_t count, void *names);
+    int flags;
+    const char *documentation;
+  } definition;
   std::string name, documentation;
-  MethodDefinition definition;
   void *slow, *streamHandle, *raise;
   int32_t count = 0, device = 0;
   uint8_t outputs[maxArguments] = {};

@@ -77,9 +77,11 @@ struct TilewrightProgram {
 /// What a check found: nothing, or the kind of the error.
 enum : int32_t { TilewrightFits = 0, TilewrightTypeError = 1, TilewrightValueError = 2 };
 
-/// Checks arguments in order and writes the first refusal to `message`. A partial check takes the first `count` of them
-/// alone. `readOnly` (null: none) has a byte for each argument. All rules and texts of the checks are here; what is
-/// compiled into a function only decides whether to ask.
+/// What a check is about: a whole call, the first `count` arguments of one, or those that are no outputs.
+enum : int32_t { TilewrightWhole = 0, TilewrightFirst = 1, TilewrightInputs = 2 };
+
+/// Checks arguments in order and writes the first refusal to `message`. `readOnly` (null: none) has a byte for each
+/// argument. All rules and texts of the checks are here; what is compiled into a function only decides whether to ask.
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity);
 

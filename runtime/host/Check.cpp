@@ -4,10 +4,10 @@
 // fits, and come here when it does not; Python's Signature comes here for arrays that it has read itself.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/host/ABI.h"
+#include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
-using tilewright::host::Text;
+using namespace tilewright::host;
 
 namespace {
 
@@ -112,16 +112,6 @@ const char *nameOfType(int32_t type) {
   return "an object that is no tensor";
 }
 
-const TilewrightDLTensor *tensorOf(const TilewrightAny &any) {
-  if (!any.pointer)
-    return nullptr;
-  if (any.type == TilewrightTypeDLTensor)
-    return static_cast<const TilewrightDLTensor *>(any.pointer);
-  if (any.type == TilewrightTypeTensor)
-    return reinterpret_cast<const TilewrightDLTensor *>(static_cast<const char *>(any.pointer) + TilewrightTensorOffset);
-  return nullptr;
-}
-
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
 
 /// The device as a check compares it.
@@ -154,8 +144,6 @@ bool isRowMajor(const TilewrightDLTensor &tensor) {
 }
 
 uint64_t addressOf(const TilewrightDLTensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) + tensor.byteOffset; }
-
-bool sameText(const char *a, const char *b) { return a == b || std::strcmp(a, b) == 0; }
 
 /// One call that is checked.
 struct Check {
@@ -310,13 +298,16 @@ int32_t Check::checkOverlap(int32_t count) {
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity) {
   Check check{*signature, args, readOnly, Text(message, capacity)};
-  if (!partial && count != signature->argumentCount) {
+  if (partial == TilewrightWhole && count != signature->argumentCount) {
     check.text << signature->text << ": expected " << signature->argumentCount << " arguments, got " << count;
     return TilewrightTypeError;
   }
-  for (int32_t position = 0; position < count; ++position)
+  for (int32_t position = 0; position < count; ++position) {
+    if (partial == TilewrightInputs && signature->arguments[position].output)
+      continue;
     if (int32_t found = check.checkArgument(position))
       return found;
+  }
   return partial ? +TilewrightFits : check.checkOverlap(count);
 }
 
@@ -332,115 +323,6 @@ int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const Tilewri
                                                       : "RuntimeError",
                       parts, 1);
   return -1;
-}
-
-namespace {
-
-int32_t raiseCheck(int32_t found, const char *message) {
-  const char *parts[] = {message};
-  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
-  return -1;
-}
-
-/// The extent of that name in the inputs, or -1.
-int64_t extentOf(const TilewrightSignature &signature, const TilewrightAny *args, const char *symbol) {
-  for (int32_t i = 0; i < signature.argumentCount; ++i)
-    for (int32_t dim = 0; !signature.arguments[i].output && dim < signature.arguments[i].rank; ++dim) {
-      const TilewrightExtent &extent = signature.arguments[i].extents[dim];
-      if (extent.number < 0 && sameText(extent.symbol, symbol))
-        return tensorOf(args[i])->shape[dim];
-    }
-  return -1;
-}
-
-/// Several outputs are returned as an ffi.Array.
-int32_t returnArray(const TilewrightAny *outputs, int32_t count, TilewrightAny *result) {
-  static constexpr char name[] = "ffi.Array";
-  struct {
-    const char *data;
-    size_t size;
-  } bytes = {name, sizeof(name) - 1};
-  void *make = nullptr;
-  if (tilewrightFFI.findGlobal(&bytes, &make))
-    return -1;
-  int32_t failed = tilewrightFFI.callFunction(make, outputs, count, result);
-  tilewrightFFI.decRef(make);
-  return failed;
-}
-
-constexpr int32_t maxArguments = 64, maxRank = 16;
-
-} // namespace
-
-int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
-                                     int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
-                                     const TilewrightAny *args, TilewrightAny *result) {
-  char message[4096];
-  TilewrightAny all[maxArguments] = {}, outputs[maxArguments] = {};
-  Check check{*signature, all, nullptr, Text(message, sizeof(message))};
-  int32_t count = signature->argumentCount, numOutputs = 0;
-  TilewrightDLTensor prototype = {};
-  prototype.deviceType = signature->device;
-  bool fits = count <= maxArguments;
-  for (int32_t i = 0; fits && i < count; ++i) {
-    fits = signature->arguments[i].rank <= maxRank;
-    if (!signature->arguments[i].output)
-      all[i] = *args++;
-  }
-  if (!fits) {
-    check.text << signature->text << ": expected " << count << " arguments, for there are too many to allocate some";
-    return raiseCheck(TilewrightTypeError, message);
-  }
-  for (int32_t i = count; i-- > 0;)
-    if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
-      prototype.deviceType = tensor->deviceType;
-      prototype.deviceId = tensor->deviceId;
-    }
-  for (int32_t i = 0; i < count; ++i)
-    if (!signature->arguments[i].output)
-      if (int32_t found = check.checkArgument(i))
-        return raiseCheck(found, message);
-
-  int32_t failed = 0;
-  for (int32_t i = 0; !failed && i < count; ++i) {
-    const TilewrightArgument &argument = signature->arguments[i];
-    if (!argument.output)
-      continue;
-    int64_t shape[maxRank], strides[maxRank], stride = 1;
-    for (int32_t dim = argument.rank; !failed && dim-- > 0;) {
-      const TilewrightExtent &extent = argument.extents[dim];
-      shape[dim] = extent.number >= 0 ? extent.number : extentOf(*signature, all, extent.symbol);
-      strides[dim] = stride;
-      stride *= shape[dim];
-      if (shape[dim] < 0) {
-        check.begin(i) << "expected an array, for no input says what its extent " << extent.symbol << " is";
-        failed = raiseCheck(TilewrightTypeError, message);
-      }
-    }
-    prototype.ndim = argument.rank;
-    prototype.code = argument.dtype & 0xff;
-    prototype.bits = argument.dtype >> 8 & 0xff;
-    prototype.lanes = 1;
-    prototype.shape = shape;
-    prototype.strides = strides;
-    if (!failed)
-      failed = tilewrightFFI.allocateTensor(&prototype, &all[i].pointer);
-    if (failed)
-      break;
-    all[i].type = TilewrightTypeTensor;
-    outputs[numOutputs++] = all[i];
-  }
-  if (!failed)
-    failed = call(nullptr, all, count);
-  if (!failed && numOutputs == 1) {
-    *result = outputs[0];
-    return 0;
-  }
-  if (!failed)
-    failed = returnArray(outputs, numOutputs, result);
-  for (int32_t i = 0; i < numOutputs; ++i)
-    tilewrightFFI.decRef(outputs[i].pointer);
-  return failed;
 }
 
 int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result) {

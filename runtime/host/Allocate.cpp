@@ -1,0 +1,112 @@
+//===- Allocate.cpp - calls that are given their inputs alone -------------===//
+#include "runtime/host/Tensor.h"
+#include "runtime/host/Text.h"
+
+using namespace tilewright::host;
+
+namespace {
+
+int32_t raiseCheck(int32_t found, const char *message) {
+  const char *parts[] = {message};
+  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
+  return -1;
+}
+
+/// The extent of that name in the inputs, or -1.
+int64_t extentOf(const TilewrightSignature &signature, const TilewrightAny *args, const char *symbol) {
+  for (int32_t i = 0; i < signature.argumentCount; ++i)
+    for (int32_t dim = 0; !signature.arguments[i].output && dim < signature.arguments[i].rank; ++dim) {
+      const TilewrightExtent &extent = signature.arguments[i].extents[dim];
+      if (extent.number < 0 && sameText(extent.symbol, symbol))
+        return tensorOf(args[i])->shape[dim];
+    }
+  return -1;
+}
+
+/// Several outputs are returned as an ffi.Array.
+int32_t returnArray(const TilewrightAny *outputs, int32_t count, TilewrightAny *result) {
+  static constexpr char name[] = "ffi.Array";
+  struct {
+    const char *data;
+    size_t size;
+  } bytes = {name, sizeof(name) - 1};
+  void *make = nullptr;
+  if (tilewrightFFI.findGlobal(&bytes, &make))
+    return -1;
+  int32_t failed = tilewrightFFI.callFunction(make, outputs, count, result);
+  tilewrightFFI.decRef(make);
+  return failed;
+}
+
+constexpr int32_t mostArguments = 64, mostRank = 16;
+
+} // namespace
+
+int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
+                                     int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
+                                     const TilewrightAny *args, TilewrightAny *result) {
+  char message[4096];
+  TilewrightAny all[mostArguments] = {}, outputs[mostArguments] = {};
+  Text text(message, sizeof(message));
+  int32_t count = signature->argumentCount, numOutputs = 0;
+  TilewrightDLTensor prototype = {};
+  prototype.deviceType = signature->device;
+  bool fits = count <= mostArguments;
+  for (int32_t i = 0; fits && i < count; ++i) {
+    fits = signature->arguments[i].rank <= mostRank;
+    if (!signature->arguments[i].output)
+      all[i] = *args++;
+  }
+  if (!fits) {
+    text << signature->text << ": expected " << count << " arguments, for there are too many to allocate some";
+    return raiseCheck(TilewrightTypeError, message);
+  }
+  for (int32_t i = count; i-- > 0;)
+    if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
+      prototype.deviceType = tensor->deviceType;
+      prototype.deviceId = tensor->deviceId;
+    }
+  if (int32_t found = tilewrightHostCheck(signature, all, count, nullptr, TilewrightInputs, message, sizeof(message)))
+    return raiseCheck(found, message);
+
+  int32_t failed = 0;
+  for (int32_t i = 0; !failed && i < count; ++i) {
+    const TilewrightArgument &argument = signature->arguments[i];
+    if (!argument.output)
+      continue;
+    int64_t shape[mostRank], strides[mostRank], stride = 1;
+    for (int32_t dim = argument.rank; !failed && dim-- > 0;) {
+      const TilewrightExtent &extent = argument.extents[dim];
+      shape[dim] = extent.number >= 0 ? extent.number : extentOf(*signature, all, extent.symbol);
+      strides[dim] = stride;
+      stride *= shape[dim];
+      if (shape[dim] < 0) {
+        text << signature->text << ": argument " << i << " (" << argument.name << "): expected an array, for no input says what its extent " << extent.symbol << " is";
+        failed = raiseCheck(TilewrightTypeError, message);
+      }
+    }
+    prototype.ndim = argument.rank;
+    prototype.code = argument.dtype & 0xff;
+    prototype.bits = argument.dtype >> 8 & 0xff;
+    prototype.lanes = 1;
+    prototype.shape = shape;
+    prototype.strides = strides;
+    if (!failed)
+      failed = tilewrightFFI.allocateTensor(&prototype, &all[i].pointer);
+    if (failed)
+      break;
+    all[i].type = TilewrightTypeTensor;
+    outputs[numOutputs++] = all[i];
+  }
+  if (!failed)
+    failed = call(nullptr, all, count);
+  if (!failed && numOutputs == 1) {
+    *result = outputs[0];
+    return 0;
+  }
+  if (!failed)
+    failed = returnArray(outputs, numOutputs, result);
+  for (int32_t i = 0; i < numOutputs; ++i)
+    tilewrightFFI.decRef(outputs[i].pointer);
+  return failed;
+}
