@@ -121,5 +121,8 @@ def raise_error() -> NoReturn:
     failure: Any = library().tilewrightHostTakeFailure()
     if kind == "RuntimeError" and failure and failure.contents.call is not None:
         found = failure.contents
-        raise DriverError(found.call.decode(), found.code, found.name.decode(), found.detail.decode(errors="replace"))
+        error = DriverError(found.call.decode(), found.code, found.name.decode(), found.detail.decode(errors="replace"))
+        # A failure that tvm-ffi has raised is still there when something else fails later.
+        if str(error) == message:
+            raise error
     raise _KINDS.get(kind, LaunchError)(message)

@@ -18,6 +18,7 @@ from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cpu, cuda
 from tilewright.runtime.caller import make_caller
 from tilewright.runtime.dlpack import DLTensor, dtype_code, export_capsule
+from tilewright.runtime.ffi import libtvm_ffi, raise_error
 
 SOURCE = """
 module attributes {gpu.container_module} {
@@ -260,6 +261,21 @@ def test_a_driver_error_has_its_class(fake, copy) -> None:
     assert (caught.value.call, caught.value.code, caught.value.name) == (
         "cuLaunchKernelEx", 700, "CUDA_ERROR_ILLEGAL_ADDRESS",
     )  # fmt: skip
+
+
+def test_an_error_is_not_taken_for_an_earlier_one(fake) -> None:
+    """A failure that went out by tvm-ffi says nothing of the next one."""
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+    double = built()
+    fake.launch_result = fake.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    given = [tvm_ffi.from_dlpack(Exported(np.zeros(64, "float32"), (2, 0))) for _ in range(2)]
+    with pytest.raises(RuntimeError, match="^cuLaunchKernelEx failed with CUDA_ERROR_ILLEGAL_ADDRESS"):
+        double.ffi(*given)
+    fake.launch_result = fake.CUresult.CUDA_SUCCESS
+    libtvm_ffi().TVMFFIErrorSetRaisedFromCStr(b"RuntimeError", b"something else")
+    with pytest.raises(LaunchError, match="^something else$") as caught:
+        raise_error()
+    assert type(caught.value) is LaunchError
 
 
 def test_no_reference_is_kept_or_lost(fake, copy) -> None:
