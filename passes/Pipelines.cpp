@@ -38,6 +38,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addPass(createMapLoopsToGPU());
   pm.addNestedPass<func::FuncOp>(createPipelineLoops());
+  pm.addNestedPass<func::FuncOp>(createDistributeFragments({options.arch}));
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
   pm.addNestedPass<func::FuncOp>(createConvertCopiesToAsync({options.arch}));
   // Not before map-loops-to-gpu: a loop of one iteration goes when simplified, and with it what it is bound to.

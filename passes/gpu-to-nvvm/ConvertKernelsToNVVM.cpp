@@ -2,6 +2,7 @@
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
@@ -14,6 +15,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -172,7 +174,9 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     patterns.add<ConvertPrefetch>(converter, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
+    populateMatrixPatterns(converter, patterns, /*benefit=*/2);
     populateTileMemoryPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);

@@ -6,6 +6,7 @@
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "runtime/sim/ABI.h"
 
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -201,6 +202,14 @@ private:
   LogicalResult convertShuffle(gpu::ShuffleOp op);
   LogicalResult convertMemory(Operation *op);
 
+  /// Local memory at the top of the function.
+  Value createSlot(int64_t bytes) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(prologueEnd);
+    privateBytes += bytes;
+    return LLVM::AllocaOp::create(builder, function.getLoc(), pointer, builder.getI8Type(), constant(bytes), /*alignment=*/16);
+  }
+
   void replaceIndex(Operation *op, Value value) {
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
@@ -264,6 +273,10 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     op->erase();
   } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
     return convertShuffle(shuffle);
+  } else if (isa<nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op)) {
+    synchronizes = 1;
+    FailureOr<vector::LoadOp> load = sim::convertMatrixOp(op, state, [&](int64_t bytes) { return createSlot(bytes); });
+    return failed(load) || !*load ? LogicalResult(load) : convertMemory(*load);
   } else if (isa<gpu::ReturnOp>(op)) {
     sim::callRuntime(builder, loc, sim::endFunction, {}, {state, sim::createSite(builder, loc, "end")});
     func::ReturnOp::create(builder, loc);

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_GPU_TO_SIM_SIMSUPPORT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -36,6 +37,11 @@ mlir::func::CallOp callRuntime(mlir::OpBuilder &builder, mlir::Location location
 
 /// A pointer to a new site: a constant that holds a name and the source line of `location`.
 mlir::Value createSite(mlir::OpBuilder &builder, mlir::Location location, llvm::StringRef name);
+
+/// Puts a call of the run time in the place of an `nvgpu.ldmatrix` or `nvgpu.mma.sync`. Returns what the thread itself
+/// loads, if anything. `createSlot` makes so many bytes of local memory.
+mlir::FailureOr<mlir::vector::LoadOp> convertMatrixOp(mlir::Operation *op, mlir::Value state,
+                                                      llvm::function_ref<mlir::Value(int64_t)> createSlot);
 
 } // namespace tilewright::sim
 

@@ -153,6 +153,9 @@ static std::optional<std::pair<OperandRange, int64_t>> getIndices(Operation *op)
     return std::pair(store.getIndices(), minor(store.getVectorType()));
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op))
     return std::pair(copy.getDstIndices(), copy.getDstElements().getSExtValue());
+  // A row of a matrix.
+  if (auto matrix = dyn_cast<nvgpu::LdMatrixOp>(op))
+    return std::pair(matrix.getIndices(), 16 / getElementBytes(matrix.getSrcMemref().getType().getElementType()));
   return std::nullopt;
 }
 
@@ -323,7 +326,8 @@ bool SharedAccess::isBySameThread(const SharedAccess &other) const {
   unsigned open = getOpenThreads(other);
   if (!open)
     return true;
-  if (!hasIndices || !other.hasIndices)
+  // What a lane reads of a matrix is in the rows of others.
+  if (!hasIndices || !other.hasIndices || isa<nvgpu::LdMatrixOp>(op) || isa<nvgpu::LdMatrixOp>(other.op))
     return false;
   if (buffer != other.buffer) {
     // Elements of one size that share a byte are at one address.

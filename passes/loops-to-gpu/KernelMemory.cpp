@@ -2,6 +2,7 @@
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/AddressSpaces.h"
 
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -25,6 +26,9 @@ SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
   // Has an effect, but none on memory that the kernel sees.
   if (isa<gpu::PrintfOp, memref::PrefetchOp>(op))
     return accesses;
+  // Upstream also says that it reads memory that is not known.
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op))
+    return {{load.getSrcMemref(), /*isWrite=*/false}};
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface) {
     if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !op->hasTrait<OpTrait::IsTerminator>())
@@ -158,7 +162,7 @@ void ThreadDependence::visit(Operation *op) {
     }
     // What an atomic update returns depends on who came first, and what a warp op returns on the lane.
     if (op->getNumResults() != 0 &&
-        (accesses.size() > 1 || isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op)))
+        (accesses.size() > 1 || isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp, nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op)))
       threads = op->hasAttr(kUniformAttr) ? of(op->getOperand(0)) & ~1u : kAll;
   }
   for (Value result : op->getResults())

@@ -92,6 +92,44 @@ def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
                            "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect"];
 }
 
+def DistributeFragments : Pass<"distribute-fragments", "mlir::func::FuncOp"> {
+  let summary = "Tiles that matrix instructions compute lie in the registers of a warp's lanes";
+  let description = [{
+    Loops with `schedule.instruction` multiply one tile of matrices. All lanes of a warp, along threadIdx.x, do it together:
+    each keeps the elements of private buffers that the instruction takes from it. Other loops on these buffers run in each
+    lane over its own elements, and copies from shared memory become `nvgpu.ldmatrix` where 16 bytes of a row lie together.
+
+    ```mlir
+    %c = memref.alloca() : memref<64x32xf32, #gpu.address_space<private>>
+    ...
+    scf.for %i = %c0 to %c64 step %c1 {
+      scf.for %j = %c0 to %c32 step %c1 {
+        %x = memref.load %c[%i, %j]
+        memref.store %x, %C[%i, %j]
+      }
+    }
+    ```
+    becomes
+    ```mlir
+    %c = memref.alloca() : memref<4x4x4xf32, #gpu.address_space<private>>
+    ...
+    scf.for %i = %c0 to %c8 step %c1 {
+      scf.for %j = %c0 to %c4 step %c1 {
+        scf.for %e = %c0 to %c2 step %c1 {
+          %row = affine.apply affine_map<(i, lane) -> (i * 8 + lane floordiv 4)>(%i, %lane)
+          %col = affine.apply affine_map<(j, lane, e) -> (j * 8 + (lane mod 4) * 2 + e)>(%j, %lane, %e)
+          %x = memref.load %c[%i floordiv 2, %j, %i mod 2 * 2 + %e]
+          memref.store %x, %C[%row, %col]
+        } {schedule.vectorize}
+      } {schedule.unroll}
+    } {schedule.unroll}
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::nvgpu::NVGPUDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
 def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::FuncOp"> {
   let summary = "Loops marked to be vectorized become vector code";
   let description = [{

@@ -33,6 +33,8 @@ _RUNTIME = (
     "tw_sim_barrier",
     "tw_sim_end",
     "tw_sim_shuffle",
+    "tw_sim_load_matrices",
+    "tw_sim_multiply",
     "tw_sim_load_global",
     "tw_sim_store_global",
     "tw_sim_load_shared",

@@ -45,6 +45,9 @@ enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 
 /// Modes of a shuffle, numbered as gpu::ShuffleMode is.
 enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
+/// The types of the factors and sums of a product of matrices.
+enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32 };
+
 // `places` of a report is the index and the extent of each dimension, in order.
 //
 // The functions that compiled code calls. A site is two strings, one behind the other, each ended by a zero: the name
@@ -52,6 +55,8 @@ enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 constexpr const char barrierFunction[] = "tw_sim_barrier";          // (state, site)
 constexpr const char endFunction[] = "tw_sim_end";                  // (state, site)
 constexpr const char shuffleFunction[] = "tw_sim_shuffle";          // (state, site, mode, bits, offset, width) -> bits
+constexpr const char loadMatricesFunction[] = "tw_sim_load_matrices"; // (state, site, matrices, transposed, row, result)
+constexpr const char multiplyFunction[] = "tw_sim_multiply";          // (state, site, types, k, a, b, c, which it adds to)
 constexpr const char loadGlobalFunction[] = "tw_sim_load_global";   // (state, argument or -1, address, bytes) -> defect
 constexpr const char storeGlobalFunction[] = "tw_sim_store_global"; // (state, argument or -1, address, bytes) -> defect
 constexpr const char loadSharedFunction[] = "tw_sim_load_shared";   // (state, address, bytes, site) -> defect

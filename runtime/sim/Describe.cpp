@@ -89,7 +89,7 @@ void Machine::reportStuck() {
     if (threads[number].wait != Wait::Ended)
       waiting = &threads[number];
   auto isShuffle = [](const Thread &thread) { return thread.wait == Wait::Shuffle; };
-  std::string name = isShuffle(*waiting) ? "shuffle" : "barrier";
+  std::string name = isShuffle(*waiting) ? waiting->waitSite.name() : "barrier";
   std::string text = std::string(waiting->waitSite.line()) + ": divergent " + name + ": " + describe(*waiting);
   text += " waits here, but ";
 
@@ -113,7 +113,7 @@ void Machine::reportStuck() {
     if (other.wait == Wait::Ended)
       text += std::string(" has ended at ") + other.waitSite.line();
     else
-      text += std::string(" waits at the ") + (isShuffle(other) ? "shuffle of " : "barrier of ") + other.waitSite.line();
+      text += std::string(" waits at the ") + (isShuffle(other) ? other.waitSite.name() : "barrier") + " of " + other.waitSite.line();
     break;
   }
   reports.add(text);

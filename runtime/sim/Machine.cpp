@@ -128,8 +128,15 @@ uint64_t Machine::shuffle(Thread &thread, Site site, ShuffleMode mode, uint64_t 
   thread.shuffleBits = bits;
   thread.shuffleOffset = offset;
   thread.shuffleWidth = width;
+  thread.matrixPart = nullptr;
   block(thread, Wait::Shuffle, site);
   return thread.shuffleBits;
+}
+
+void Machine::exchange(Thread &thread, Site site, const MatrixPart &part) {
+  thread.matrixPart = &part;
+  thread.shuffleWidth = warpSize;
+  block(thread, Wait::Shuffle, site);
 }
 
 /// Lets go on whoever has nothing more to wait for, now that every thread waits or has ended.
@@ -162,6 +169,16 @@ bool Machine::endShuffle(size_t firstLane, size_t laneCount) {
   auto takesPart = [&](const Thread &lane) { return lane.wait == Wait::Shuffle && lane.waitSite == site; };
   if (width > laneCount || !std::all_of(lanes, lanes + width, takesPart))
     return false;
+  if (lanes->matrixPart) {
+    const MatrixPart *parts[warpSize];
+    for (size_t number = 0; number < warpSize; ++number) {
+      parts[number] = lanes[number].matrixPart;
+      lanes[number].wait = Wait::Nothing;
+    }
+    exchangeMatrices(parts);
+    shared.interleave();
+    return true;
+  }
   uint64_t given[warpSize];
   std::transform(lanes, lanes + laneCount, given, [](const Thread &lane) { return lane.shuffleBits; });
   for (size_t number = 0; number < laneCount; ++number) {

@@ -4,6 +4,7 @@
 
 #include "runtime/sim/ABI.h"
 #include "runtime/sim/Fiber.h"
+#include "runtime/sim/Matrices.h"
 #include "runtime/sim/Memory.h"
 #include "runtime/sim/Report.h"
 
@@ -46,6 +47,7 @@ struct Thread : ThreadState {
   uint64_t shuffleBits = 0;
   ShuffleMode shuffleMode = ShuffleMode::Xor;
   uint32_t shuffleOffset = 0, shuffleWidth = 0;
+  const MatrixPart *matrixPart = nullptr; // where it is no shuffle, but matrices that are exchanged
   // Asynchronous copies that are under way, in order, and how many of them stand before the end of each group.
   std::vector<std::pair<uint64_t, uint64_t>> copies; // address, bytes
   std::vector<size_t> groupEnds;
@@ -63,6 +65,8 @@ public:
   // What compiled code asks for.
   void waitAtBarrier(Thread &thread, Site site);
   uint64_t shuffle(Thread &thread, Site site, ShuffleMode mode, uint64_t bits, uint32_t offset, uint32_t width);
+  /// Waits until all lanes of the warp have come with their parts, and all is done.
+  void exchange(Thread &thread, Site site, const MatrixPart &part);
   Defect loadGlobal(int32_t argument, uint64_t address, uint64_t bytes);
   Defect storeGlobal(int32_t argument, uint64_t address, uint64_t bytes);
   SharedMemory &sharedMemory() { return shared; }

@@ -134,6 +134,29 @@ uint64_t tw_sim_shuffle(ThreadState *state, const char *site, int32_t mode, uint
   return thread.machine->shuffle(thread, Site(site), static_cast<ShuffleMode>(mode), bits, offset, width);
 }
 
+void tw_sim_load_matrices(ThreadState *state, const char *site, int32_t matrices, int32_t isTransposed, const char *row,
+                          char *result) {
+  auto &thread = static_cast<Thread &>(*state);
+  MatrixPart part;
+  part.matrices = matrices;
+  part.isTransposed = isTransposed;
+  part.row = row;
+  part.result = result;
+  thread.machine->exchange(thread, Site(site), part);
+}
+
+void tw_sim_multiply(ThreadState *state, const char *site, int32_t types, int32_t k, const char *a, const char *b, char *c) {
+  auto &thread = static_cast<Thread &>(*state);
+  MatrixPart part;
+  part.isProduct = true;
+  part.types = static_cast<MatrixTypes>(types);
+  part.k = k;
+  part.a = a;
+  part.b = b;
+  part.c = c;
+  thread.machine->exchange(thread, Site(site), part);
+}
+
 int32_t tw_sim_load_global(ThreadState *state, int32_t argument, uint64_t address, uint64_t bytes) {
   return static_cast<Thread &>(*state).machine->loadGlobal(argument, address, bytes);
 }

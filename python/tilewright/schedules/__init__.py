@@ -5,6 +5,7 @@ from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
 from .moves import transpose
 from .rows import layer_norm, rms_norm, row_sum, softmax
+from .tensor_cores import matmul_mma
 from .vectors import column_sum, matvec, vecmat
 from .winograd import conv2d_winograd
 
@@ -16,6 +17,7 @@ __all__ = [
     "elementwise",
     "gelu",
     "layer_norm",
+    "matmul_mma",
     "matvec",
     "rms_norm",
     "row_sum",

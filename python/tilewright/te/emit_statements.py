@@ -154,6 +154,8 @@ class StatementEmitter:
             op.operation.attributes["schedule.bind"] = ir.Attribute.parse(f"#schedule.thread<{tag}>")
         elif one.kind != "serial":
             op.operation.attributes[f"schedule.{one.kind}"] = ir.UnitAttr.get()
+        if one.instruction is not None:
+            op.operation.attributes["schedule.instruction"] = ir.StringAttr.get(one.instruction)
         with ir.InsertionPoint(op.body), self._scope():
             value = op.induction_variable
             if begin is not None:

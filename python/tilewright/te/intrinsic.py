@@ -127,6 +127,14 @@ def decl_tensor_intrin(
     return TensorIntrin(name, functions)
 
 
+def trusted_intrinsic(
+    name: str, op: ComputeOp, parts: Mapping[str, Sequence[Statement]], buffers: Sequence[Buffer]
+) -> TensorIntrin:
+    """The same, of statements that are known to compute what `op` does. `buffers` stand for its inputs and results."""
+    tensors = [*op.input_tensors, *(op.output(i) for i in range(op.num_outputs))]
+    return TensorIntrin(name, _functions(op, tensors, buffers, parts, user_source(), private=True))
+
+
 def _check_is_of_a_thread(statements: Sequence[Statement], what: str) -> None:
     """An intrinsic is what one thread does in the loops of a schedule."""
     for one in statements_in(statements):

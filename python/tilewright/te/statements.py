@@ -121,7 +121,8 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index."""
+    """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index. A matrix instruction may
+    be named to do it."""
 
     var: IterVar
     extent: Extent
@@ -130,6 +131,7 @@ class Loop:
     begin: Expr | None = None
     """Where it is no number: the first value of the axis is one otherwise."""
     body: list[Statement] = field(default_factory=list)
+    instruction: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

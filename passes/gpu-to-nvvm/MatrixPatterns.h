@@ -1,0 +1,15 @@
+//===- MatrixPatterns.h - products of matrices as NVVM has them -----------===//
+#ifndef TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
+#define TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tilewright {
+
+/// `nvgpu.mma.sync` of all types. Upstream knows none of bf16, and lets sums of integers saturate.
+void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns, mlir::PatternBenefit benefit);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,578 @@
+//===- DistributeFragments.cpp - a warp's tiles in its lanes' registers ---===//
+//
+// Loops that `tensorize` marked with a matrix instruction compute a tile that all lanes of a warp compute together. What
+// the instruction reads and writes are private buffers; each lane keeps the elements that the hardware says are its own.
+// The other loops on such a buffer are shared out accordingly: a lane runs them for its own elements. Copies from shared
+// memory become ldmatrix where that can serve (LoadMatrices.cpp).
+//
+//===----------------------------------------------------------------------===//
+#include "passes/AddressSpaces.h"
+#include "passes/loops-to-gpu/Fragments.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/UserNames.h"
+
+#include "dialects/Tile/Instructions.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DECL_DISTRIBUTEFRAGMENTS
+#define GEN_PASS_DEF_DISTRIBUTEFRAGMENTS
+#include "passes/loops-to-gpu/Passes.h.inc"
+
+namespace {
+/// Registers of a thread, less those for addresses and the like.
+constexpr int64_t kFragmentRegisters = 232;
+
+/// Three loops that multiply a tile, one in the other.
+struct Product {
+  scf::ForOp m, n, k;
+  memref::LoadOp a, b;
+  memref::StoreOp result;
+};
+
+/// A load or store of one element of a fragment, in loops that the lanes share out.
+struct FragmentAccess {
+  Operation *op;
+  Value buffer;
+  FragmentLayout layout;
+  scf::ForOp rowLoop, colLoop;
+  SmallVector<AffineExpr> indices; // with these loops at the first of the lanes' elements
+};
+
+/// How the lanes share out a loop.
+struct SharedLoop {
+  bool isRows = false;
+  int64_t pack = 0;
+  Value buffer;        // the first for which it is so
+  scf::ForOp elements; // of columns: the loop over a lane's neighbours, where there is more than one
+  bool operator==(const SharedLoop &other) const { return isRows == other.isRows && (isRows || pack == other.pack); }
+};
+
+class Warp {
+public:
+  Warp(gpu::LaunchOp launch, func::FuncOp function, unsigned capability)
+      : launch(launch), function(function), capability(capability), forms(launch.getContext()) {}
+
+  LogicalResult run(ArrayRef<scf::ForOp> nests);
+
+private:
+  InFlightDiagnostic error(Operation *at) {
+    return at->emitError() << "mma_sync of stage '" << stage << "': ";
+  }
+  LogicalResult checkLanes(scf::ForOp nest);
+  LogicalResult readProduct(scf::ForOp nest);
+  LogicalResult addLayout(Product &product, Value buffer, ValueRange indices, Value row, Value col, FragmentLayout layout,
+                          StringRef what);
+  void stageOperand(Product &product, memref::LoadOp &load, Value row, Value col);
+  LogicalResult checkRegisters(scf::ForOp nest);
+  LogicalResult collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout);
+  scf::ForOp findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest);
+  LogicalResult share(scf::ForOp loop, SharedLoop how, Operation *at);
+  LogicalResult checkUses(scf::ForOp loop);
+  LogicalResult checkIsUniform(Operation *at, ArrayRef<Value> values);
+  bool dependsOnLane(Value value);
+  bool isFill(FragmentAccess &access, FragmentFill &fill);
+  void distribute(scf::ForOp loop, SharedLoop &how);
+  void rewrite(FragmentAccess &access);
+  void multiply(Product &product);
+  Value place(OpBuilder &builder, Location loc, AffineExpr expr);
+
+  gpu::LaunchOp launch;
+  func::FuncOp function;
+  unsigned capability;
+  IndexForms forms;
+  std::string stage;
+  SmallVector<Product> products;
+  llvm::MapVector<Value, FragmentLayout> layouts;
+  llvm::SmallMapVector<Value, Value, 8> laneBuffers;
+  SmallVector<FragmentAccess> accesses;
+  llvm::MapVector<scf::ForOp, SharedLoop> shared;
+  llvm::DenseMap<Value, bool> laneDependence;
+};
+
+LogicalResult Warp::checkLanes(scf::ForOp nest) {
+  std::optional<int64_t> lanes = getConstantIntValue(launch.getBlockSizeX());
+  if (lanes != kWarpSize)
+    return error(nest) << "expected the 32 lanes of a warp along threadIdx.x, got "
+                       << (lanes == 1 ? std::string("none") : std::to_string(lanes.value_or(0)))
+                       << ": bind a loop of 32 iterations of what fills shared memory to it, or use env_threads";
+  return success();
+}
+
+LogicalResult Warp::readProduct(scf::ForOp nest) {
+  SmallVector<scf::ForOp> loops;
+  nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  SmallVector<memref::StoreOp> stores;
+  SmallVector<memref::LoadOp> loads;
+  nest->walk([&](memref::StoreOp store) { stores.push_back(store); });
+  nest->walk([&](memref::LoadOp load) { loads.push_back(load); });
+  if (loops.size() != 3 || stores.size() != 1 || loads.size() != 3)
+    return nest.emitError("expected the loops of one product, got others with schedule.instruction");
+  Product product{loops[0], loops[1], loops[2], {}, {}, stores[0]};
+  for (memref::LoadOp load : loads) {
+    if (load.getMemRef() == stores[0].getMemRef())
+      continue;
+    bool isOfRows = llvm::any_of(forms.get(load.getIndices()), [&](AffineExpr expr) {
+      return forms.dependsOn(expr, product.m.getInductionVar());
+    });
+    (isOfRows ? product.a : product.b) = load;
+  }
+  if (!product.a || !product.b)
+    return nest.emitError("expected the loops of one product, got others with schedule.instruction");
+  Value result = stores[0].getMemRef();
+  Type type = product.a.getType(), resultType = cast<MemRefType>(result.getType()).getElementType();
+  Type known = type.isF32() ? FloatTF32Type::get(type.getContext()) : type;
+  const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, capability);
+  int64_t extents[3];
+  for (auto [extent, loop] : llvm::zip_equal(extents, loops))
+    extent = getConstantIntValue(loop.getUpperBound()).value_or(0);
+  if (capability < 80)
+    return error(nest) << "expected a target of sm_80 or later, got sm_" << capability;
+  if (!instruction)
+    return error(nest) << "expected types that mma.sync multiplies, got " << type << " to " << resultType;
+  if (extents[0] != instruction->m || extents[1] != instruction->n || extents[2] != instruction->k)
+    return error(nest) << "expected tiles of " << instruction->m << " x " << instruction->n << " x " << instruction->k << ", got "
+                       << extents[0] << " x " << extents[1] << " x " << extents[2];
+  if (!result.getDefiningOp<memref::AllocaOp>())
+    return error(nest) << "expected sums in registers, got '" << getBufferName(result)
+                       << "' in other memory: cache_write it in scope local and tensorize that";
+
+  int64_t pack = 32 / type.getIntOrFloatBitWidth();
+  Value m = product.m.getInductionVar(), n = product.n.getInductionVar(), k = product.k.getInductionVar();
+  for (memref::LoadOp *load : {&product.a, &product.b})
+    if (!load->getMemRef().getDefiningOp<memref::AllocaOp>())
+      stageOperand(product, *load, load == &product.a ? m : n, k);
+  FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack}, c{0, 0, extents[0], extents[1], 2};
+  products.push_back(product);
+  return success(succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "a first factor")) &&
+                 succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "a second factor")) &&
+                 succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "sums")));
+}
+
+/// A factor that lies elsewhere is copied to registers just before the product.
+void Warp::stageOperand(Product &product, memref::LoadOp &load, Value row, Value col) {
+  OpBuilder builder(product.m);
+  Location loc = load.getLoc();
+  auto getLoop = [](Value variable) { return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp()); };
+  SmallVector<int64_t> shape;
+  for (Value variable : {row, col})
+    shape.push_back(*getConstantIntValue(getLoop(variable).getUpperBound()));
+  Value buffer = createPrivateBuffer(builder, loc, shape, load.getType(), builder.getStringAttr(getBufferName(load.getMemRef())));
+  IRMapping mapping;
+  SmallVector<Value> indices;
+  for (Value variable : {row, col}) {
+    scf::ForOp loop = getLoop(variable);
+    auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+    builder.setInsertionPoint(copy.getBody()->getTerminator());
+    mapping.map(variable, copy.getInductionVar());
+    indices.push_back(copy.getInductionVar());
+  }
+  std::function<void(Value)> copy = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || mapping.contains(value) || !product.m->isAncestor(op))
+      return;
+    for (Value operand : op->getOperands())
+      copy(operand);
+    builder.clone(*op, mapping);
+  };
+  copy(load.getResult());
+  memref::StoreOp::create(builder, loc, mapping.lookup(load.getResult()), buffer, indices);
+  builder.setInsertionPoint(load);
+  auto fetched = memref::LoadOp::create(builder, loc, buffer, ValueRange{row, col});
+  load.getResult().replaceAllUsesWith(fetched);
+  load.erase();
+  load = fetched;
+}
+
+LogicalResult Warp::addLayout(Product &product, Value buffer, ValueRange indices, Value row, Value col,
+                              FragmentLayout layout, StringRef what) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto refuse = [&]() -> LogicalResult {
+    return error(product.m) << "expected '" << getBufferName(buffer) << "' to hold whole tiles of " << layout.rowTile << " x "
+                            << layout.colTile << ", one beside the other, got " << type;
+  };
+  unsigned rows = 0, cols = 0;
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    AffineExpr expr = forms.get(index);
+    if (forms.dependsOn(expr, row)) {
+      layout.rowDim = d;
+      AffineExpr rest = forms.without(expr, row);
+      rows += rest && rest.isMultipleOf(layout.rowTile) ? 1 : 2;
+    }
+    if (forms.dependsOn(expr, col)) {
+      layout.colDim = d;
+      AffineExpr rest = forms.without(expr, col);
+      cols += rest && rest.isMultipleOf(layout.colTile) ? 1 : 2;
+    }
+  }
+  if (rows != 1 || cols != 1 || layout.rowDim == layout.colDim || type.getShape()[layout.rowDim] % layout.rowTile ||
+      type.getShape()[layout.colDim] % layout.colTile)
+    return refuse();
+  auto [entry, isNew] = layouts.insert({buffer, layout});
+  if (!isNew && !(entry->second == layout))
+    return error(product.m) << "expected '" << getBufferName(buffer) << "' to be " << what
+                            << " wherever an instruction takes it, got one that takes it in another place";
+  return success();
+}
+
+LogicalResult Warp::checkRegisters(scf::ForOp nest) {
+  int64_t threads = 1;
+  for (Value extent : {launch.getBlockSizeX(), launch.getBlockSizeY(), launch.getBlockSizeZ()})
+    threads *= getConstantIntValue(extent).value_or(1);
+  int64_t limit = std::min(kFragmentRegisters, tile::kBlockRegisters / threads);
+  int64_t registers = 0;
+  std::string list;
+  for (auto &[buffer, layout] : layouts) {
+    auto type = layout.getLaneType(cast<MemRefType>(buffer.getType()));
+    int64_t own = llvm::divideCeil(type.getNumElements() * getElementBytes(type.getElementType()), 4);
+    registers += own;
+    list += (list.empty() ? "" : ", ") + std::to_string(own) + " of '" + getBufferName(buffer) + "'";
+  }
+  if (registers > limit)
+    return error(nest) << "expected tiles that fit " << limit << " registers of each of the block's " << threads << " threads, got "
+                       << registers << ": " << list << ": give a warp a smaller tile, or a block fewer warps";
+  return success();
+}
+
+/// The loop around `op`, within the buffer's life, that counts along an index in whole units.
+scf::ForOp Warp::findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest) {
+  for (Operation *parent = op->getParentOp(); parent != buffer.getDefiningOp()->getParentOp(); parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    std::optional<int64_t> extent = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+    if (!extent || *extent % unit || !forms.dependsOn(index, loop.getInductionVar()))
+      continue;
+    rest = forms.without(index, loop.getInductionVar());
+    if (rest && rest.isMultipleOf(unit))
+      return loop;
+  }
+  return nullptr;
+}
+
+LogicalResult Warp::share(scf::ForOp loop, SharedLoop how, Operation *at) {
+  auto [entry, isNew] = shared.insert({loop, how});
+  if (isNew || entry->second == how)
+    return success();
+  return error(at) << "expected " << getAxisName(loop, function).quoted() << " to go along the same side of all tiles, got '"
+                   << getBufferName(how.buffer) << "' and '" << getBufferName(entry->second.buffer) << "', whose lanes differ";
+}
+
+LogicalResult Warp::collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout) {
+  FragmentAccess access{op, buffer, layout, {}, {}, forms.get(indices)};
+  AffineExpr row, col;
+  access.rowLoop = findLoop(op, buffer, access.indices[layout.rowDim], FragmentLayout::kRows, row);
+  access.colLoop = findLoop(op, buffer, access.indices[layout.colDim], layout.getColumns(), col);
+  if (!access.rowLoop || !access.colLoop || access.rowLoop == access.colLoop)
+    return error(op) << "expected a loop over multiples of " << (access.rowLoop ? layout.getColumns() : FragmentLayout::kRows)
+                     << " along " << (access.rowLoop ? "the columns" : "the rows") << " of '" << getBufferName(buffer)
+                     << "', which the lanes of a warp share out, got none around this access: leave its loops whole";
+  if (failed(share(access.rowLoop, {true, 0, buffer, {}}, op)) ||
+      failed(share(access.colLoop, {false, layout.pack, buffer, {}}, op)))
+    return failure();
+  accesses.push_back(access);
+  return success();
+}
+
+/// What is computed within a loop that the lanes share out is computed once an element.
+LogicalResult Warp::checkUses(scf::ForOp loop) {
+  const SharedLoop &how = shared[loop];
+  auto refuse = [&](Operation *op, const Twine &got) {
+    return error(op) << "expected loops on '" << getBufferName(how.buffer)
+                     << "', which the lanes of a warp share out, that compute one element from one element, got " << got;
+  };
+  if (loop.getNumResults())
+    return refuse(loop, "a loop that carries values");
+  LogicalResult valid = success();
+  loop->walk([&](Operation *op) {
+    if (failed(valid))
+      return;
+    for (MemoryAccess access : getMemoryAccesses(op)) {
+      if (!access.isWrite)
+        continue;
+      auto store = dyn_cast<memref::StoreOp>(op);
+      if (!store) {
+        valid = refuse(op, "'" + op->getName().getStringRef() + "'");
+        return;
+      }
+      if (layouts.contains(store.getMemRef()))
+        continue;
+      scf::ForOp row, col;
+      for (auto &[other, how] : shared)
+        if (other->isProperAncestor(op))
+          (how.isRows ? row : col) = other;
+      Operation *alloca = store.getMemRef().getDefiningOp<memref::AllocaOp>();
+      if (alloca && row && col && row->isProperAncestor(alloca) && col->isProperAncestor(alloca))
+        continue;
+      auto moves = [&](scf::ForOp by) {
+        return by && llvm::any_of(forms.get(store.getIndices()), [&](AffineExpr expr) {
+                 return forms.dependsOn(expr, by.getInductionVar());
+               });
+      };
+      if (alloca || !moves(row) || !moves(col)) {
+        valid = refuse(op, "a store to '" + getBufferName(store.getMemRef()) + "' that is for several");
+        return;
+      }
+    }
+  });
+  return valid;
+}
+
+bool Warp::dependsOnLane(Value value) {
+  if (value == launch.getThreadIds().x)
+    return true;
+  auto [entry, isNew] = laneDependence.try_emplace(value, false);
+  if (!isNew)
+    return entry->second;
+  bool depends = false;
+  if (Operation *op = value.getDefiningOp())
+    depends = llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnLane(operand); });
+  else if (auto loop = dyn_cast<scf::ForOp>(cast<BlockArgument>(value).getOwner()->getParentOp()))
+    depends = llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                           [&](Value bound) { return dependsOnLane(bound); });
+  return laneDependence[value] = depends;
+}
+
+/// All lanes compute a tile together, so nothing of it may be one lane's own.
+LogicalResult Warp::checkIsUniform(Operation *at, ArrayRef<Value> values) {
+  for (Operation *parent = at->getParentOp(); parent != launch; parent = parent->getParentOp())
+    for (Value operand : parent->getOperands())
+      if (dependsOnLane(operand))
+        return error(at) << "expected a tile that the lanes of a warp compute together, got one in a loop or predicate that "
+                            "depends on threadIdx.x";
+  for (Value value : values)
+    if (dependsOnLane(value))
+      return error(at) << "expected a tile that the lanes of a warp compute together, got one that depends on threadIdx.x: "
+                          "bind no loop around it to that";
+  return success();
+}
+
+/// Whether an access is all that two loops do: to copy from shared memory.
+bool Warp::isFill(FragmentAccess &access, FragmentFill &fill) {
+  auto store = dyn_cast<memref::StoreOp>(access.op);
+  auto load = store ? store.getValueToStore().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
+  scf::ForOp inner = access.rowLoop, outer = access.colLoop;
+  if (inner->isProperAncestor(outer))
+    std::swap(inner, outer);
+  if (!load || layouts.contains(load.getMemRef()) || store->getBlock() != inner.getBody() || load->getBlock() != inner.getBody() ||
+      inner->getParentOp() != outer)
+    return false;
+  for (Block *block : {inner.getBody(), outer.getBody()})
+    for (Operation &op : block->without_terminator())
+      if (&op != store && &op != load && &op != inner && (op.getNumRegions() || !isMemoryEffectFree(&op)))
+        return false;
+  auto [row, col] = std::pair(access.layout.rowDim, access.layout.colDim);
+  fill = {access.rowLoop, access.colLoop, load, store, access.layout,
+          forms.without(access.indices[row], access.rowLoop.getInductionVar()),
+          forms.without(access.indices[col], access.colLoop.getInductionVar())};
+  for (auto [d, expr] : llvm::enumerate(access.indices))
+    if (d != row && d != col &&
+        (forms.dependsOn(expr, access.rowLoop.getInductionVar()) || forms.dependsOn(expr, access.colLoop.getInductionVar())))
+      return false;
+  return true;
+}
+
+void Warp::distribute(scf::ForOp loop, SharedLoop &how) {
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Value lane = launch.getThreadIds().x, variable = loop.getInductionVar();
+  int64_t extent = *getConstantIntValue(loop.getUpperBound()), unit = how.isRows ? FragmentLayout::kRows : 4 * how.pack;
+  auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+  loop.setUpperBound(index(extent / unit));
+  loop->removeAttr(schedule::kVectorizeAttr);
+  loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1), d2 = builder.getAffineDimExpr(2);
+  Value zero = index(0), pack = index(how.pack), one = index(1);
+  builder.setInsertionPointToStart(loop.getBody());
+  Operation *made;
+  if (how.isRows) {
+    made = affine::AffineApplyOp::create(builder, loc, AffineMap::get(2, 0, d0 * FragmentLayout::kRows + d1.floorDiv(4)),
+                                         ValueRange{variable, lane});
+  } else if (how.pack == 1) {
+    made = affine::AffineApplyOp::create(builder, loc, AffineMap::get(2, 0, d0 * 4 + d1 % 4), ValueRange{variable, lane});
+  } else {
+    how.elements = scf::ForOp::create(builder, loc, zero, pack, one);
+    how.elements->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
+    Block *body = how.elements.getBody();
+    auto &ops = loop.getBody()->getOperations();
+    body->getOperations().splice(body->getTerminator()->getIterator(), ops, std::next(how.elements->getIterator()),
+                                 loop.getBody()->getTerminator()->getIterator());
+    builder.setInsertionPointToStart(body);
+    AffineExpr first = d0 * (4 * how.pack) + (d1 % 4) * how.pack;
+    made = affine::AffineApplyOp::create(builder, loc, AffineMap::get(3, 0, first + d2),
+                                         ValueRange{variable, lane, how.elements.getInductionVar()});
+  }
+  variable.replaceAllUsesExcept(made->getResult(0), made);
+}
+
+/// An index of a lane's own part. The loops that count along it are to be written out: registers have no addresses.
+Value Warp::place(OpBuilder &builder, Location loc, AffineExpr expr) {
+  expr = forms.simplify(expr);
+  for (Value value : forms.getValues(expr))
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+        loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  return forms.materialize(builder, loc, expr);
+}
+
+void Warp::rewrite(FragmentAccess &access) {
+  OpBuilder builder(access.op);
+  Location loc = access.op->getLoc();
+  const FragmentLayout &layout = access.layout;
+  // The first of the elements that the loops share out among the lanes: it tells the tile, and the part of it.
+  auto first = [&](unsigned dim, scf::ForOp loop, int64_t unit) {
+    AffineExpr variable = forms.get(loop.getInductionVar());
+    return forms.simplify(access.indices[dim].replace(variable, variable * unit));
+  };
+  int64_t columns = layout.getColumns();
+  AffineExpr row = first(layout.rowDim, access.rowLoop, FragmentLayout::kRows), col = first(layout.colDim, access.colLoop, columns);
+  SmallVector<Value> indices;
+  for (auto [d, expr] : llvm::enumerate(access.indices))
+    indices.push_back(place(builder, loc, d == layout.rowDim   ? row.floorDiv(layout.rowTile)
+                                          : d == layout.colDim ? col.floorDiv(layout.colTile)
+                                                               : expr));
+  AffineExpr part = (col.floorDiv(columns) % (layout.colTile / columns)) * layout.getRowParts() +
+                    row.floorDiv(FragmentLayout::kRows) % layout.getRowParts();
+  AffineExpr element = part * layout.pack;
+  if (scf::ForOp elements = shared[access.colLoop].elements)
+    element = element + forms.get(elements.getInductionVar());
+  indices.push_back(place(builder, loc, element));
+  Value buffer = laneBuffers[access.buffer];
+  if (auto load = dyn_cast<memref::LoadOp>(access.op))
+    load.getResult().replaceAllUsesWith(memref::LoadOp::create(builder, loc, buffer, indices));
+  else
+    memref::StoreOp::create(builder, loc, cast<memref::StoreOp>(access.op).getValueToStore(), buffer, indices);
+  access.op->erase();
+}
+
+void Warp::multiply(Product &product) {
+  OpBuilder builder(product.m);
+  scf::ForOp nest = product.m;
+  Location loc = nest.getLoc();
+  IndexForms::Substitution first;
+  for (scf::ForOp loop : {product.m, product.n, product.k})
+    first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
+  auto indicesOf = [&](Value buffer, ValueRange indices) {
+    const FragmentLayout &layout = layouts[buffer];
+    SmallVector<Value> places;
+    for (auto [d, index] : llvm::enumerate(indices)) {
+      AffineExpr expr = forms.get(index, first);
+      places.push_back(place(builder, loc, d == layout.rowDim   ? expr.floorDiv(layout.rowTile)
+                                           : d == layout.colDim ? expr.floorDiv(layout.colTile)
+                                                                : expr));
+    }
+    places.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+    return places;
+  };
+  auto load = [&](Value buffer, ValueRange indices) -> Value {
+    const FragmentLayout &layout = layouts[buffer];
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element), laneBuffers[buffer],
+                                        indicesOf(buffer, indices));
+    auto type = VectorType::get({layout.getElements() / layout.pack, layout.pack}, element);
+    return vector::ShapeCastOp::create(builder, loc, type, flat);
+  };
+  Value result = product.result.getMemRef();
+  memref::LoadOp loadA = product.a, loadB = product.b;
+  memref::StoreOp store = product.result;
+  Value a = load(loadA.getMemRef(), loadA.getIndices()), b = load(loadB.getMemRef(), loadB.getIndices());
+  Value c = load(result, store.getIndices());
+  const FragmentLayout &layout = layouts[result];
+  int64_t shape[] = {layout.rowTile, layout.colTile, layouts[loadA.getMemRef()].colTile};
+  Value sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
+                                       /*tf32Enabled=*/loadA.getType().isF32());
+  Value flat = vector::ShapeCastOp::create(
+      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum);
+  vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
+  nest.erase();
+}
+
+LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
+  for (scf::ForOp nest : nests) {
+    stage = getAxisName(nest, function).stage;
+    if (failed(checkLanes(nest)) || failed(readProduct(nest)))
+      return failure();
+  }
+  if (failed(checkRegisters(nests.front())))
+    return failure();
+  auto isOfProduct = [&](Operation *op) {
+    return llvm::any_of(products, [&](Product &product) { return product.m->isProperAncestor(op); });
+  };
+  for (auto &[buffer, layout] : layouts)
+    for (Operation *user : buffer.getUsers()) {
+      if (isOfProduct(user))
+        continue;
+      auto load = dyn_cast<memref::LoadOp>(user);
+      auto store = dyn_cast<memref::StoreOp>(user);
+      if (!load && !store)
+        return error(user) << "expected loads and stores of '" << getBufferName(buffer) << "', got '" << user->getName() << "'";
+      if (failed(collectAccess(user, buffer, load ? load.getIndices() : store.getIndices(), layout)))
+        return failure();
+    }
+  for (auto &[loop, how] : shared) {
+    SmallVector<Value> used;
+    loop->walk([&](Operation *op) { llvm::append_range(used, op->getOperands()); });
+    if (failed(checkUses(loop)) || failed(checkIsUniform(loop, used)))
+      return failure();
+  }
+  for (Product &product : products) {
+    SmallVector<Value> used(product.a.getIndices());
+    llvm::append_range(used, product.b.getIndices());
+    llvm::append_range(used, product.result.getIndices());
+    if (failed(checkIsUniform(product.m, used)))
+      return failure();
+  }
+
+  for (auto &[buffer, layout] : layouts) {
+    auto alloca = buffer.getDefiningOp<memref::AllocaOp>();
+    OpBuilder builder(alloca);
+    MemRefType type = layout.getLaneType(alloca.getType());
+    auto own = memref::AllocaOp::create(builder, alloca.getLoc(), type);
+    own->setDiscardableAttrs(alloca->getDiscardableAttrDictionary());
+    own.setAlignment(std::min<int64_t>(16, layout.getElements() * getElementBytes(type.getElementType())));
+    laneBuffers[buffer] = own;
+  }
+  llvm::erase_if(accesses, [&](FragmentAccess &access) {
+    FragmentFill fill;
+    scf::ForOp row = access.rowLoop, col = access.colLoop;
+    if (!isFill(access, fill) || !loadMatrices(fill, laneBuffers[access.buffer], launch.getThreadIds().x, forms))
+      return false;
+    shared.erase(row);
+    shared.erase(col);
+    return true;
+  });
+  for (auto &[loop, how] : shared)
+    distribute(loop, how);
+  for (FragmentAccess &access : accesses)
+    rewrite(access);
+  for (Product &product : products)
+    multiply(product);
+  for (auto &[buffer, own] : laneBuffers)
+    buffer.getDefiningOp()->erase();
+  return success();
+}
+
+struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    unsigned capability = 0;
+    StringRef(arch).drop_front(std::min<size_t>(3, arch.size())).consumeInteger(10, capability);
+    SmallVector<gpu::LaunchOp> launches;
+    getOperation()->walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
+    for (gpu::LaunchOp launch : launches) {
+      SmallVector<scf::ForOp> nests;
+      launch->walk([&](scf::ForOp loop) {
+        if (loop->hasAttr(kInstructionAttr))
+          nests.push_back(loop);
+      });
+      if (!nests.empty() && failed(Warp(launch, getOperation(), capability).run(nests)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace tilewright

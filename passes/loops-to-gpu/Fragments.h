@@ -1,0 +1,85 @@
+//===- Fragments.h - tiles of matrices in the registers of a warp ---------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_FRAGMENTS_H
+#define TILEWRIGHT_PASSES_LOOPSTOGPU_FRAGMENTS_H
+
+#include "passes/PassSupport.h"
+
+namespace tilewright {
+
+/// On the outermost of three loops that multiply a tile of matrices: the instruction that is to do it (StringAttr).
+inline constexpr llvm::StringLiteral kInstructionAttr = "schedule.instruction";
+inline constexpr int64_t kWarpSize = 32;
+
+/// Which lane of a warp has which elements of a buffer that an instruction reads or writes, and where.
+///
+/// Eight rows by `4 * pack` columns lie in one register of all the lanes: lane l has `pack` neighbouring elements of row
+/// l / 4, from column l mod 4 * pack on. A tile is one to four of these: first those below one another, then those beside.
+struct FragmentLayout {
+  static constexpr int64_t kRows = 8;
+
+  unsigned rowDim = 0, colDim = 0; // of the buffer
+  int64_t rowTile = 0, colTile = 0;
+  int64_t pack = 0; // elements in 32 bits; of accumulators two, whatever their size
+
+  int64_t getColumns() const { return 4 * pack; }
+  int64_t getRowParts() const { return rowTile / kRows; }
+  /// The elements of a tile in one lane.
+  int64_t getElements() const { return rowTile * colTile / kWarpSize; }
+  bool operator==(const FragmentLayout &other) const {
+    return rowDim == other.rowDim && colDim == other.colDim && rowTile == other.rowTile && colTile == other.colTile &&
+           pack == other.pack;
+  }
+  /// What a lane keeps of a buffer: for each tile its elements, along a dimension behind the others.
+  mlir::MemRefType getLaneType(mlir::MemRefType type) const;
+};
+
+/// Indices as affine expressions of values, each of which has a dimension. What is computed in another way is such a
+/// value too, the same one for the same operands.
+class IndexForms {
+public:
+  using Substitution = llvm::SmallDenseMap<mlir::Value, mlir::AffineExpr, 4>;
+
+  explicit IndexForms(mlir::MLIRContext *context) : context(context) {}
+
+  mlir::AffineExpr get(mlir::Value index, const Substitution &substitution = {});
+  llvm::SmallVector<mlir::AffineExpr> get(mlir::ValueRange indices, const Substitution &substitution = {});
+  /// A dimension of its own that stands for no value.
+  mlir::AffineExpr getFresh();
+  mlir::AffineExpr simplify(mlir::AffineExpr expr) { return mlir::simplifyAffineExpr(expr, atoms.size(), 0); }
+  bool dependsOn(mlir::AffineExpr expr, mlir::Value value) {
+    return expr.isFunctionOfDim(mlir::cast<mlir::AffineDimExpr>(get(value)).getPosition());
+  }
+  /// The expression without a value that it counts along, one by one; null where it does not.
+  mlir::AffineExpr without(mlir::AffineExpr expr, mlir::Value value);
+  /// True where all that the expression depends on are values as they stand.
+  bool isOfValues(mlir::AffineExpr expr) const;
+  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr) const;
+  /// The values that an expression depends on.
+  llvm::SmallVector<mlir::Value> getValues(mlir::AffineExpr expr) const;
+
+private:
+  struct Atom {
+    mlir::Value value;            // as it stands, or null
+    mlir::Operation *op = nullptr; // what computes it from operands
+    llvm::SmallVector<mlir::AffineExpr> operands;
+  };
+  mlir::MLIRContext *context;
+  llvm::SmallVector<Atom> atoms;
+};
+
+/// A copy of a part of a buffer in shared memory to tiles in registers, by two loops.
+struct FragmentFill {
+  mlir::scf::ForOp rowLoop, colLoop; // one directly in the other
+  mlir::memref::LoadOp load;
+  mlir::memref::StoreOp store;
+  FragmentLayout layout;
+  mlir::AffineExpr row, col; // of the tiles, with the loops at 0
+};
+
+/// Lets the lanes of a warp fetch the tiles together (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them, in
+/// place of the two loops. False where the instruction cannot: 16 bytes of a row have to lie together.
+bool loadMatrices(const FragmentFill &fill, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
+
+} // namespace tilewright
+
+#endif

@@ -1,0 +1,105 @@
+"""Products by tensor cores: all types and layouts, whole tiles and ragged ones, and what the kernels are made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import schedules, testing
+from tilewright.runtime.ndarray import as_dtype
+
+SMALL = {"tile": (32, 32), "warps": (1, 2)}
+TYPES = [
+    ("float16", "float32", "float32"),
+    ("float16", "float32", "float16"),
+    ("float16", "float16", "float16"),
+    ("bfloat16", "float32", "bfloat16"),
+    ("tfloat32", "float32", "float32"),
+    ("int8", "int32", "int32"),
+]
+# What a number that is rounded to it may be off by, relative to it.
+ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-24, "int32": 0.0}
+
+
+def random_factor(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Any:
+    if dtype == "int8":
+        return rng.integers(-128, 128, shape, dtype=np.int8)
+    values = rng.standard_normal(shape).astype(np.float32)
+    return values if dtype == "tfloat32" else values.astype(as_dtype(dtype))
+
+
+def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+    M, N, K = shape
+    in_dtype, sum_dtype, out_dtype = types
+    func = tw.build(
+        *schedules.matmul_mma(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm"
+    )
+    rng = np.random.default_rng(M * N + K)
+    a = random_factor(rng, (K, M) if options.get("transpose_a") else (M, K), in_dtype)
+    b = random_factor(rng, (N, K) if options.get("transpose_b") else (K, N), in_dtype)
+    (c,) = testing.run(func, [a, b], [((M, N), out_dtype)])
+    left = (a.T if options.get("transpose_a") else a).astype(np.float64)
+    right = (b.T if options.get("transpose_b") else b).astype(np.float64)
+    exact, terms = left @ right, np.abs(left) @ np.abs(right)
+    # Each of the sums is rounded once a product of tiles; tf32 leaves out 13 bits of each factor.
+    steps = -(-K // 8) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
+    bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
+    assert (np.abs(c.astype(np.float64) - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("types", TYPES, ids="-".join)
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("transpose_a", [False, True])
+def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, transpose_b: bool) -> None:
+    shape = (32, 64, 192) if types[0] != "int8" else (32, 64, 384)
+    check(shape, types, SMALL | {"transpose_a": transpose_a, "transpose_b": transpose_b})
+
+
+@pytest.mark.parametrize(
+    ("shape", "types", "options"),
+    [
+        ((64, 128, 128), TYPES[0], {"tile": (64, 64), "warps": (2, 2), "depth": 2}),
+        ((32, 64, 128), TYPES[0], {"tile": (32, 64), "warps": (2, 1), "step": 32, "depth": 4, "transpose_b": True}),
+        ((33, 47, 65), TYPES[0], SMALL),
+        ((33, 47, 65), TYPES[0], SMALL | {"transpose_b": True}),
+        ((1, 7, 5), TYPES[1], SMALL),
+        ((17, 40, 130), TYPES[3], SMALL | {"transpose_a": True}),
+        ((50, 34, 31), TYPES[4], SMALL),
+        ((31, 33, 129), TYPES[5], SMALL | {"transpose_b": True}),
+    ],
+)
+def test_shapes(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+    check(shape, types, options)
+
+
+def test_instructions_of_a_kernel() -> None:
+    scheduled = schedules.matmul_mma(256, 256, 256, transpose_b=True)
+    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm")
+    # A warp has 64 x 32 of 128 x 128: 4 x 4 tiles, four times a step of 64.
+    assert func.ptx.count("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") == 4 * 4 * 4
+    # Of four matrices each: one tile of the first factor, two of the second.
+    assert func.ptx.count("ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 4 * (4 + 2)
+    assert "cp.async.cg.shared.global" in func.ptx
+    assert len(re.findall(r"st\.global\.v2\.", func.ptx)) == 4 * 2 * 4
+    assert not re.search(r"(ld|st)\.local", func.ptx)
+    text = func.ir("gpu")
+    assert text.count("gpu.barrier") == 1
+
+
+def test_transposed_factors_are_transposed_on_their_way_to_registers() -> None:
+    ptx = tw.build(*schedules.matmul_mma(128, 128, 128, transpose_a=True), target="cuda -arch=sm_80", name="mm").ptx
+    assert ptx.count("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16") == 4 * (4 + 2)
+    assert "ld.shared" not in ptx
+
+
+def test_wrong_tiles() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.matmul_mma(64, 64, 64, tile=(48, 64), step=24)
+    assert str(error.value) == (
+        "expected a tile of multiples of 32 x 32, which 2 x 4 warps share, and a step that is a multiple of 16, got a "
+        "tile of (48, 64) and a step of 24"
+    )
