@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
@@ -38,7 +40,8 @@ def matmul_mma(
     shared memory, so that ``ldmatrix`` reads its rows from all banks. The lanes of a warp store their own elements of
     C, cast to `out_dtype`, two beside each other.
 
-    What tiles have past the edges of A and B is filled with zeros, then by way of registers.
+    What tiles have past the edges of A and B is filled with zeros; then it goes by way of registers, as many elements
+    at once as the rows of a factor are multiples of.
 
     Raises
     ------
@@ -108,13 +111,14 @@ def matmul_mma(
     s[Cl].tensorize(it, mma)
 
     is_whole = all(stage.shape == tensor.shape for stage, tensor in ((As, A), (Bs, B)))
-    for stage in (As, Bs):
+    for stage, extent in ((As, M if transpose_a else K), (Bs, K if transpose_b else N)):
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [Cl])
         s[fragments].compute_at(s[Cl], ki)
         s[stage].compute_at(s[Cl], ko)
         s[stage].swizzle(granule)
-        _fetch(s[stage], granule if is_whole else 1, warps)
+        # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
+        _fetch(s[stage], gcd(granule, extent), warps)
     s[Cl].software_pipeline(ko, depth if is_whole else 2, use_async=is_whole)
     return s, [A, B, C]
 

@@ -121,8 +121,10 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index. A matrix instruction may
-    be named to do it."""
+    """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index.
+
+    A matrix instruction may be named to do it.
+    """
 
     var: IterVar
     extent: Extent

@@ -78,6 +78,30 @@ def test_an_epilogue_on_the_fragments() -> None:
     assert (np.abs(d.astype(np.float64) - exact) <= np.abs(exact) * 2**-11 + 1e-4).all()
 
 
+def test_a_batch() -> None:
+    A, B = te.placeholder((3, 16, 32), "float16", name="A"), te.placeholder((3, 32, 8), "float16", name="B")
+    k = te.reduce_axis((0, 32), "k")
+    C = te.compute(
+        (3, 16, 8),
+        lambda b, i, j: te.sum(A[b, i, k].astype("float32") * B[b, k, j].astype("float32"), axis=k),
+        name="C",
+    )
+    s = te.create_schedule(C.op)
+    Cl = s.cache_write(C, "local")
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[C].env_threads([te.thread_axis((0, 32), "threadIdx.x")])
+    s[Cl].compute_at(s[C], C.op.axis[0])
+    _, i, j = s[Cl].op.axis
+    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=16)
+    s[Cl].reorder(ko, i, j, ki)
+    s[Cl].tensorize(i, mma_sync())
+    func = tw.build(s, [A, B, C], target="sim", name="mm")
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((3, 16, 32)).astype(np.float16), rng.standard_normal((3, 32, 8)).astype(np.float16)
+    (c,) = testing.run(func, [a, b], [((3, 16, 8), "float32")])
+    assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64)).max() < 1e-5
+
+
 def test_unknown_types() -> None:
     with pytest.raises(ValueError) as error:
         mma_sync("float32", "float32")

@@ -10,6 +10,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import schedules, testing
+from tilewright.codegen import link
 from tilewright.runtime.ndarray import as_dtype
 
 SMALL = {"tile": (32, 32), "warps": (1, 2)}
@@ -67,6 +68,8 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
         ((33, 47, 65), TYPES[0], SMALL),
         ((33, 47, 65), TYPES[0], SMALL | {"transpose_b": True}),
         ((1, 7, 5), TYPES[1], SMALL),
+        ((33, 40, 72), TYPES[0], SMALL),
+        ((33, 44, 68), TYPES[2], SMALL | {"transpose_b": True}),
         ((17, 40, 130), TYPES[3], SMALL | {"transpose_a": True}),
         ((50, 34, 31), TYPES[4], SMALL),
         ((31, 33, 129), TYPES[5], SMALL | {"transpose_b": True}),
@@ -85,9 +88,27 @@ def test_instructions_of_a_kernel() -> None:
     assert func.ptx.count("ldmatrix.sync.aligned.m8n8.x4.shared.b16") == 4 * (4 + 2)
     assert "cp.async.cg.shared.global" in func.ptx
     assert len(re.findall(r"st\.global\.v2\.", func.ptx)) == 4 * 2 * 4
+    assert func.ir("gpu").count("gpu.barrier") == 1
+
+
+@pytest.mark.parametrize(
+    ("types", "options", "instruction"),
+    [
+        (TYPES[0], {"transpose_b": True, "tile": (128, 256)}, "m16n8k16.row.col.f32.f16.f16.f32"),
+        (TYPES[2], {}, "m16n8k16.row.col.f16.f16.f16.f16"),
+        (TYPES[3], {"transpose_a": True}, "m16n8k16.row.col.f32.bf16.bf16.f32"),
+        (TYPES[4], {"transpose_b": True}, "m16n8k8.row.col.f32.tf32.tf32.f32"),
+        (TYPES[5], {"transpose_b": True}, "m16n8k32.row.col.s32.s8.s8.s32"),
+    ],
+)
+def test_nothing_is_spilled(types: tuple[str, str, str], options: dict[str, Any], instruction: str) -> None:
+    in_dtype, sum_dtype, out_dtype = types
+    scheduled = schedules.matmul_mma(512, 512, 512, in_dtype, out_dtype, sum_dtype=sum_dtype, **options)
+    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm")
+    assert f"mma.sync.aligned.{instruction}" in func.ptx
     assert not re.search(r"(ld|st)\.local", func.ptx)
-    text = func.ir("gpu")
-    assert text.count("gpu.barrier") == 1
+    linked = link(func.ptx, "sm_90a")
+    assert [(kernel.spill_store_bytes, kernel.stack_bytes) for kernel in linked.resources.values()] == [(0, 0)]
 
 
 def test_transposed_factors_are_transposed_on_their_way_to_registers() -> None:
