@@ -25,6 +25,7 @@ DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "tfloat32": torc
 CHOICES: list[dict[str, Any]] = [
     {"tile": (128, 128), "warps": (2, 2), "depth": 3},
     {"tile": (128, 128), "warps": (2, 4), "depth": 3},
+    {"tile": (128, 128), "warps": (2, 4), "depth": 3, "min_blocks": 2},
     {"tile": (128, 256), "warps": (2, 4), "depth": 3},
     {"tile": (256, 128), "warps": (4, 2), "depth": 3},
     {"tile": (128, 128), "warps": (2, 2), "depth": 4, "step_bytes": 64},

@@ -30,6 +30,7 @@ def matmul_mma(
     step: int | None = None,
     warps: tuple[int, int] = (2, 4),
     depth: int = 3,
+    min_blocks: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
     K x M, or N x K.
@@ -38,7 +39,8 @@ def matmul_mma(
     128 bytes of a factor, unless `step` is given: while it multiplies, the factors of the next `depth - 1` steps are on
     their way to shared memory by ``cp.async``, 16 bytes a thread. Granules of 16 bytes are exchanged within the rows of
     shared memory, so that ``ldmatrix`` reads its rows from all banks. The lanes of a warp store their own elements of
-    C, cast to `out_dtype`, two beside each other.
+    C, cast to `out_dtype`, two beside each other. With `min_blocks`, registers are spared until so many blocks fit a
+    multiprocessor, which then wait at different times.
 
     What tiles have past the edges of A and B is filled with zeros; then it goes by way of registers, as many elements
     at once as the rows of a factor are multiples of.
@@ -98,6 +100,9 @@ def matmul_mma(
     for axis, tag in zip((by, bx, wy, wx), ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y"), strict=True):
         s[C].bind(axis, thread_axis(tag))
 
+    if min_blocks is not None:
+        s[C].launch_bounds(min_blocks)
+
     s[Cl].set_scope("local")
     s[Cl].compute_at(s[C], wx)
     i, j = s[Cl].op.axis
@@ -111,11 +116,16 @@ def matmul_mma(
     s[Cl].tensorize(it, mma)
 
     is_whole = all(stage.shape == tensor.shape for stage, tensor in ((As, A), (Bs, B)))
-    for stage, extent in ((As, M if transpose_a else K), (Bs, K if transpose_b else N)):
+    factors = ((As, M if transpose_a else K, not transpose_a), (Bs, K if transpose_b else N, transpose_b))
+    beside = max(1, 8 * granule // step)
+    for stage, extent, has_k_in_rows in factors:
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [Cl])
         s[fragments].compute_at(s[Cl], ki)
         s[stage].compute_at(s[Cl], ko)
+        if has_k_in_rows and step < 8 * granule:
+            # Rows shorter than all banks lie side by side.
+            s[stage].transform_layout(lambda x, y: [x // beside, x % beside * step + y])
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         _fetch(s[stage], gcd(granule, extent), warps)
