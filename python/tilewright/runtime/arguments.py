@@ -122,6 +122,7 @@ class Signature:
     name: str
     arguments: tuple[Argument, ...]
     device_kind: DeviceKind = DeviceKind.CPU
+    _made: list[_SignatureStruct] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.arguments))})"
@@ -292,7 +293,7 @@ class Signature:
         if isinstance(array, NDArray):
             bound.arrays.append(array)
             device = (array.device.device_type, array.device.index)
-            return _Array(array.address, array.shape, None, _code_of(array.dtype.name), device, array.read_only)
+            return _Array(array.address, array.shape, None, _code_of(array.dtype), device, array.read_only)
         if isinstance(array, np.ndarray):
             if not array.dtype.isnative:
                 raise _Refused(f"expected the machine's own byte order, got dtype {array.dtype.str}")
@@ -301,7 +302,7 @@ class Signature:
             address = array.__array_interface__["data"][0]
             strides = _in_elements(array.strides, array.shape, array.itemsize)
             return _Array(
-                address, array.shape, strides, _code_of(array.dtype.name), (dlpack.CPU, 0), not array.flags.writeable
+                address, array.shape, strides, _code_of(array.dtype), (dlpack.CPU, 0), not array.flags.writeable
             )
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             return self._read_dlpack(array, bound)
@@ -342,19 +343,20 @@ class Signature:
         strides = interface.get("strides")
         return _Array(
             address or 0, shape, None if strides is None else _in_elements(tuple(strides), shape, dtype.itemsize),
-            _code_of(dtype.name), (dlpack.CUDA, bound.device.index), bool(read_only),
+            _code_of(dtype), (dlpack.CUDA, bound.device.index), bool(read_only),
         )  # fmt: skip
 
 
 # ---------------------------------------------------------------------- checks
 
 
-def _code_of(dtype: str) -> tuple[int, int, int]:
-    """DLPack's code, bits and lanes of a name of NumPy's."""
+@lru_cache(maxsize=256)
+def _code_of(dtype: np.dtype[Any]) -> tuple[int, int, int]:
+    """DLPack's code, bits and lanes of a type of NumPy's."""
     try:
-        return (*dlpack.dtype_code(dtype), 1)
+        return (*dlpack.dtype_code(dtype.name), 1)
     except BufferError:
-        raise _Refused(f"expected dtype %dtype, got {dtype}") from None
+        raise _Refused(f"expected dtype %dtype, got {dtype.name}") from None
 
 
 def _in_elements(strides: tuple[int, ...], shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -403,8 +405,10 @@ class _SignatureStruct(ctypes.Structure):
     )
 
 
-@lru_cache(maxsize=512)
 def _as_struct(signature: Signature) -> _SignatureStruct:
+    """The signature as the run time has it, made once."""
+    if signature._made:
+        return signature._made[0]
     arguments = []
     for argument in signature.arguments:
         extents = [
@@ -424,10 +428,12 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
                 argument.alignment,
             )  # fmt: skip
         )
-    return _SignatureStruct(
+    struct = _SignatureStruct(
         str(signature).encode(), signature.name.encode(), (_ArgumentStruct * len(arguments))(*arguments),
         len(arguments), signature.device_kind.value,
     )  # fmt: skip
+    signature._made.append(struct)
+    return struct
 
 
 @cache
@@ -451,10 +457,10 @@ def _check(signature: Signature, found: list[_Array], count: int, partial: bool 
         tensors.append(dlpack.DLTensor(array.address, *array.device, rank, *array.dtype, shape, strides, 0))
     args = (Any_ * len(tensors))(*(Any_(TYPE_DLTENSOR, 0, ctypes.addressof(tensor)) for tensor in tensors))
     read_only = bytes(array.read_only for array in found)
-    message = ctypes.create_string_buffer(4096)
-    struct = _as_struct(signature)
-    code = _host_check()(ctypes.addressof(struct), args, count, read_only, partial, message, len(message))
-    if code:
+    struct, check = ctypes.addressof(_as_struct(signature)), _host_check()
+    if check(struct, args, count, read_only, partial, None, 0):
+        message = ctypes.create_string_buffer(4096)
+        code = check(struct, args, count, read_only, partial, message, len(message))
         raise (TypeError if code == 1 else ValueError)(message.value.decode())
 
 
