@@ -6,16 +6,12 @@
 // memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//
-#include "passes/AddressSpaces.h"
-#include "passes/loops-to-gpu/Fragments.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/MatrixProducts.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "dialects/Tile/Instructions.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -27,22 +23,6 @@ namespace tilewright {
 namespace {
 /// Registers of a thread, less those for addresses and the like.
 constexpr int64_t kFragmentRegisters = 232;
-
-/// Three loops that multiply a tile, one in the other.
-struct Product {
-  scf::ForOp m, n, k;
-  memref::LoadOp a, b;
-  memref::StoreOp result;
-};
-
-/// A load or store of one element of a fragment, in loops that the lanes share out.
-struct FragmentAccess {
-  Operation *op;
-  Value buffer;
-  FragmentLayout layout;
-  scf::ForOp rowLoop, colLoop;
-  SmallVector<AffineExpr> indices; // with these loops at the first of the lanes' elements
-};
 
 /// How the lanes share out a loop.
 struct SharedLoop {
@@ -66,9 +46,8 @@ private:
   }
   LogicalResult checkLanes(scf::ForOp nest);
   LogicalResult readProduct(scf::ForOp nest);
-  LogicalResult addLayout(Product &product, Value buffer, ValueRange indices, Value row, Value col, FragmentLayout layout,
+  LogicalResult addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col, FragmentLayout layout,
                           StringRef what);
-  void stageOperand(Product &product, memref::LoadOp &load, Value row, Value col);
   LogicalResult checkRegisters(scf::ForOp nest);
   LogicalResult collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout);
   scf::ForOp findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest);
@@ -76,20 +55,17 @@ private:
   LogicalResult checkUses(scf::ForOp loop);
   LogicalResult checkIsUniform(Operation *at, ArrayRef<Value> values);
   bool dependsOnLane(Value value);
-  bool isFill(FragmentAccess &access, FragmentFill &fill);
   void distribute(scf::ForOp loop, SharedLoop &how);
   void rewrite(FragmentAccess &access);
-  void multiply(Product &product);
-  Value place(OpBuilder &builder, Location loc, AffineExpr expr);
 
   gpu::LaunchOp launch;
   func::FuncOp function;
   unsigned capability;
   IndexForms forms;
   std::string stage;
-  SmallVector<Product> products;
-  llvm::MapVector<Value, FragmentLayout> layouts;
-  llvm::SmallMapVector<Value, Value, 8> laneBuffers;
+  SmallVector<MatrixProduct> products;
+  FragmentLayouts layouts;
+  LaneBuffers laneBuffers;
   SmallVector<FragmentAccess> accesses;
   llvm::MapVector<scf::ForOp, SharedLoop> shared;
   llvm::DenseMap<Value, bool> laneDependence;
@@ -105,30 +81,16 @@ LogicalResult Warp::checkLanes(scf::ForOp nest) {
 }
 
 LogicalResult Warp::readProduct(scf::ForOp nest) {
-  SmallVector<scf::ForOp> loops;
-  nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
-  SmallVector<memref::StoreOp> stores;
-  SmallVector<memref::LoadOp> loads;
-  nest->walk([&](memref::StoreOp store) { stores.push_back(store); });
-  nest->walk([&](memref::LoadOp load) { loads.push_back(load); });
-  if (loops.size() != 3 || stores.size() != 1 || loads.size() != 3)
+  std::optional<MatrixProduct> found = readProductLoops(nest, forms);
+  if (!found)
     return nest.emitError("expected the loops of one product, got others with schedule.instruction");
-  Product product{loops[0], loops[1], loops[2], {}, {}, stores[0]};
-  for (memref::LoadOp load : loads) {
-    if (load.getMemRef() == stores[0].getMemRef())
-      continue;
-    bool isOfRows = llvm::any_of(forms.get(load.getIndices()), [&](AffineExpr expr) {
-      return forms.dependsOn(expr, product.m.getInductionVar());
-    });
-    (isOfRows ? product.a : product.b) = load;
-  }
-  if (!product.a || !product.b)
-    return nest.emitError("expected the loops of one product, got others with schedule.instruction");
-  Value result = stores[0].getMemRef();
+  MatrixProduct product = *found;
+  Value result = product.result.getMemRef();
   Type type = product.a.getType(), resultType = cast<MemRefType>(result.getType()).getElementType();
   Type known = type.isF32() ? FloatTF32Type::get(type.getContext()) : type;
   const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, capability);
   int64_t extents[3];
+  scf::ForOp loops[] = {product.m, product.n, product.k};
   for (auto [extent, loop] : llvm::zip_equal(extents, loops))
     extent = getConstantIntValue(loop.getUpperBound()).value_or(0);
   if (capability < 80)
@@ -146,7 +108,7 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
   Value m = product.m.getInductionVar(), n = product.n.getInductionVar(), k = product.k.getInductionVar();
   for (memref::LoadOp *load : {&product.a, &product.b})
     if (!load->getMemRef().getDefiningOp<memref::AllocaOp>())
-      stageOperand(product, *load, load == &product.a ? m : n, k);
+      stageFactor(product, *load, load == &product.a ? m : n, k);
   FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack}, c{0, 0, extents[0], extents[1], 2};
   products.push_back(product);
   return success(succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "a first factor")) &&
@@ -154,42 +116,7 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
                  succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "sums")));
 }
 
-/// A factor that lies elsewhere is copied to registers just before the product.
-void Warp::stageOperand(Product &product, memref::LoadOp &load, Value row, Value col) {
-  OpBuilder builder(product.m);
-  Location loc = load.getLoc();
-  auto getLoop = [](Value variable) { return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp()); };
-  SmallVector<int64_t> shape;
-  for (Value variable : {row, col})
-    shape.push_back(*getConstantIntValue(getLoop(variable).getUpperBound()));
-  Value buffer = createPrivateBuffer(builder, loc, shape, load.getType(), builder.getStringAttr(getBufferName(load.getMemRef())));
-  IRMapping mapping;
-  SmallVector<Value> indices;
-  for (Value variable : {row, col}) {
-    scf::ForOp loop = getLoop(variable);
-    auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
-    builder.setInsertionPoint(copy.getBody()->getTerminator());
-    mapping.map(variable, copy.getInductionVar());
-    indices.push_back(copy.getInductionVar());
-  }
-  std::function<void(Value)> copy = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || mapping.contains(value) || !product.m->isAncestor(op))
-      return;
-    for (Value operand : op->getOperands())
-      copy(operand);
-    builder.clone(*op, mapping);
-  };
-  copy(load.getResult());
-  memref::StoreOp::create(builder, loc, mapping.lookup(load.getResult()), buffer, indices);
-  builder.setInsertionPoint(load);
-  auto fetched = memref::LoadOp::create(builder, loc, buffer, ValueRange{row, col});
-  load.getResult().replaceAllUsesWith(fetched);
-  load.erase();
-  load = fetched;
-}
-
-LogicalResult Warp::addLayout(Product &product, Value buffer, ValueRange indices, Value row, Value col,
+LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col,
                               FragmentLayout layout, StringRef what) {
   auto type = cast<MemRefType>(buffer.getType());
   auto refuse = [&]() -> LogicalResult {
@@ -350,31 +277,6 @@ LogicalResult Warp::checkIsUniform(Operation *at, ArrayRef<Value> values) {
   return success();
 }
 
-/// Whether an access is all that two loops do: to copy from shared memory.
-bool Warp::isFill(FragmentAccess &access, FragmentFill &fill) {
-  auto store = dyn_cast<memref::StoreOp>(access.op);
-  auto load = store ? store.getValueToStore().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
-  scf::ForOp inner = access.rowLoop, outer = access.colLoop;
-  if (inner->isProperAncestor(outer))
-    std::swap(inner, outer);
-  if (!load || layouts.contains(load.getMemRef()) || store->getBlock() != inner.getBody() || load->getBlock() != inner.getBody() ||
-      inner->getParentOp() != outer)
-    return false;
-  for (Block *block : {inner.getBody(), outer.getBody()})
-    for (Operation &op : block->without_terminator())
-      if (&op != store && &op != load && &op != inner && (op.getNumRegions() || !isMemoryEffectFree(&op)))
-        return false;
-  auto [row, col] = std::pair(access.layout.rowDim, access.layout.colDim);
-  fill = {access.rowLoop, access.colLoop, load, store, access.layout,
-          forms.without(access.indices[row], access.rowLoop.getInductionVar()),
-          forms.without(access.indices[col], access.colLoop.getInductionVar())};
-  for (auto [d, expr] : llvm::enumerate(access.indices))
-    if (d != row && d != col &&
-        (forms.dependsOn(expr, access.rowLoop.getInductionVar()) || forms.dependsOn(expr, access.colLoop.getInductionVar())))
-      return false;
-  return true;
-}
-
 void Warp::distribute(scf::ForOp loop, SharedLoop &how) {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
@@ -408,16 +310,6 @@ void Warp::distribute(scf::ForOp loop, SharedLoop &how) {
   variable.replaceAllUsesExcept(made->getResult(0), made);
 }
 
-/// An index of a lane's own part. The loops that count along it are to be written out: registers have no addresses.
-Value Warp::place(OpBuilder &builder, Location loc, AffineExpr expr) {
-  expr = forms.simplify(expr);
-  for (Value value : forms.getValues(expr))
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
-        loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
-  return forms.materialize(builder, loc, expr);
-}
-
 void Warp::rewrite(FragmentAccess &access) {
   OpBuilder builder(access.op);
   Location loc = access.op->getLoc();
@@ -430,64 +322,25 @@ void Warp::rewrite(FragmentAccess &access) {
   int64_t columns = layout.getColumns();
   AffineExpr row = first(layout.rowDim, access.rowLoop, FragmentLayout::kRows), col = first(layout.colDim, access.colLoop, columns);
   SmallVector<Value> indices;
-  for (auto [d, expr] : llvm::enumerate(access.indices))
-    indices.push_back(place(builder, loc, d == layout.rowDim   ? row.floorDiv(layout.rowTile)
-                                          : d == layout.colDim ? col.floorDiv(layout.colTile)
-                                                               : expr));
+  for (auto [d, expr] : llvm::enumerate(access.indices)) {
+    if (d == layout.rowDim)
+      expr = row.floorDiv(layout.rowTile);
+    if (d == layout.colDim)
+      expr = col.floorDiv(layout.colTile);
+    indices.push_back(placeInLane(forms, builder, loc, expr));
+  }
   AffineExpr part = (col.floorDiv(columns) % (layout.colTile / columns)) * layout.getRowParts() +
                     row.floorDiv(FragmentLayout::kRows) % layout.getRowParts();
   AffineExpr element = part * layout.pack;
   if (scf::ForOp elements = shared[access.colLoop].elements)
     element = element + forms.get(elements.getInductionVar());
-  indices.push_back(place(builder, loc, element));
+  indices.push_back(placeInLane(forms, builder, loc, element));
   Value buffer = laneBuffers[access.buffer];
   if (auto load = dyn_cast<memref::LoadOp>(access.op))
     load.getResult().replaceAllUsesWith(memref::LoadOp::create(builder, loc, buffer, indices));
   else
     memref::StoreOp::create(builder, loc, cast<memref::StoreOp>(access.op).getValueToStore(), buffer, indices);
   access.op->erase();
-}
-
-void Warp::multiply(Product &product) {
-  OpBuilder builder(product.m);
-  scf::ForOp nest = product.m;
-  Location loc = nest.getLoc();
-  IndexForms::Substitution first;
-  for (scf::ForOp loop : {product.m, product.n, product.k})
-    first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
-  auto indicesOf = [&](Value buffer, ValueRange indices) {
-    const FragmentLayout &layout = layouts[buffer];
-    SmallVector<Value> places;
-    for (auto [d, index] : llvm::enumerate(indices)) {
-      AffineExpr expr = forms.get(index, first);
-      places.push_back(place(builder, loc, d == layout.rowDim   ? expr.floorDiv(layout.rowTile)
-                                           : d == layout.colDim ? expr.floorDiv(layout.colTile)
-                                                                : expr));
-    }
-    places.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
-    return places;
-  };
-  auto load = [&](Value buffer, ValueRange indices) -> Value {
-    const FragmentLayout &layout = layouts[buffer];
-    Type element = cast<MemRefType>(buffer.getType()).getElementType();
-    Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element), laneBuffers[buffer],
-                                        indicesOf(buffer, indices));
-    auto type = VectorType::get({layout.getElements() / layout.pack, layout.pack}, element);
-    return vector::ShapeCastOp::create(builder, loc, type, flat);
-  };
-  Value result = product.result.getMemRef();
-  memref::LoadOp loadA = product.a, loadB = product.b;
-  memref::StoreOp store = product.result;
-  Value a = load(loadA.getMemRef(), loadA.getIndices()), b = load(loadB.getMemRef(), loadB.getIndices());
-  Value c = load(result, store.getIndices());
-  const FragmentLayout &layout = layouts[result];
-  int64_t shape[] = {layout.rowTile, layout.colTile, layouts[loadA.getMemRef()].colTile};
-  Value sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
-                                       /*tf32Enabled=*/loadA.getType().isF32());
-  Value flat = vector::ShapeCastOp::create(
-      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum);
-  vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
-  nest.erase();
 }
 
 LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
@@ -499,7 +352,7 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
   if (failed(checkRegisters(nests.front())))
     return failure();
   auto isOfProduct = [&](Operation *op) {
-    return llvm::any_of(products, [&](Product &product) { return product.m->isProperAncestor(op); });
+    return llvm::any_of(products, [&](MatrixProduct &product) { return product.m->isProperAncestor(op); });
   };
   for (auto &[buffer, layout] : layouts)
     for (Operation *user : buffer.getUsers()) {
@@ -518,7 +371,7 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     if (failed(checkUses(loop)) || failed(checkIsUniform(loop, used)))
       return failure();
   }
-  for (Product &product : products) {
+  for (MatrixProduct &product : products) {
     SmallVector<Value> used(product.a.getIndices());
     llvm::append_range(used, product.b.getIndices());
     llvm::append_range(used, product.result.getIndices());
@@ -536,9 +389,8 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     laneBuffers[buffer] = own;
   }
   llvm::erase_if(accesses, [&](FragmentAccess &access) {
-    FragmentFill fill;
     scf::ForOp row = access.rowLoop, col = access.colLoop;
-    if (!isFill(access, fill) || !loadMatrices(fill, laneBuffers[access.buffer], launch.getThreadIds().x, forms))
+    if (!loadMatrices(access, laneBuffers[access.buffer], launch.getThreadIds().x, forms))
       return false;
     shared.erase(row);
     shared.erase(col);
@@ -548,8 +400,8 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     distribute(loop, how);
   for (FragmentAccess &access : accesses)
     rewrite(access);
-  for (Product &product : products)
-    multiply(product);
+  for (MatrixProduct &product : products)
+    emitProduct(product, layouts, laneBuffers, forms);
   for (auto &[buffer, own] : laneBuffers)
     buffer.getDefiningOp()->erase();
   return success();

@@ -41,8 +41,8 @@ public:
 
   explicit IndexForms(mlir::MLIRContext *context) : context(context) {}
 
-  mlir::AffineExpr get(mlir::Value index, const Substitution &substitution = {});
-  llvm::SmallVector<mlir::AffineExpr> get(mlir::ValueRange indices, const Substitution &substitution = {});
+  mlir::AffineExpr get(mlir::Value index, const Substitution &substitution = Substitution());
+  llvm::SmallVector<mlir::AffineExpr> get(mlir::ValueRange indices, const Substitution &substitution = Substitution());
   /// A dimension of its own that stands for no value.
   mlir::AffineExpr getFresh();
   mlir::AffineExpr simplify(mlir::AffineExpr expr) { return mlir::simplifyAffineExpr(expr, atoms.size(), 0); }
@@ -67,18 +67,19 @@ private:
   llvm::SmallVector<Atom> atoms;
 };
 
-/// A copy of a part of a buffer in shared memory to tiles in registers, by two loops.
-struct FragmentFill {
-  mlir::scf::ForOp rowLoop, colLoop; // one directly in the other
-  mlir::memref::LoadOp load;
-  mlir::memref::StoreOp store;
+/// A load or store of one element of a fragment, in loops that the lanes share out.
+struct FragmentAccess {
+  mlir::Operation *op;
+  mlir::Value buffer;
   FragmentLayout layout;
-  mlir::AffineExpr row, col; // of the tiles, with the loops at 0
+  mlir::scf::ForOp rowLoop, colLoop;
+  llvm::SmallVector<mlir::AffineExpr> indices; // with these loops at the first of the lanes' elements
 };
 
-/// Lets the lanes of a warp fetch the tiles together (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them, in
-/// place of the two loops. False where the instruction cannot: 16 bytes of a row have to lie together.
-bool loadMatrices(const FragmentFill &fill, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
+/// Where the access is all that its loops do, and copies from shared memory: lets the lanes of a warp fetch the tiles together
+/// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them, in place of the loops. False where the instruction cannot:
+/// 16 bytes of a row have to lie together.
+bool loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
 
 } // namespace tilewright
 

@@ -19,6 +19,41 @@ namespace tilewright {
 /// The bytes of a matrix's row.
 static constexpr int64_t kRowBytes = 16;
 
+namespace {
+/// A copy of a part of a buffer in shared memory to tiles in registers, by two loops.
+struct FragmentFill {
+  scf::ForOp rowLoop, colLoop; // one directly in the other
+  memref::LoadOp load;
+  memref::StoreOp store;
+  FragmentLayout layout;
+  AffineExpr row, col; // of the tiles, with the loops at 0
+};
+} // namespace
+
+/// Whether an access is all that its loops do: to copy from shared memory.
+static std::optional<FragmentFill> findFill(const FragmentAccess &access, IndexForms &forms) {
+  auto store = dyn_cast<memref::StoreOp>(access.op);
+  auto load = store ? store.getValueToStore().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
+  scf::ForOp rowLoop = access.rowLoop, colLoop = access.colLoop, inner = rowLoop, outer = colLoop;
+  if (inner->isProperAncestor(outer))
+    std::swap(inner, outer);
+  if (!load || !isShared(load.getMemRef()) || store->getBlock() != inner.getBody() || load->getBlock() != inner.getBody() ||
+      inner->getParentOp() != outer)
+    return std::nullopt;
+  for (Block *block : {inner.getBody(), outer.getBody()})
+    for (Operation &op : block->without_terminator())
+      if (&op != store && &op != load && &op != inner && (op.getNumRegions() || !isMemoryEffectFree(&op)))
+        return std::nullopt;
+  unsigned row = access.layout.rowDim, col = access.layout.colDim;
+  for (auto [d, expr] : llvm::enumerate(access.indices))
+    if (d != row && d != col &&
+        (forms.dependsOn(expr, rowLoop.getInductionVar()) || forms.dependsOn(expr, colLoop.getInductionVar())))
+      return std::nullopt;
+  return FragmentFill{rowLoop, colLoop, load, store, access.layout,
+                      forms.without(access.indices[row], rowLoop.getInductionVar()),
+                      forms.without(access.indices[col], colLoop.getInductionVar())};
+}
+
 /// Whether the elements that `variable` counts, from a multiple of `count` on, lie together at an aligned address.
 static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, IndexForms &forms) {
   MemRefType type = load.getMemRefType();
@@ -42,12 +77,16 @@ static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, Ind
   return true;
 }
 
-bool loadMatrices(const FragmentFill &fill, Value buffer, Value lane, IndexForms &forms) {
+bool loadMatrices(const FragmentAccess &access, Value buffer, Value lane, IndexForms &forms) {
+  std::optional<FragmentFill> found = findFill(access, forms);
+  if (!found)
+    return false;
+  const FragmentFill &fill = *found;
   const FragmentLayout &layout = fill.layout;
   memref::LoadOp load = fill.load;
   Type element = load.getMemRefType().getElementType();
   int64_t columns = layout.getColumns(), elementBytes = getElementBytes(element);
-  if (!isShared(load.getMemRef()) || columns * elementBytes != kRowBytes)
+  if (columns * elementBytes != kRowBytes)
     return false;
   scf::ForOp rowLoop = fill.rowLoop, colLoop = fill.colLoop;
   bool isTransposed = !liesTogether(load, colLoop.getInductionVar(), columns, forms);

@@ -64,7 +64,11 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
     ("shape", "types", "options"),
     [
         ((64, 128, 128), TYPES[0], {"tile": (64, 64), "warps": (2, 2), "depth": 2}),
-        ((32, 64, 128), TYPES[0], {"tile": (32, 64), "warps": (2, 1), "step": 32, "depth": 4, "transpose_b": True, "min_blocks": 2}),
+        (
+            (32, 64, 128),
+            TYPES[0],
+            {"tile": (32, 64), "warps": (2, 1), "step": 32, "depth": 4, "transpose_b": True, "min_blocks": 2},
+        ),
         ((33, 47, 65), TYPES[0], SMALL),
         ((33, 47, 65), TYPES[0], SMALL | {"transpose_b": True}),
         ((1, 7, 5), TYPES[1], SMALL),

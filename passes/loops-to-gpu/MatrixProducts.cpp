@@ -1,0 +1,129 @@
+//===- MatrixProducts.cpp - loops that a matrix instruction does ----------===//
+#include "passes/loops-to-gpu/MatrixProducts.h"
+#include "passes/AddressSpaces.h"
+#include "passes/loops-to-gpu/UserNames.h"
+
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+std::optional<MatrixProduct> readProductLoops(scf::ForOp nest, IndexForms &forms) {
+  SmallVector<scf::ForOp> loops;
+  SmallVector<memref::StoreOp> stores;
+  SmallVector<memref::LoadOp> loads;
+  nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      loops.push_back(loop);
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
+      stores.push_back(store);
+    else if (auto load = dyn_cast<memref::LoadOp>(op))
+      loads.push_back(load);
+  });
+  if (loops.size() != 3 || stores.size() != 1 || loads.size() != 3)
+    return std::nullopt;
+  MatrixProduct product{loops[0], loops[1], loops[2], {}, {}, stores[0]};
+  for (memref::LoadOp load : loads) {
+    if (load.getMemRef() == stores[0].getMemRef())
+      continue;
+    bool isOfRows = llvm::any_of(forms.get(load.getIndices()), [&](AffineExpr expr) {
+      return forms.dependsOn(expr, product.m.getInductionVar());
+    });
+    (isOfRows ? product.a : product.b) = load;
+  }
+  if (!product.a || !product.b)
+    return std::nullopt;
+  return product;
+}
+
+void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value col) {
+  OpBuilder builder(product.m);
+  Location loc = load.getLoc();
+  auto getLoop = [](Value variable) { return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp()); };
+  SmallVector<int64_t> shape;
+  for (Value variable : {row, col})
+    shape.push_back(*getConstantIntValue(getLoop(variable).getUpperBound()));
+  Value buffer = createPrivateBuffer(builder, loc, shape, load.getType(), builder.getStringAttr(getBufferName(load.getMemRef())));
+  IRMapping mapping;
+  SmallVector<Value> indices;
+  for (Value variable : {row, col}) {
+    scf::ForOp loop = getLoop(variable);
+    auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+    builder.setInsertionPoint(copy.getBody()->getTerminator());
+    mapping.map(variable, copy.getInductionVar());
+    indices.push_back(copy.getInductionVar());
+  }
+  std::function<void(Value)> copy = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || mapping.contains(value) || !product.m->isAncestor(op))
+      return;
+    for (Value operand : op->getOperands())
+      copy(operand);
+    builder.clone(*op, mapping);
+  };
+  copy(load.getResult());
+  memref::StoreOp::create(builder, loc, mapping.lookup(load.getResult()), buffer, indices);
+  builder.setInsertionPoint(load);
+  auto fetched = memref::LoadOp::create(builder, loc, buffer, ValueRange{row, col});
+  load.getResult().replaceAllUsesWith(fetched);
+  load.erase();
+  load = fetched;
+}
+
+Value placeInLane(IndexForms &forms, OpBuilder &builder, Location loc, AffineExpr expr) {
+  expr = forms.simplify(expr);
+  for (Value value : forms.getValues(expr))
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+        loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
+  return forms.materialize(builder, loc, expr);
+}
+
+void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, IndexForms &forms) {
+  OpBuilder builder(product.m);
+  scf::ForOp nest = product.m;
+  Location loc = nest.getLoc();
+  IndexForms::Substitution first;
+  for (scf::ForOp loop : {product.m, product.n, product.k})
+    first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
+  auto indicesOf = [&](Value buffer, ValueRange indices) {
+    const FragmentLayout &layout = layouts[buffer];
+    SmallVector<Value> places;
+    for (auto [d, index] : llvm::enumerate(indices)) {
+      AffineExpr expr = forms.get(index, first);
+      if (d == layout.rowDim)
+        expr = expr.floorDiv(layout.rowTile);
+      if (d == layout.colDim)
+        expr = expr.floorDiv(layout.colTile);
+      places.push_back(placeInLane(forms, builder, loc, expr));
+    }
+    places.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
+    return places;
+  };
+  auto load = [&](Value buffer, ValueRange indices) -> Value {
+    const FragmentLayout &layout = layouts[buffer];
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element), laneBuffers[buffer],
+                                        indicesOf(buffer, indices));
+    auto type = VectorType::get({layout.getElements() / layout.pack, layout.pack}, element);
+    return vector::ShapeCastOp::create(builder, loc, type, flat);
+  };
+  Value result = product.result.getMemRef();
+  memref::LoadOp loadA = product.a, loadB = product.b;
+  memref::StoreOp store = product.result;
+  Value a = load(loadA.getMemRef(), loadA.getIndices()), b = load(loadB.getMemRef(), loadB.getIndices());
+  Value c = load(result, store.getIndices());
+  const FragmentLayout &layout = layouts[result];
+  int64_t shape[] = {layout.rowTile, layout.colTile, layouts[loadA.getMemRef()].colTile};
+  Value sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
+                                       /*tf32Enabled=*/loadA.getType().isF32());
+  Value flat = vector::ShapeCastOp::create(
+      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum);
+  vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
+  nest.erase();
+}
+
+} // namespace tilewright
