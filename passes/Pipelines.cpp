@@ -27,6 +27,7 @@ void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOption
 
 void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createApplySchedule());
+  pm.addNestedPass<func::FuncOp>(createFoldKnownConditions());
   pm.addNestedPass<func::FuncOp>(createPartitionLoops());
   pm.addPass(createCSEPass());
 }

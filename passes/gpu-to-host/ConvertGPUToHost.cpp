@@ -5,6 +5,7 @@
 // place; upstream's conversions take it to the LLVM dialect afterwards.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-host/HostBuffers.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -167,7 +168,7 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues(), block = launch.getBlockSizeOperandValues();
   for (Value extent : {grid.x, grid.y, grid.z}) {
     config.push_back(asI64(builder, loc, extent));
-    if (matchPattern(extent, m_NonZero()))
+    if (matchPattern(extent, m_NonZero()) || launch->hasAttr(kNonEmptyAttr))
       continue;
     // The driver refuses an empty grid; a program over no elements has nothing to launch.
     Value zero = LLVM::ConstantOp::create(builder, loc, i64, 0);

@@ -213,19 +213,48 @@ std::optional<Interval> getInterval(AffineExpr expr, llvm::function_ref<bool(uns
 
 static bool always(unsigned) { return true; }
 
+/// The least value of `factor` times an expression of symbols.
+static std::optional<int64_t> getLeast(AffineExpr expr, int64_t factor, ExtentFn extent) {
+  if (auto value = getConstant(expr))
+    return factor * *value;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    auto least = extent.getLeast(symbol.getPosition());
+    return least && factor > 0 ? std::optional<int64_t>(factor * *least) : std::nullopt;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  auto divisor = getConstant(binary.getRHS());
+  if (expr.getKind() == AffineExprKind::Add) {
+    auto a = getLeast(binary.getLHS(), factor, extent), b = getLeast(binary.getRHS(), factor, extent);
+    return a && b ? std::optional<int64_t>(*a + *b) : std::nullopt;
+  }
+  if (!divisor)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return getLeast(binary.getLHS(), factor * *divisor, extent);
+  if (expr.getKind() == AffineExprKind::Mod)
+    return factor > 0 ? 0 : factor * (*divisor - 1);
+  auto of = factor > 0 ? getLeast(binary.getLHS(), 1, extent) : std::nullopt;
+  if (!of || *divisor <= 0)
+    return std::nullopt;
+  bool isUp = expr.getKind() == AffineExprKind::CeilDiv;
+  return factor * (isUp ? llvm::divideCeilSigned(*of, *divisor) : llvm::divideFloorSigned(*of, *divisor));
+}
+
 bool isProvablyLess(AffineExpr expr, AffineExpr bound, ExtentFn extent) {
   auto interval = getInterval(simplify(expr), always, extent);
   if (!interval)
     return false;
-  auto slack = getConstant(simplify(interval->min + interval->width - bound));
-  return slack && *slack < 0;
+  auto room = getLeast(simplify(bound - interval->min - interval->width), 1, extent);
+  return room && *room > 0;
 }
 
 bool isProvablyNonNegative(AffineExpr expr, ExtentFn extent) {
   auto interval = getInterval(simplify(expr), always, extent);
   if (!interval)
     return false;
-  auto min = getConstant(interval->min);
+  auto min = getLeast(simplify(interval->min), 1, extent);
   return min && *min >= 0;
 }
 

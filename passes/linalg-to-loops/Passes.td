@@ -31,6 +31,28 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+def FoldKnownConditions : Pass<"fold-known-conditions", "mlir::func::FuncOp"> {
+  let summary = "Conditions that the extents decide are gone";
+  let description = [{
+    A comparison of indices is decided by the ranges of the loops around it, and by what is known of symbolic extents:
+    `te.minimum` and that none is negative.
+
+    ```mlir
+    func.func @f(%A: memref<?xf32> {te.minimum = array<i64: 32>}) {
+      %n = memref.dim %A, %c0 : memref<?xf32>
+      scf.for %i = %c0 to %c32 step %c1 {
+        %inside = arith.cmpi slt, %i, %n : index
+        scf.if %inside { ... }
+      }
+    ```
+    becomes
+    ```mlir
+      scf.for %i = %c0 to %c32 step %c1 { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
+}
+
 def PartitionLoops : Pass<"partition-loops", "mlir::func::FuncOp"> {
   let summary = "Iterations that need no predicates become loops of their own";
   let description = [{

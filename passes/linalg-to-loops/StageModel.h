@@ -235,8 +235,22 @@ mlir::Attribute getMemorySpace(mlir::MLIRContext *context, schedule::Scope scope
 // Intervals of index expressions over loops
 //===----------------------------------------------------------------------===//
 
-/// The extent of each loop, by its number.
-using ExtentFn = llvm::function_ref<mlir::AffineExpr(unsigned)>;
+/// The extent of each loop, by its number, and the least value of each symbol where one is known.
+class ExtentFn {
+public:
+  ExtentFn(std::nullptr_t = nullptr) {}
+  template <typename Callable, typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, ExtentFn>>>
+  ExtentFn(Callable &&extent, llvm::ArrayRef<std::optional<int64_t>> least = {})
+      : extent(std::forward<Callable>(extent)), least(least) {}
+
+  explicit operator bool() const { return bool(extent); }
+  mlir::AffineExpr operator()(unsigned loop) const { return extent(loop); }
+  std::optional<int64_t> getLeast(unsigned symbol) const { return symbol < least.size() ? least[symbol] : std::nullopt; }
+
+private:
+  llvm::function_ref<mlir::AffineExpr(unsigned)> extent;
+  llvm::ArrayRef<std::optional<int64_t>> least;
+};
 
 /// The values of an expression while some loops run: from `min`, `width` further at most. Both are expressions of the
 /// loops that do not run, and of symbols.

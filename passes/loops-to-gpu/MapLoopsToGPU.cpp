@@ -1,4 +1,6 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
+#include "passes/LaunchAttributes.h"
+#include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/ThreadReduction.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -246,9 +248,14 @@ LogicalResult Kernel::map() {
     origin.push_back(builder.getNamedAttr(
         kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(loop, function), loop.getLoc()))));
   }
+  KnownValues known(function);
+  bool isNonEmpty = llvm::all_of(ArrayRef(extents).take_front(kFirstThreadTag), [&](Value extent) { return known.isPositive(extent); });
+  bool isConstant = llvm::all_of(ArrayRef(extents).take_front(kFirstThreadTag), [](Value extent) { return bool(getConstantIntValue(extent)); });
   auto launch = gpu::LaunchOp::create(builder, nest->getLoc(), extents[0], extents[1], extents[2], extents[3],
                                       extents[4], extents[5]);
   launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
+  if (isNonEmpty && !isConstant)
+    launch->setAttr(kNonEmptyAttr, builder.getUnitAttr());
   if (Attribute minBlocks = nest->getAttr(schedule::kMinBlocksAttr))
     launch->setAttr(schedule::kMinBlocksAttr, minBlocks);
   if (Attribute isExtern = nest->getAttr(te::kExternAttr))

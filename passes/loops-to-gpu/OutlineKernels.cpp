@@ -1,4 +1,5 @@
 //===- OutlineKernels.cpp - launches become kernels of one module ---------===//
+#include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
@@ -78,6 +79,8 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
                                           operands);
     if (Attribute origin = launch->getAttr(kLaunchOriginAttr))
       call->setAttr(kLaunchOriginAttr, origin);
+    if (Attribute isNonEmpty = launch->getAttr(kNonEmptyAttr))
+      call->setAttr(kNonEmptyAttr, isNonEmpty);
     launch.erase();
   }
   return success();

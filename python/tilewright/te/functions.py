@@ -49,7 +49,7 @@ def var(name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1,
         A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
         vectorised.
     min
-        The least value.
+        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks.
 
     A call with an extent that is otherwise raises ValueError before anything runs.
 

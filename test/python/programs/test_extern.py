@@ -8,6 +8,7 @@ from programs.checks import TARGETS
 from tilewright import te, tir
 
 RNG = np.random.default_rng(3)
+GPU = pytest.param("gpu", marks=pytest.mark.gpu)
 
 
 def threads(ib, blocks, size):
@@ -19,12 +20,16 @@ def threads(ib, blocks, size):
 
 
 def build(schedule, args, target):
-    """The program to run; for a GPU it is compiled, which is all."""
+    """The program to run, and its device. For cuda it is compiled, which is all; on a GPU it is run, too."""
+    if target == "gpu":
+        if not tvm.cuda(0).exist:
+            pytest.skip("no GPU here")
+        return tvm.build(schedule, args, "cuda"), tvm.cuda(0)
     program = tvm.build(schedule, args, "cuda -arch=sm_90a" if target == "cuda" else target)
     if target != "cuda":
-        return program
+        return program, tvm.cpu(0)
     assert program.cubin[:4] == b"\x7fELF"
-    return None
+    return None, None
 
 
 def on(target, schedule, *stages):
@@ -38,7 +43,7 @@ def on(target, schedule, *stages):
     return schedule
 
 
-@pytest.mark.parametrize("target", ["sim", "cuda"])
+@pytest.mark.parametrize("target", ["sim", "cuda", GPU])
 def test_odd_even_sort_of_rows(target) -> None:
     """A block a row, in shared memory: a barrier in each of the two steps."""
     rows, size = 5, 63
@@ -71,17 +76,18 @@ def test_odd_even_sort_of_rows(target) -> None:
         return ib.get()
 
     out, order = te.extern([keys.shape, keys.shape], [keys], sort, name="sorted", dtype=["float32", "int32"])
-    program = build(te.create_schedule(out.op), [keys, out, order], target)
+    program, device = build(te.create_schedule(out.op), [keys, out, order], target)
     if program is None:
         return
     given = RNG.permutation(rows * size).reshape(rows, size).astype("float32")
-    got, places = tvm.nd.empty(given.shape), tvm.nd.empty(given.shape, "int32")
-    program(tvm.nd.array(given), got, places)
+    got = tvm.nd.empty(given.shape, device=device)
+    places = tvm.nd.empty(given.shape, "int32", device)
+    program(tvm.nd.array(given, device), got, places)
     tvm.testing.assert_allclose(got.numpy(), np.sort(given, axis=1))
     assert (places.numpy() == np.argsort(given, axis=1)).all()
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [*TARGETS, GPU])
 def test_sparse_matrix_times_vector(target) -> None:
     """Rows as lists of elements: the bounds of the loop are data."""
     m, n, stored = te.var("m"), te.var("n"), te.var("stored")
@@ -115,7 +121,7 @@ def test_sparse_matrix_times_vector(target) -> None:
     result = te.extern((m,), [starts, columns, values, scaled], product, name="result", dtype="float32")
     shifted = te.compute((m,), lambda i: result[i] + 1, name="shifted")
     schedule = on(target, te.create_schedule(shifted.op), scaled, shifted)
-    program = build(schedule, [starts, columns, values, vector, shifted], target)
+    program, device = build(schedule, [starts, columns, values, vector, shifted], target)
     if program is None:
         return
     for rows, width in ((40, 17), (7, 90)):
@@ -123,13 +129,13 @@ def test_sparse_matrix_times_vector(target) -> None:
         where = np.nonzero(dense)
         begin = np.concatenate(([0], np.cumsum((dense != 0).sum(axis=1)))).astype("int32")
         x = RNG.random(width).astype("float32")
-        got = tvm.nd.empty((rows,))
+        got = tvm.nd.empty((rows,), device=device)
         data = (begin, where[1].astype("int32"), dense[where].astype("float32"), x)
-        program(*map(tvm.nd.array, data), got)
+        program(*(tvm.nd.array(one, device) for one in data), got)
         tvm.testing.assert_allclose(got.numpy(), dense @ (2 * x) + 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [*TARGETS, GPU])
 def test_binary_search(target) -> None:
     n, m = te.var("n"), te.var("m")
     table, wanted = te.placeholder((n,), name="table"), te.placeholder((m,), name="wanted")
@@ -161,17 +167,17 @@ def test_binary_search(target) -> None:
         return ib.get()
 
     place = te.extern((m,), [table, wanted], search, name="place", dtype="int32")
-    program = build(te.create_schedule(place.op), [table, wanted, place], target)
+    program, device = build(te.create_schedule(place.op), [table, wanted, place], target)
     if program is None:
         return
     for size, count in ((1, 3), (1000, 77)):
         haystack, needles = np.sort(RNG.random(size)).astype("float32"), RNG.random(count).astype("float32")
-        got = tvm.nd.empty((count,), "int32")
-        program(tvm.nd.array(haystack), tvm.nd.array(needles), got)
+        got = tvm.nd.empty((count,), "int32", device)
+        program(tvm.nd.array(haystack, device), tvm.nd.array(needles, device), got)
         assert (got.numpy() == np.searchsorted(haystack, needles)).all()
 
 
-@pytest.mark.parametrize("target", ["sim", "cuda"])
+@pytest.mark.parametrize("target", ["sim", "cuda", GPU])
 def test_prefix_sum_in_three_kernels(target) -> None:
     """Sums of parts by a tree in shared memory, their prefix sums by one thread, and each part again: parts go by global memory."""
     n, size = te.var("n"), 32
@@ -214,17 +220,17 @@ def test_prefix_sum_in_three_kernels(target) -> None:
         return ib.get()
 
     y = te.extern((n,), [x], prefix, name="y")
-    program = build(te.create_schedule(y.op), [x, y], target)
+    program, device = build(te.create_schedule(y.op), [x, y], target)
     if program is None:
         return
     for length in (1, 32, 1000):
         given = RNG.integers(-9, 9, length).astype("int32")
-        got = tvm.nd.empty((length,), "int32")
-        program(tvm.nd.array(given), got)
+        got = tvm.nd.empty((length,), "int32", device)
+        program(tvm.nd.array(given, device), got)
         assert (got.numpy() == np.cumsum(given)).all()
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [*TARGETS, GPU])
 def test_histogram(target) -> None:
     """Each thread counts its own bin; a stage reads the counts."""
     n, bins = 500, 40
@@ -250,10 +256,10 @@ def test_histogram(target) -> None:
 
     counts = te.extern((bins,), [data], count, name="counts")
     share = te.compute((bins,), lambda i: counts[i].astype("float32") / n, name="share")
-    program = build(on(target, te.create_schedule(share.op), share), [data, share], target)
+    program, device = build(on(target, te.create_schedule(share.op), share), [data, share], target)
     if program is None:
         return
     given = RNG.integers(0, bins, n).astype("int32")
-    got = tvm.nd.empty((bins,))
-    program(tvm.nd.array(given), got)
+    got = tvm.nd.empty((bins,), device=device)
+    program(tvm.nd.array(given, device), got)
     tvm.testing.assert_allclose(got.numpy(), np.bincount(given, minlength=bins) / n, rtol=1e-6)

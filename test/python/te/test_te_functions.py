@@ -187,6 +187,34 @@ def test_divisible_extents_are_checked(target: str) -> None:
             function(np.zeros(extent, "float32"), np.empty(extent, "float32"))
 
 
+@pytest.mark.parametrize("make", [te.var, te.size_var])
+def test_least_extents_decide_conditions(make) -> None:
+    """What holds from the least extent on is not asked, neither in a kernel nor of its grid."""
+
+    def padded(n) -> tuple[te.Schedule, list[te.Tensor]]:
+        A = te.placeholder((n,), name="A")
+        head = te.compute((16,), lambda i: te.if_then_else(te.all(i < n, n > 0), A[i], 0.0), name="head")
+        B = te.compute((n,), lambda i: A[i] + head[0], name="B")
+        s = te.create_schedule(B.op)
+        s[head].bind(head.op.axis[0], te.thread_axis("threadIdx.x"))
+        block, thread = s[B].split(B.op.axis[0], factor=32)
+        s[B].bind(block, te.thread_axis("blockIdx.x"))
+        s[B].bind(thread, te.thread_axis("threadIdx.x"))
+        return s, [A, B]
+
+    s, args = padded(make("n", min=16))
+    assert "head[i] = A[i]" in str(s)
+    assert str(tw.lower(s, args, stage="gpu")).count("tilewright.nonempty") == 1
+    host = str(tw.lower(s, args, stage="host"))
+    assert 'llvm.icmp "eq"' not in host, "no grid is empty"
+    s, args = padded(make("n", min=15))
+    assert "head[i] = A[i] if i < n else 0.0" in str(s), "of the conditions the other is left"
+    s, args = padded(make("n"))
+    assert "head[i] = A[i] if i < n and n > 0 else 0.0" in str(s)
+    assert "tilewright.nonempty" not in str(tw.lower(s, args, stage="gpu"))
+    assert 'llvm.icmp "eq"' in str(tw.lower(s, args, stage="host"))
+
+
 def test_wrong_knowledge_of_extents() -> None:
     for options, kind, message in (
         ({"divisible_by": 0}, ValueError, "te.var n: divisible_by: expected at least 1, got 0"),
