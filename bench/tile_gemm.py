@@ -28,7 +28,7 @@ TYPES = {
 }
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i32": 4}
 # CUtensorMapDataType
-ENCODED = {"bf16": 9, "f16": 6, "f32": 7, "i32": 4, "tf32": 11, "f8E4M3FN": 0, "i8": 0}
+ENCODED = {"bf16": 9, "f16": 6, "f32": 7, "i32": 3, "tf32": 11, "f8E4M3FN": 0, "i8": 0}
 SPAN = 128
 PIPELINE = "builtin.module(plan-tile-memory,tilewright-pipeline{from=gpu to=nvvm arch=sm_90a})"
 

@@ -14,3 +14,5 @@ int32_t tilewrightRecordLaunch(void *context, int32_t kernel, const uint64_t *co
   ++recorder.count;
   return 0;
 }
+
+int32_t tilewrightRecordEncode(void *, void *, const uint64_t *) { return 0; }

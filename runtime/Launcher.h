@@ -15,9 +15,26 @@ extern "C" {
 struct TilewrightLauncher {
   void *context;
   int32_t (*launch)(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t paramCount);
+  /// Writes the tensor map of `tensor` to the 128 bytes at `map`, which are aligned to 64 bytes. May be null where no
+  /// kernel takes one.
+  int32_t (*encode)(void *context, void *map, const uint64_t *tensor);
 };
 
 enum { TilewrightConfigSize = 7 };
+
+/// What a tensor map is made of: where the first element lies, the driver's number of the type (CUtensorMapDataType),
+/// the number of dimensions, the swizzle's span in bytes or 0; then, of each dimension, the innermost first, the extent,
+/// the stride in bytes and the box's extent.
+enum {
+  TilewrightTensorData = 0,
+  TilewrightTensorElement = 1,
+  TilewrightTensorRank = 2,
+  TilewrightTensorSwizzle = 3,
+  TilewrightTensorExtents = 4,
+  TilewrightTensorStrides = 9,
+  TilewrightTensorBox = 14,
+  TilewrightTensorSize = 19
+};
 
 struct TilewrightLaunchRecord {
   int32_t kernel;
@@ -35,6 +52,9 @@ struct TilewrightRecorder {
 /// Notes the launch and runs nothing. `context` is a TilewrightRecorder.
 int32_t tilewrightRecordLaunch(void *context, int32_t kernel, const uint64_t *config, void **params,
                                int32_t paramCount);
+
+/// Encodes nothing: nobody reads the map.
+int32_t tilewrightRecordEncode(void *context, void *map, const uint64_t *tensor);
 }
 
 #endif

@@ -70,3 +70,17 @@ const MmaSyncInstruction *tilewright::tile::findMmaSync(Type a, Type b, Type acc
   });
   return found == std::end(mmaSyncs) ? nullptr : found;
 }
+
+int64_t tilewright::tile::getTensorMapElement(Type type) {
+  return llvm::TypeSwitch<Type, int64_t>(type)
+      .Case<Float16Type>([](Type) { return 6; })
+      .Case<Float32Type>([](Type) { return 7; })
+      .Case<Float64Type>([](Type) { return 8; })
+      .Case<BFloat16Type>([](Type) { return 9; })
+      .Case<FloatTF32Type>([](Type) { return 11; })
+      .Default([](Type other) {
+        // What the engine only moves is bits.
+        int64_t bytes = getElementBytes(other);
+        return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 3 : 5;
+      });
+}

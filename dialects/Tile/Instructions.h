@@ -44,6 +44,8 @@ struct MmaSyncInstruction {
 /// The widest one of these types that `capability` has, or null.
 const MmaSyncInstruction *findMmaSync(mlir::Type a, mlir::Type b, mlir::Type accumulator, unsigned capability);
 
+/// The driver's number of a tensor map's element type (CUtensorMapDataType).
+int64_t getTensorMapElement(mlir::Type type);
 /// Limits of bulk copies by tensor maps.
 inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16;
 /// A register of the block's file belongs to one thread; setmaxnreg hands them out in these steps.

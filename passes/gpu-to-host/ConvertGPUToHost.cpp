@@ -5,8 +5,11 @@
 // place; upstream's conversions take it to the LLVM dialect afterwards.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-host/HostBuffers.h"
+#include "runtime/Launcher.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -21,7 +24,9 @@ namespace tilewright {
 
 namespace {
 /// Grid x, y, z, block x, y, z and the bytes of dynamic shared memory.
-constexpr int64_t configSize = 7;
+constexpr int64_t configSize = TilewrightConfigSize;
+/// A CUtensorMap.
+constexpr int64_t mapBytes = 128, mapAlignment = 64;
 
 /// What the program's launches call, in the order in which they are numbered.
 struct KernelNumbers {
@@ -34,15 +39,30 @@ struct KernelNumbers {
 /// The arrays that every launch of one function fills anew.
 struct LaunchFrame {
   Value context, launch, config, slots, params;
+  /// Only where there are tensor maps: each has a place of its own, which is the kernel's parameter.
+  Value encode, tensor;
+  DenseMap<Value, Value> maps;
 };
 
 LogicalResult checkLaunch(gpu::LaunchFuncOp launch) {
   if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() || launch.getAsyncObject())
     return launch.emitOpError("expected a launch without async token or stream, which the launcher knows");
-  if (launch.hasClusterSize())
-    return launch.emitOpError("expected a launch without cluster size, which the host ABI does not carry");
+  if (launch.hasClusterSize()) {
+    // The cubin says it, so that no launcher needs to.
+    auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(launch, launch.getKernelAttr());
+    DenseI32ArrayAttr known = kernel ? kernel.getKnownClusterSizeAttr() : nullptr;
+    gpu::KernelDim3 size = launch.getClusterSizeOperandValues();
+    for (auto [i, extent] : llvm::enumerate(ArrayRef<Value>{size.x, size.y, size.z}))
+      if (!known || getConstantIntValue(extent) != known[i])
+        return launch.emitOpError("expected the cluster size that the kernel's known_cluster_size has");
+  }
   for (Value operand : launch.getKernelOperands()) {
     Type type = operand.getType();
+    if (isa<tile::TensorMapType>(type)) {
+      if (!operand.getDefiningOp<tile::EncodeOp>())
+        return launch.emitOpError("expected a tensor map that tile.encode made");
+      continue;
+    }
     if (!isa<MemRefType>(type) && !type.isIndex() && !(type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64))
       return launch.emitOpError("expected kernel arguments to be memrefs, indices or scalars of at most 64 bits, got ")
              << type;
@@ -102,6 +122,7 @@ struct ConvertGPUToHost : impl::ConvertGPUToHostBase<ConvertGPUToHost> {
 
 private:
   LogicalResult convert(func::FuncOp function, const KernelNumbers &kernels);
+  void convertEncode(tile::EncodeOp encode, const HostBuffers &buffers, LaunchFrame &frame, Block *stop);
   void convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers &buffers, const LaunchFrame &frame,
                      const KernelNumbers &kernels, Block *stop);
   LLVM::LLVMFuncOp createWorkspaceBytes(OpBuilder builder, func::FuncOp function, const HostSignature &signature);
@@ -119,14 +140,17 @@ ArrayAttr describeArguments(func::FuncOp function, unsigned count) {
   return builder.getArrayAttr(described);
 }
 
-LaunchFrame createFrame(OpBuilder &builder, Location loc, Value launcher, const KernelNumbers &kernels) {
+LaunchFrame createFrame(OpBuilder &builder, Location loc, Value launcher, const KernelNumbers &kernels, bool hasMaps) {
   LaunchFrame frame;
   MLIRContext *context = builder.getContext();
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type(), pointer = LLVM::LLVMPointerType::get(context);
-  auto structure = LLVM::LLVMStructType::getLiteral(context, {pointer, pointer});
+  auto structure = LLVM::LLVMStructType::getLiteral(context, {pointer, pointer, pointer});
   frame.context = LLVM::LoadOp::create(builder, loc, pointer, launcher);
-  Value field = LLVM::GEPOp::create(builder, loc, pointer, structure, launcher, ArrayRef<LLVM::GEPArg>{0, 1});
-  frame.launch = LLVM::LoadOp::create(builder, loc, pointer, field);
+  auto load = [&](int32_t number) -> Value {
+    Value field = LLVM::GEPOp::create(builder, loc, pointer, structure, launcher, ArrayRef<LLVM::GEPArg>{0, number});
+    return LLVM::LoadOp::create(builder, loc, pointer, field);
+  };
+  frame.launch = load(1);
   auto allocate = [&](Type element, int64_t count) -> Value {
     Value size = LLVM::ConstantOp::create(builder, loc, i32, std::max<int64_t>(count, 1));
     return LLVM::AllocaOp::create(builder, loc, pointer, element, size, /*alignment=*/8);
@@ -134,6 +158,10 @@ LaunchFrame createFrame(OpBuilder &builder, Location loc, Value launcher, const 
   frame.config = allocate(i64, configSize);
   frame.slots = allocate(i64, kernels.mostParams);
   frame.params = allocate(pointer, kernels.mostParams);
+  if (hasMaps) {
+    frame.encode = load(2);
+    frame.tensor = allocate(i64, TilewrightTensorSize);
+  }
   // A parameter is never wider than 8 bytes, so the same slots serve every launch and their addresses are stored once.
   for (int32_t i = 0; i < kernels.mostParams; ++i) {
     Value slot = LLVM::GEPOp::create(builder, loc, pointer, i64, frame.slots, ArrayRef<LLVM::GEPArg>{i});
@@ -141,6 +169,13 @@ LaunchFrame createFrame(OpBuilder &builder, Location loc, Value launcher, const 
     LLVM::StoreOp::create(builder, loc, slot, param);
   }
   return frame;
+}
+
+/// Goes on where `status` is 0, and otherwise leaves the function with it.
+void continueIfOk(OpBuilder &builder, Location loc, Value status, Block *stop, Block *next) {
+  Value ok = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 0);
+  Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, status, ok);
+  LLVM::CondBrOp::create(builder, loc, failed, stop, status, next, ValueRange());
 }
 
 Value asI64(OpBuilder &builder, Location loc, Value value) {
@@ -193,7 +228,21 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
   for (auto [i, value] : llvm::enumerate(config))
     store(value, frame.config, i);
   int32_t count = 0;
+  // A map is a parameter where it lies; other launches have numbers at its place of the array.
+  auto setParam = [&](Value where) {
+    Value param = LLVM::GEPOp::create(builder, loc, pointer, pointer, frame.params, ArrayRef<LLVM::GEPArg>{count});
+    LLVM::StoreOp::create(builder, loc, where, param);
+  };
+  if (frame.tensor)
+    for (; count < kernels.mostParams; ++count)
+      setParam(LLVM::GEPOp::create(builder, loc, pointer, i64, frame.slots, ArrayRef<LLVM::GEPArg>{count}));
+  count = 0;
   for (Value operand : launch.getKernelOperands()) {
+    if (auto map = frame.maps.find(operand); map != frame.maps.end()) {
+      setParam(map->second);
+      ++count;
+      continue;
+    }
     if (!isa<MemRefType>(operand.getType())) {
       store(operand.getType().isIndex() ? asI64(builder, loc, operand) : operand, frame.slots, count++);
       continue;
@@ -214,10 +263,49 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
   call->setAttr("tilewright.kernel", builder.getStringAttr(name));
   if (Attribute origin = launch->getAttr("tilewright.launch_origin"))
     call->setAttr("tilewright.launch_origin", origin);
-  Value ok = LLVM::ConstantOp::create(builder, loc, i32, 0);
-  Value failed = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, call.getResult(), ok);
-  LLVM::CondBrOp::create(builder, loc, failed, stop, call.getResult(), next, ValueRange());
+  continueIfOk(builder, loc, call.getResult(), stop, next);
   launch.erase();
+}
+
+void ConvertGPUToHost::convertEncode(tile::EncodeOp encode, const HostBuffers &buffers, LaunchFrame &frame, Block *stop) {
+  Location loc = encode.getLoc();
+  OpBuilder builder(encode);
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto constant = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
+  auto store = [&](Value value, int32_t i) {
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, i64, frame.tensor, ArrayRef<LLVM::GEPArg>{i});
+    LLVM::StoreOp::create(builder, loc, value, place);
+  };
+  const HostBuffer &buffer = buffers.of(encode.getTensor());
+  tile::TensorMapType type = encode.getMap().getType();
+  int64_t rank = type.getBox().size();
+  store(buffer.pointer, TilewrightTensorData);
+  store(constant(tile::getTensorMapElement(type.getElementType())), TilewrightTensorElement);
+  store(constant(rank), TilewrightTensorRank);
+  store(constant(type.getSwizzle()), TilewrightTensorSwizzle);
+  Value stride = constant(tile::getElementBytes(type.getElementType()));
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t dimension = rank - 1 - i;
+    Value extent = asI64(builder, loc, buffer.extents[dimension]);
+    store(extent, TilewrightTensorExtents + i);
+    store(stride, TilewrightTensorStrides + i);
+    store(constant(type.getBox()[dimension]), TilewrightTensorBox + i);
+    stride = LLVM::MulOp::create(builder, loc, stride, extent);
+  }
+  Value &map = frame.maps[encode.getMap()];
+  {
+    // At the top: a place in a loop would be another one each time.
+    OpBuilder top(frame.tensor.getDefiningOp());
+    Value count = LLVM::ConstantOp::create(top, loc, i32, mapBytes);
+    map = LLVM::AllocaOp::create(top, loc, pointer, top.getI8Type(), count, mapAlignment);
+  }
+  auto callee = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer});
+  auto call = LLVM::CallOp::create(builder, loc, callee, {frame.encode, frame.context, map, frame.tensor});
+  Block *before = encode->getBlock();
+  Block *next = before->splitBlock(std::next(encode->getIterator()));
+  builder.setInsertionPointToEnd(before);
+  continueIfOk(builder, loc, call.getResult(), stop, next);
 }
 
 /// The end of the furthest view into the workspace.
@@ -316,12 +404,16 @@ LogicalResult ConvertGPUToHost::convert(func::FuncOp function, const KernelNumbe
     abi.push_back(entry.insertArgument(i, pointer, loc));
   builder.setInsertionPointToStart(&entry);
   HostBuffers buffers(*signature, builder, /*data=*/abi[0], /*shape=*/abi[1], /*workspace=*/abi[2]);
-  LaunchFrame frame = createFrame(builder, loc, /*launcher=*/abi[3], kernels);
+  SmallVector<tile::EncodeOp> encodes;
+  host.walk([&](tile::EncodeOp encode) { encodes.push_back(encode); });
+  LaunchFrame frame = createFrame(builder, loc, /*launcher=*/abi[3], kernels, !encodes.empty());
   if (failed(buffers.convertUses(host)))
     return failure();
 
   Block *stop = builder.createBlock(&host.getBody(), host.getBody().end(), {i32}, {loc});
   LLVM::ReturnOp::create(builder, loc, stop->getArgument(0));
+  for (tile::EncodeOp encode : encodes)
+    convertEncode(encode, buffers, frame, stop);
   SmallVector<gpu::LaunchFuncOp> launches;
   host.walk([&](gpu::LaunchFuncOp launch) { launches.push_back(launch); });
   for (gpu::LaunchFuncOp launch : launches)
@@ -332,9 +424,11 @@ LogicalResult ConvertGPUToHost::convert(func::FuncOp function, const KernelNumbe
     LLVM::ReturnOp::create(builder, op.getLoc(), ok);
     op.erase();
   });
+  for (tile::EncodeOp encode : encodes)
+    encode.erase();
   buffers.erase();
   entry.eraseArguments(4, entry.getNumArguments() - 4);
-  if (launches.empty())
+  if (launches.empty() && encodes.empty())
     stop->erase();
   function.erase();
   return success();

@@ -1,5 +1,6 @@
 //===- HostBuffers.cpp - the memrefs of a host function as pointers -------===//
 #include "passes/gpu-to-host/HostBuffers.h"
+#include "dialects/Tile/Tile.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -99,7 +100,7 @@ LogicalResult HostBuffers::convertUses(LLVM::LLVMFuncOp function) {
       resolved.push_back(op);
       return success();
     }
-    bool launches = isa<gpu::LaunchFuncOp>(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+    bool launches = isa<gpu::LaunchFuncOp, tile::EncodeOp>(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
                       return !isMemRef(operand.getType()) || buffers.contains(operand);
                     });
     if (!launches && (llvm::any_of(op->getOperandTypes(), isMemRef) || llvm::any_of(op->getResultTypes(), isMemRef)))

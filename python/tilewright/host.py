@@ -46,9 +46,10 @@ _TARGETS = ("cuda", "cpu", "sim")
 
 
 class Launcher(ctypes.Structure):
-    """The struct that a host program launches through: `context` is handed back to `launch`."""
+    """The struct that a host program launches through: `context` is handed back to `launch`, and to `encode`, which
+    makes tensor maps."""
 
-    _fields_ = (("context", ctypes.c_void_p), ("launch", ctypes.c_void_p))
+    _fields_ = (("context", ctypes.c_void_p), ("launch", ctypes.c_void_p), ("encode", ctypes.c_void_p))
 
 
 class _Record(ctypes.Structure):
@@ -114,8 +115,10 @@ def bytecode(module: ir.Module) -> bytes:
 
 
 @cache
-def _record_launch() -> int:
-    return ctypes.cast(library().tilewrightRecordLaunch, ctypes.c_void_p).value or 0
+def _recorder_functions() -> tuple[int, int]:
+    functions = (library().tilewrightRecordLaunch, library().tilewrightRecordEncode)
+    launch, encode = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
+    return launch, encode
 
 
 class HostProgram:
@@ -298,7 +301,7 @@ class HostProgram:
         while True:
             records = (_Record * capacity)()
             recorder = _Recorder(records, capacity, 0)
-            launcher = Launcher(ctypes.addressof(recorder), _record_launch())
+            launcher = Launcher(ctypes.addressof(recorder), *_recorder_functions())
             # No kernel runs, so no address is followed.
             self.call([0] * self._argument_count, shape, 0, launcher)
             if recorder.count <= capacity:

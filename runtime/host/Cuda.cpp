@@ -409,11 +409,46 @@ int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, void
   return 0;
 }
 
+__attribute__((cold, noinline)) int32_t failEncode(const Loaded &loaded, const uint64_t *tensor, int32_t code) {
+  Text text = beginFailure("cuTensorMapEncodeTiled", code);
+  nameFailure(*loaded.driver);
+  text << "a tensor with the extents (";
+  uint64_t rank = tensor[TilewrightTensorRank];
+  for (uint64_t i = 0; i < rank; ++i)
+    text << (i ? ", " : "") << tensor[TilewrightTensorExtents + rank - 1 - i];
+  text << ")";
+  for (uint64_t i = 1; i < rank; ++i)
+    if (tensor[TilewrightTensorStrides + i] % 16)
+      text << "; expected a stride of a multiple of 16 bytes in dimension " << rank - 1 - i << ", got "
+           << tensor[TilewrightTensorStrides + i];
+  return -1;
+}
+
+int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
+  const Loaded &loaded = *static_cast<Launch *>(context)->loaded;
+  auto *encode = loaded.driver->tensorMapEncodeTiled;
+  if (!encode) {
+    beginFailure() << "no cuTensorMapEncodeTiled, which kernels with tensor maps need: install a driver for CUDA 12 or later";
+    return -1;
+  }
+  uint32_t box[5], steps[5] = {1, 1, 1, 1, 1};
+  for (int32_t i = 0; i < 5; ++i)
+    box[i] = uint32_t(tensor[TilewrightTensorBox + i]);
+  uint64_t span = tensor[TilewrightTensorSwizzle];
+  int32_t swizzle = span == 128 ? 3 : span == 64 ? 2 : span == 32 ? 1 : 0; // CU_TENSOR_MAP_SWIZZLE_*
+  // The driver knows the innermost stride. Lines of 256 bytes go to the cache of level 2; outside are zeros.
+  constexpr int32_t interleaveNone = 0, promotion256 = 3, fillZeros = 0;
+  int32_t code = encode(map, int32_t(tensor[TilewrightTensorElement]), uint32_t(tensor[TilewrightTensorRank]),
+                        reinterpret_cast<void *>(tensor[TilewrightTensorData]), tensor + TilewrightTensorExtents,
+                        tensor + TilewrightTensorStrides + 1, box, steps, interleaveNone, swizzle, promotion256, fillZeros);
+  return code ? failEncode(loaded, tensor, code) : 0;
+}
+
 /// Runs the host program in the GPU's context, which is current. A failure is begun, not raised.
 int32_t runInContext(Loaded &loaded, void *stream, void **data, const int64_t *shape) {
   const TilewrightCudaDriver &driver = *loaded.driver;
   Launch launch = {&loaded, stream};
-  TilewrightLauncher launcher = {&launch, launchKernel};
+  TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
   int64_t bytes = loaded.program->workspaceBytes(shape);
   if (bytes <= 0)
     return loaded.program->host(data, shape, nullptr, &launcher);

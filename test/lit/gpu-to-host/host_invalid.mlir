@@ -60,7 +60,7 @@ module attributes {gpu.container_module} {
   gpu.module @g { gpu.func @k() kernel { gpu.return } }
   func.func @f() {
     %c1 = arith.constant 1 : index
-    // expected-error @below {{'gpu.launch_func' op expected a launch without cluster size, which the host ABI does not carry}}
+    // expected-error @below {{'gpu.launch_func' op expected the cluster size that the kernel's known_cluster_size has}}
     gpu.launch_func @g::@k clusters in (%c1, %c1, %c1) blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     return
   }
@@ -129,4 +129,20 @@ func.func @f(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
   %n = memref.dim %a, %c7 : memref<?xf32>
   %t = memref.view %workspace[%c0][%n] : memref<?xi8> to memref<?xf32>
   return
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @f_kernels {
+    gpu.func @f_kernel0(%map: !tile.tensor_map<8x8xf32>) kernel {
+      gpu.return
+    }
+  }
+  func.func @f(%a: memref<8x8xf32> {te.name = "A"}, %map: !tile.tensor_map<8x8xf32>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'gpu.launch_func' op expected a tensor map that tile.encode made}}
+    gpu.launch_func @f_kernels::@f_kernel0 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%map : !tile.tensor_map<8x8xf32>)
+    return
+  }
 }
