@@ -158,3 +158,23 @@ func.func @symbolic(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>)
 func.func @bytes(%a: memref<?xi8> {te.name = "A"}) {
   return
 }
+
+// -----
+
+// A grid that is known to have blocks is not asked for.
+// CHECK-LABEL: llvm.func @never_empty(
+// CHECK-NOT: llvm.icmp "eq"
+// CHECK: llvm.call %{{.*}}({{.*}}) {tilewright.kernel = "never_empty_kernel0"
+module attributes {gpu.container_module} {
+  gpu.module @never_empty_kernels {
+    gpu.func @never_empty_kernel0(%a: memref<?xf32>) kernel { gpu.return }
+  }
+  func.func @never_empty(%a: memref<?xf32> {te.name = "A", te.symbols = ["n"], te.minimum = array<i64: 1>, te.output}) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = memref.dim %a, %c0 : memref<?xf32>
+    gpu.launch_func @never_empty_kernels::@never_empty_kernel0 blocks in (%n, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%a : memref<?xf32>) {tilewright.nonempty}
+    return
+  }
+}

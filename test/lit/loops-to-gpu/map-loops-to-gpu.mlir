@@ -83,3 +83,26 @@ func.func @two(%C: memref<?xf32> {te.name = "C"}, %x: f32) {
   } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
+
+// -----
+
+// A grid whose least extent is known has blocks.
+// CHECK-LABEL: func.func @never_empty
+// CHECK: gpu.launch
+// CHECK: } {tilewright.launch_origin = {grid.x = "i of stage A"}, tilewright.nonempty}
+// CHECK: gpu.launch
+// CHECK: } {tilewright.launch_origin = {grid.x = "i of stage B"}}
+func.func @never_empty(%A: memref<?xf32> {te.name = "A", te.minimum = array<i64: 1>}, %B: memref<?xf32> {te.name = "B"}, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %A, %c0 : memref<?xf32>
+  %m = memref.dim %B, %c0 : memref<?xf32>
+  %blocks = affine.apply affine_map<()[s0] -> (s0 ceildiv 32)>()[%n]
+  scf.for %i = %c0 to %blocks step %c1 {
+    memref.store %x, %A[%i] : memref<?xf32>
+  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
+  scf.for %i = %c0 to %m step %c1 {
+    memref.store %x, %B[%i] : memref<?xf32>
+  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
+  return
+}
