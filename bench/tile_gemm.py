@@ -27,6 +27,14 @@ TYPES = {
     "i8": (1, "i32", "i32"),
 }
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i32": 4}
+NUMPY = {
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f8E4M3FN": "float8_e4m3fn",
+    "i8": "int8",
+    "i32": "int32",
+}
 # CUtensorMapDataType
 ENCODED = {"bf16": 9, "f16": 6, "f32": 7, "i32": 3, "tf32": 11, "f8E4M3FN": 0, "i8": 0}
 SPAN = 128
@@ -146,6 +154,7 @@ class Gemm:
           %m0 = arith.muli %block_row, %block_m : index
           %n0 = arith.muli %column, %block_n : index"""
         stored = "f32" if self.dtype == "tf32" else self.dtype
+        given, made = NUMPY[stored], NUMPY[result]
         shapes = zip(self.shapes(), (stored, stored, result), strict=True)
         tensors = [f"memref<{rows}x{columns}x{dtype}>" for (rows, columns), dtype in shapes]
         constants = {
@@ -236,7 +245,7 @@ module attributes {{gpu.container_module}} {{
       gpu.return
     }}
   }}
-  func.func @gemm(%a: {tensors[0]} {{te.name = "A"}}, %b: {tensors[1]} {{te.name = "B"}}, %c: {tensors[2]} {{te.name = "C", te.output}}) {{
+  func.func @gemm(%a: {tensors[0]} {{te.name = "A", te.dtype = "{given}"}}, %b: {tensors[1]} {{te.name = "B", te.dtype = "{given}"}}, %c: {tensors[2]} {{te.name = "C", te.dtype = "{made}", te.output}}) {{
     %one = arith.constant 1 : index
     %cluster = arith.constant {self.cluster} : index
     %blocks = arith.constant {self.blocks // self.cluster * self.cluster} : index
@@ -252,14 +261,28 @@ module attributes {{gpu.container_module}} {{
 """
 
 
-class Kernel:
-    """A compiled `Gemm`, launched by the driver. `jit` leaves the PTX to the driver's own compiler."""
+def build(gemm: Gemm) -> Any:
+    """The function that `tw.build` makes of the module: it takes A, B and C."""
+    from mlir import ir
+    from mlir.passmanager import PassManager
 
-    def __init__(self, gemm: Gemm, *, jit: bool = False) -> None:
+    import tilewright as tw
+    from tilewright.ir import context
+
+    with context():
+        module = ir.Module.parse(gemm.text())
+        PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
+    return tw.build(module, target=tw.Target("cuda", arch="sm_90a"), name="gemm", start="gpu")
+
+
+class Jitted:
+    """A `Gemm` that the driver's own compiler makes of the PTX, to see what ptxas and nvJitLink cost."""
+
+    def __init__(self, gemm: Gemm) -> None:
         from mlir import ir
         from mlir.passmanager import PassManager
 
-        from tilewright.codegen import emit_ptx, link
+        from tilewright.codegen import emit_ptx
         from tilewright.ir import context
         from tilewright.runtime import driver
 
@@ -272,9 +295,7 @@ class Kernel:
             launch = next(op for op in function.regions[0].blocks[0] if op.operation.name == "gpu.launch_func")
             shared = next(op for op in launch.operands if str(op.type) == "i32").owner.attributes["value"]
             self.shared_bytes = ir.IntegerAttr(shared).value
-        cubin = link(ptx, "sm_90a")
-        self.notes, self.resources = cubin.notes, cubin.resources
-        self.module = driver.call("cuModuleLoadData", ptx.encode() + b"\0" if jit else cubin.image)
+        self.module = driver.call("cuModuleLoadData", ptx.encode() + b"\0")
         self.function = driver.call("cuModuleGetFunction", self.module, b"gemm_kernel0")
         limit = driver.module().CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         driver.call("cuFuncSetAttribute", self.function, limit, self.shared_bytes)
@@ -342,10 +363,19 @@ def measure(gemm: Gemm, flush: Any, *, jit: bool = False, repeat: int = 30) -> d
     """One kernel beside torch's."""
     import torch
 
-    kernel = Kernel(gemm, jit=jit)
+    from tilewright.codegen import link
+
     a, b, c = inputs(gemm)
     left, right = a.t() if gemm.transpose_a else a, b.t() if gemm.transpose_b else b
-    launch = kernel.bind(a, b, c)
+    result: dict[str, Any] = {**asdict(gemm), "jit": jit}
+    if jit:
+        launch = Jitted(gemm).bind(a, b, c)
+    else:
+        function = build(gemm)
+        function(a, b, c)
+        launch = lambda: function(a, b, c)  # noqa: E731
+        cubin = link(function.ptx, "sm_90a")
+        result["notes"], result["registers"] = cubin.notes, [one.registers for one in cubin.resources.values()]
     launch()
     torch.cuda.synchronize()
     if gemm.dtype == "i8":
@@ -355,8 +385,6 @@ def measure(gemm: Gemm, flush: Any, *, jit: bool = False, repeat: int = 30) -> d
         peer = lambda: torch._scaled_mm(left, right, one, one, out_dtype=torch.bfloat16)  # noqa: E731
     else:
         peer = lambda: left @ right  # noqa: E731
-    result: dict[str, Any] = {**asdict(gemm), "jit": jit, "notes": kernel.notes}
-    result["registers"] = [one.registers for one in kernel.resources.values()]
     theirs = None
     try:
         theirs = peer()

@@ -73,6 +73,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createCheckKernelOps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
   kernels.addNestedPass<gpu::GPUFuncOp>(createAnnotateUnrolledLoops());
   kernels.addNestedPass<gpu::GPUFuncOp>(createSplitSharedAddresses());

@@ -91,3 +91,59 @@ LogicalResult StoreFragmentOp::verify() {
            << to << " for " << from;
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Elements of fragments
+//===----------------------------------------------------------------------===//
+
+LogicalResult MapOp::verifyRegions() {
+  FragmentType from = getFragment().getType(), to = getResult().getType();
+  if (from.getShape() != to.getShape())
+    return emitOpError("expected a result of the size of ") << from << ", got " << to;
+  Block &body = getBody().front();
+  if (body.getNumArguments() != 3 || body.getArgument(0).getType() != from.getElementType() ||
+      !body.getArgument(1).getType().isIndex() || !body.getArgument(2).getType().isIndex())
+    return emitOpError("expected a region with the arguments ") << from.getElementType() << ", index and index";
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getElement().getType() != to.getElementType())
+    return emitOpError("expected a region that ends in tile.yield of ") << to.getElementType();
+  return success();
+}
+
+LogicalResult ExtractOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  if (getElement().getType() != fragment.getElementType() || int64_t(getNumber()) >= fragment.getElementsPerThread())
+    return emitOpError("expected one of the ") << fragment.getElementsPerThread() << " elements of " << fragment.getElementType()
+                                               << " that a thread holds, got number " << getNumber() << " of "
+                                               << getElement().getType();
+  return success();
+}
+
+ParseResult AssembleOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> elements;
+  Type element;
+  FragmentType fragment;
+  if (parser.parseOperandList(elements) || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(element) || parser.parseArrow() || parser.parseType(fragment) ||
+      parser.resolveOperands(elements, element, result.operands))
+    return failure();
+  result.addTypes(fragment);
+  return success();
+}
+
+void AssembleOp::print(OpAsmPrinter &printer) {
+  printer << " " << getElements();
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getFragment().getType().getElementType() << " -> " << getFragment().getType();
+}
+
+LogicalResult AssembleOp::verify() {
+  FragmentType fragment = getFragment().getType();
+  if (int64_t(getElements().size()) != fragment.getElementsPerThread())
+    return emitOpError("expected the ") << fragment.getElementsPerThread() << " elements that a thread holds, got "
+                                        << getElements().size();
+  for (Type type : getElements().getTypes())
+    if (type != fragment.getElementType())
+      return emitOpError("expected elements of ") << fragment.getElementType() << ", got " << type;
+  return success();
+}

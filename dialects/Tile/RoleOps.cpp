@@ -12,7 +12,7 @@ using namespace tilewright::tile;
 static bool isOfWarpgroup(Operation *op) {
   if (auto elect = dyn_cast<ElectOp>(op))
     return elect.getScope() == ElectScope::Warpgroup;
-  return isa<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp, ReleaseOp, StoreFragmentOp, SyncWarpgroupOp>(op);
+  return isa<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp, ReleaseOp, StoreFragmentOp, MapOp, SyncWarpgroupOp>(op);
 }
 
 LogicalResult RoleOp::verifyRegions() {

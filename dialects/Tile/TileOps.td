@@ -293,6 +293,65 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
   let hasVerifier = 1;
 }
 
+def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
+  let summary = "computes each element of a fragment from that of another";
+  let description = [{
+    The region's arguments are the element, and its row and column in the tile. Whatever the kernel can do, the region can:
+    add a bias by the column, read a residual, apply a function.
+
+    ```mlir
+    %biased = tile.map %sum : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
+    ^bb0(%x: f32, %row: index, %column: index):
+      %n = arith.addi %n0, %column : index
+      %b = memref.load %bias[%n] : memref<4096xf32>
+      %y = arith.addf %x, %b : f32
+      tile.yield %y : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment);
+  let results = (outs Tile_FragmentType:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($result) $body";
+  let hasRegionVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {
+  let summary = "the element that `tile.map` makes";
+  let arguments = (ins AnyType:$element);
+  let assemblyFormat = "$element attr-dict `:` type($element)";
+}
+
+def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+  let summary = "one of the elements of a fragment that this thread holds";
+  let description = [{
+    Of each 8 columns a thread holds four, in this order: two of the upper row, then two of the lower. `expand-tile-maps` makes these.
+
+    ```mlir
+    %x = tile.extract %sum[5] : !tile.fragment<64x256xf32> -> f32
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment, ConfinedAttr<I64Attr, [IntNonNegative]>:$number);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$fragment `[` $number `]` attr-dict `:` type($fragment) `->` type($element)";
+  let hasVerifier = 1;
+}
+
+def Tile_AssembleOp : Tile_Op<"assemble", [Pure]> {
+  let summary = "a fragment of the elements that this thread is to hold";
+  let description = [{
+    In the order of `tile.extract`.
+
+    ```mlir
+    %f = tile.assemble %x0, %x1, %x2, %x3 : f32 -> !tile.fragment<64x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$elements);
+  let results = (outs Tile_FragmentType:$fragment);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Threads
 //===----------------------------------------------------------------------===//

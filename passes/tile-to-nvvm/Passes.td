@@ -38,6 +38,27 @@ def CheckTileKernels : Pass<"check-tile-kernels", "mlir::gpu::GPUFuncOp"> {
   }];
 }
 
+def ExpandTileMaps : Pass<"expand-tile-maps", "mlir::gpu::GPUFuncOp"> {
+  let summary = "Functions of fragments become those of the elements that a thread holds";
+  let description = [{
+    ```mlir
+    %y = tile.map %x : !tile.fragment<64x8xf32> -> !tile.fragment<64x8xf32> {
+    ^bb0(%e: f32, %row: index, %column: index):
+      %f = arith.negf %e : f32
+      tile.yield %f : f32
+    }
+    ```
+    becomes
+    ```mlir
+    %e0 = tile.extract %x[0] : !tile.fragment<64x8xf32> -> f32
+    %f0 = arith.negf %e0 : f32
+    ...
+    %y = tile.assemble %f0, %f1, %f2, %f3 : f32 -> !tile.fragment<64x8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect"];
+}
+
 def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
   let summary = "Roles and elected threads become conditions, and barriers are started";
   let description = [{

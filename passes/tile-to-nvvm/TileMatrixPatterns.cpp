@@ -236,10 +236,54 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   }
 };
 
+struct ConvertExtract : ConvertOpToLLVMPattern<tile::ExtractOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Type element = op.getElement().getType();
+    int64_t number = op.getNumber();
+    if (element.getIntOrFloatBitWidth() != 16) {
+      rewriter.replaceOpWithNewOp<LLVM::ExtractValueOp>(op, adaptor.getFragment(), number);
+      return success();
+    }
+    Value packed = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getFragment(), number / 2);
+    Value pair = LLVM::BitcastOp::create(rewriter, op.getLoc(), VectorType::get({2}, element), packed);
+    rewriter.replaceOpWithNewOp<LLVM::ExtractElementOp>(op, pair, SharedAddress(rewriter, op.getLoc()).constant(number % 2));
+    return success();
+  }
+};
+
+struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::AssembleOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SharedAddress address(rewriter, loc);
+    Type element = op.getFragment().getType().getElementType();
+    bool isPacked = element.getIntOrFloatBitWidth() == 16;
+    Value fragment = LLVM::PoisonOp::create(rewriter, loc, getTypeConverter()->convertType(op.getFragment().getType()));
+    Value pair;
+    for (auto [number, value] : llvm::enumerate(adaptor.getElements())) {
+      if (!isPacked) {
+        fragment = LLVM::InsertValueOp::create(rewriter, loc, fragment, value, number);
+        continue;
+      }
+      if (number % 2 == 0)
+        pair = LLVM::PoisonOp::create(rewriter, loc, VectorType::get({2}, element));
+      pair = LLVM::InsertElementOp::create(rewriter, loc, pair, value, address.constant(number % 2));
+      if (number % 2) {
+        Value packed = LLVM::BitcastOp::create(rewriter, loc, rewriter.getI32Type(), pair);
+        fragment = LLVM::InsertValueOp::create(rewriter, loc, fragment, packed, number / 2);
+      }
+    }
+    rewriter.replaceOp(op, fragment);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertWgmma, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment>(converter);
+  patterns.add<ConvertWgmma, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
+      converter);
 }
 
 } // namespace tilewright

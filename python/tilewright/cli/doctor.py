@@ -9,6 +9,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..codegen import find_ptxas
 from ..sass import find_disassembler
 
 __all__ = ["Finding", "add", "findings"]
@@ -100,6 +101,12 @@ def _disassembler() -> Finding:
     return Finding("nvdisasm or cuobjdump", tool is not None, str(tool or "not installed"), cost, required=False)
 
 
+def _assembler() -> Finding:
+    tool = find_ptxas()
+    cost = "kernels that hand out registers to roles go without; pip install nvidia-cuda-nvcc brings it"
+    return Finding("ptxas", tool is not None, str(tool or "not installed"), cost, required=False)
+
+
 def findings() -> list[Finding]:
     """Everything that the report shows, in its order."""
     return [
@@ -109,6 +116,7 @@ def findings() -> list[Finding]:
         *(_package(name, cost, False) for name, cost in TEST_PACKAGES.items()),
         *_gpu(),
         _disassembler(),
+        _assembler(),
     ]
 
 

@@ -94,3 +94,20 @@ func.func @placed() {
   %c = tile.alloc at 0 : !tile.buffer<8x16xf32>
   return
 }
+
+// CHECK-LABEL: func.func @elements
+func.func @elements(%f: !tile.fragment<64x8xf32>) {
+  // CHECK: tile.map %{{.*}} : <64x8xf32> -> <64x8xf16> {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
+  // CHECK: tile.yield %{{.*}} : f16
+  %h = tile.map %f : !tile.fragment<64x8xf32> -> !tile.fragment<64x8xf16> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    %y = arith.truncf %x : f32 to f16
+    tile.yield %y : f16
+  }
+  // CHECK: %[[E:.*]] = tile.extract %{{.*}}[3] : <64x8xf16> -> f16
+  %e = tile.extract %h[3] : !tile.fragment<64x8xf16> -> f16
+  // CHECK: tile.assemble %[[E]], %[[E]], %[[E]], %[[E]] : f16 -> !tile.fragment<64x8xf16>
+  %g = tile.assemble %e, %e, %e, %e : f16 -> !tile.fragment<64x8xf16>
+  return
+}

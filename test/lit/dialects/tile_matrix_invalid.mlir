@@ -225,3 +225,60 @@ func.func @argument() {
   }
   return
 }
+
+// -----
+
+func.func @map_size(%f: !tile.fragment<64x128xf32>) {
+  // expected-error@+1 {{'tile.map' op expected a result of the size of '!tile.fragment<64x128xf32>', got '!tile.fragment<64x64xf32>'}}
+  %r = tile.map %f : !tile.fragment<64x128xf32> -> !tile.fragment<64x64xf32> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_arguments(%f: !tile.fragment<64x128xf32>) {
+  // expected-error@+1 {{'tile.map' op expected a region with the arguments 'f32', index and index}}
+  %r = tile.map %f : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf32> {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @map_yield(%f: !tile.fragment<64x128xf32>) {
+  // expected-error@+1 {{'tile.map' op expected a region that ends in tile.yield of 'f16'}}
+  %r = tile.map %f : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf16> {
+  ^bb0(%x: f32, %row: index, %column: index):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @extract(%f: !tile.fragment<64x8xf32>) {
+  // expected-error@+1 {{'tile.extract' op expected one of the 4 elements of 'f32' that a thread holds, got number 4 of 'f32'}}
+  %x = tile.extract %f[4] : !tile.fragment<64x8xf32> -> f32
+  return
+}
+
+// -----
+
+func.func @assemble(%x: f32) {
+  // expected-error@+1 {{'tile.assemble' op expected the 4 elements that a thread holds, got 2}}
+  %f = tile.assemble %x, %x : f32 -> !tile.fragment<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @assemble_type(%x: f16) {
+  // expected-error@+1 {{'tile.assemble' op expected elements of 'f32', got 'f16'}}
+  %f = tile.assemble %x, %x, %x, %x : f16 -> !tile.fragment<64x8xf32>
+  return
+}

@@ -46,6 +46,8 @@ FUNCTIONS = {
     "cuMemPoolCreate": (POINTER, POINTER), "cuMemPoolSetAttribute": (POINTER, INT, POINTER),
     "cuMemAllocFromPoolAsync": (POINTER, SIZE, POINTER, POINTER), "cuMemFreeAsync": (SIZE, POINTER),
 }  # fmt: skip
+# cuTensorMapEncodeTiled, which an old driver does not have.
+ENCODE = ctypes.CFUNCTYPE(INT, *[POINTER, INT, ctypes.c_uint32, *[POINTER] * 5, *[INT] * 4])
 # CUdevice_attribute's numbers.
 NUMBERS = {
     1: "MAX_THREADS_PER_BLOCK", 2: "MAX_BLOCK_DIM_X", 3: "MAX_BLOCK_DIM_Y", 4: "MAX_BLOCK_DIM_Z", 5: "MAX_GRID_DIM_X",
@@ -67,6 +69,11 @@ class Table:
             for name, kinds in FUNCTIONS.items()
         ]
         self.table = (POINTER * (len(FUNCTIONS) + 1))(*(ctypes.cast(f, POINTER).value for f in self.functions))
+
+    def set_encode(self, function) -> None:
+        """Gives the driver cuTensorMapEncodeTiled."""
+        self.functions.append(ENCODE(function))
+        self.table[len(FUNCTIONS)] = ctypes.cast(self.functions[-1], POINTER).value
 
     def forward(self, name: str, answers: bool):
         """Calls the fake's method of that name, whose result goes to where the first parameter points."""
@@ -155,6 +162,7 @@ class FakeDriver:
         self.launches: list[tuple[int, tuple[int, ...], int | None]] = []
         self.launch_result = OK
         self.kernel = None
+        self.table: Table | None = None
         self.limits: list[tuple[int, int, int]] = []
         self._handles = iter(range(0x1000, 1 << 30, 16))
         self._stack: list[int] = []
@@ -303,7 +311,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     """The fake in place of the driver, with pools and contexts of its own."""
     made = FakeDriver()
     monkeypatch.setattr(driver, "_module", made)
-    table = Table(made)
+    made.table = table = Table(made)
     library().tilewrightCudaUse(table.table)
     monkeypatch.setattr(memory, "_pools", {})
     monkeypatch.setattr(device_module, "_contexts", {})
