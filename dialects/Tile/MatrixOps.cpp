@@ -83,8 +83,12 @@ LogicalResult WgmmaWaitOp::verify() {
 LogicalResult StoreFragmentOp::verify() {
   FragmentType fragment = getFragment().getType();
   BufferType buffer = getBuffer().getType();
-  if (fragment.getShape() != buffer.getShape())
-    return emitOpError("expected a buffer of the fragment's size, got ") << buffer << " for " << fragment;
+  if (fragment.getRows() != buffer.getRows())
+    return emitOpError("expected a buffer of the fragment's rows, got ") << buffer << " for " << fragment;
+  int64_t first = getFrom();
+  if (first < 0 || first % 16 || first + buffer.getColumns() > fragment.getColumns())
+    return emitOpError("expected columns of the fragment, from a multiple of 16 on, got ")
+           << buffer.getColumns() << " from " << first << " of " << fragment.getColumns();
   Type from = fragment.getElementType(), to = buffer.getElementType();
   if (from != to && !(from.isF32() && (to.isF16() || to.isBF16())))
     return emitOpError("expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got ")
@@ -97,13 +101,18 @@ LogicalResult StoreFragmentOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult MapOp::verifyRegions() {
-  FragmentType from = getFragment().getType(), to = getResult().getType();
-  if (from.getShape() != to.getShape())
-    return emitOpError("expected a result of the size of ") << from << ", got " << to;
+  FragmentType to = getResult().getType();
+  SmallVector<Type> arguments;
+  for (Value fragment : getFragments()) {
+    auto from = cast<FragmentType>(fragment.getType());
+    if (from.getShape() != to.getShape())
+      return emitOpError("expected a result of the size of ") << from << ", got " << to;
+    arguments.push_back(from.getElementType());
+  }
+  arguments.append(2, IndexType::get(getContext()));
   Block &body = getBody().front();
-  if (body.getNumArguments() != 3 || body.getArgument(0).getType() != from.getElementType() ||
-      !body.getArgument(1).getType().isIndex() || !body.getArgument(2).getType().isIndex())
-    return emitOpError("expected a region with the arguments ") << from.getElementType() << ", index and index";
+  if (body.getArgumentTypes() != ArrayRef<Type>(arguments))
+    return emitOpError("expected a region with the arguments ") << arguments;
   auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield || yield.getElement().getType() != to.getElementType())
     return emitOpError("expected a region that ends in tile.yield of ") << to.getElementType();

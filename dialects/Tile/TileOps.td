@@ -282,22 +282,23 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
   let summary = "writes a fragment to a buffer in shared memory";
   let description = [{
     By all threads of a warpgroup. Where the buffer's elements are of 16 bits, f32 is rounded to them, and the hardware's
-    store of matrices writes them.
+    store of matrices writes them. A buffer of fewer columns takes those of the fragment `from` one on.
 
     ```mlir
     tile.store_fragment %sum to %c : !tile.fragment<64x256xf32>, !tile.buffer<64x256xbf16, swizzle = 128>
+    tile.store_fragment %sum from 128 to %half : !tile.fragment<64x256xf32>, !tile.buffer<64x128xf32, swizzle = 128>
     ```
   }];
-  let arguments = (ins Tile_FragmentType:$fragment, Tile_BufferType:$buffer);
-  let assemblyFormat = "$fragment `to` $buffer attr-dict `:` type($fragment) `,` type($buffer)";
+  let arguments = (ins Tile_FragmentType:$fragment, DefaultValuedAttr<I64Attr, "0">:$from, Tile_BufferType:$buffer);
+  let assemblyFormat = "$fragment (`from` $from^)? `to` $buffer attr-dict `:` type($fragment) `,` type($buffer)";
   let hasVerifier = 1;
 }
 
 def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
-  let summary = "computes each element of a fragment from that of another";
+  let summary = "computes each element of a fragment from those of others";
   let description = [{
-    The region's arguments are the element, and its row and column in the tile. Whatever the kernel can do, the region can:
-    add a bias by the column, read a residual, apply a function.
+    The region's arguments are the elements, and their row and column in the tile. Whatever the kernel can do, the region
+    can: add a bias by the column, read a residual, apply a function, add up partial sums.
 
     ```mlir
     %biased = tile.map %sum : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
@@ -309,10 +310,10 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Tile_FragmentType:$fragment);
+  let arguments = (ins Variadic<Tile_FragmentType>:$fragments);
   let results = (outs Tile_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($result) $body";
+  let assemblyFormat = "$fragments attr-dict `:` type($fragments) `->` type($result) $body";
   let hasRegionVerifier = 1;
 }
 

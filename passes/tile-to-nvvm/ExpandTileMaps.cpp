@@ -33,12 +33,13 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     Block &body = map.getBody().front();
     auto yield = cast<tile::YieldOp>(body.getTerminator());
     SmallVector<Value> elements;
-    for (int64_t number = 0; number < map.getFragment().getType().getElementsPerThread(); ++number) {
+    for (int64_t number = 0; number < map.getResult().getType().getElementsPerThread(); ++number) {
       IRMapping mapping;
-      mapping.map(body.getArgument(0), tile::ExtractOp::create(builder, loc, map.getFragment().getType().getElementType(),
-                                                               map.getFragment(), number));
-      mapping.map(body.getArgument(1), rows[number / 2 % 2]);
-      mapping.map(body.getArgument(2), apply(column + number / 4 * 8 + number % 2));
+      unsigned count = map.getFragments().size();
+      for (auto [argument, fragment] : llvm::zip(body.getArguments(), map.getFragments()))
+        mapping.map(argument, tile::ExtractOp::create(builder, loc, argument.getType(), fragment, number));
+      mapping.map(body.getArgument(count), rows[number / 2 % 2]);
+      mapping.map(body.getArgument(count + 1), apply(column + number / 4 * 8 + number % 2));
       for (Operation &op : body.without_terminator())
         builder.clone(op, mapping);
       elements.push_back(mapping.lookupOrDefault(yield.getElement()));

@@ -201,7 +201,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     Value thread = address.thread();
     Value lane = binary(LLVM::AndOp(), thread, tile::kWarpSize - 1);
     Value warpRow = binary(LLVM::AndOp(), binary(LLVM::LShrOp(), thread, 1), 48); // 16 rows for each of 4 warps
-    int64_t columns = buffer.getColumns();
+    int64_t columns = buffer.getColumns(), first = op.getFrom();
 
     if (tile::getElementBytes(element) == 2) {
       // Lane l gives the address of row l mod 16 of the tile's left or right half of 16 columns.
@@ -211,7 +211,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
       for (int64_t column = 0; column < columns; column += 16) {
         SmallVector<Value> registers;
         for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
-          registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), column / 4 + i, element));
+          registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
         NVVM::StMatrixOp::create(rewriter, loc, place.at(column / 8), registers, NVVM::MMALayout::row, shape,
                                  NVVM::LdStMatrixEltType::B16);
       }
@@ -227,7 +227,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
       Value row = address.add(address.add(warpRow, binary(LLVM::LShrOp(), lane, 2)), address.constant(8 * lower));
       LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, half);
       for (int64_t column = 0; column < columns; column += 8) {
-        Value pair = getPair(rewriter, loc, adaptor.getFragment(), column / 2 + 2 * lower);
+        Value pair = getPair(rewriter, loc, adaptor.getFragment(), (first + column) / 2 + 2 * lower);
         LLVM::StoreOp::create(rewriter, loc, pair, address.offset(place.at(column / 4), within), /*alignment=*/8);
       }
     }

@@ -88,6 +88,20 @@ def test_types(dtype: str, instruction: str) -> None:
         assert instructions(cubin, "[HQI]GMMA").keys() == {instruction}
 
 
+def test_partial_sums_of_8_bit_floats() -> None:
+    gemm = tile_gemm.Gemm(256, 256, 512, dtype="f8E4M3FN", block_n=128, depth=4, promote=True)
+    cubin = build(gemm)
+    if sass.find_disassembler() is not None:
+        # As many as a thread has elements, in the loop.
+        assert sum(instructions(cubin, "FADD").values()) == 64
+
+
+def test_results_in_parts() -> None:
+    cubin = build(tile_gemm.Gemm(256, 256, 128, dtype="tf32", store_n=64, depth=4))
+    if sass.find_disassembler() is not None:
+        assert instructions(cubin, "HGMMA").keys() == {"HGMMA.64x256x8.F32.TF32"}
+
+
 def test_shapes_of_whole_tiles() -> None:
     with pytest.raises(ValueError, match=r"expected a shape of multiples of \(256, 256, 64\), got \(256, 100, 64\)"):
         tile_gemm.Gemm(256, 100, 64).text()

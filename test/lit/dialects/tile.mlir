@@ -14,6 +14,7 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
   %ring = tile.ring consumers 2 : !ring
   // CHECK: tile.alloc : <128x256xbf16, swizzle = 128>
   %c = tile.alloc : !c
+  %d = tile.alloc : !tile.buffer<64x64xf32>
   tile.roles {
     // CHECK: tile.role "producer" warps 4 registers 40 {
     tile.role "producer" warps 4 registers 40 {
@@ -55,6 +56,8 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
       %m = tile.part %c[%w, %i] : !c -> !mine
       // CHECK: tile.store_fragment %{{.*}} to %{{.*}} : <64x256xf32>, <64x256xbf16, swizzle = 128, panel_rows = 128>
       tile.store_fragment %sum to %m : !tile.fragment<64x256xf32>, !mine
+      // CHECK: tile.store_fragment %{{.*}} from 128 to %{{.*}} : <64x256xf32>, <64x64xf32>
+      tile.store_fragment %sum from 128 to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
       tile.fence_async
       tile.sync_warpgroup
       // CHECK: tile.elect warpgroup {
@@ -104,6 +107,11 @@ func.func @elements(%f: !tile.fragment<64x8xf32>) {
   ^bb0(%x: f32, %row: index, %column: index):
     %y = arith.truncf %x : f32 to f16
     tile.yield %y : f16
+  }
+  // CHECK: tile.map %{{.*}}, %{{.*}} : <64x8xf32>, <64x8xf16> -> <64x8xf32> {
+  %s = tile.map %f, %h : !tile.fragment<64x8xf32>, !tile.fragment<64x8xf16> -> !tile.fragment<64x8xf32> {
+  ^bb0(%x: f32, %y: f16, %row: index, %column: index):
+    tile.yield %x : f32
   }
   // CHECK: %[[E:.*]] = tile.extract %{{.*}}[3] : <64x8xf16> -> f16
   %e = tile.extract %h[3] : !tile.fragment<64x8xf16> -> f16

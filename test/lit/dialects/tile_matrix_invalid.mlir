@@ -96,9 +96,17 @@ func.func @fragment(%c: !tile.accumulator<64x128xf32>) {
 
 // -----
 
-func.func @store_shape(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<64x64xf32>) {
-  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's size, got '!tile.buffer<64x64xf32>' for '!tile.fragment<64x128xf32>'}}
-  tile.store_fragment %f to %b : !tile.fragment<64x128xf32>, !tile.buffer<64x64xf32>
+func.func @store_rows(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<32x128xf32>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's rows, got '!tile.buffer<32x128xf32>' for '!tile.fragment<64x128xf32>'}}
+  tile.store_fragment %f to %b : !tile.fragment<64x128xf32>, !tile.buffer<32x128xf32>
+  return
+}
+
+// -----
+
+func.func @store_columns(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<64x64xf32>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected columns of the fragment, from a multiple of 16 on, got 64 from 80 of 128}}
+  tile.store_fragment %f from 80 to %b : !tile.fragment<64x128xf32>, !tile.buffer<64x64xf32>
   return
 }
 
@@ -240,7 +248,7 @@ func.func @map_size(%f: !tile.fragment<64x128xf32>) {
 // -----
 
 func.func @map_arguments(%f: !tile.fragment<64x128xf32>) {
-  // expected-error@+1 {{'tile.map' op expected a region with the arguments 'f32', index and index}}
+  // expected-error@+1 {{'tile.map' op expected a region with the arguments 'f32', 'index', 'index'}}
   %r = tile.map %f : !tile.fragment<64x128xf32> -> !tile.fragment<64x128xf32> {
   ^bb0(%x: f32):
     tile.yield %x : f32
