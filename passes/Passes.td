@@ -15,5 +15,6 @@ include "passes/gpu-to-nvvm/Passes.td"
 include "passes/gpu-to-host/Passes.td"
 include "passes/host-to-ffi/Passes.td"
 include "passes/gpu-to-sim/Passes.td"
+include "passes/gpu-to-source/Passes.td"
 
 #endif // TILEWRIGHT_PASSES

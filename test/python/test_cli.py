@@ -53,6 +53,7 @@ def test_stop_change_and_resume(tmp_path: Path) -> None:
     )
     assert "gpu.launch_func" in gpu.stdout, gpu.stderr
     assert ".visible .entry main_kernel0" in run("compile", str(loops), "--from=loops", "--emit=ptx")
+    assert 'extern "C" __global__ void' in run("compile", str(loops), "--from=loops", "--emit=cuda")
 
 
 def test_first_example_of_the_readme(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ __all__ = ["add"]
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
+SOURCES = {"cuda": "cuda", "host-cpp": "host"}
+EMITTED = (*IR_STAGES, *BINARIES, *SOURCES)
 
 DESCRIPTION = """\
 Compiles FILE down to one stage and writes it.
@@ -67,6 +69,8 @@ def _output(program: Lowering | Function, stage: str) -> str | bytes:
     if stage in IR_STAGES:
         return program.ir(stage)
     function: Any = program
+    if stage in SOURCES:
+        return function.source(SOURCES[stage])
     return function.sass() if stage == "sass" else getattr(function, stage)
 
 
@@ -113,9 +117,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
-    parser.add_argument(
-        "--emit", metavar="STAGE", required=True, choices=IR_STAGES + BINARIES, help=", ".join(IR_STAGES + BINARIES)
-    )
+    parser.add_argument("--emit", metavar="STAGE", required=True, choices=EMITTED, help=", ".join(EMITTED))
     parser.add_argument(
         "-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out"
     )

@@ -161,6 +161,7 @@ def build(
     start: str | None = None,
     target_host: Target | str | None = None,
     cache: Cache | str | PathLike[str] | bool | None = None,
+    host: Literal["managed"] | None = None,
 ) -> Function:
     """Compiles a program to a function.
 
@@ -185,6 +186,9 @@ def build(
         Where compiled kernels of target cuda are kept for the next build, of any process: a `tw.Cache` or its folder;
         False for nowhere. Where it is left out, the environment says: see `tw.cache.default`. With passes that are
         Python functions in `after` nothing is kept, for nobody knows what they do.
+    host
+        "managed" for a function that takes arrays of this machine's for target cuda too: it copies them to the GPU and
+        back, and waits for the results. The other targets' functions do so anyway.
 
     Raises
     ------
@@ -204,4 +208,7 @@ def build(
         target = Target(Target.of(target), host=target_host)
     lowering = take_up(program, args, target, name, after=after, start=start)
     lowering.cache = Cache.of(cache)
+    if host not in (None, "managed"):
+        raise ValueError(f"expected host to be 'managed' or None, got {host!r}")
+    lowering.managed = host == "managed"
     return Function(lowering)

@@ -15,7 +15,7 @@ from ..errors import TilewrightError
 from ..sass import disassemble
 from ..target import Target
 from .pipeline import Lowering
-from .programs import Program, make_program
+from .programs import ManagedCuda, Program, make_program
 
 if TYPE_CHECKING:
     import tvm_ffi
@@ -138,7 +138,9 @@ class Function:
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self._program: Program = make_program(lowering)
-        self.__call__: Callable[..., Any] = _FirstCall(self, self._program)
+        # Copies are made in Python; without them a call needs no frame there.
+        is_managed = isinstance(self._program, ManagedCuda)
+        self.__call__: Callable[..., Any] = self._program if is_managed else _FirstCall(self, self._program)
 
     @property
     def name(self) -> str:
@@ -246,6 +248,35 @@ class Function:
                 f"{self.name} is compiled for {self.target.kind}, and only target cuda makes a {what}"
             )
         return code
+
+    def source(self, what: str = "cuda") -> str:
+        """The program as C++ for people to read, or to take away.
+
+        "cuda" are the kernels in CUDA C++. nvcc and NVRTC compile them to kernels that are launched as these are. Loops
+        have the names of their axes, and comments the program's lines. Functions of mathematics are CUDA's own, which
+        may differ in the last places.
+
+        "host" is the host program in C++, complete with the kernels' machine code: it compiles with g++ against the
+        CUDA driver's header and runs. Each number of a launch says which axis it came from. With
+        ``tw.build(..., host="managed")`` it takes this machine's arrays.
+
+        >>> print(mmult.source("cuda"))      # doctest: +SKIP
+
+        Raises
+        ------
+        CompileError
+            Where an op has no form in C++.
+        """
+        from ..listing import cuda_source, host_source
+
+        if what not in ("cuda", "host"):
+            raise ValueError(f"expected 'cuda' or 'host', got {what!r}")
+        if "gpu" not in self.stages:
+            raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, which has no kernels")
+        if what == "cuda":
+            return cuda_source(self._lowering.copy_of("gpu"))
+        arch = self.target.arch or ""
+        return host_source(self._lowering.copy_of("gpu"), self.name, self.cubin, arch, managed=self._lowering.managed)
 
     def sass(self) -> str:
         """The kernels' machine code, disassembled by nvdisasm or cuobjdump where one is installed: the CUDA toolkit has

@@ -118,6 +118,7 @@ class Lowering:
     texts: dict[str, str] = field(default_factory=dict)  # of stages that the cache had, until somebody needs them
     cache: Cache | None = None
     cache_hit: bool = False
+    managed: bool = False  # the function takes this machine's arrays, and copies them
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..host import HostProgram, KernelLaunch
     from ..runtime import CudaProgram, Device, Signature
 
-__all__ = ["Program", "make_program"]
+__all__ = ["ManagedCuda", "Program", "make_program"]
 
 
 class Program(Protocol):
@@ -116,7 +116,7 @@ class _Cuda:
     def _program(self) -> CudaProgram:
         from ..runtime import CudaProgram
 
-        return CudaProgram(self._host, self.signature)
+        return CudaProgram(self._host, self._signature)
 
     def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
         from .. import codegen
@@ -141,6 +141,42 @@ class _Cuda:
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return self.host.launch_config(extents)
+
+
+class ManagedCuda(_Cuda):
+    """The same, on arrays of this machine: their memory on the GPU is the function's, and they are copied there and
+    back. A call waits for the results."""
+
+    @property
+    def signature(self) -> Signature:
+        return self._host_signature
+
+    @cached_property
+    def _host_signature(self) -> Signature:
+        from ..runtime import DeviceKind, Signature
+
+        return Signature.from_function(_function(self._lowering), DeviceKind.CPU)
+
+    def __call__(self, *arrays: object, stream: object = None) -> None:
+        from ..runtime import NDArray, cpu, cuda
+        from ..runtime.ndarray import as_dtype, empty
+
+        bound = self.signature.bind(arrays, None)
+        device = getattr(stream, "device", None) or cuda(0)
+        here: list[NDArray] = []
+        there: list[NDArray] = []
+        at = 0
+        for argument, address in zip(self.signature.arguments, bound.data):
+            shape = tuple(bound.shape[at : at + len(argument.shape)])
+            at += len(argument.shape)
+            here.append(NDArray(address, shape, as_dtype(argument.dtype), cpu(), None, bound.keep))
+            there.append(empty(shape, argument.dtype, device))
+            if not argument.output and here[-1].size:
+                there[-1].copyfrom(here[-1])
+        self._program(*there, stream=stream)
+        for argument, ours, theirs in zip(self.signature.arguments, here, there):
+            if argument.output and ours.size:
+                ours.copyfrom(theirs)
 
 
 class _Sim:
@@ -209,4 +245,5 @@ PROGRAMS: Mapping[str, Callable[[Lowering], Program]] = {"cuda": _Cuda, "sim": _
 
 def make_program(lowering: Lowering) -> Program:
     """The program for the target of `lowering`."""
-    return PROGRAMS[lowering.target.kind](lowering)
+    make = ManagedCuda if lowering.managed and lowering.target.kind == "cuda" else PROGRAMS[lowering.target.kind]
+    return make(lowering)

@@ -1,0 +1,98 @@
+"""Whether the printed CUDA C++ of kernels computes on a GPU what the kernels themselves do, and how fast.
+
+`python bench/source_cuda.py [OUT.json]`: each program is built, its `source("cuda")` compiled by NVRTC, and the cubin
+of it launched by the same host program on the same random arrays. Results are compared element by element: the same
+bits, or for programs with functions of mathematics (CUDA's in the source, Tilewright's own in the kernels) within 16
+units of the last place; both are timed. Needs a GPU, NVRTC and CUDA's headers:
+`pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "test" / "python" / "source"))
+
+from nvrtc import compile_cuda  # noqa: E402
+from test_cuda_source import arrays_for  # noqa: E402
+
+import tilewright as tw  # noqa: E402
+from programs import PROGRAMS, example  # noqa: E402
+from tilewright import schedules  # noqa: E402
+from tilewright.host import HostProgram  # noqa: E402
+from tilewright.runtime import CudaProgram  # noqa: E402
+
+LARGE = {
+    "vector_add 2^24": lambda: example("vector_add").vector_add(1 << 24),
+    "register_tiled_gemm 2048": lambda: example("register_tiled_gemm").sgemm(2048, 2048, 2048),
+    "sgemm 4096": lambda: schedules.sgemm(4096, 4096, 4096),
+    "softmax 4096 x 2048": lambda: schedules.softmax(4096, 2048),
+    "layer_norm 4096 x 2048": lambda: schedules.layer_norm(4096, 2048),
+    "matvec 4096": lambda: schedules.matvec(4096, 4096),
+    "transpose 4096": lambda: schedules.transpose(4096, 4096),
+}
+
+
+def compare(name: str, scheduled: tuple[Any, list[Any]], timed: bool) -> dict[str, Any]:
+    function = tw.build(*scheduled, target="cuda", name="kernel", cache=False)
+    arch = function.target.arch
+    source = function.source("cuda")
+    # The program compiled from its source: all but the cubin is the same.
+    printed = CudaProgram(
+        compile_cuda(source, arch), HostProgram(function.module("host"), "kernel"), function.signature, arch
+    )
+    arrays = arrays_for(function.signature)
+    sides = []
+    for call in (function, printed):
+        given = [tw.nd.array(array, tw.cuda(0)) for array in arrays]
+        call(*given)
+        tw.synchronize()
+        sides.append([array.numpy() for array in given])
+    worst = 0.0
+    for argument, own, other in zip(function.signature.arguments, *sides):
+        if not argument.output:
+            continue
+        if np.array_equal(own.view(np.uint8), other.view(np.uint8)):
+            continue
+        if own.dtype.kind != "f":
+            worst = float("inf")
+            continue
+        scale = float(np.finfo(own.dtype).eps) * np.maximum(np.abs(own.astype(np.float64)), 1.0)
+        worst = max(worst, float(np.max(np.abs(own.astype(np.float64) - other.astype(np.float64)) / scale)))
+    row: dict[str, Any] = {"same bits": worst == 0.0, "worst, units of the last place": round(worst, 2)}
+    if timed:
+        given = [tw.nd.array(array, tw.cuda(0)) for array in arrays]
+        for what, call in (("kernel, us", function), ("from source, us", printed)):
+            row[what] = round(tw.time_evaluator(call, tw.cuda(0))(*given).median * 1e6, 2)
+    print(name, row, flush=True)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", nargs="?", type=Path, help="a file for the figures beside standard output")
+    options = parser.parse_args()
+    rows = {name: compare(name, make(), timed=False) for name, make in PROGRAMS.items()}
+    rows |= {name: compare(name, make(), timed=True) for name, make in LARGE.items()}
+    wrong = [name for name, row in rows.items() if row["worst, units of the last place"] > 16]
+    figures = {
+        "command": "python bench/source_cuda.py OUT.json",
+        "gpu": tw.cuda(0).name,
+        "programs": rows,
+        "wrong": wrong,
+    }
+    if options.out is not None:
+        options.out.write_text(json.dumps(figures, indent=1) + "\n")
+    if wrong:
+        sys.exit(f"not the same: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()

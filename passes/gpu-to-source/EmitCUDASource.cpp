@@ -1,0 +1,411 @@
+//===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
+#include "passes/gpu-to-source/CUDAPrelude.h"
+#include "passes/gpu-to-source/CWriter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_EMITCUDASOURCE
+#include "passes/gpu-to-source/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::source;
+
+namespace {
+
+/// Where each number of a launch comes from, by the kernel's name.
+using Origins = llvm::StringMap<DictionaryAttr>;
+
+class KernelWriter : public CWriter {
+public:
+  KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
+    indexType = areIndicesShort ? "int" : "long long";
+  }
+  void write(gpu::GPUFuncOp kernel);
+  /// The whole program: what the kernels need, and the kernels.
+  std::string finish();
+
+protected:
+  bool writeOwnOp(Operation *op) override;
+  std::optional<Expression> ownExpression(Operation *op) override;
+  std::string floatType(Type type) override;
+  std::string convertFloat(Operation *op, Type from, Type to, const std::string &number) override;
+
+private:
+  void writeSignature(gpu::GPUFuncOp kernel);
+  void writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what);
+  bool writeVectorOp(Operation *op);
+  bool writeMemoryOp(Operation *op);
+  std::string address(Operation *op, Value buffer, ValueRange indices) { return "&" + element(op, buffer, indices); }
+  std::string accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment);
+
+  const Origins &origins;
+  gpu::GPUFuncOp current;
+};
+
+/// Whether a kernel never writes to an argument, nor hands it to what might.
+bool isOnlyRead(Value argument) {
+  return llvm::all_of(argument.getUses(), [](OpOperand &use) {
+    if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(use.getOwner()))
+      return use.get() == copy.getSrc() && use.get() != copy.getDst();
+    return isa<memref::LoadOp, vector::LoadOp, memref::DimOp, memref::PrefetchOp>(use.getOwner());
+  });
+}
+
+} // namespace
+
+std::string KernelWriter::floatType(Type type) {
+  std::string known = CWriter::floatType(type);
+  if (!known.empty())
+    return known;
+  StringRef name, header;
+  if (type.isF16())
+    name = "__half", header = "cuda_fp16.h";
+  else if (type.isBF16())
+    name = "__nv_bfloat16", header = "cuda_bf16.h";
+  else if (isa<Float8E4M3FNType>(type))
+    name = "__nv_fp8_e4m3", header = "cuda_fp8.h";
+  else if (isa<Float8E5M2Type>(type))
+    name = "__nv_fp8_e5m2", header = "cuda_fp8.h";
+  else
+    return "";
+  needs(header);
+  return name.str();
+}
+
+std::string KernelWriter::convertFloat(Operation *op, Type from, Type to, const std::string &number) {
+  bool isToF8 = isa<Float8E4M3FNType, Float8E5M2Type>(to), isFromF8 = isa<Float8E4M3FNType, Float8E5M2Type>(from);
+  if (isToF8) {
+    // The types' own constructors saturate; what is too large becomes NaN, or infinity where there is one.
+    needs("to_fp8");
+    std::string kind = isa<Float8E4M3FNType>(to) ? "__NV_E4M3" : "__NV_E5M2";
+    return "to_fp8<" + floatType(to) + ", " + kind + ">(" + (from.isF64() ? number : "float(" + number + ")") + ")";
+  }
+  bool isToWide = to.isF32() || to.isF64(), isFromWide = from.isF32() || from.isF64();
+  if (isFromF8 && !to.isF32())
+    return convertFloat(op, Float32Type::get(op->getContext()), to, "float(" + number + ")");
+  if (isa<FloatType>(from) && !isFromWide && !isToWide) // between f16 and bf16
+    return floatType(to) + "(float(" + number + "))";
+  if (from.isInteger() && !isToWide) {
+    // From 32 bits and more there are two roundings otherwise.
+    return from.getIntOrFloatBitWidth() > 16 ? floatType(to) + "(" + "double(" + number + "))" : floatType(to) + "(float(" + number + "))";
+  }
+  if (!isFromWide && isa<FloatType>(from) && to.isF64())
+    return "double(float(" + number + "))";
+  return floatType(to) + "(" + number + ")";
+}
+
+// ------------------------------------------------------------------ kernels
+
+void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
+  auto text = [](ArrayRef<int32_t> numbers) {
+    return std::to_string(numbers[0]) + " x " + std::to_string(numbers[1]) + " x " + std::to_string(numbers[2]);
+  };
+  auto block = kernel.getKnownBlockSize(), grid = kernel.getKnownGridSize();
+  if (grid || block)
+    line() << "// " << (grid ? text(*grid) + " blocks" : "blocks") << (block ? " of " + text(*block) + " threads" : "") << "\n";
+  line() << "extern \"C\" __global__ void ";
+  if (block) {
+    stream << "__launch_bounds__(" << int64_t((*block)[0]) * (*block)[1] * (*block)[2];
+    if (auto minBlocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))
+      stream << ", " << minBlocks.getInt();
+    stream << ") ";
+  }
+  stream << identifier(kernel.getName()) << "(";
+  SmallVector<std::string> parameters;
+  for (auto [i, argument] : llvm::enumerate(kernel.getArguments())) {
+    auto given = kernel.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    std::string wanted = given ? given.str() : type ? "buffer" : "n";
+    if (!type) {
+      std::string declared = argument.getType().isIndex() ? "long long" : typeName(argument.getType());
+      if (declared.empty())
+        return fail(kernel, "expected arguments of types that CUDA C++ has");
+      parameters.push_back(declared + " " + name(argument, wanted));
+      continue;
+    }
+    std::string pointer = name(argument, wanted);
+    std::string elementType = typeName(type.getElementType());
+    if (elementType.empty() || type.getMemorySpace())
+      return fail(kernel, "expected arguments of types that CUDA C++ has");
+    std::string form = (isOnlyRead(argument) ? "const " : "") + elementType + " ";
+    bool areRowsStatic = llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
+    if (type.getRank() == 0) {
+      form = (isOnlyRead(argument) ? "const " : "") + elementType + " &__restrict__ " + pointer;
+    } else if (areRowsStatic && type.getRank() > 1) {
+      form += "(*__restrict__ " + pointer + ")";
+      for (int64_t extent : type.getShape().drop_front())
+        form += "[" + std::to_string(extent) + "]";
+    } else {
+      form += "*__restrict__ " + pointer;
+      flat.insert(argument);
+    }
+    parameters.push_back(form);
+    SmallVector<std::string> &dims = extents[argument];
+    for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+      dims.push_back("");
+      if (type.isDynamicDim(dim)) {
+        dims.back() = unique(pointer + "_extent" + std::to_string(dim));
+        parameters.push_back("long long " + dims.back());
+      }
+    }
+  }
+  for (auto [i, parameter] : llvm::enumerate(parameters))
+    stream << (i ? "," : "") << "\n    " << parameter;
+  stream << ") {\n";
+}
+
+void KernelWriter::write(gpu::GPUFuncOp kernel) {
+  current = kernel;
+  stream << "\n";
+  if (!kernel.isKernel() || kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions() ||
+      !llvm::hasSingleElement(kernel.getBody()))
+    return fail(kernel, "expected a kernel of one block, whose memory is allocated in its body");
+  size_t outer = enter();
+  writeSignature(kernel);
+  ++depth;
+  writeBlock(kernel.getBody().front());
+  close();
+  leave(outer);
+}
+
+std::string KernelWriter::finish() { return preludeOf(needed) + text; }
+
+/// `const int tx = threadIdx.x;  // j.inner of stage C, mmult.py:14`.
+void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what) {
+  std::string axis = gpu::stringifyDimension(dimension).str();
+  line() << "const " << indexType << " " << name(op->getResult(0), prefix.str() + axis) << " = " << builtin << "." << axis << ";";
+  auto found = origins.find(current.getName());
+  if (!what.empty() && found != origins.end() && found->second)
+    if (auto origin = found->second.getAs<StringAttr>((what + "." + axis).str()))
+      stream << "  // " << origin.getValue();
+  stream << "\n";
+}
+
+bool KernelWriter::writeOwnOp(Operation *op) {
+  if (isa<gpu::ReturnOp, memref::GetGlobalOp>(op))
+    return true; // the only global is shared memory's
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op))
+    return writePlace(op, "t", id.getDimension(), "threadIdx", "block"), true;
+  if (auto id = dyn_cast<gpu::BlockIdOp>(op))
+    return writePlace(op, "b", id.getDimension(), "blockIdx", "grid"), true;
+  if (auto id = dyn_cast<gpu::BlockDimOp>(op))
+    return writePlace(op, "threads_", id.getDimension(), "blockDim", ""), true;
+  if (auto id = dyn_cast<gpu::GridDimOp>(op))
+    return writePlace(op, "blocks_", id.getDimension(), "gridDim", ""), true;
+  if (isa<gpu::BarrierOp>(op)) {
+    line() << "__syncthreads();\n";
+    return true;
+  }
+  if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+    llvm::APInt width;
+    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) || width != 32)
+      return fail(op, "expected a shuffle of whole warps"), true;
+    StringRef function;
+    switch (shuffle.getMode()) {
+    case gpu::ShuffleMode::XOR:
+      function = "__shfl_xor_sync";
+      break;
+    case gpu::ShuffleMode::DOWN:
+      function = "__shfl_down_sync";
+      break;
+    case gpu::ShuffleMode::UP:
+      function = "__shfl_up_sync";
+      break;
+    case gpu::ShuffleMode::IDX:
+      function = "__shfl_sync";
+      break;
+    }
+    writeOrigin(op);
+    Value result = shuffle.getShuffleResult();
+    line() << "const " << typeName(result.getType()) << " " << name(result, "shuffled") << " = " << function << "(0xffffffff, "
+           << use(shuffle.getValue()) << ", " << use(shuffle.getOffset()) << ");\n";
+    return true;
+  }
+  return writeMemoryOp(op) || writeVectorOp(op);
+}
+
+bool KernelWriter::writeMemoryOp(Operation *op) {
+  if (auto view = dyn_cast<memref::ViewOp>(op)) {
+    llvm::APInt offset;
+    if (!view.getSizes().empty() || !view.getSource().getDefiningOp<memref::GetGlobalOp>() ||
+        !matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
+      return fail(op, "expected a view at a constant offset in shared memory"), true;
+    needs("shared_memory");
+    MemRefType type = view.getType();
+    auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
+    std::string reference = name(view.getResult(), stage ? stage.getValue() : "shared");
+    line() << declare(op, type, "(&" + reference + ")") << " = *reinterpret_cast<" << declare(op, type, "(*)") << ">(shared_memory + "
+           << offset.getZExtValue() << ");\n";
+    return true;
+  }
+  if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
+    if (!alloca.getType().hasStaticShape())
+      return fail(op, "expected a buffer of static shape"), true;
+    auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
+    std::string wanted = stage ? stage.str() : "local";
+    // Beside the argument of that name, what is accumulated for it.
+    if (!StringRef(wanted).ends_with(".local"))
+      wanted += ".local";
+    std::string alignment = alloca.getAlignment() ? "alignas(" + std::to_string(*alloca.getAlignment()) + ") " : "";
+    line() << alignment << declare(op, alloca.getType(), name(alloca.getResult(), wanted)) << ";\n";
+    return true;
+  }
+  if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
+    writeOrigin(op);
+    int64_t size = cast<MemRefType>(copy.getDst().getType()).getElementTypeBitWidth() / 8;
+    int64_t bytes = copy.getDstElements().getSExtValue() * size;
+    if ((bytes != 4 && bytes != 8 && bytes != 16) || !copy.getAsyncToken().use_empty())
+      return fail(op, "expected an asynchronous copy of 4, 8 or 16 bytes without a use of its token"), true;
+    needs("copy_async");
+    line() << "copy_async<" << bytes << (copy.getBypassL1Attr() ? ", true" : "") << ">("
+           << address(op, copy.getDst(), copy.getDstIndices()) << ", " << address(op, copy.getSrc(), copy.getSrcIndices());
+    if (Value elements = copy.getSrcElements())
+      stream << ", int(" << use(elements, Binding::Product) << (size > 1 ? " * " + std::to_string(size) : "") << ")";
+    stream << ");\n";
+    return true;
+  }
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+    needs("copy_async");
+    line() << "commit_copies();\n";
+    return true;
+  }
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
+    needs("copy_async");
+    line() << "wait_for_copies<" << wait.getN() << ">();  // but the latest " << wait.getN() << " groups\n";
+    return true;
+  }
+  if (auto prefetch = dyn_cast<memref::PrefetchOp>(op)) {
+    needs("prefetch");
+    line() << "prefetch(" << address(op, prefetch.getMemref(), prefetch.getIndices()) << ");\n";
+    return true;
+  }
+  return false;
+}
+
+// ------------------------------------------------------------------ vectors
+
+/// `load<4>` of the natural alignment, `load<4, 8>` of another.
+std::string KernelWriter::accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment) {
+  needs("Vector");
+  uint64_t natural = llvm::PowerOf2Ceil(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  std::string text = function.str() + "<" + std::to_string(type.getNumElements());
+  if (alignment && *alignment < natural)
+    text += ", " + std::to_string(*alignment);
+  return text + ">";
+}
+
+bool KernelWriter::writeVectorOp(Operation *op) {
+  if (auto store = dyn_cast<vector::StoreOp>(op)) {
+    if (store.getVectorType().getRank() != 1)
+      return false;
+    writeOrigin(op);
+    line() << accessOf("store", store.getVectorType(), store.getAlignment()) << "(" << address(op, store.getBase(), store.getIndices())
+           << ", " << use(store.getValueToStore()) << ");\n";
+    return true;
+  }
+  auto define = [&](Value value, const std::string &expression) {
+    line() << "const " << typeName(value.getType()) << " " << name(value, "v") << " = " << expression << ";\n";
+    return true;
+  };
+  if (!isa<vector::VectorDialect>(op->getDialect()) || op->getNumResults() != 1)
+    return false;
+  Value result = op->getResult(0);
+  auto type = dyn_cast<VectorType>(result.getType());
+  if (type && (type.getRank() != 1 || typeName(type.getElementType()).empty()))
+    return false;
+  if (auto load = dyn_cast<vector::LoadOp>(op)) {
+    writeOrigin(op);
+    return define(result, accessOf("load", type, load.getAlignment()) + "(" + address(op, load.getBase(), load.getIndices()) + ")");
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op); broadcast && !isa<VectorType>(broadcast.getSourceType())) {
+    needs("Vector");
+    std::string scalar = use(broadcast.getSource());
+    return define(result, "broadcast<" + std::to_string(type.getNumElements()) + ">(" + typeConstructor(type.getElementType()) + "(" + scalar + "))");
+  }
+  if (auto fromElements = dyn_cast<vector::FromElementsOp>(op)) {
+    std::string text = "{{";
+    for (auto [i, element] : llvm::enumerate(fromElements.getElements()))
+      text += (i ? ", " : "") + use(element);
+    line() << "const " << typeName(type) << " " << name(result, "v") << " = " << text << "}};\n";
+    return true;
+  }
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    if (slice.getSourceVectorType().getRank() != 1)
+      return false;
+    return define(result, "slice<" + std::to_string(type.getNumElements()) + ">(" + use(slice.getSource()) + ", " +
+                              std::to_string(cast<IntegerAttr>(slice.getOffsets()[0]).getInt()) + ")");
+  }
+  if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
+    if (insert.getSourceVectorType().getRank() != 1 || insert.getDestVectorType().getRank() != 1)
+      return false;
+    return define(result, "insert(" + use(insert.getValueToStore()) + ", " + use(insert.getDest()) + ", " +
+                              std::to_string(cast<IntegerAttr>(insert.getOffsets()[0]).getInt()) + ")");
+  }
+  return false;
+}
+
+std::optional<Expression> KernelWriter::ownExpression(Operation *op) {
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    auto source = dyn_cast<VectorType>(extract.getSource().getType());
+    if (source && source.getRank() == 1 && !isa<VectorType>(extract.getType()) && extract.getNumIndices() == 1) {
+      OpFoldResult position = extract.getMixedPosition()[0];
+      auto constant = dyn_cast<Attribute>(position);
+      std::string index = constant ? std::to_string(cast<IntegerAttr>(constant).getInt()) : use(cast<Value>(position));
+      return Expression{use(extract.getSource(), Binding::Primary) + "[" + index + "]"};
+    }
+  }
+  return std::nullopt;
+}
+
+namespace tilewright {
+namespace {
+
+/// Whether all indices fit an int, as the way to nvvm has it, too.
+bool haveShortIndices(gpu::GPUModuleOp module) {
+  auto isSmall = [](Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return !memref || (memref.hasStaticShape() && memref.getNumElements() <= INT32_MAX);
+  };
+  return !module
+              .walk([&](Operation *op) {
+                IntegerAttr constant;
+                if (matchPattern(op, m_Constant(&constant)) && constant.getType().isIndex() && !constant.getValue().isSignedIntN(32))
+                  return WalkResult::interrupt();
+                if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
+                  if (llvm::any_of(kernel.getArgumentTypes(), [&](Type type) { return type.isIndex() || !isSmall(type); }))
+                    return WalkResult::interrupt();
+                return llvm::all_of(op->getResultTypes(), isSmall) ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
+  void runOnOperation() override {
+    Origins origins;
+    getOperation().walk([&](gpu::LaunchFuncOp launch) {
+      origins[launch.getKernelName().getValue()] = launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr);
+    });
+    for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
+      KernelWriter writer(haveShortIndices(module), origins);
+      for (Operation &op : *module.getBody()) {
+        if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
+          writer.write(kernel);
+        else if (!isa<memref::GlobalOp>(op)) {
+          op.emitError() << op.getName() << " has no form in CUDA C++";
+          return signalPassFailure();
+        }
+      }
+      if (writer.hasFailed())
+        return signalPassFailure();
+      module->setAttr("tilewright.cuda", StringAttr::get(&getContext(), writer.finish()));
+    }
+  }
+};
+
+} // namespace
+} // namespace tilewright

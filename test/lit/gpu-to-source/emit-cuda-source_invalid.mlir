@@ -1,0 +1,101 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --emit-cuda-source
+
+gpu.module @op {
+  gpu.func @k(%a: memref<4xi32>, %x: i32, %i: index) kernel {
+    // expected-error@+1 {{memref.atomic_rmw has no form in CUDA C++}}
+    %0 = memref.atomic_rmw addi %x, %a[%i] : (i32, memref<4xi32>) -> i32
+    gpu.return
+  }
+}
+// -----
+gpu.module @module {
+  // expected-error@+1 {{func.func has no form in CUDA C++}}
+  func.func private @f()
+}
+// -----
+gpu.module @rank_of_vector {
+  gpu.func @k(%a: memref<4x4xf32>, %i: index) kernel {
+    // expected-error@+1 {{vector.load has no form in CUDA C++}}
+    %0 = vector.load %a[%i, %i] : memref<4x4xf32>, vector<2x2xf32>
+    gpu.return
+  }
+}
+// -----
+gpu.module @integer {
+  gpu.func @k(%a: memref<4xi32>, %x: i32, %i: index) kernel {
+    // expected-error@+1 {{expected values of a type that CUDA C++ has}}
+    %0 = arith.trunci %x : i32 to i5
+    %1 = arith.extui %0 : i5 to i32
+    memref.store %1, %a[%i] : memref<4xi32>
+    memref.store %1, %a[%i] : memref<4xi32>
+    %2 = arith.addi %0, %0 : i5
+    gpu.return
+  }
+}
+// -----
+gpu.module @elements {
+  gpu.func @k() kernel {
+    // expected-error@+1 {{expected elements of a type that CUDA C++ has}}
+    %0 = memref.alloca() : memref<4xi5, #gpu.address_space<private>>
+    gpu.return
+  }
+}
+// -----
+gpu.module @arguments {
+  // expected-error@+1 {{expected arguments of types that CUDA C++ has}}
+  gpu.func @k(%a: memref<4xi5>) kernel { gpu.return }
+}
+// -----
+gpu.module @attributions {
+  // expected-error@+1 {{expected a kernel of one block, whose memory is allocated in its body}}
+  gpu.func @k() workgroup(%a : memref<4xf32, #gpu.address_space<workgroup>>) kernel { gpu.return }
+}
+// -----
+gpu.module @layout {
+  gpu.func @k(%a: memref<4xf32, strided<[2]>>, %x: f32, %i: index) kernel {
+    // expected-error@+1 {{expected a row-major buffer}}
+    memref.store %x, %a[%i] : memref<4xf32, strided<[2]>>
+    gpu.return
+  }
+}
+// -----
+gpu.module @shuffle {
+  gpu.func @k(%a: memref<4xf32>, %x: f32, %o: i32, %i: index) kernel {
+    %w = arith.constant 16 : i32
+    // expected-error@+1 {{expected a shuffle of whole warps}}
+    %0, %1 = gpu.shuffle xor %x, %o, %w : f32
+    memref.store %0, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+}
+// -----
+gpu.module @view {
+  memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
+  gpu.func @k(%i: index) kernel {
+    %0 = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{expected a view at a constant offset in shared memory}}
+    %1 = memref.view %0[%i][] : memref<0xi8, #gpu.address_space<workgroup>> to memref<4xf32, #gpu.address_space<workgroup>>
+    gpu.return
+  }
+}
+// -----
+gpu.module @alloca {
+  gpu.func @k(%i: index) kernel {
+    // expected-error@+1 {{expected a buffer of static shape}}
+    %0 = memref.alloca(%i) : memref<?xf32, #gpu.address_space<private>>
+    gpu.return
+  }
+}
+// -----
+gpu.module @copy {
+  gpu.func @k(%a: memref<16xi8>, %i: index) kernel {
+    %c0 = arith.constant 0 : index
+    %0 = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
+    %1 = memref.view %0[%c0][] : memref<0xi8, #gpu.address_space<workgroup>> to memref<16xi8, #gpu.address_space<workgroup>>
+    // expected-error@+1 {{expected an asynchronous copy of 4, 8 or 16 bytes without a use of its token}}
+    %2 = nvgpu.device_async_copy %a[%i], %1[%c0], 4 : memref<16xi8> to memref<16xi8, #gpu.address_space<workgroup>>
+    %3 = nvgpu.device_async_create_group %2
+    gpu.return
+  }
+  memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
+}

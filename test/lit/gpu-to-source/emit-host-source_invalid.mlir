@@ -1,0 +1,38 @@
+// RUN: tilewright-opt %s --split-input-file --verify-diagnostics --emit-host-source
+
+// expected-error@+1 {{expected arguments that are row-major memrefs without memory space}}
+func.func @scalar(%a: memref<4xf32>, %n: index) { return }
+// -----
+// expected-error@+1 {{expected arguments of dtypes that DLPack has}}
+func.func @dtype(%a: memref<4xf32> {te.name = "A", te.dtype = "posit16"}) { return }
+// -----
+// expected-error@+1 {{expected a host function of one block}}
+func.func @blocks(%a: memref<4xf32>) {
+  cf.br ^next
+^next:
+  return
+}
+// -----
+func.func @view(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+  %c0 = arith.constant 0 : index
+  // expected-error@+1 {{expected a view of the workspace}}
+  %v = memref.view %a[%c0][] : memref<16xi8> to memref<4xf32>
+  return
+}
+// -----
+func.func @op(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+  // expected-error@+1 {{memref.alloc has no form in C++}}
+  %v = memref.alloc() : memref<4xf32>
+  return
+}
+// -----
+module attributes {gpu.container_module} {
+  gpu.module @m { gpu.func @k(%x: bf16) kernel { gpu.return } }
+  func.func @argument(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+    %c1 = arith.constant 1 : index
+    %x = arith.constant 1.0 : bf16
+    // expected-error@+1 {{expected arguments of kernels that C++ has types for}}
+    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : bf16)
+    return
+  }
+}
