@@ -2,7 +2,8 @@
 #include "passes/gpu-to-source/CWriter.h"
 
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Support/Format.h"
+
+#include <charconv>
 
 using namespace mlir;
 
@@ -41,9 +42,11 @@ std::string CWriter::literal(Operation *op, Attribute value, Type type) {
     needs("bit_cast");
     return type.isF64() ? "bit_cast<double>(" + bits + "ULL)" : "bit_cast<float>(" + bits + "u)";
   }
-  SmallString<32> digits;
-  exact.toString(digits, /*FormatPrecision=*/0, /*FormatMaxPadding=*/6, /*TruncateZero=*/true);
-  std::string text(digits);
+  // The fewest digits that are read as this number again.
+  char digits[64];
+  char *end = type.isF32() ? std::to_chars(digits, std::end(digits), exact.convertToFloat()).ptr
+                           : std::to_chars(digits, std::end(digits), exact.convertToDouble()).ptr;
+  std::string text(digits, end);
   if (text.find_first_of(".eE") == std::string::npos)
     text += ".0";
   return text + (type.isF32() ? "f" : "");

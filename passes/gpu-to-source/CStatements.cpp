@@ -83,6 +83,9 @@ void CWriter::writeBlock(Block &block) {
 void CWriter::writeOp(Operation *op) {
   if (failed || isConstant(op) || inlined.contains(op) || writeOwnOp(op))
     return;
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (std::optional<int64_t> index = dim.getConstantIndex())
+      return bind(dim.getResult(), extent(op, dim.getSource(), *index));
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return writeFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))

@@ -61,9 +61,7 @@ def on_cpu(source: str, kernels: tuple[str, ...], folder: Path) -> ctypes.CDLL:
     )
     library = folder / "kernels.so"
     command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-Wno-unknown-pragmas"]
-    result = subprocess.run(
-        [*command, "-o", str(library), str(folder / "kernels.cpp")], capture_output=True, text=True
-    )
+    result = subprocess.run([*command, "-o", str(library), str(folder / "kernels.cpp")], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[:4000]
     return ctypes.CDLL(str(library))
 
