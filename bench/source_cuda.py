@@ -45,9 +45,8 @@ def compare(name: str, scheduled: tuple[Any, list[Any]], timed: bool) -> dict[st
     arch = function.target.arch
     source = function.source("cuda")
     # The program compiled from its source: all but the cubin is the same.
-    printed = CudaProgram(
-        compile_cuda(source, arch), HostProgram(function.module("host"), "kernel"), function.signature, arch
-    )
+    host = HostProgram(function.module("host"), "kernel", "cuda", {arch: compile_cuda(source, arch)})
+    printed = CudaProgram(host, function.signature)
     arrays = arrays_for(function.signature)
     sides = []
     for call in (function, printed):

@@ -54,6 +54,7 @@ def test_stop_change_and_resume(tmp_path: Path) -> None:
     assert "gpu.launch_func" in gpu.stdout, gpu.stderr
     assert ".visible .entry main_kernel0" in run("compile", str(loops), "--from=loops", "--emit=ptx")
     assert 'extern "C" __global__ void' in run("compile", str(loops), "--from=loops", "--emit=cuda")
+    assert "void x_main(const Tensor &A" in run("compile", str(loops), "--from=loops", "--emit=host-cpp")
 
 
 def test_first_example_of_the_readme(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nvrtc import include_folders
+from test_cuda_source import SHIM, arrays_for, for_cpu
 
 import tilewright as tw
-from nvrtc import include_folders
 from programs import PROGRAMS, Program
-from test_cuda_source import SHIM, arrays_for, for_cpu
 from tilewright import te
 
 HERE = Path(__file__).parent
