@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tilewright::source {
 
 /// The function of <math.h> that a math op on f64 is; that on f32 has an `f` at its end.
-static StringRef functionOf(Operation *op) {
+static const llvm::StringMap<StringRef> &functionNames() {
   static const llvm::StringMap<StringRef> names = {
       {"math.absf", "fabs"},     {"math.acos", "acos"},   {"math.acosh", "acosh"},     {"math.asin", "asin"},
       {"math.asinh", "asinh"},   {"math.atan", "atan"},   {"math.atan2", "atan2"},     {"math.atanh", "atanh"},
@@ -18,7 +18,11 @@ static StringRef functionOf(Operation *op) {
       {"math.sin", "sin"},       {"math.sinh", "sinh"},   {"math.sqrt", "sqrt"},       {"math.tan", "tan"},
       {"math.tanh", "tanh"},     {"math.trunc", "trunc"}, {"arith.remf", "fmod"},      {"arith.maxnumf", "fmax"},
       {"arith.minnumf", "fmin"}};
-  return names.lookup(op->getName().getStringRef());
+  return names;
+}
+
+SmallVector<StringRef> mathFunctions() {
+  return llvm::map_to_vector(functionNames(), [](const auto &entry) { return entry.second; });
 }
 
 std::optional<Expression> CWriter::mathExpression(Operation *op) {
@@ -26,7 +30,7 @@ std::optional<Expression> CWriter::mathExpression(Operation *op) {
     return std::nullopt;
   Type type = scalarOf(op->getOperand(0).getType());
   StringRef name = op->getName().getStringRef();
-  if (StringRef function = functionOf(op); !function.empty()) {
+  if (StringRef function = functionNames().lookup(name); !function.empty()) {
     if (type.isF64())
       return call(op, function);
     if (type.isF32())

@@ -143,6 +143,9 @@ std::string axisOf(mlir::scf::ForOp loop);
 /// "mmult.py:14", or nothing.
 std::string lineOf(mlir::Location loc);
 
+/// The functions of <math.h> that expressions call, as they are called on doubles.
+llvm::SmallVector<llvm::StringRef> mathFunctions();
+
 /// The element type of a scalar or vector.
 inline mlir::Type scalarOf(mlir::Type type) { return mlir::getElementTypeOrSelf(type); }
 

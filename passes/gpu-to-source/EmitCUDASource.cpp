@@ -24,6 +24,16 @@ class KernelWriter : public CWriter {
 public:
   KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
     indexType = areIndicesShort ? "int" : "long long";
+    // A tensor of such a name would hide what is called.
+    for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies", "wait_for_copies", "prefetch",
+                             "bit_cast", "to_fp8", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div", "ceil_div_unsigned",
+                             "absolute", "count_ones", "leading_zeros", "trailing_zeros", "integer_power", "Vector", "Chunk",
+                             "shared_memory", "lane", "isnan", "isinf", "isfinite"})
+      unique(helper);
+    for (StringRef function : mathFunctions()) {
+      unique(function);
+      unique((function + "f").str());
+    }
   }
   void write(gpu::GPUFuncOp kernel);
   /// The whole program: what the kernels need, and the kernels.

@@ -125,6 +125,18 @@ def functions(dtype: str) -> Program:
     )
 
 
+def named() -> Program:
+    """Tensors and axes called as C++'s words and the helpers of the printed kernels are."""
+    A = te.placeholder((40, 8), name="load")
+    k = te.reduce_axis((0, 8), name="int")
+    B = te.compute((40,), lambda i: te.sum(te.exp(A[i, k]), axis=k), name="expf")
+    C = te.compute((40,), lambda i: te.max(B[i], 0.5), name="maximum")
+    s = te.create_schedule(C.op)
+    for tensor in (B, C):
+        s[tensor].bind(tensor.op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [A, C]
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "vector_add": lambda: example("vector_add").vector_add(1000),
     "tiled_gemm": lambda: example("tiled_gemm").mmult(16, 16, 16),
@@ -139,6 +151,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "matvec": lambda: schedules.matvec(16, 64, dtype="float16"),
     "column_sum": lambda: schedules.column_sum(64, 256),
     "transpose": lambda: schedules.transpose(40, 30),
+    "named": named,
     "symbolic": symbolic,
     "padded": padded,
     "divided": divided,
