@@ -190,10 +190,11 @@ std::optional<Expression> CWriter::integerExpression(Operation *op) {
     return wrapping(op, "-", Binding::Sum);
   if (isa<arith::MulIOp>(op))
     return wrapping(op, "*", Binding::Product);
-  if (isa<arith::DivUIOp>(op))
-    return asUnsigned(op, "/", Binding::Product);
-  if (isa<arith::RemUIOp>(op))
-    return asUnsigned(op, "%", Binding::Product);
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
+    StringRef symbol = isa<arith::DivUIOp>(op) ? "/" : "%";
+    bool isPlain = op->getResult(0).getType().isIndex() && llvm::all_of(op->getOperands(), [&](Value value) { return isNonNegative(value); });
+    return isPlain ? binary(op, symbol, Binding::Product) : asUnsigned(op, symbol, Binding::Product);
+  }
   if (isa<arith::ShLIOp>(op))
     return asUnsigned(op, "<<", Binding::Shift);
   if (isa<arith::ShRUIOp>(op))

@@ -292,11 +292,16 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
     return found ? "  // " + what.str() + ": " + found.str() : std::string();
   };
   stream << "\n";
-  open("");
+  line() << "{\n";
+  ++depth;
   auto numbers = [&](StringRef name, gpu::KernelDim3 dims) {
     line() << "const unsigned " << name << "[3] = {\n";
-    for (auto [axis, value] : {std::pair("x", dims.x), std::pair("y", dims.y), std::pair("z", dims.z)})
-      line() << "    unsigned(" << use(value) << ")," << origin((name + "." + axis).str()) << "\n";
+    for (auto [axis, value] : {std::pair("x", dims.x), std::pair("y", dims.y), std::pair("z", dims.z)}) {
+      llvm::APInt number;
+      std::string text = matchPattern(value, m_ConstantInt(&number)) ? std::to_string(number.getSExtValue())
+                                                                     : "unsigned(" + use(value) + ")";
+      line() << "    " << text << "," << origin((name + "." + axis).str()) << "\n";
+    }
     line() << "};\n";
   };
   numbers("grid", launch.getGridSizeOperandValues());

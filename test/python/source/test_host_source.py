@@ -189,15 +189,20 @@ def test_a_managed_program_owns_its_memory(make: Callable[..., Host]) -> None:
 
 
 def test_temporaries_are_shown_with_their_lives(make: Callable[..., Host]) -> None:
-    source = make("chain").source
-    shown = re.findall(r"//   (\w+): (.*) bytes at (.*), alive (.*)\n", source)
-    assert [(name, size, life) for name, size, _, life in shown] == [
-        ("T", "4LL * n", "from chain_kernel0 to chain_kernel1"),
-        ("U", "4LL * n", "from chain_kernel1 to chain_kernel2"),
-        ("V", "4LL * n", "from chain_kernel2 to chain_kernel3"),
+    shown = re.findall(r"//   (\w+): (.*) bytes at (.*), alive (.*)\n", make("chain").source)
+    assert [(name, life) for name, _, _, life in shown] == [
+        ("T", "from chain_kernel0 to chain_kernel1"),
+        ("U", "from chain_kernel1 to chain_kernel2"),
+        ("V", "from chain_kernel2 to chain_kernel3"),
     ]
     assert shown[0][2] == shown[2][2] == "0LL", "not alive at the same time"
-    assert "unsigned(ceil_div(n, 32LL)),  // grid.x: i.outer of stage T, test_host_source.py:" in source
+
+
+def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None:
+    source = make("symbolic").source
+    assert "unsigned(ceil_div(m, 32LL)),  // grid.x: j.outer of stage B, programs.py:" in source
+    assert "unsigned(n),  // grid.y: i of stage B, programs.py:" in source
+    assert "32,  // block.x: j.inner of stage B, programs.py:" in source
 
 
 def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
