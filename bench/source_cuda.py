@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "test" / "python" / "source"))
-
-from nvrtc import compile_cuda  # noqa: E402
-from test_cuda_source import arrays_for  # noqa: E402
+sys.path.insert(0, str(ROOT / "test" / "python"))
 
 import tilewright as tw  # noqa: E402
-from programs import PROGRAMS, example  # noqa: E402
+from source.kernels import PROGRAMS, example  # noqa: E402
+from source.nvrtc import compile_cuda  # noqa: E402
+from source.test_cuda_source import arrays_for  # noqa: E402
 from tilewright import schedules  # noqa: E402
 from tilewright.host import HostProgram  # noqa: E402
 from tilewright.runtime import CudaProgram  # noqa: E402

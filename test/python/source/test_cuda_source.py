@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nvrtc import compile_cuda
 
 import tilewright as tw
-from programs import PROGRAMS
+from source.kernels import PROGRAMS
+from source.nvrtc import compile_cuda
 from tilewright import te
 
 SHIM = Path(__file__).parent / "cuda_on_cpu.h"

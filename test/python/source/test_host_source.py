@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nvrtc import include_folders
-from test_cuda_source import SHIM, arrays_for, for_cpu
 
 import tilewright as tw
-from programs import PROGRAMS, Program
+from source.kernels import PROGRAMS, Program
+from source.nvrtc import include_folders
+from source.test_cuda_source import SHIM, arrays_for, for_cpu
 from tilewright import te
 
 HERE = Path(__file__).parent
@@ -200,9 +200,9 @@ def test_temporaries_are_shown_with_their_lives(make: Callable[..., Host]) -> No
 
 def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None:
     source = make("symbolic").source
-    assert "unsigned(ceil_div(m, 32LL)),  // grid.x: j.outer of stage B, programs.py:" in source
-    assert "unsigned(n),  // grid.y: i of stage B, programs.py:" in source
-    assert "32,  // block.x: j.inner of stage B, programs.py:" in source
+    assert "unsigned(ceil_div(m, 32LL)),  // grid.x: j.outer of stage B, kernels.py:" in source
+    assert "unsigned(n),  // grid.y: i of stage B, kernels.py:" in source
+    assert "32,  // block.x: j.inner of stage B, kernels.py:" in source
 
 
 def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
