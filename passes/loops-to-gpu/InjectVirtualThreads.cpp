@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -162,6 +163,35 @@ private:
   llvm::SmallDenseMap<Value, Value> expanded;
 };
 
+/// Whether a loop is one of blocks or threads, which together make a kernel.
+bool isOfKernel(Operation *op) {
+  auto bind = op->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
+  return bind && bind.getValue() != schedule::ThreadTag::VThread;
+}
+
+/// What a kernel's outermost loop is distributed over would stand outside of the kernel.
+LogicalResult checkBuffers(scf::ForOp loop) {
+  for (Operation *around = loop->getParentOp(); around; around = around->getParentOp())
+    if (isOfKernel(around))
+      return success();
+  bool isKernel = loop.walk([](scf::ForOp inner) { return isOfKernel(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+                      .wasInterrupted();
+  if (!isKernel)
+    return success();
+  WalkResult found = loop.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isOfKernel(op))
+      return WalkResult::skip();
+    if (!isa<memref::AllocOp, memref::AllocaOp>(op))
+      return WalkResult::advance();
+    auto function = loop->getParentOfType<func::FuncOp>();
+    op->emitError() << "vthread: expected stage '" << getBufferName(op->getResult(0))
+                    << "' to be computed inside of a loop of blocks or threads, which have memory of their own, got it in "
+                    << getAxisName(loop, function).quoted() << " on vthread, outside of them: reorder the loops";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
+}
+
 struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThreads> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
@@ -171,6 +201,9 @@ struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThread
       if (bind && bind.getValue() == schedule::ThreadTag::VThread)
         loops.push_back(loop);
     });
+    for (scf::ForOp loop : loops)
+      if (failed(checkBuffers(loop)))
+        return signalPassFailure();
     for (scf::ForOp loop : loops) {
       auto extent = getConstantIntValue(loop.getUpperBound());
       if (!extent) {

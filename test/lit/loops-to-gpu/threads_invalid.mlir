@@ -55,3 +55,25 @@ func.func @other_access(%A: memref<8xf32>, %B: memref<1xf32>) {
   } {schedule.bind = #schedule.thread<vthread>}
   return
 }
+
+// -----
+
+func.func @outside(%A: memref<4x6xf32>, %B: memref<4x6xf32> {te.name = "B"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  scf.for %v = %c0 to %c4 step %c1 {
+    // expected-error @below {{vthread: expected stage 'A.shared' to be computed inside of a loop of blocks or threads, which have memory of their own, got it in axis 'B.i' on vthread, outside of them: reorder the loops}}
+    %tile = memref.alloc() {te.stage = "A.shared"} : memref<1x6xf32, #gpu.address_space<workgroup>>
+    scf.for %j = %c0 to %c6 step %c1 {
+      %a = memref.load %A[%v, %j] : memref<4x6xf32>
+      memref.store %a, %tile[%c0, %j] : memref<1x6xf32, #gpu.address_space<workgroup>>
+    }
+    scf.for %j = %c0 to %c6 step %c1 {
+      %a = memref.load %tile[%c0, %j] : memref<1x6xf32, #gpu.address_space<workgroup>>
+      memref.store %a, %B[%v, %j] : memref<4x6xf32>
+    } {schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<vthread>}
+  return
+}

@@ -315,3 +315,20 @@ def test_a_pipeline_over_a_whole_reduction_of_the_root(use_async: bool) -> None:
     a, b = np.arange(112, dtype="float32").reshape(8, 14), np.arange(224, dtype="float32").reshape(14, 16)
     (c,) = testing.run(tw.build(s, [A, B, C], target="sim"), [a, b], [((8, 16), "float32")])
     np.testing.assert_array_equal(c, a @ b)
+
+
+def test_what_virtual_threads_around_a_kernel_share() -> None:
+    A = te.placeholder((4, 6), name="A")
+    B = te.compute((4, 6), lambda i, j: A[i, j] * 2, name="B")
+    s = te.create_schedule(B.op)
+    shared = s.cache_read(A, "shared", [B])
+    s[B].bind(B.op.axis[0], te.thread_axis("vthread"))
+    s[B].bind(B.op.axis[1], te.thread_axis("blockIdx.x"))
+    s[shared].compute_at(s[B], B.op.axis[0])
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, B], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 4}: error: vthread: expected stage 'A.shared' to be computed inside of a "
+        "loop of blocks or threads, which have memory of their own, got it in axis 'B.i' on vthread, outside of them: "
+        "reorder the loops\n(lowering f from loops to gpu)"
+    )
