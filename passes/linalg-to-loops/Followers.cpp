@@ -16,7 +16,13 @@ static unsigned getPosition(ScheduledStage &stage, Axis *loop) {
 
 LogicalResult StageModel::follow(schedule::ReverseComputeAtOp op, Axis *axis) {
   ScheduledStage *stage = getStage(schedule::stageName(op.getStage()));
-  stage->attachStage = getStage(schedule::stageName(op.getProducer()));
+  ScheduledStage *producer = getStage(schedule::stageName(op.getProducer()));
+  for (ScheduledStage *around = producer; around; around = around->attachStage)
+    if (around->attachStage == stage)
+      return emitError(op.getLoc()) << "reverse_compute_at: " << "expected a producer that is computed at the root, got stage '"
+                                    << producer->name << "', which is computed at a loop of stage '"
+                                    << producer->attachStage->name << "'";
+  stage->attachStage = producer;
   stage->attachAxis = axis;
   stage->attachLoc = op.getLoc();
   stage->follows = true;

@@ -332,3 +332,20 @@ def test_what_virtual_threads_around_a_kernel_share() -> None:
         "loop of blocks or threads, which have memory of their own, got it in axis 'B.i' on vthread, outside of them: "
         "reorder the loops\n(lowering f from loops to gpu)"
     )
+
+
+def test_stages_that_are_computed_at_loops_of_each_other() -> None:
+    A = te.placeholder((8, 8), name="A")
+    B = te.compute((8, 8), lambda i, j: A[i, j] * 2, name="B")
+    s = te.create_schedule(B.op)
+    shared = s.cache_write(B, "shared")
+    local = s.cache_read(A, "local", [shared])
+    s[shared].compute_at(s[B], B.op.axis[0])
+    s[B].reverse_compute_at(s[shared], shared.op.axis[0])
+    s[local].compute_at(s[shared], shared.op.axis[1])
+    with pytest.raises(tw.ScheduleError) as caught:
+        tw.build(s, [A, B], target="sim", name="f")
+    assert str(caught.value) == (
+        f"{__file__}:{caught.traceback[0].lineno - 2}: error: reverse_compute_at: expected a producer that is computed at the "
+        "root, got stage 'B.shared', which is computed at a loop of stage 'B'\n(lowering f from linalg to loops)"
+    )
