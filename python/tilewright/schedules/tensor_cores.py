@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import gcd
 
 from ..instructions import MMA_SYNC, mma_sync
@@ -24,32 +25,46 @@ def matmul_mma(
     out_dtype: str | None = None,
     *,
     sum_dtype: str | None = None,
+    batch: int | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    epilogue: Callable[..., Expr] | None = None,
+    operands: Sequence[Tensor] = (),
+    pad: tuple[bool, bool] | None = None,
+    parts: int = 1,
     tile: tuple[int, int] = (128, 128),
     step: int | None = None,
-    warps: tuple[int, int] = (2, 4),
+    warps: tuple[int, int] = (2, 2),
     depth: int = 3,
+    group: int = 1,
     min_blocks: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
-    K x M, or N x K.
+    K x M, or N x K. With `batch` each of the three has so many matrices.
 
     A block of `warps` computes a `tile` of C, each warp a part of it that lies together. Along k it goes in steps of
     128 bytes of a factor, unless `step` is given: while it multiplies, the factors of the next `depth - 1` steps are on
     their way to shared memory by ``cp.async``, 16 bytes a thread. Granules of 16 bytes are exchanged within the rows of
     shared memory, so that ``ldmatrix`` reads its rows from all banks. The lanes of a warp store their own elements of
-    C, cast to `out_dtype`, two beside each other. With `min_blocks`, registers are spared until so many blocks fit a
-    multiprocessor, which then wait at different times.
+    C, two beside each other. Blocks that run at once compute up to `group` rows of tiles, as many as divide
+    them. With `min_blocks`, registers are
+    spared until so many blocks fit a multiprocessor, which then wait at different times.
 
-    What tiles have past the edges of A and B is filled with zeros; then it goes by way of registers, as many elements
-    at once as the rows of a factor are multiples of.
+    Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
+    `operands`, the arguments between B and C. Its result is cast to `out_dtype`.
+
+    A factor with rows that are no multiples of 16 bytes cannot be fetched so. One of `pad` (by default such a factor)
+    goes by way of a workspace, where a first kernel writes it in whole tiles: it moves twice the bytes of the factor,
+    which a product of many rows and columns takes hardly longer for. Any other factor with parts of tiles past its
+    edges goes by way of registers, as many elements at once as its rows are multiples of.
+
+    Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
 
     Raises
     ------
     ValueError
         Where there is no instruction of these types; where `tile` is no multiple of `warps` times 16 x 8, or `step`
-        none of the instruction's k.
+        none of the instruction's k; where `parts` or `group` is not positive.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_mma(256, 256, 256, "bfloat16", transpose_b=True)
@@ -68,44 +83,72 @@ def matmul_mma(
             f"expected a tile of multiples of {16 * warps[0]} x {8 * warps[1]}, which {warps[0]} x {warps[1]} warps "
             f"share, and a step that is a multiple of {instruction_k}, got a tile of {tile} and a step of {step}"
         )
+    if parts < 1 or group < 1:
+        raise ValueError(f"expected positive numbers of parts and of rows in a group, got {parts} and {group}")
+    rows, columns, share = -(-M // tile[0]) * tile[0], -(-N // tile[1]) * tile[1], -(-K // (parts * step)) * step
+    length = parts * share
+    some = () if batch is None else (batch,)
+    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
+    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
+    a_shape = (length, rows) if transpose_a else (rows, length)
+    b_shape = (columns, length) if transpose_b else (length, columns)
+    pads = pad or tuple(_columns(tensor) % granule != 0 for tensor in (A, B))
+    Ap = _in_whole_tiles(A, (*some, *a_shape), "Ap") if pads[0] else A
+    Bp = _in_whole_tiles(B, (*some, *b_shape), "Bp") if pads[1] else B
+    As, Bs = _in_whole_tiles(Ap, (*some, *a_shape), "As"), _in_whole_tiles(Bp, (*some, *b_shape), "Bs")
 
-    rows, columns, length = (-(-extent // by) * by for extent, by in zip((M, N, K), (*tile, step), strict=True))
-    A = placeholder((K, M) if transpose_a else (M, K), dtype, name="A")
-    B = placeholder((N, K) if transpose_b else (K, N), dtype, name="B")
+    k = reduce_axis((0, share), "k")
 
-    def padded(tensor: Tensor, shape: tuple[int, int], name: str) -> Tensor:
-        def element(x: Expr, y: Expr) -> Expr:
-            inside = [at < had for at, had, has in zip((x, y), tensor.shape, shape) if had != has]
-            return if_then_else(all_of(*inside), tensor[x, y], 0) if inside else tensor[x, y]
-
-        return compute(shape, element, name=name)
-
-    As = padded(A, (length, rows) if transpose_a else (rows, length), "As")
-    Bs = padded(B, (columns, length) if transpose_b else (length, columns), "Bs")
-    k = reduce_axis((0, length), "k")
-
-    def product(i: Expr, j: Expr) -> Expr:
-        a, b = As[(k, i) if transpose_a else (i, k)], Bs[(j, k) if transpose_b else (k, j)]
+    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
+        a = As[(*some, at, i) if transpose_a else (*some, i, at)]
+        b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
         return a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype)
 
-    Cl = compute((rows, columns), lambda i, j: sum(product(i, j), axis=k), name="Cl")
-    C = compute((M, N), lambda i, j: Cl[i, j].astype(out_dtype or sum_dtype), name="C")
+    def result(value: Expr, *indices: Expr) -> Expr:
+        return (epilogue(value, *indices) if epilogue else value).astype(out_dtype or sum_dtype)
+
+    if parts == 1:
+        Cl = compute((*some, rows, columns), lambda *at: sum(product(at[:-2], at[-2], at[-1], k), axis=k), name="Cl")
+        C = tiled = total = compute((*some, M, N), lambda *at: result(Cl[at], *at), name="C")
+    else:
+        p = reduce_axis((0, parts), "p")
+        Cl = compute(
+            (parts, *some, rows, columns),
+            lambda p, *at: sum(product(at[:-2], at[-2], at[-1], p * share + k), axis=k),
+            name="Cl",
+        )
+        tiled = compute((parts, *some, rows, columns), lambda *at: Cl[at], name="P")
+        total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
+        C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")
     s = create_schedule(C.op)
+    for padded, is_padded in ((Ap, pads[0]), (Bp, pads[1])):
+        if is_padded:
+            _copy(s[padded])
+    if parts > 1:
+        _add_up(s, C, total)
 
-    by, i = s[C].split(C.op.axis[0], factor=tile[0])
-    bx, j = s[C].split(C.op.axis[1], factor=tile[1])
-    wy, i = s[C].split(i, nparts=warps[0])
-    wx, j = s[C].split(j, nparts=warps[1])
-    s[C].reorder(by, bx, wy, wx, i, j)
-    for axis, tag in zip((by, bx, wy, wx), ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y"), strict=True):
-        s[C].bind(axis, thread_axis(tag))
-
+    *outer, i, j = s[tiled].op.axis
+    by, i = s[tiled].split(i, factor=tile[0])
+    bx, j = s[tiled].split(j, factor=tile[1])
+    wy, i = s[tiled].split(i, nparts=warps[0])
+    wx, j = s[tiled].split(j, nparts=warps[1])
+    s[tiled].reorder(*outer, by, bx, wy, wx, i, j)
+    group = max(size for size in range(1, group + 1) if rows // tile[0] % size == 0)
+    if group > 1:
+        by, gy = s[tiled].split(by, factor=group)
+        s[tiled].reorder(by, bx, gy)
+        bx = s[tiled].fuse(bx, gy)
+    if len(outer) == 2:
+        outer = [s[tiled].fuse(*outer)]
+    tags = ("blockIdx.z",) * len(outer) + ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y")
+    for axis, tag in zip((*outer, by, bx, wy, wx), tags, strict=True):
+        s[tiled].bind(axis, thread_axis(tag))
     if min_blocks is not None:
-        s[C].launch_bounds(min_blocks)
+        s[tiled].launch_bounds(min_blocks)
 
     s[Cl].set_scope("local")
-    s[Cl].compute_at(s[C], wx)
-    i, j = s[Cl].op.axis
+    s[Cl].compute_at(s[tiled], wx)
+    *_, i, j = s[Cl].op.axis
     ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
     ki, kt = s[Cl].split(ki, factor=instruction_k)
     i, it = s[Cl].split(i, factor=16)
@@ -115,29 +158,80 @@ def matmul_mma(
         s[Cl].unroll(axis)
     s[Cl].tensorize(it, mma)
 
-    is_whole = all(stage.shape == tensor.shape for stage, tensor in ((As, A), (Bs, B)))
-    factors = ((As, M if transpose_a else K, not transpose_a), (Bs, K if transpose_b else N, transpose_b))
-    beside = max(1, 8 * granule // step)
-    for stage, extent, has_k_in_rows in factors:
+    is_whole = True
+    for stage, source, has_k_in_rows in ((As, Ap, not transpose_a), (Bs, Bp, transpose_b)):
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [Cl])
         s[fragments].compute_at(s[Cl], ki)
         s[stage].compute_at(s[Cl], ko)
         if has_k_in_rows and step < 8 * granule:
-            # Rows shorter than all banks lie side by side.
-            s[stage].transform_layout(lambda x, y: [x // beside, x % beside * step + y])
+            _side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
-        _fetch(s[stage], gcd(granule, extent), warps)
+        _fetch(s[stage], gcd(granule, _columns(source)), warps)
+        is_whole = is_whole and stage.shape == source.shape
     s[Cl].software_pipeline(ko, depth if is_whole else 2, use_async=is_whole)
-    return s, [A, B, C]
+    return s, [A, B, *operands, C]
+
+
+def _columns(tensor: Tensor) -> int:
+    extent = tensor.shape[-1]
+    assert isinstance(extent, int)  # these schedules have no symbols
+    return extent
+
+
+def _in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
+    """The tensor, with zeros where it ends before `shape` does."""
+
+    def element(*at: Expr) -> Expr:
+        inside = [i < had for i, had, has in zip(at, tensor.shape, shape, strict=True) if had != has]
+        return if_then_else(all_of(*inside), tensor[at], 0) if inside else tensor[at]
+
+    return compute(shape, element, name=name)
+
+
+def _side_by_side(stage: Stage, rows: int, length: int) -> None:
+    """So many rows of this length, which are shorter than all banks, become one."""
+    stage.transform_layout(lambda *at: [*at[:-2], at[-2] // rows, at[-2] % rows * length + at[-1]])
+
+
+def _copy(stage: Stage) -> None:
+    """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
+    *outer, row, column = stage.op.axis
+    row = stage.fuse(*outer, row) if outer else row
+    row, y = stage.split(row, factor=8)
+    column, x = stage.split(column, factor=256)
+    turn, x = stage.split(x, factor=32)
+    stage.reorder(row, column, y, x, turn)
+    stage.unroll(turn)
+    for axis, tag in ((row, "blockIdx.y"), (column, "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
+        stage.bind(axis, thread_axis(tag))
+
+
+def _add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
+    """A kernel of its own, in which a thread adds up two neighbours."""
+    width = 2 if _columns(C) % 2 == 0 else 1
+    *outer, row, column = s[C].op.axis
+    row = s[C].fuse(*outer, row) if outer else row
+    block, column = s[C].split(column, factor=128 * width)
+    thread, column = s[C].split(column, factor=width)
+    for axis, tag in ((row, "blockIdx.y"), (block, "blockIdx.x"), (thread, "threadIdx.x")):
+        s[C].bind(axis, thread_axis(tag))
+    s[total].set_scope("local")
+    s[total].compute_at(s[C], thread)
+    (p,) = s[total].op.reduce_axis
+    s[total].reorder(p, *s[total].op.axis)
+    s[total].unroll(p)
+    if width > 1:
+        s[C].vectorize(column)
+        s[total].vectorize(s[total].op.axis[-1])
 
 
 def _fetch(stage: Stage, width: int, warps: tuple[int, int]) -> None:
-    """All threads of the block compute a stage of two axes, in turns, neighbours what lies together."""
-    row, column = stage.op.axis
+    """All threads of the block compute a stage, in turns, neighbours what lies together along its rows."""
+    *outer, row, column = stage.op.axis
     column, lane = stage.split(column, factor=width)
-    turn, x = stage.split(stage.fuse(row, column), factor=32)
+    turn, x = stage.split(stage.fuse(*outer, row, column), factor=32)
     turn, y = stage.split(turn, factor=warps[1])
     turn, z = stage.split(turn, factor=warps[0])
     stage.unroll(turn)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import schedules, testing
+from tilewright import schedules, te, testing
 from tilewright.codegen import link
 from tilewright.runtime.ndarray import as_dtype
 
@@ -26,7 +26,7 @@ TYPES = [
 ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-24, "int32": 0.0}
 
 
-def random_factor(rng: np.random.Generator, shape: tuple[int, int], dtype: str) -> Any:
+def random_factor(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
     if dtype == "int8":
         return rng.integers(-128, 128, shape, dtype=np.int8)
     values = rng.standard_normal(shape).astype(np.float32)
@@ -34,20 +34,30 @@ def random_factor(rng: np.random.Generator, shape: tuple[int, int], dtype: str) 
 
 
 def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+    """A product on the simulator, with `bias` and a relu where options say so."""
     M, N, K = shape
     in_dtype, sum_dtype, out_dtype = types
+    options = dict(options)
+    bias = [te.placeholder((N,), out_dtype, name="bias")] if options.pop("bias", False) else []
+    if bias:
+        options["operands"] = bias
+        options["epilogue"] = lambda value, *at: te.max(value + bias[0][at[-1]].astype(sum_dtype), 0)
     func = tw.build(
         *schedules.matmul_mma(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm"
     )
     rng = np.random.default_rng(M * N + K)
-    a = random_factor(rng, (K, M) if options.get("transpose_a") else (M, K), in_dtype)
-    b = random_factor(rng, (N, K) if options.get("transpose_b") else (K, N), in_dtype)
-    (c,) = testing.run(func, [a, b], [((M, N), out_dtype)])
-    left = (a.T if options.get("transpose_a") else a).astype(np.float64)
-    right = (b.T if options.get("transpose_b") else b).astype(np.float64)
+    some = (options["batch"],) if "batch" in options else ()
+    a = random_factor(rng, (*some, *((K, M) if options.get("transpose_a") else (M, K))), in_dtype)
+    b = random_factor(rng, (*some, *((N, K) if options.get("transpose_b") else (K, N))), in_dtype)
+    added = [random_factor(rng, (N,), out_dtype) for _ in bias]
+    (c,) = testing.run(func, [a, b, *added], [((*some, M, N), out_dtype)])
+    left = (a.swapaxes(-1, -2) if options.get("transpose_a") else a).astype(np.float64)
+    right = (b.swapaxes(-1, -2) if options.get("transpose_b") else b).astype(np.float64)
     exact, terms = left @ right, np.abs(left) @ np.abs(right)
+    if bias:
+        exact, terms = np.maximum(exact + added[0].astype(np.float64), 0), terms + np.abs(added[0].astype(np.float64))
     # Each of the sums is rounded once a product of tiles; tf32 leaves out 13 bits of each factor.
-    steps = -(-K // 8) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
+    steps = (-(-K // 8) + 2) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
     bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
     assert (np.abs(c.astype(np.float64) - exact) <= bound).all()
 
@@ -77,14 +87,41 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
         ((17, 40, 130), TYPES[3], SMALL | {"transpose_a": True}),
         ((50, 34, 31), TYPES[4], SMALL),
         ((31, 33, 129), TYPES[5], SMALL | {"transpose_b": True}),
+        ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, True), "transpose_a": True}),
+        ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, False)}),
     ],
 )
 def test_shapes(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
     check(shape, types, options)
 
 
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((32, 64, 64), {"batch": 3}),
+        ((33, 47, 65), {"batch": 2, "transpose_b": True}),
+        ((40, 48, 200), {"parts": 3}),
+        ((40, 47, 200), {"parts": 3, "batch": 2, "transpose_b": True, "bias": True}),
+        ((70, 100, 64), {"group": 2}),
+        ((100, 70, 64), {"group": 2, "bias": True}),
+    ],
+)
+def test_batches_parts_groups_and_epilogues(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
+    check(shape, TYPES[3], SMALL | options)
+
+
+def test_a_ragged_factor_is_written_in_whole_tiles_first() -> None:
+    """Then the product fetches it by cp.async, as any other; a factor with rows of 16 bytes stays where it is."""
+    func = tw.build(*schedules.matmul_mma(128, 130, 136, pad=None), target="cuda -arch=sm_90a", name="mm")
+    assert func.ir("gpu").count("gpu.launch_func") == 2
+    assert "cp.async" not in func.ptx
+    func = tw.build(*schedules.matmul_mma(128, 130, 135), target="cuda -arch=sm_90a", name="mm")
+    assert func.ir("gpu").count("gpu.launch_func") == 3
+    assert "cp.async.cg.shared.global" in func.ptx
+
+
 def test_instructions_of_a_kernel() -> None:
-    scheduled = schedules.matmul_mma(256, 256, 256, transpose_b=True)
+    scheduled = schedules.matmul_mma(256, 256, 256, transpose_b=True, warps=(2, 4))
     func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm")
     # A warp has 64 x 32 of 128 x 128: 4 x 4 tiles, four times a step of 64.
     assert func.ptx.count("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") == 4 * 4 * 4
@@ -98,7 +135,7 @@ def test_instructions_of_a_kernel() -> None:
 @pytest.mark.parametrize(
     ("types", "options", "instruction"),
     [
-        (TYPES[0], {"transpose_b": True, "tile": (128, 256)}, "m16n8k16.row.col.f32.f16.f16.f32"),
+        (TYPES[0], {"transpose_b": True, "tile": (128, 256), "warps": (2, 4)}, "m16n8k16.row.col.f32.f16.f16.f32"),
         (TYPES[2], {}, "m16n8k16.row.col.f16.f16.f16.f16"),
         (TYPES[3], {"transpose_a": True}, "m16n8k16.row.col.f32.bf16.bf16.f32"),
         (TYPES[4], {"transpose_b": True}, "m16n8k8.row.col.f32.tf32.tf32.f32"),
@@ -116,15 +153,23 @@ def test_nothing_is_spilled(types: tuple[str, str, str], options: dict[str, Any]
 
 
 def test_transposed_factors_are_transposed_on_their_way_to_registers() -> None:
-    ptx = tw.build(*schedules.matmul_mma(128, 128, 128, transpose_a=True), target="cuda -arch=sm_80", name="mm").ptx
+    ptx = tw.build(
+        *schedules.matmul_mma(128, 128, 128, transpose_a=True, warps=(2, 4)), target="cuda -arch=sm_80", name="mm"
+    ).ptx
     assert ptx.count("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16") == 4 * (4 + 2)
     assert "ld.shared" not in ptx
 
 
 def test_wrong_tiles() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.matmul_mma(64, 64, 64, tile=(48, 64), step=24)
+        schedules.matmul_mma(64, 64, 64, tile=(48, 64), step=24, warps=(2, 4))
     assert str(error.value) == (
         "expected a tile of multiples of 32 x 32, which 2 x 4 warps share, and a step that is a multiple of 16, got a "
         "tile of (48, 64) and a step of 24"
     )
+
+
+def test_wrong_parts() -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.matmul_mma(64, 64, 64, parts=0)
+    assert str(error.value) == "expected positive numbers of parts and of rows in a group, got 0 and 1"
