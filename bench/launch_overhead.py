@@ -7,6 +7,10 @@ what is left is what this project adds. On a GPU machine with torch the tensors 
 around cuLaunchKernelEx, and CuPy, Triton and cuda.bindings are timed where they are installed. Figures are
 nanoseconds a call: the median and the tenth percentile of batches that take turns. The queue is emptied between
 batches, so that no launch waits for one.
+
+What a call consists of is timed too, each part in a loop in C of its own and all of them together in one: reading the
+tensors, asking for the stream, releasing the GIL, the compiled function with its checks, and the driver's launch by
+each of its doors. Alone every part has the caches to itself, so that their sum is less than the whole.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import ctypes
 import gc
 import importlib.util
 import json
+import os
 import statistics
 import subprocess
 import tempfile
@@ -65,17 +70,77 @@ int tensor_of(void *object, Tensor *out) {
 }
 int stream_of(int32_t kind, int32_t id, void **stream) { (void)kind; (void)id; *stream = 0; return 0; }
 
-/* The floor: nanoseconds a launch. */
-double launch_loop(int (*launch_ex)(const void *, void *, void **, void **), void *kernel, void *stream,
-                   void **params, int times) {
-  struct { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned count; } config =
-      {{1, 1, 1}, {64, 1, 1}, 0, stream, 0, 0};
-  struct timespec begin, end;
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  for (int i = 0; i < times; ++i)
-    launch_ex(&config, kernel, params, 0);
+static double since(struct timespec begin, int times) {
+  struct timespec end;
   clock_gettime(CLOCK_MONOTONIC, &end);
   return ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / times;
+}
+#define LOOP(...)                                                                                                      \
+  struct timespec begin;                                                                                               \
+  clock_gettime(CLOCK_MONOTONIC, &begin);                                                                              \
+  for (int i = 0; i < times; ++i) {                                                                                    \
+    __VA_ARGS__;                                                                                                       \
+  }                                                                                                                    \
+  return since(begin, times)
+
+typedef struct { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned count; } Config;
+typedef int LaunchEx(const Config *, void *, void **, void **);
+typedef unsigned U;
+typedef int Launch(void *, U, U, U, U, U, U, U, void *, void **, void **);
+
+/* The floor: nanoseconds a launch. */
+double launch_loop(LaunchEx *launch_ex, void *kernel, void *stream, void **params, int times) {
+  Config config = {{1, 1, 1}, {64, 1, 1}, 0, stream, 0, 0};
+  LOOP(launch_ex(&config, kernel, params, 0));
+}
+
+/* The same with the parameters as one block of bytes. */
+double packed_loop(LaunchEx *launch_ex, void *kernel, void *stream, void *block, size_t bytes, int times) {
+  Config config = {{1, 1, 1}, {64, 1, 1}, 0, stream, 0, 0};
+  void *extra[] = {(void *)1, block, (void *)2, &bytes, 0};
+  LOOP(launch_ex(&config, kernel, 0, extra));
+}
+
+double plain_loop(Launch *launch, void *kernel, void *stream, void **params, int times) {
+  LOOP(launch(kernel, 1, 1, 1, 64, 1, 1, 0, stream, params, 0));
+}
+
+/* The parts of a call. */
+double api_loop(int (*read)(void *, Tensor *), void **objects, int count, int times) {
+  Tensor tensors[8];
+  LOOP(for (int j = 0; j < count; ++j) read(objects[j], &tensors[j]));
+}
+
+double torch_loop(void (*convert)(void *, Tensor *), void **objects, int count, int times) {
+  Tensor tensors[8];
+  LOOP(for (int j = 0; j < count; ++j) convert((char *)objects[j] + 16, &tensors[j]));
+}
+
+double stream_loop(int (*current)(int32_t, int32_t, void **), int times) {
+  void *stream;
+  LOOP(current(2, 0, &stream));
+}
+
+double gil_loop(void *(*save)(void), void (*restore)(void *), int times) { LOOP(restore(save())); }
+
+double context_loop(int (*get_current)(void **), int times) {
+  void *context;
+  LOOP(get_current(&context));
+}
+
+double entry_loop(int (*entry)(void **, void *, int), void **stream, void *args, int count, int times) {
+  LOOP(if (entry(stream, args, count)) return -1);
+}
+
+/* All that a call cannot do without, as one would write it in C for this one kernel. */
+double bare_loop(void (*convert)(void *, Tensor *), void **objects, int count,
+                 int (*current)(int32_t, int32_t, void **), void *(*save)(void), void (*restore)(void *),
+                 int (*get_current)(void **), LaunchEx *launch_ex, void *kernel, void **params, int times) {
+  Tensor tensors[8];
+  void *context;
+  Config config = {{1, 1, 1}, {64, 1, 1}, 0, 0, 0, 0};
+  LOOP(for (int j = 0; j < count; ++j) convert((char *)objects[j] + 16, &tensors[j]); current(2, 0, &config.stream);
+       void *state = save(); get_current(&context); launch_ex(&config, kernel, params, 0); restore(state));
 }
 """
 CUDA_SOURCE = r"""
@@ -85,6 +150,7 @@ extern "C" __global__ void add(const float *a, const float *b, float *c, int n) 
 }
 """
 BATCHES, CALLS = 41, 500
+_kept: list[object] = []
 
 
 def helper() -> ctypes.CDLL:
@@ -211,6 +277,7 @@ def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     loop.restype = ctypes.c_double
     loop.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     launch = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx, ctypes.c_void_p)
+    parts = parts_of(loaded, add, (a, b, c), kernel, params, stream)
     calls: dict[str, Callable[[int], float]] = {
         "a loop in C around cuLaunchKernelEx": lambda times: loop(launch, kernel, stream, params, times),
         "f(a, b, c), torch's tensors": timed(add, a, b, c),
@@ -246,7 +313,74 @@ def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
         calls["triton"] = timed(triton_add(), a, b, c)
     except ImportError:
         pass
+    calls.update(parts)
     return per_call(calls, torch.cuda.synchronize)
+
+
+def parts_of(
+    loaded: ctypes.CDLL, add: tw.Function, tensors: tuple[Any, Any, Any], kernel: int, params: Any, stream: int
+) -> dict[str, Callable[[int], float]]:
+    """Loops in C around each part of a call with torch's tensors, and around all of them."""
+    from tilewright.runtime import dlpack
+    from tilewright.runtime.ffi import Any_
+
+    held = ctypes.PyDLL(loaded._name)  # keeps the GIL
+
+    def address(function: Any) -> ctypes.c_void_p:
+        return ctypes.cast(function, ctypes.c_void_p)
+
+    def loop(name: str, *args: Any) -> Callable[[int], float]:
+        function = getattr(held, name)
+        function.restype = ctypes.c_double
+
+        def run(times: int) -> float:
+            nanoseconds = function(*args, ctypes.c_int(times))
+            assert nanoseconds >= 0, f"{name} failed"
+            return nanoseconds
+
+        return run
+
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    api = ExchangeAPI.from_address(pointer(type(tensors[0]).__dlpack_c_exchange_api__, b"dlpack_exchange_api"))
+    objects = (ctypes.c_void_p * 3)(*map(id, tensors))
+    count, function = ctypes.c_int(3), ctypes.c_void_p(kernel)
+    driver, python = ctypes.CDLL("libcuda.so.1"), ctypes.pythonapi
+    save, restore = address(python.PyEval_SaveThread), address(python.PyEval_RestoreThread)
+    current, context = ctypes.c_void_p(api.stream), address(driver.cuCtxGetCurrent)
+    launch, queue = address(driver.cuLaunchKernelEx), ctypes.c_void_p(stream)
+    block, bytes_ = ctypes.c_void_p(params[0]), ctypes.c_size_t(8 * len(params))
+    shape, strides = (ctypes.c_int64 * 1)(64), (ctypes.c_int64 * 1)(1)
+    read = [dlpack.DLTensor(t.data_ptr(), 2, t.device.index or 0, 1, 2, 32, 1, shape, strides, 0) for t in tensors]
+    args = (Any_ * 3)(*(Any_(7, 0, ctypes.addressof(each)) for each in read))
+    _kept.append((read, shape, strides, params))  # what the addresses are of
+    found = {
+        "  part: cuLaunchKernelEx with one block of parameters": loop(
+            "packed_loop", launch, function, queue, block, bytes_
+        ),
+        "  part: cuLaunchKernel": loop("plain_loop", address(driver.cuLaunchKernel), function, queue, params),
+        "  part: the compiled function with its checks and the launch": loop(
+            "entry_loop", ctypes.c_void_p(add._program.host.entry), ctypes.byref(queue), args, count
+        ),
+        "  part: 3 tensors read by the exchange API": loop("api_loop", ctypes.c_void_p(api.tensor), objects, count),
+        "  part: torch's current stream": loop("stream_loop", current),
+        "  part: releasing and taking the GIL": loop("gil_loop", save, restore),
+        "  part: cuCtxGetCurrent": loop("context_loop", context),
+    }
+    try:
+        theirs = ctypes.CDLL("libtorch_cpu.so", os.RTLD_NOLOAD)
+        convert = address(theirs["_ZN2at17toDLPackNonOwningERKNS_6TensorEP8DLTensor"])
+    except (OSError, AttributeError):
+        return found
+    if any(ctypes.c_void_p.from_address(id(tensor) + 16).value != tensor._cdata for tensor in tensors):
+        return found
+    return {
+        **found,
+        "  part: 3 tensors read by torch's conversion": loop("torch_loop", convert, objects, count),
+        "  all parts but checks and Python, in C": loop(
+            "bare_loop", convert, objects, count, current, save, restore, context, launch, function, params
+        ),
+    }
 
 
 TRITON_SOURCE = """
@@ -283,9 +417,9 @@ def main() -> None:
     found = {"on a GPU": with_gpu(loaded)} if tw.cuda(0).exist else {}
     found["without a driver"] = without_driver(loaded, bool(found))
     for where, figures in found.items():
-        print(f"{where}, nanoseconds a call" + " " * 50 + "median      p10")
+        print(f"{where}, nanoseconds a call" + " " * 52 + "median      p10")
         for name, figure in figures.items():
-            print(f"  {name:76}{figure['median']:9.0f}{figure['p10']:9.0f}")
+            print(f"  {name:78}{figure['median']:9.0f}{figure['p10']:9.0f}")
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1))
 

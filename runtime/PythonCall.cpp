@@ -1,5 +1,6 @@
 //===- PythonCall.cpp - compiled functions as Python's own builtins -------===//
 #include "runtime/PythonCall.h"
+#include "runtime/ExchangeTypes.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,6 +8,8 @@
 #include <mutex>
 #include <string>
 #include <vector>
+
+using namespace tilewright;
 
 namespace {
 
@@ -23,64 +26,10 @@ struct BufferView {
 };
 constexpr int stridedWithFormat = 0x10 | 0x08 | 0x04;
 
-struct ExchangeAPI {
-  uint32_t major, minor;
-  ExchangeAPI *previous;
-  void *allocate, *fromObject, *toObject;
-  int (*tensorFromObject)(void *object, TilewrightDLTensor *tensor);
-  int (*currentStream)(int32_t deviceType, int32_t deviceId, void **stream);
-};
-
 constexpr char callerName[] = "tilewright.caller";
 constexpr int maxArguments = 64, maxBufferRank = 8;
 
 TilewrightInterpreter python;
-
-// -------------------------------------------------------------------- types that have the exchange API
-
-/// What is known of a type; such types are kept for good, so that no other type gets one's address.
-struct KnownType {
-  void *type;
-  const ExchangeAPI *api;
-};
-constexpr int maxKnownTypes = 16;
-KnownType knownTypes[maxKnownTypes];
-std::atomic<int> numKnownTypes{0};
-
-const ExchangeAPI *findKnown(void *type) {
-  int count = numKnownTypes.load(std::memory_order_acquire);
-  for (int i = 0; i < count; ++i)
-    if (knownTypes[i].type == type)
-      return knownTypes[i].api;
-  return nullptr;
-}
-
-/// Asks a type for the exchange API. Null, without an error of Python's, where it has none that can be used.
-const ExchangeAPI *learnType(void *type) {
-  void *capsule = python.getAttribute(type, "__dlpack_c_exchange_api__");
-  if (!capsule) {
-    python.clearError();
-    return nullptr;
-  }
-  auto *api = static_cast<const ExchangeAPI *>(python.capsuleGetPointer(capsule, "dlpack_exchange_api"));
-  if (!api)
-    python.clearError();
-  python.decRef(capsule);
-  // A later major version keeps the header, by which an earlier one is found.
-  while (api && api->major != 1)
-    api = api->previous;
-  if (!api || !api->tensorFromObject)
-    return nullptr;
-  static std::mutex mutex;
-  std::lock_guard<std::mutex> guard(mutex);
-  int count = numKnownTypes.load(std::memory_order_relaxed);
-  if (!findKnown(type) && count < maxKnownTypes) {
-    python.incRef(type);
-    knownTypes[count] = {type, api};
-    numKnownTypes.store(count + 1, std::memory_order_release);
-  }
-  return api;
-}
 
 // -------------------------------------------------------------------- streams of `with stream:`
 
@@ -89,9 +38,11 @@ struct StreamEntry {
   void *stream;
 };
 thread_local std::vector<StreamEntry> *streams = nullptr;
+/// Of all threads. While there are none, which is most of the time, no thread looks for its own.
+std::atomic<int64_t> numStreams{0};
 
 bool findStream(int32_t device, void *&stream) {
-  if (!streams)
+  if (numStreams.load(std::memory_order_relaxed) == 0 || !streams)
     return false;
   for (auto it = streams->rbegin(); it != streams->rend(); ++it)
     if (it->device == device) {
@@ -125,6 +76,7 @@ namespace {
 struct Call {
   TilewrightAny args[maxArguments];
   TilewrightDLTensor tensors[maxArguments];
+  /// Of the first tensor on a GPU.
   const ExchangeAPI *streamApi = nullptr;
   int numBuffers = 0;
   struct Buffer {
@@ -196,15 +148,13 @@ bool Call::read(const TilewrightCaller &caller, int position, void *object) {
   args[position].pointer = &tensors[position];
   if (type == python.arrayType)
     return readBuffer(caller, position, object);
-  const ExchangeAPI *api = findKnown(type);
-  if (!api && !(api = learnType(type)))
+  const ExchangeType *known = findExchangeType(type);
+  if (!known && !(known = learnExchangeType(python, type, object)))
     return python.typeIsSubtype(type, python.arrayType) && readBuffer(caller, position, object);
-  if (api->tensorFromObject(object, &tensors[position])) {
-    python.clearError();
+  if (!readTensor(python, *known, object, tensors[position]))
     return false;
-  }
-  if (!streamApi && tensors[position].deviceType == TilewrightDeviceCUDA && api->currentStream)
-    streamApi = api;
+  if (!streamApi && tensors[position].deviceType == TilewrightDeviceCUDA && known->api->currentStream)
+    streamApi = known->api;
   return true;
 }
 
@@ -282,8 +232,21 @@ __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller)
   return nullptr;
 }
 
+/// Whether a capsule's pointer follows the header of the object, as in every version so far.
+std::atomic<bool> pointerFollowsHeader{true};
+
+void *&pointerBehindHeader(void *capsule) {
+  return *reinterpret_cast<void **>(static_cast<char *>(capsule) + python.typeOffset + sizeof(void *));
+}
+
+TilewrightCaller &callerOf(void *capsule) {
+  bool direct = __builtin_expect(pointerFollowsHeader.load(std::memory_order_relaxed), 1);
+  return *static_cast<TilewrightCaller *>(direct ? pointerBehindHeader(capsule)
+                                                 : python.capsuleGetPointer(capsule, callerName));
+}
+
 void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
-  auto &caller = *static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
+  TilewrightCaller &caller = callerOf(self);
   auto entry = caller.entry.load(std::memory_order_acquire);
   if (__builtin_expect(!entry, 0))
     return callSlow(caller, args, count, names);
@@ -355,6 +318,8 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
     delete caller;
     return nullptr;
   }
+  if (pointerBehindHeader(capsule) != caller)
+    pointerFollowsHeader.store(false, std::memory_order_relaxed);
   void *function = python.functionNew(&caller->definition, capsule, nullptr);
   python.decRef(capsule);
   return function;
@@ -381,12 +346,14 @@ void tilewrightPushStream(int32_t device, void *stream) {
   if (!streams)
     streams = new std::vector<StreamEntry>;
   streams->push_back({device, stream});
+  numStreams.fetch_add(1, std::memory_order_relaxed);
 }
 
 void tilewrightPopStream() {
   if (!streams)
     return;
   streams->pop_back();
+  numStreams.fetch_sub(1, std::memory_order_relaxed);
   if (streams->empty()) {
     delete streams;
     streams = nullptr;

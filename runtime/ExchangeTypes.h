@@ -1,0 +1,45 @@
+//===- ExchangeTypes.h - types of Python's with DLPack's exchange API -----===//
+//
+// What a call needs of a tensor's type, asked of the type once: how its objects are read without taking hold of them,
+// and which stream its library works on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
+#define TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
+
+#include "runtime/PythonCall.h"
+
+namespace tilewright {
+
+/// DLPackExchangeAPI of dlpack.h; its layout is part of a stable ABI.
+struct ExchangeAPI {
+  uint32_t major, minor;
+  ExchangeAPI *previous;
+  void *allocate, *fromObject, *toObject;
+  int (*tensorFromObject)(void *object, TilewrightDLTensor *tensor);
+  int (*currentStream)(int32_t deviceType, int32_t deviceId, void **stream);
+};
+
+/// A type whose objects are tensors. It is kept for good, so that no other type gets its address.
+struct ExchangeType {
+  void *type;
+  const ExchangeAPI *api;
+  /// torch's own conversion, without the Python binding around it, and where in an object it finds the tensor. Null
+  /// where it is not known to give what the API gives.
+  void (*convert)(const void *tensor, TilewrightDLTensor *result);
+  ptrdiff_t tensorOffset;
+};
+
+/// The type as it is known, or null where it has not been asked yet.
+const ExchangeType *findExchangeType(const void *type);
+
+/// Asks the type of `object` for the exchange API. Null, without an error of Python's, where it has none that can be
+/// used. What is returned may be this thread's next answer too. Called with the interpreter's lock held.
+const ExchangeType *learnExchangeType(const TilewrightInterpreter &python, void *type, void *object);
+
+/// Reads a tensor. False, without an error of Python's, where that cannot be.
+bool readTensor(const TilewrightInterpreter &python, const ExchangeType &type, void *object, TilewrightDLTensor &tensor);
+
+} // namespace tilewright
+
+#endif
