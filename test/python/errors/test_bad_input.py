@@ -275,7 +275,8 @@ A, B = np.ones((8, 16), "float32"), np.zeros((8, 16), "float32")
 @pytest.mark.parametrize(
     ("arrays", "kind", "expected"),
     [
-        ((A,), TypeError, "expected 2 arguments, got 1"),
+        ((), TypeError, "expected 2 arguments, got 0"),
+        ((A, B, B), TypeError, "expected 2 arguments, got 3"),
         ((A.astype("float64"), B), TypeError, "argument 0 (A): expected dtype float32, got float64"),
         ((A, B[0]), ValueError, "argument 1 (B): expected 2 dimensions, got shape (16,)"),
         ((A[:4], B), ValueError, "argument 0 (A): expected extent 8 in dimension 0, got shape (4, 16)"),
