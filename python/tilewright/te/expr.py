@@ -43,6 +43,7 @@ class Expr:
     __hash__ = object.__hash__
     # NumPy's scalars must leave arithmetic with an expression to the expression.
     __array_ufunc__ = None
+    is_element = False
 
     def __init__(self, dtype: DType, source: Source, is_index: bool = False) -> None:
         self._dtype, self.source, self.is_index = dtype, source, is_index
@@ -307,6 +308,7 @@ class Read(Expr):
     """One element of a tensor."""
 
     __slots__ = ("indices", "tensor")
+    is_element = True
 
     def __init__(self, tensor: Tensor, indices: tuple[Expr, ...], source: Source) -> None:
         super().__init__(dtype_of(tensor.dtype), source)

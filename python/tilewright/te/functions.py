@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Iterator
 from typing import SupportsIndex
 
 from ..source import Source, user_source
 from .dtypes import dtype_of
-from .expr import Call, Const, Expr, ExprLike, IterVar, Select, Var, _need_arithmetic, binary, constant, literal, unify
+from .expr import (
+    Call,
+    Const,
+    Expr,
+    ExprLike,
+    IterVar,
+    Read,
+    Select,
+    Var,
+    _need_arithmetic,
+    binary,
+    constant,
+    literal,
+    unify,
+)
 from .reduction import bound
 
 __all__ = [
@@ -155,17 +170,44 @@ def _fold(what: str, op: str, conditions: tuple[ExprLike, ...]) -> Expr:
             raise TypeError(f"{source}: te.{what}: expected conditions of bool, got {expr.dtype}")
     result = exprs[0]
     for expr in exprs[1:]:
-        result = Call(op, (result, expr), result._dtype, source)
+        if not _must_wait(expr, result):
+            result = Call(op, (result, expr), result._dtype, source)
+        elif op == "and":
+            result = Select(result, expr, Const(False, result._dtype, source), True, source)
+        else:
+            result = Select(result, Const(True, result._dtype, source), expr, True, source)
     return result
 
 
+def _must_wait(condition: Expr, before: Expr) -> bool:
+    """Whether what `condition` reads may be there only where the one before it left that open.
+
+    Two conditions on elements at indices that both have are evaluated together, which takes no branch.
+    """
+    guards = isinstance(before, Select) or not _has_element(before)
+    reads = [part for part in _parts(condition) if part.is_element]
+    if guards:
+        return bool(reads)
+    return builtins.any(not isinstance(read, Read) or builtins.any(map(_has_element, read.indices)) for read in reads)
+
+
+def _has_element(expr: Expr) -> bool:
+    return builtins.any(part.is_element for part in _parts(expr))
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for operand in expr.operands():
+        yield from _parts(operand)
+
+
 def all(*conditions: ExprLike) -> Expr:
-    """True where all conditions are."""
+    """True where all conditions are. No element is read for a condition that those before it have decided."""
     return _fold("all", "and", conditions)
 
 
 def any(*conditions: ExprLike) -> Expr:
-    """True where a condition is."""
+    """True where a condition is. No element is read for a condition that those before it have decided."""
     return _fold("any", "or", conditions)
 
 

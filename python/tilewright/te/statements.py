@@ -97,6 +97,7 @@ class Load(Expr):
     """One element of a buffer, as it is where the statement stands."""
 
     __slots__ = ("buffer", "indices")
+    is_element = True
 
     def __init__(self, buffer: Buffer, indices: tuple[Expr, ...], source: Source) -> None:
         super().__init__(buffer._dtype, source)

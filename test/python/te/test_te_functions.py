@@ -78,6 +78,40 @@ def test_select_and_if_then_else() -> None:
     np.testing.assert_array_equal(both[0], both[1])
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_conditions_guard_what_later_ones_read(target) -> None:
+    """As in C, where TVM's kernels came from: an element outside is not read, on either side of the tensor."""
+    A, at = te.placeholder((37,), name="A"), te.placeholder((37,), "int32", name="at")
+    inside = te.compute((37,), lambda i: te.all(i > 0, A[i - 1] > 0.5, A[i] > 0.25).astype("int32"), name="inside")
+    outside = te.compute((37,), lambda i: te.any(i == 36, A[i + 1] > 0.5).astype("int32"), name="outside")
+    listed = te.compute((37,), lambda i: te.all(at[i] >= 0, A[at[i]] > 0.5).astype("int32"), name="listed")
+    s = te.create_schedule([inside.op, outside.op, listed.op])
+    for stage in (inside, outside, listed):
+        s[stage].bind(stage.op.axis[0], te.thread_axis("threadIdx.x"))
+    rng = np.random.default_rng(5)
+    # What stands around the array would make a condition true that reads it.
+    around = np.full(64, 7, "float32")
+    a = around[8:45]
+    a[:] = rng.random(37)
+    places = rng.integers(-3, 37, 37).astype("int32")
+    got = [np.full(37, -1, "int32") for _ in range(3)]
+    tw.build(s, [A, at, inside, outside, listed], target)(a, places, *got)
+    after = np.append(a[1:], 0)
+    expected = (
+        (np.append(0, a[:-1]) > 0.5) & (a > 0.25),
+        (after > 0.5) | (np.arange(37) == 36),
+        (places >= 0) & (a[places] > 0.5),
+    )
+    for one, other in zip(got, expected):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_conditions_on_elements_take_no_branch() -> None:
+    A, B = (te.placeholder((64,), name=name) for name in "AB")
+    C = te.compute((64,), lambda i: te.all(A[i] > 0.0, B[i] > 0.0).astype("int32"), name="C")
+    assert "scf.if" not in str(tw.lower(te.create_schedule(C.op), [A, B, C], stage="te"))
+
+
 def test_tuples_and_varargs() -> None:
     A = te.placeholder((3, 4, 5), "float64", name="A")
     low, high = te.compute(
