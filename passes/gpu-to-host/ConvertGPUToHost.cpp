@@ -52,7 +52,8 @@ LogicalResult checkLaunch(gpu::LaunchFuncOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(launch, launch.getKernelAttr());
     DenseI32ArrayAttr known = kernel ? kernel.getKnownClusterSizeAttr() : nullptr;
     gpu::KernelDim3 size = launch.getClusterSizeOperandValues();
-    for (auto [i, extent] : llvm::enumerate(ArrayRef<Value>{size.x, size.y, size.z}))
+    Value extents[] = {size.x, size.y, size.z};
+    for (auto [i, extent] : llvm::enumerate(extents))
       if (!known || getConstantIntValue(extent) != known[i])
         return launch.emitOpError("expected the cluster size that the kernel's known_cluster_size has");
   }

@@ -13,7 +13,7 @@ module {
     %10 = llvm.getelementptr %arg0[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
     %11 = llvm.load %10 : !llvm.ptr -> !llvm.ptr
     %12 = llvm.load %arg3 : !llvm.ptr -> !llvm.ptr
-    %13 = llvm.getelementptr %arg3[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr)>
+    %13 = llvm.getelementptr %arg3[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, ptr, ptr)>
     %14 = llvm.load %13 : !llvm.ptr -> !llvm.ptr
     %15 = llvm.alloca %6 x i64 {alignment = 8 : i64} : (i32) -> !llvm.ptr
     %16 = llvm.alloca %5 x i64 {alignment = 8 : i64} : (i32) -> !llvm.ptr

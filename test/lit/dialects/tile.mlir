@@ -100,7 +100,7 @@ func.func @placed() {
 
 // CHECK-LABEL: func.func @elements
 func.func @elements(%f: !tile.fragment<64x8xf32>) {
-  // CHECK: tile.map %{{.*}} : <64x8xf32> -> <64x8xf16> {
+  // CHECK: tile.map %{{.*}} : !tile.fragment<64x8xf32> -> <64x8xf16> {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
   // CHECK: tile.yield %{{.*}} : f16
   %h = tile.map %f : !tile.fragment<64x8xf32> -> !tile.fragment<64x8xf16> {
@@ -108,7 +108,7 @@ func.func @elements(%f: !tile.fragment<64x8xf32>) {
     %y = arith.truncf %x : f32 to f16
     tile.yield %y : f16
   }
-  // CHECK: tile.map %{{.*}}, %{{.*}} : <64x8xf32>, <64x8xf16> -> <64x8xf32> {
+  // CHECK: tile.map %{{.*}}, %{{.*}} : !tile.fragment<64x8xf32>, !tile.fragment<64x8xf16> -> <64x8xf32> {
   %s = tile.map %f, %h : !tile.fragment<64x8xf32>, !tile.fragment<64x8xf16> -> !tile.fragment<64x8xf32> {
   ^bb0(%x: f32, %y: f16, %row: index, %column: index):
     tile.yield %x : f32

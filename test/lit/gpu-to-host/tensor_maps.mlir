@@ -8,7 +8,8 @@ module attributes {gpu.container_module} {
   // CHECK-LABEL: llvm.func @f(
   // CHECK-SAME: %[[DATA:.*]]: !llvm.ptr, %[[SHAPE:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[LAUNCHER:.*]]: !llvm.ptr)
   func.func @f(%a: memref<?x128xbf16> {te.name = "A"}) {
-    // CHECK: %[[A:.*]] = llvm.load %[[DATA]]
+    // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[DATA]][0]
+    // CHECK: %[[A:.*]] = llvm.load %[[PLACE]]
     // CHECK: %[[CONTEXT:.*]] = llvm.load %[[LAUNCHER]]
     // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[LAUNCHER]][0, 2]
     // CHECK: %[[ENCODE:.*]] = llvm.load %[[FIELD]]

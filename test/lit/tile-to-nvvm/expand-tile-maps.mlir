@@ -2,7 +2,7 @@
 
 // CHECK-DAG: #[[ROW:.*]] = affine_map<()[s0] -> (((s0 mod 128) floordiv 32) * 16 + (s0 mod 32) floordiv 4)>
 // CHECK-DAG: #[[LOWER:.*]] = affine_map<()[s0] -> (((s0 mod 128) floordiv 32) * 16 + (s0 mod 32) floordiv 4 + 8)>
-// CHECK-DAG: #[[LAST:.*]] = affine_map<()[s0] -> ((s0 mod 4) * 2 + 9)>
+// CHECK-DAG: #[[LAST:.*]] = affine_map<()[s0] -> (s0 * 2 - (s0 floordiv 4) * 8 + 9)>
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @f(
   // CHECK-SAME: %[[FRAGMENT:.*]]: !tile.fragment<64x16xf32>, %[[BIAS:.*]]: memref<64x16xf32>

@@ -109,7 +109,7 @@ def test_encoded_and_passed(fake, copy: CudaProgram) -> None:
         (11, [64, 24, 2], [256, 6144], [32, 8, 1], [1, 1, 1], 0, 3, 3, 0),
         (7, [24], [], [16], [1], 0, 0, 3, 0),
     ]
-    assert [one[1] for one in encoded] == [a.data_ptr, b.data_ptr]
+    assert [one[1] for one in encoded] == [a.address, b.address]
     number = lambda value: value.to_bytes(8, "little")  # noqa: E731
     assert passed == [[b"\x40" * 128, number(24), b"\x41" * 128], [number(7)]]
     np.testing.assert_array_equal(b.numpy(), 0)
