@@ -3,7 +3,9 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
+#include "dialects/Tile/Tile.h"
 #include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/tile-to-nvvm/TileKernel.h"
 #include "runtime/sim/ABI.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -79,6 +81,13 @@ private:
     auto type = builder.getFunctionType({pointer, pointer}, {});
     function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(), type);
     function->setAttr(sim::kernelAttrName, builder.getUnitAttr());
+    // What is left to convert-tile-to-sim asks for it, as on the road to nvvm.
+    if (auto size = kernel.getKnownClusterSizeAttr()) {
+      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
+      llvm::copy(size.asArrayRef(), cluster);
+    }
+    if (hasTileOps(kernel))
+      synchronizes = isAsynchronous = 1;
     function.getBody().takeBody(kernel.getBody());
   }
 
@@ -176,8 +185,15 @@ private:
       } else if (argument.getType().isIntOrFloat()) {
         info.append({0, 0});
         argument.replaceAllUsesWith(take(argument.getType()));
+      } else if (isa<tile::TensorMapType>(argument.getType())) {
+        // The 128 bytes are the parameter itself.
+        info.append({0, 0});
+        Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, params, LLVM::GEPArg(parameter++));
+        Value map = LLVM::LoadOp::create(builder, loc, pointer, place);
+        auto made = UnrealizedConversionCastOp::create(builder, loc, TypeRange{argument.getType()}, ValueRange{map});
+        argument.replaceAllUsesWith(made.getResult(0));
       } else {
-        return kernel.emitError("expected arguments that are memrefs, indices or scalars, got ") << argument.getType();
+        return kernel.emitError("expected arguments that are memrefs, indices, scalars or tensor maps, got ") << argument.getType();
       }
     }
     entry.eraseArguments(0, count);
@@ -215,10 +231,26 @@ private:
     op->erase();
   }
 
+  /// A part of shared memory that reports name.
+  void addRegion(Operation *op, int64_t offset, int64_t bytes, int64_t slots, int64_t barriers) {
+    regions.append({offset, bytes, slots, barriers});
+    regionNames += sim::nameTile(op) + '\0';
+  }
+
   /// The constants that tell the run time what this kernel needs, what it takes, and what the user calls that.
   void createInfo() {
-    SmallVector<int64_t> words{synchronizes, granularity ? granularity : 1, privateBytes, numArguments};
+    // Fragments go to shared memory 8 bytes at a time or more.
+    constexpr int64_t tileGranularity = 8;
+    if (isAsynchronous && (!granularity || granularity > tileGranularity))
+      granularity = tileGranularity;
+    SmallVector<int64_t> words{synchronizes,   granularity ? granularity : 1,
+                               privateBytes,   isAsynchronous,
+                               cluster[0],     cluster[1],
+                               cluster[2],     static_cast<int64_t>(regions.size()) / sim::NumRegionWords,
+                               numArguments};
     words.append(info);
+    words.append(regions);
+    texts += regionNames;
     if (texts.empty())
       texts.push_back('\0');
     builder.setInsertionPointAfter(function);
@@ -240,7 +272,10 @@ private:
   llvm::MapVector<int, Value> words;
   SmallVector<int64_t> info;
   std::string texts;
-  int64_t synchronizes = 0, granularity = 0, privateBytes = 0, numArguments = 0;
+  int64_t synchronizes = 0, granularity = 0, privateBytes = 0, numArguments = 0, isAsynchronous = 0;
+  int64_t cluster[3] = {1, 1, 1};
+  SmallVector<int64_t> regions;
+  std::string regionNames;
 };
 
 LogicalResult KernelConverter::convertOp(Operation *op) {
@@ -255,6 +290,14 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     replaceIndex(op, stateWord(along(sim::BlockDimX, dim.getDimension())));
   else if (auto dim = dyn_cast<gpu::GridDimOp>(op))
     replaceIndex(op, stateWord(along(sim::GridDimX, dim.getDimension())));
+  else if (auto id = dyn_cast<gpu::ClusterBlockIdOp>(op))
+    replaceIndex(op, stateWord(along(sim::BlockInClusterX, id.getDimension())));
+  else if (auto dim = dyn_cast<gpu::ClusterDimBlocksOp>(op))
+    replaceIndex(op, stateWord(along(sim::ClusterBlocksX, dim.getDimension())));
+  else if (auto id = dyn_cast<gpu::ClusterIdOp>(op))
+    replaceIndex(op, stateWord(along(sim::ClusterIdX, id.getDimension())));
+  else if (auto dim = dyn_cast<gpu::ClusterDimOp>(op))
+    replaceIndex(op, stateWord(along(sim::ClusterCountX, dim.getDimension())));
   else if (auto id = dyn_cast<gpu::GlobalIdOp>(op)) {
     Value block = stateWord(along(sim::BlockIdX, id.getDimension()));
     Value scaled = arith::MulIOp::create(builder, loc, block, stateWord(along(sim::BlockDimX, id.getDimension())));
@@ -288,6 +331,13 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     Value underWay = arith::ConstantIntOp::create(builder, loc, wait.getN(), 32);
     sim::callRuntime(builder, loc, sim::waitCopiesFunction, {}, {state, underWay});
     op->erase();
+  } else if (auto ring = dyn_cast<tile::RingOp>(op)) {
+    tile::RingType type = ring.getRing().getType();
+    addRegion(op, *ring.getOffset(), type.getSlotBytes(), type.getDepth(), *ring.getBarriers());
+  } else if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
+    addRegion(op, *alloc.getOffset(), alloc.getBuffer().getType().getBytes(), 1, -1);
+  } else if (sim::isLeftToTiles(op)) {
+    synchronizes = isAsynchronous = 1;
   } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {
     return op->emitError("expected an operation that the simulator runs, got '") << op->getName() << "'";
   } else {

@@ -132,6 +132,28 @@ def EraseAddressSpaces : Pass<"erase-address-spaces", "mlir::ModuleOp"> {
   }];
 }
 
+def ConvertTileToSim : Pass<"convert-tile-to-sim", "mlir::ModuleOp"> {
+  let summary = "Functions, branches and tiles become those of the LLVM dialect, with calls of the run time";
+  let description = [{
+    Tiles become the ops of NVVM that they are on a GPU, by the same patterns, and each of those a call of the simulator's
+    run time with what the instruction takes: addresses in shared memory, parities, counts, masks, descriptors. Only
+    what stands for registers that nobody can read yet is another: an accumulator is the number of sums that the run
+    time keeps.
+
+    ```mlir
+    %a = tile.wait %ring[%slot, %phase] : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    ```
+
+    becomes
+
+    ```mlir
+    %barrier = llvm.getelementptr %shared[...] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    llvm.call @tw_sim_wait_phase(%state, %site, %barrier, %phase) : (!llvm.ptr, !llvm.ptr, !llvm.ptr<3>, i32) -> ()
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
+}
+
 def KeepNarrowRounding : Pass<"keep-narrow-rounding"> {
   let summary = "Conversions between float types keep their rounding";
   let description = [{

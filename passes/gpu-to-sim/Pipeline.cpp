@@ -37,16 +37,19 @@ static void addLoweringToLLVM(OpPassManager &pm) {
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertIndexToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertTileToSim());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCarryBF16AsI16());
 }
 
 void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptions &options) {
-  pm.nest<gpu::GPUModuleOp>().addPass(createSynchronizeCopies());
-  buildLegalizeKernelsPipeline(pm.nest<gpu::GPUModuleOp>());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createSynchronizeCopies());
+  buildLegalizeKernelsPipeline(kernels);
+  kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
+  kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
   // Transfers become plain loads and stores, which can be checked.
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertGPUToSim());

@@ -55,6 +55,14 @@ std::string tilewright::sim::nameBuffer(Value memref) {
   return isShared(type) ? "shared memory" : isPrivate(type) ? "a local array" : "a buffer";
 }
 
+std::string tilewright::sim::nameTile(Operation *op) {
+  if (auto name = op->getAttrOfType<StringAttr>(stageAttrName))
+    return name.str();
+  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
+    return name.getName().str();
+  return (op->getName().stripDialect() + " of " + describeLocation(op->getLoc())).str();
+}
+
 bool tilewright::sim::isShared(BaseMemRefType type) {
   return isSharedMemory(type);
 }

@@ -25,6 +25,12 @@ std::string describeLocation(mlir::Location location);
 /// What the user calls the buffer behind a memref, looked for through views, attributes and locations.
 std::string nameBuffer(mlir::Value memref);
 
+/// The same of a ring or a buffer of tiles, by the op that makes it.
+std::string nameTile(mlir::Operation *op);
+
+/// Whether `convert-tile-to-sim` converts an op of NVVM that stands in a kernel of tiles.
+bool isLeftToTiles(mlir::Operation *op);
+
 /// The value that a memref is a view of, all the way up.
 mlir::Value traceViews(mlir::Value memref);
 

@@ -8,6 +8,32 @@
 using namespace mlir;
 
 namespace tilewright {
+
+WgmmaOperand::WgmmaOperand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
+    : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
+  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3;
+  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1, groups = 8 * type.getSwizzle() / 16;
+  Value constant = i64((mode << 62) | (groups << 32) | (panels << 16));
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+  Value mask = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), (1 << 18) - 1);
+  address = LLVM::AndOp::create(builder, loc, address, mask);
+  address = LLVM::LShrOp::create(builder, loc, address, LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 4));
+  first = LLVM::OrOp::create(builder, loc, LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address), constant);
+}
+
+Value WgmmaOperand::at(int64_t k) {
+  int64_t bytes;
+  if (isMNMajor) {
+    bytes = k * type.getPanelRowBytes();
+  } else {
+    bytes = k / type.getPanelColumns() * type.getPanelBytes() +
+            k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
+  }
+  return bytes ? LLVM::AddOp::create(builder, loc, first, i64(bytes / 16)).getResult() : first;
+}
+
+Value WgmmaOperand::i64(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value); }
+
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -38,45 +64,6 @@ NVVM::WGMMATypes getWgmmaType(tile::Element element) {
   llvm_unreachable("no type of wgmma");
 }
 
-/// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances, all
-/// in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's columns
-/// are not what is summed over does an instruction take several panels; the distance between them is the other.
-class Operand {
-public:
-  Operand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
-      : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
-    int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3;
-    int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1, groups = 8 * type.getSwizzle() / 16;
-    Value constant = i64((mode << 62) | (groups << 32) | (panels << 16));
-    Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
-    Value mask = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), (1 << 18) - 1);
-    address = LLVM::AndOp::create(builder, loc, address, mask);
-    address = LLVM::LShrOp::create(builder, loc, address, LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 4));
-    first = LLVM::OrOp::create(builder, loc, LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address), constant);
-  }
-
-  /// The descriptor of what an instruction takes that begins `k` elements on.
-  Value at(int64_t k) {
-    int64_t bytes;
-    if (isMNMajor) {
-      bytes = k * type.getPanelRowBytes();
-    } else {
-      bytes = k / type.getPanelColumns() * type.getPanelBytes() +
-              k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
-    }
-    return bytes ? LLVM::AddOp::create(builder, loc, first, i64(bytes / 16)).getResult() : first;
-  }
-
-private:
-  Value i64(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value); }
-
-  OpBuilder &builder;
-  Location loc;
-  tile::BufferType type;
-  bool isMNMajor;
-  Value first;
-};
-
 struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -84,8 +71,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     tile::BufferType a = op.getA().getType(), b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
     const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
-    Operand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
-    Operand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    WgmmaOperand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
     Type registers = getTypeConverter()->convertType(result);
     Value sum = adaptor.getAccumulator();
     bool isFirst = !sum;

@@ -39,6 +39,26 @@ private:
   mlir::Location loc;
 };
 
+/// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances, all
+/// in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's columns
+/// are not what is summed over does an instruction take several panels; the distance between them is the other.
+class WgmmaOperand {
+public:
+  WgmmaOperand(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, tile::BufferType type, bool isMNMajor);
+
+  /// The descriptor of what an instruction takes that begins `k` elements on.
+  mlir::Value at(int64_t k);
+
+private:
+  mlir::Value i64(int64_t value);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  tile::BufferType type;
+  bool isMNMajor;
+  mlir::Value first;
+};
+
 } // namespace tilewright
 
 #endif

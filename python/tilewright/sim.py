@@ -43,6 +43,27 @@ _RUNTIME = (
     "tw_sim_commit_copies",
     "tw_sim_wait_copies",
     "tw_sim_report",
+    "tw_sim_load_bytes",
+    "tw_sim_store_bytes",
+    "tw_sim_store_matrices",
+    "tw_sim_elect",
+    "tw_sim_named_barrier",
+    "tw_sim_cluster_arrive",
+    "tw_sim_cluster_wait",
+    "tw_sim_peer_address",
+    "tw_sim_set_registers",
+    "tw_sim_fence",
+    "tw_sim_start_barrier",
+    "tw_sim_arrive",
+    "tw_sim_wait_phase",
+    "tw_sim_load_tile",
+    "tw_sim_store_tile",
+    "tw_sim_commit_stores",
+    "tw_sim_wait_stores",
+    "tw_sim_begin_product",
+    "tw_sim_commit_products",
+    "tw_sim_wait_products",
+    "tw_sim_read_sums",
 )
 
 
@@ -69,6 +90,7 @@ def _runtime() -> ctypes.CDLL:
         "tilewrightSimReset": (None, (pointer,)),
         "tilewrightSimAddBuffer": (None, (pointer, text, pointer, ctypes.c_uint64, ctypes.c_int32)),
         "tilewrightSimLaunch": (ctypes.c_int32, (pointer, ctypes.c_int32, pointer, pointer, ctypes.c_int32)),
+        "tilewrightSimEncode": (ctypes.c_int32, (pointer, pointer, pointer)),
         "tilewrightSimReports": (text, (pointer,)),
     }
     for name, (result, arguments) in signatures.items():
@@ -102,8 +124,11 @@ class Simulator:
             parts = (lookup(self._engine, name + suffix) for suffix in ("", "_info", "_arguments"))
             runtime.tilewrightSimAddKernel(self._handle, name.encode(), *parts)
         self.handle: int = self._handle
-        launch = ctypes.cast(runtime.tilewrightSimLaunch, ctypes.c_void_p).value
-        self.launcher = Launcher(self._handle, launch)
+        launch, encode = (
+            ctypes.cast(function, ctypes.c_void_p).value
+            for function in (runtime.tilewrightSimLaunch, runtime.tilewrightSimEncode)
+        )
+        self.launcher = Launcher(self._handle, launch, encode)
 
     @contextmanager
     def call(self, buffers: Iterable[Buffer]) -> Iterator[None]:

@@ -22,6 +22,11 @@ enum StateWord : int {
   NumSubgroups,
   SharedBase,   // the address of the block's shared memory
   ShuffleValid, // whether the last shuffle found its lane
+  BlockInClusterX,
+  ClusterBlocksX = BlockInClusterX + 3, // blocks of a cluster
+  ClusterIdX = ClusterBlocksX + 3,
+  ClusterCountX = ClusterIdX + 3, // clusters of the grid
+  ClusterRank = ClusterCountX + 3, // the block's number in its cluster
   NumStateWords
 };
 
@@ -32,12 +37,26 @@ enum InfoWord : int {
   InfoSynchronizes,      // 1 if the threads of a block wait for each other
   InfoSharedGranularity, // bytes of shared memory that the smallest access covers
   InfoPrivateBytes,      // bytes of private arrays a thread
+  InfoAsynchronous,      // 1 if the kernel uses barriers of phases, bulk copies or products of warpgroups
+  InfoClusterX,          // blocks of a cluster
+  InfoClusterY,
+  InfoClusterZ,
+  InfoNumRegions, // of shared memory, that have names
   InfoNumArguments,
-  NumInfoWords // then for each argument: parameter, element bytes (0: a scalar), rank, extents (-1: the next parameter)
+  NumInfoWords // then for each argument: parameter, element bytes (0: no memory), rank, extents (-1: the next parameter)
+};
+
+/// After the arguments come the regions, whose names stand behind those of the arguments.
+enum RegionWord : int {
+  RegionOffset,
+  RegionBytes,    // of one slot
+  RegionSlots,    // 1 unless it is a ring
+  RegionBarriers, // where a ring's barriers lie, or -1
+  NumRegionWords
 };
 
 /// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds.
-enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy };
+enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy, MissingFence, BarrierAccess };
 
 /// An access as compiled code describes it: these bits or'ed.
 enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 4 };
@@ -47,6 +66,23 @@ enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
 /// The types of the factors and sums of a product of matrices.
 enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32 };
+
+/// Types of the operands and sums of a product of warpgroups, numbered as tile::Element is.
+enum class Element : int32_t { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32 };
+
+/// What one `tile.wgmma` does: this many instructions, each with two descriptors of 64 bits, one behind the other.
+enum ProductWord : int {
+  ProductA, // Element
+  ProductB,
+  ProductSum,
+  ProductColumns,
+  ProductMajors, // 1: the first operand's rows are summed over; 2: the second's
+  ProductInstructions,
+  NumProductWords
+};
+
+/// Fences, as `tw_sim_fence` numbers them.
+enum class Fence : int32_t { Async, BarrierInit };
 
 // `places` of a report is the index and the extent of each dimension, in order.
 //
@@ -64,6 +100,30 @@ constexpr const char storeSharedFunction[] = "tw_sim_store_shared"; // (state, a
 constexpr const char copySharedFunction[] = "tw_sim_copy_shared";   // the same, of a copy that ends at a wait
 constexpr const char commitCopiesFunction[] = "tw_sim_commit_copies"; // (state)
 constexpr const char waitCopiesFunction[] = "tw_sim_wait_copies";     // (state, how many groups may be under way)
+// Of kernels of asynchronous tiles. Addresses lie in shared memory, one of the cluster's if not the block's own.
+constexpr const char loadBytesFunction[] = "tw_sim_load_bytes";       // (state, site, address, result, bytes)
+constexpr const char storeBytesFunction[] = "tw_sim_store_bytes";     // (state, site, address, value, bytes)
+constexpr const char storeMatricesFunction[] = "tw_sim_store_matrices"; // (state, site, matrices, transposed, address, registers)
+constexpr const char electFunction[] = "tw_sim_elect";                // (state, site) -> 1 in one lane of the warp, else 0
+constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier"; // (state, site, number, threads or 0 for all)
+constexpr const char clusterArriveFunction[] = "tw_sim_cluster_arrive"; // (state, site)
+constexpr const char clusterWaitFunction[] = "tw_sim_cluster_wait";     // (state, site)
+constexpr const char peerAddressFunction[] = "tw_sim_peer_address";     // (state, site, address, rank) -> address
+constexpr const char setRegistersFunction[] = "tw_sim_set_registers";   // (state, site, registers)
+constexpr const char fenceFunction[] = "tw_sim_fence";                  // (state, fence)
+constexpr const char startBarrierFunction[] = "tw_sim_start_barrier";   // (state, site, address, arrivals a phase)
+constexpr const char arriveFunction[] = "tw_sim_arrive"; // (state, site, address, arrivals, bytes that are to come)
+constexpr const char waitPhaseFunction[] = "tw_sim_wait_phase";         // (state, site, address, parity)
+// (state, site, target, map, coordinates innermost first, their number, barrier, blocks' bits or 0 for the own alone)
+constexpr const char loadTileFunction[] = "tw_sim_load_tile";
+constexpr const char storeTileFunction[] = "tw_sim_store_tile"; // (state, site, map, source, coordinates, their number)
+constexpr const char commitStoresFunction[] = "tw_sim_commit_stores";     // (state)
+constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";         // (state, how many groups may be under way)
+// (state, site, accumulator or 0, product, descriptors) -> accumulator
+constexpr const char beginProductFunction[] = "tw_sim_begin_product";
+constexpr const char commitProductsFunction[] = "tw_sim_commit_products"; // (state)
+constexpr const char waitProductsFunction[] = "tw_sim_wait_products"; // (state, how many groups may be under way)
+constexpr const char readSumsFunction[] = "tw_sim_read_sums";         // (state, site, accumulator, result)
 constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
 
 } // namespace tilewright::sim

@@ -14,12 +14,12 @@ std::string Machine::describeNumber(uint64_t thread) const {
   return "thread " + tuple(thread % blockDim[0], row % blockDim[1], row / blockDim[1]);
 }
 
-std::string Machine::describeBlock() const {
-  return "block " + tuple(blockId[0], blockId[1], blockId[2]) + " in " + kernel->name;
+std::string Machine::describeBlock(const SimulatedBlock &block) const {
+  return "block " + tuple(block.id[0], block.id[1], block.id[2]) + " in " + kernel->name;
 }
 
 std::string Machine::describe(const Thread &thread) const {
-  return describeNumber(thread.number) + " of " + describeBlock();
+  return describeNumber(thread.number) + " of " + describeBlock(*thread.block);
 }
 
 /// "[3, 70]", or "[3, 68:72]" for a vector; with `extents` also whether that lies inside them.
@@ -66,14 +66,20 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     break;
   case Race:
     head = line + "race on shared memory: " + describeNumber(thread.number) + " " + verb + "s " + what;
-    tail = ", which " + describeNumber(conflict.otherThread) + (conflict.otherWrites ? " writes" : " reads") + " at " +
-           other.line() + " with no barrier between, in " + describeBlock();
+    tail = ", which " + (conflict.isTracked ? describeAgent(conflict.otherAgent) : describeNumber(conflict.otherThread)) +
+           (conflict.otherWrites ? " writes" : " reads") + " at " + other.line() + " with no barrier " +
+           (conflict.isTracked ? "or wait " : "") + "between, in " + describeBlock(*thread.block);
     break;
   case UnfinishedCopy:
     head = line + "copy that is not waited for: " + describeNumber(thread.number) + " " + verb + "s " + what;
     tail = ", to which " + describeNumber(conflict.otherThread) + " copies at " + other.line() +
-           " with no wait between, in " + describeBlock();
+           " with no wait between, in " + describeBlock(*thread.block);
     break;
+  case BarrierAccess:
+    head = line + verb + " of a barrier's memory: " + what;
+    tail = " by " + describe(thread);
+    break;
+  case MissingFence: // of bulk copies and products alone
   case NoDefect:
     return;
   }
@@ -83,7 +89,8 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
 }
 
 /// No thread of the block can go on: names the first that waits and one that keeps it waiting.
-void Machine::reportStuck() {
+void Machine::reportStuck(const SimulatedBlock &block) {
+  const Thread *threads = block.threads;
   const Thread *waiting = nullptr;
   for (size_t number = 0; number < threadCount && !waiting; ++number)
     if (threads[number].wait != Wait::Ended)

@@ -14,11 +14,31 @@ bool Machine::prepare(const uint64_t *config) {
   std::copy(config, config + 3, grid);
   std::copy(config + 3, config + 6, blockDim);
   threadCount = blockDim[0] * blockDim[1] * blockDim[2];
+  isAsynchronous = kernel->info[InfoAsynchronous];
+  clusterSize = 1;
+  for (int dim = 0; dim < 3; ++dim) {
+    cluster[dim] = kernel->info[InfoClusterX + dim];
+    clusterSize *= cluster[dim];
+    if (grid[dim] % cluster[dim]) {
+      reports.add(kernel->name + ": expected a grid of whole clusters of " + std::to_string(cluster[dim]) + " blocks along " +
+                  "xyz"[dim] + ", got " + std::to_string(grid[dim]) + " blocks");
+      return false;
+    }
+  }
   bool together = kernel->info[InfoSynchronizes];
-  size_t fibers = together ? threadCount : 1;
+  size_t fibers = together ? threadCount * clusterSize : 1;
   if (threads.size() < fibers)
     threads.resize(fibers);
-  shared.prepare(config[6], kernel->info[InfoSharedGranularity], checked);
+  while (blocks.size() < clusterSize)
+    blocks.push_back(std::make_unique<SimulatedBlock>());
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    block.rank = rank;
+    block.threads = threads.data() + (together ? rank * threadCount : 0);
+    block.shared.prepare(config[6], kernel->info[InfoSharedGranularity], checked && !isAsynchronous, isAsynchronous);
+    if (isAsynchronous && checked)
+      block.tracked.prepare(config[6], kernel->info[InfoSharedGranularity]);
+  }
   // A kernel whose threads run in sequence gets a stack too: its local arrays may be larger than the caller's stack.
   if (stacks.reserve(fibers, baseStackBytes + 2 * kernel->info[InfoPrivateBytes]))
     return true;
@@ -26,8 +46,20 @@ bool Machine::prepare(const uint64_t *config) {
   return false;
 }
 
-void Machine::placeThread(Thread &thread, uint64_t number, const uint64_t *block) {
+/// The blocks of a cluster, by the number of the cluster in each dimension.
+void Machine::placeCluster(const uint64_t *clusterId) {
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    const uint64_t within[] = {rank % cluster[0], rank / cluster[0] % cluster[1], rank / cluster[0] / cluster[1]};
+    for (int dim = 0; dim < 3; ++dim)
+      block.id[dim] = clusterId[dim] * cluster[dim] + within[dim];
+    block.shared.beginBlock();
+  }
+}
+
+void Machine::placeThread(Thread &thread, uint64_t number, SimulatedBlock &block) {
   thread.machine = this;
+  thread.block = &block;
   thread.number = number;
   thread.copies.clear();
   thread.groupEnds.clear();
@@ -36,14 +68,19 @@ void Machine::placeThread(Thread &thread, uint64_t number, const uint64_t *block
   words[ThreadIdX + 1] = number / blockDim[0] % blockDim[1];
   words[ThreadIdX + 2] = number / blockDim[0] / blockDim[1];
   for (int dim = 0; dim < 3; ++dim) {
-    words[BlockIdX + dim] = block[dim];
+    words[BlockIdX + dim] = block.id[dim];
     words[BlockDimX + dim] = blockDim[dim];
     words[GridDimX + dim] = grid[dim];
+    words[BlockInClusterX + dim] = block.id[dim] % cluster[dim];
+    words[ClusterBlocksX + dim] = cluster[dim];
+    words[ClusterIdX + dim] = block.id[dim] / cluster[dim];
+    words[ClusterCountX + dim] = grid[dim] / cluster[dim];
   }
   words[LaneId] = number % warpSize;
   words[SubgroupId] = number / warpSize;
   words[NumSubgroups] = (threadCount + warpSize - 1) / warpSize;
-  words[SharedBase] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(shared.base()));
+  words[SharedBase] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(block.shared.base()));
+  words[ClusterRank] = block.rank;
 }
 
 bool Machine::launch(const Kernel &launched, const uint64_t *config, void **launchParams,
@@ -54,10 +91,11 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
   if (!prepare(config))
     return false;
   bool together = kernel->info[InfoSynchronizes];
-  for (blockId[2] = 0; blockId[2] < grid[2]; ++blockId[2])
-    for (blockId[1] = 0; blockId[1] < grid[1]; ++blockId[1])
-      for (blockId[0] = 0; blockId[0] < grid[0]; ++blockId[0]) {
-        shared.beginBlock();
+  uint64_t id[3];
+  for (id[2] = 0; id[2] < grid[2] / cluster[2]; ++id[2])
+    for (id[1] = 0; id[1] < grid[1] / cluster[1]; ++id[1])
+      for (id[0] = 0; id[0] < grid[0] / cluster[0]; ++id[0]) {
+        placeCluster(id);
         if (!together)
           runInSequence();
         else if (!runTogether())
@@ -71,9 +109,12 @@ void Machine::runInSequence() {
   auto runAll = [](void *argument) {
     Thread &thread = *static_cast<Thread *>(argument);
     Machine &machine = *thread.machine;
-    for (size_t number = 0; number < machine.threadCount; ++number) {
-      machine.placeThread(thread, number, machine.blockId);
-      machine.kernel->function(&thread, machine.params);
+    for (size_t rank = 0; rank < machine.clusterSize; ++rank) {
+      SimulatedBlock &block = *machine.blocks[rank];
+      for (size_t number = 0; number < machine.threadCount; ++number) {
+        machine.placeThread(thread, number, block);
+        machine.kernel->function(&thread, machine.params);
+      }
     }
     thread.fiber.suspend();
   };
@@ -89,28 +130,40 @@ bool Machine::runTogether() {
     thread.wait = Wait::Ended;
     thread.fiber.suspend();
   };
-  for (size_t number = 0; number < threadCount; ++number) {
-    Thread &thread = threads[number];
-    placeThread(thread, number, blockId);
+  if (isAsynchronous)
+    beginCluster();
+  size_t count = threadCount * clusterSize;
+  for (size_t index = 0; index < count; ++index) {
+    Thread &thread = threads[index];
+    placeThread(thread, index % threadCount, *blocks[index / threadCount]);
+    if (isAsynchronous)
+      beginThread(thread);
     thread.wait = Wait::Nothing;
     thread.waitSite = Site();
-    thread.fiber.start(stacks.bottom(number), stacks.bytes(), runOne, &thread);
+    thread.fiber.start(stacks.bottom(index), stacks.bytes(), runOne, &thread);
   }
   while (true) {
     bool anyWaits = false;
-    for (size_t number = 0; number < threadCount; ++number) {
-      Thread &thread = threads[number];
+    for (size_t index = 0; index < count; ++index) {
+      Thread &thread = threads[index];
       if (thread.wait == Wait::Nothing)
         thread.fiber.resume();
       anyWaits |= thread.wait != Wait::Ended;
     }
     if (!anyWaits)
-      return true;
-    if (!endWaits()) {
-      reportStuck();
-      return false;
-    }
+      break;
+    if (endWaits())
+      continue;
+    if (isAsynchronous)
+      reportDeadlock();
+    else
+      for (size_t rank = 0; rank < clusterSize; ++rank)
+        reportStuck(*blocks[rank]);
+    return false;
   }
+  if (isAsynchronous && checked)
+    checkEnd();
+  return true;
 }
 
 //===--- waiting ----------------------------------------------------------===//
@@ -142,26 +195,38 @@ void Machine::exchange(Thread &thread, Site site, const MatrixPart &part) {
 /// Lets go on whoever has nothing more to wait for, now that every thread waits or has ended.
 bool Machine::endWaits() {
   bool any = false;
-  for (size_t lane = 0; lane < threadCount; lane += warpSize)
-    any |= endShuffle(lane, std::min<size_t>(warpSize, threadCount - lane));
-  return any || endBarrier();
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    for (size_t lane = 0; lane < threadCount; lane += warpSize)
+      any |= endShuffle(block, lane, std::min<size_t>(warpSize, threadCount - lane));
+  }
+  if (isAsynchronous)
+    any |= endAsynchronousWaits();
+  for (size_t rank = 0; rank < clusterSize && !any; ++rank)
+    any |= endBarrier(*blocks[rank]);
+  return any;
 }
 
 /// A barrier is over when all threads of the block wait at it: not at another one, and none has ended.
-bool Machine::endBarrier() {
-  Site site = threads.front().waitSite;
-  for (size_t number = 0; number < threadCount; ++number)
-    if (threads[number].wait != Wait::Barrier || threads[number].waitSite != site)
-      return false;
-  for (size_t number = 0; number < threadCount; ++number)
-    threads[number].wait = Wait::Nothing;
-  shared.passBarrier();
+bool Machine::endBarrier(SimulatedBlock &block) {
+  Site site = block.threads->waitSite;
+  Thread *end = block.threads + threadCount;
+  if (!std::all_of(block.threads, end, [&](const Thread &thread) { return thread.wait == Wait::Barrier && thread.waitSite == site; }))
+    return false;
+  std::vector<Thread *> all;
+  for (Thread *thread = block.threads; thread != end; ++thread) {
+    thread->wait = Wait::Nothing;
+    all.push_back(thread);
+  }
+  if (isAsynchronous)
+    join(all);
+  block.shared.passBarrier();
   return true;
 }
 
 /// A shuffle is over when the first `width` lanes of the warp are in it.
-bool Machine::endShuffle(size_t firstLane, size_t laneCount) {
-  Thread *lanes = &threads[firstLane];
+bool Machine::endShuffle(SimulatedBlock &block, size_t firstLane, size_t laneCount) {
+  Thread *lanes = block.threads + firstLane;
   if (lanes->wait != Wait::Shuffle)
     return false;
   Site site = lanes->waitSite;
@@ -176,7 +241,7 @@ bool Machine::endShuffle(size_t firstLane, size_t laneCount) {
       lanes[number].wait = Wait::Nothing;
     }
     exchangeMatrices(parts);
-    shared.interleave();
+    block.shared.interleave();
     return true;
   }
   uint64_t given[warpSize];
@@ -198,26 +263,58 @@ bool Machine::endShuffle(size_t firstLane, size_t laneCount) {
       lane.shuffleBits = given[from];
     lane.wait = Wait::Nothing;
   }
-  shared.interleave();
+  block.shared.interleave();
   return true;
 }
 
-//===--- asynchronous copies ----------------------------------------------===//
+//===--- shared memory and asynchronous copies ----------------------------===//
+
+Defect Machine::loadShared(Thread &thread, uint64_t address, uint64_t bytes, Site site) {
+  SharedMemory &shared = thread.block->shared;
+  if (!isAsynchronous)
+    return shared.load(thread.number, address, bytes, site, thread.conflict);
+  if (!shared.contains(address, bytes))
+    return OutOfBounds;
+  uint64_t offset = address - reinterpret_cast<uintptr_t>(shared.base());
+  return check(thread, thread.block->tracked.read(offset, bytes, userOf(thread, site)));
+}
+
+Defect Machine::storeShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value) {
+  if (isAsynchronous)
+    return storeTracked(thread, address, bytes, userOf(thread, site), value);
+  return thread.block->shared.store(thread.number, address, bytes, site, value, thread.conflict);
+}
 
 Defect Machine::copyShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value) {
-  Defect found = shared.copy(thread.number, address, bytes, site, value, thread.conflict);
+  if (isAsynchronous) {
+    Thread::Groups &groups = thread.copyGroups;
+    if (!groups.agent)
+      groups.agent = newAgent("a copy of " + describeNumber(thread.number), *thread.block);
+    groups.hasOpen = true;
+    groups.lastSite = site;
+    return storeTracked(thread, address, bytes, {{groups.agent, groups.last()}, site}, value);
+  }
+  Defect found = thread.block->shared.copy(thread.number, address, bytes, site, value, thread.conflict);
   if (found != OutOfBounds)
     thread.copies.push_back({address, bytes});
   return found;
 }
 
+void Machine::commitCopies(Thread &thread) {
+  if (isAsynchronous)
+    return commit(thread.copyGroups);
+  thread.groupEnds.push_back(thread.copies.size());
+}
+
 void Machine::waitForCopies(Thread &thread, size_t underWay) {
+  if (isAsynchronous)
+    return waitForGroups(thread, thread.copyGroups, underWay);
   std::vector<size_t> &ends = thread.groupEnds;
   if (ends.size() <= underWay)
     return;
   size_t groups = ends.size() - underWay, finished = ends[groups - 1];
   for (size_t number = 0; number < finished; ++number)
-    shared.finishCopy(thread.number, thread.copies[number].first, thread.copies[number].second);
+    thread.block->shared.finishCopy(thread.number, thread.copies[number].first, thread.copies[number].second);
   thread.copies.erase(thread.copies.begin(), thread.copies.begin() + finished);
   ends.erase(ends.begin(), ends.begin() + groups);
   for (size_t &end : ends)

@@ -6,8 +6,13 @@
 #include "runtime/sim/Fiber.h"
 #include "runtime/sim/Matrices.h"
 #include "runtime/sim/Memory.h"
+#include "runtime/sim/Products.h"
 #include "runtime/sim/Report.h"
+#include "runtime/sim/TensorMap.h"
+#include "runtime/sim/TrackedMemory.h"
 
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,24 +26,57 @@ struct ThreadState {
 
 using KernelFunction = void (*)(ThreadState *, void **params);
 
+/// A part of shared memory that has a name: a buffer, or the slots of a ring.
+struct Region {
+  std::string name;
+  uint64_t offset = 0, bytes = 0, slots = 1;
+  int64_t barriers = -1;
+};
+
 /// A kernel and what its info says.
 struct Kernel {
   std::string name;
   KernelFunction function = nullptr;
   const int64_t *info = nullptr;
   std::vector<std::string> argumentNames;
+  std::vector<Region> regions;
 };
 
 class Machine;
+struct SimulatedBlock;
 
 /// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no
 /// thread can run; one that finds none has found a deadlock.
-enum class Wait { Nothing, Barrier, Shuffle, Ended };
+enum class Wait { Nothing, Barrier, Shuffle, Phase, NamedBarrier, ClusterBarrier, Product, Registers, Ended };
+
+/// What arrives at something hands its knowledge in here, for those who wait.
+struct Meeting {
+  Knowledge known, fenced;
+  void clear() { known.clear(), fenced.clear(); }
+  void add(const Meeting &other) { known.add(other.known), fenced.add(other.fenced); }
+};
+
+/// A barrier in shared memory that counts arrivals and bytes (mbarrier). The phase that is under way ends when neither is
+/// missing.
+struct PhaseBarrier {
+  SimulatedBlock *block = nullptr;
+  uint64_t offset = 0;
+  int64_t count = 0, missing = 0; // arrivals a phase, and those still to come
+  int64_t missingBytes = 0;
+  uint64_t phase = 0;
+  Moment started;        // when, by whom
+  bool isFenced = false; // others than its own block's threads may use it
+  Agent copies = 0;      // those that signal it
+  uint32_t lastCopy = 0; // the phase of the last of them, and where it began
+  Site lastCopySite;
+  Meeting arrived, passed;
+};
 
 /// A simulated thread. Compiled code holds a pointer to its state, which is therefore first.
 struct Thread : ThreadState {
   Machine *machine = nullptr;
-  uint16_t number = 0;
+  SimulatedBlock *block = nullptr;
+  uint16_t number = 0; // in its block
   Fiber fiber;
   Wait wait = Wait::Nothing;
   Site waitSite; // of the wait, or where the thread ended
@@ -51,16 +89,51 @@ struct Thread : ThreadState {
   // Asynchronous copies that are under way, in order, and how many of them stand before the end of each group.
   std::vector<std::pair<uint64_t, uint64_t>> copies; // address, bytes
   std::vector<size_t> groupEnds;
+
+  // In kernels of asynchronous tiles.
+  Agent agent = 0; // itself; its knowledge has its current step
+  Meeting knowledge;
+  const PhaseBarrier *phaseBarrier = nullptr; // that it waits for, and the phase
+  uint64_t phase = 0;
+  uint32_t barrierNumber = 0, barrierThreads = 0;
+  uint64_t clusterArrivals = 0; // how often it arrived at the cluster's barrier
+  int64_t registers = 0, wantedRegisters = 0;
+  const ProductPart *product = nullptr; // that its warpgroup is to do together, and then where the sums are
+  uint64_t productResult = 0;
+  // Groups of products, bulk stores and copies: those that are ended; whether there are members of the next.
+  struct Groups {
+    Agent agent = 0; // 0 before the first
+    uint32_t ended = 0;
+    bool hasOpen = false;
+    Site lastSite;
+    uint32_t last() const { return ended + hasOpen; }
+  } productGroups, storeGroups, copyGroups;
 };
 
-/// Runs one launch after the other: its blocks in sequence, the threads of a block as fibers where they have to wait
+/// A block of the cluster that runs.
+struct SimulatedBlock {
+  uint64_t id[3] = {};
+  uint32_t rank = 0; // in the cluster
+  Thread *threads = nullptr;
+  SharedMemory shared;
+  TrackedMemory tracked;
+  std::map<uint64_t, PhaseBarrier> barriers; // by offset
+  std::vector<WarpgroupSums> sums;           // of each warpgroup
+  int64_t freeRegisters = 0;
+  // The last thing that each agent of another block did to this one's memory.
+  std::map<Agent, Use> visitors;
+};
+
+/// Runs one launch after the other: its clusters in sequence, the threads of a cluster as fibers where they have to wait
 /// for each other, one behind the other where they do not.
 class Machine {
 public:
   explicit Machine(ReportList &reports, bool checked) : reports(reports), checked(checked) {}
 
-  /// Runs a kernel to its end, or to the first block that cannot end. Returns false if something was reported.
+  /// Runs a kernel to its end, or to the first cluster that cannot end. Returns false if something was reported.
   bool launch(const Kernel &kernel, const uint64_t *config, void **params, std::vector<ArgumentMemory> arguments);
+  /// What the driver does with a tensor on the host. Returns false if something was reported.
+  bool encode(void *map, const uint64_t *tensor);
 
   // What compiled code asks for.
   void waitAtBarrier(Thread &thread, Site site);
@@ -69,44 +142,106 @@ public:
   void exchange(Thread &thread, Site site, const MatrixPart &part);
   Defect loadGlobal(int32_t argument, uint64_t address, uint64_t bytes);
   Defect storeGlobal(int32_t argument, uint64_t address, uint64_t bytes);
-  SharedMemory &sharedMemory() { return shared; }
+  Defect loadShared(Thread &thread, uint64_t address, uint64_t bytes, Site site);
+  Defect storeShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value);
   Defect copyShared(Thread &thread, uint64_t address, uint64_t bytes, Site site, const char *value);
-  void commitCopies(Thread &thread) { thread.groupEnds.push_back(thread.copies.size()); }
+  void commitCopies(Thread &thread);
   /// Ends all groups of copies but the latest few.
   void waitForCopies(Thread &thread, size_t underWay);
   void reportAccess(Thread &thread, Defect defect, int32_t flags, Site site, int32_t rank, int64_t elements,
                     const int64_t *places);
+
+  // In kernels of asynchronous tiles. Addresses are of this process, inside of a block's shared memory.
+  void loadBytes(Thread &thread, Site site, uint64_t address, char *result, uint64_t bytes);
+  void storeBytes(Thread &thread, Site site, uint64_t address, const char *value, uint64_t bytes);
+  void waitAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t threads);
+  void arriveAtCluster(Thread &thread);
+  void waitForCluster(Thread &thread, Site site);
+  uint64_t peerAddress(Thread &thread, Site site, uint64_t address, uint32_t rank);
+  void setRegisters(Thread &thread, Site site, int64_t registers);
+  void fence(Thread &thread, Fence fence);
+  void startBarrier(Thread &thread, Site site, uint64_t address, int64_t count);
+  void arrive(Thread &thread, Site site, uint64_t address, int64_t arrivals, int64_t bytes);
+  void waitForPhase(Thread &thread, Site site, uint64_t address, uint32_t parity);
+  void loadTile(Thread &thread, Site site, uint64_t target, const void *map, const int32_t *coordinates, int32_t rank,
+                uint64_t barrier, uint32_t blocks);
+  void storeTile(Thread &thread, Site site, const void *map, uint64_t source, const int32_t *coordinates, int32_t rank);
+  void commitStores(Thread &thread) { commit(thread.storeGroups); }
+  void waitForStores(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.storeGroups, underWay); }
+  uint64_t beginProduct(Thread &thread, Site site, const ProductPart &part);
+  void commitProducts(Thread &thread) { commit(thread.productGroups); }
+  void waitForProducts(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.productGroups, underWay); }
+  void readSums(Thread &thread, Site site, uint64_t accumulator, char *result);
 
   /// Where `global` memory at an address belongs, for accesses whose argument is not known.
   std::vector<Buffer> buffers;
 
 private:
   bool prepare(const uint64_t *config);
-  void placeThread(Thread &thread, uint64_t number, const uint64_t *block);
+  void placeCluster(const uint64_t *clusterId);
+  void placeThread(Thread &thread, uint64_t number, SimulatedBlock &block);
   void runInSequence();
   bool runTogether();
   bool endWaits();
-  bool endBarrier();
-  bool endShuffle(size_t firstLane, size_t laneCount);
-  void reportStuck();
+  bool endBarrier(SimulatedBlock &block);
+  bool endShuffle(SimulatedBlock &block, size_t firstLane, size_t laneCount);
+  void reportStuck(const SimulatedBlock &block);
   const ArgumentMemory *findArgument(int32_t argument, uint64_t address);
   void block(Thread &thread, Wait wait, Site site);
   std::string describe(const Thread &thread) const;
   std::string describeNumber(uint64_t thread) const;
-  std::string describeBlock() const;
+  std::string describeBlock(const SimulatedBlock &block) const;
+
+  // Asynchrony.cpp
+  void beginCluster();
+  void beginThread(Thread &thread);
+  bool endAsynchronousWaits();
+  bool endNamedBarriers(SimulatedBlock &block);
+  bool endClusterBarrier();
+  bool endProduct(SimulatedBlock &block, size_t firstThread);
+  void join(const std::vector<Thread *> &threads);
+  void step(Thread &thread) { thread.knowledge.known.add({thread.agent, thread.knowledge.known.of(thread.agent) + 1}); }
+  void commit(Thread::Groups &groups) { groups.ended += groups.hasOpen, groups.hasOpen = false; }
+  void waitForGroups(Thread &thread, Thread::Groups &groups, uint32_t underWay);
+  Agent newAgent(const std::string &description, const SimulatedBlock &block);
+  void endPhase(PhaseBarrier &barrier);
+  PhaseBarrier *findBarrier(Thread &thread, Site site, SimulatedBlock &block, uint64_t offset, bool needsFence);
+  void visit(Thread &thread, Site site, SimulatedBlock &block);
+  /// The block whose shared memory an address lies in, all of `bytes`, or null, which is reported.
+  SimulatedBlock *findBlock(Thread &thread, Site site, uint64_t address, uint64_t bytes, uint64_t &offset);
+  User userOf(const Thread &thread, Site site) const;
+  Defect check(Thread &thread, const Clash &clash);
+  Defect storeTracked(Thread &thread, uint64_t address, uint64_t bytes, Use use, const char *value);
+  void reportClash(const Clash &clash, const std::string &what, bool writes, Site site, const SimulatedBlock &block);
+  void reportAt(int kind, Site site, const std::string &text, const SimulatedBlock &block);
+  const TensorMap *findMap(Thread &thread, Site site, const void *map, int32_t rank);
+  bool isAligned(Thread &thread, Site site, uint64_t address);
+  void readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, std::vector<char> &bytes);
+  void readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
+                   const std::string &who, std::vector<double> &numbers);
+  void reportDeadlock();
+  void checkEnd();
+  std::string describeAgent(Agent agent) const;
+  std::string describePlace(uint64_t offset) const;
+  std::string describeBarrier(const PhaseBarrier &barrier) const;
+  std::string describeWait(const Thread &thread) const;
 
   ReportList &reports;
   const bool checked;
-  SharedMemory shared;
   StackPool stacks;
   std::vector<Thread> threads;
+  std::vector<std::unique_ptr<SimulatedBlock>> blocks; // of the cluster
   std::vector<ArgumentMemory> arguments;
   ArgumentMemory anyBuffer;
   // The launch at hand.
   const Kernel *kernel = nullptr;
   void **params = nullptr;
-  uint64_t grid[3] = {}, blockDim[3] = {}, blockId[3] = {};
-  size_t threadCount = 0;
+  uint64_t grid[3] = {}, blockDim[3] = {}, cluster[3] = {};
+  size_t threadCount = 0, clusterSize = 0; // threads of a block, blocks of a cluster
+  bool isAsynchronous = false;
+  // The cluster at hand.
+  std::vector<std::string> otherAgents; // those above the threads
+  Meeting clusterMeeting;               // of all arrivals at the cluster's barrier
 };
 
 } // namespace tilewright::sim

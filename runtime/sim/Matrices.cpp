@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/sim/Matrices.h"
+#include "runtime/sim/Numbers.h"
 
-#include <cmath>
 #include <cstring>
 
 using namespace tilewright::sim;
@@ -21,41 +21,6 @@ static T read(const char *from, int element) {
   return value;
 }
 
-static float asFloat(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-static double fromHalf(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
-                     : exponent != 31 ? std::ldexp(1024 + fraction, exponent - 25)
-                     : fraction       ? NAN
-                                      : INFINITY;
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
-/// Rounded to nearest even.
-static uint16_t toHalf(double value) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value))
-    return 0x7fff;
-  double magnitude = std::fabs(value);
-  int exponent;
-  std::frexp(magnitude, &exponent);
-  // A unit of the last bit; subnormal numbers share that of the smallest normal ones.
-  int unit = exponent < -13 ? -24 : exponent - 11;
-  double steps = std::nearbyint(std::ldexp(magnitude, -unit));
-  if (std::isinf(magnitude) || std::ldexp(steps, unit) >= 65536)
-    return sign | 0x7c00;
-  if (steps < 1024)
-    return sign | static_cast<uint16_t>(steps);
-  if (steps == 2048)
-    ++unit, steps = 1024;
-  return sign | static_cast<uint16_t>((unit + 25) << 10) | (static_cast<uint16_t>(steps) & 1023);
-}
-
 static int bytesOfFactor(MatrixTypes types) {
   return types == MatrixTypes::TF32ToF32 ? 4 : types == MatrixTypes::S8ToS32 ? 1 : 2;
 }
@@ -66,10 +31,9 @@ static double readFactor(MatrixTypes types, const char *from, int element) {
   case MatrixTypes::F16ToF16:
     return fromHalf(read<uint16_t>(from, element));
   case MatrixTypes::BF16ToF32:
-    return asFloat(static_cast<uint32_t>(read<uint16_t>(from, element)) << 16);
+    return fromBF16(read<uint16_t>(from, element));
   case MatrixTypes::TF32ToF32:
-    // The hardware leaves out the 13 last bits.
-    return asFloat(read<uint32_t>(from, element) & ~0x1fffu);
+    return fromTF32(read<uint32_t>(from, element));
   case MatrixTypes::S8ToS32:
     return read<int8_t>(from, element);
   }
@@ -122,9 +86,26 @@ static void dealRows(const MatrixPart *const (&lanes)[warpSize]) {
     }
 }
 
+/// The other way round: each of the first lanes gets the row that it stores.
+static void gatherRows(const MatrixPart *const (&lanes)[warpSize]) {
+  for (int matrix = 0; matrix < lanes[0]->matrices; ++matrix)
+    for (int row = 0; row < rowsOfPart; ++row) {
+      char *result = lanes[rowsOfPart * matrix + row]->result;
+      for (int lane = 0; lane < warpSize; ++lane) {
+        const char *held = lanes[lane]->row + bytesOfLane * matrix;
+        if (!lanes[lane]->isTransposed && lane / 4 == row)
+          std::memcpy(result + bytesOfLane * (lane % 4), held, bytesOfLane);
+        else if (lanes[lane]->isTransposed && lane % 4 == row / 2)
+          std::memcpy(result + 2 * (lane / 4), held + 2 * (row % 2), 2);
+      }
+    }
+}
+
 void tilewright::sim::exchangeMatrices(const MatrixPart *const (&lanes)[warpSize]) {
   if (lanes[0]->isProduct)
     multiply(lanes);
+  else if (lanes[0]->isStore)
+    gatherRows(lanes);
   else
     dealRows(lanes);
 }

@@ -10,8 +10,9 @@ namespace tilewright::sim {
 
 /// One lane's part of what its warp does together: pointers to its own memory.
 struct MatrixPart {
-  bool isProduct = false;
-  // ldmatrix: the row of 16 bytes that the lane names, and its part of each matrix.
+  bool isProduct = false, isStore = false;
+  // ldmatrix: the row of 16 bytes that the lane names, and its part of each matrix. stmatrix: the lane's part of each
+  // matrix, and the row of 16 bytes that it stores.
   int32_t matrices = 0;
   bool isTransposed = false;
   const char *row = nullptr;

@@ -41,12 +41,15 @@ void ArgumentMemory::setWritten(uint64_t address, uint64_t count) const {
 
 //===--- shared memory ----------------------------------------------------===//
 
-void SharedMemory::prepare(size_t bytes, size_t granularity, bool checked) {
-  constexpr size_t alignment = 1024; // of the symbol, docs/stages.md
-  if (storage.size() < bytes + alignment)
-    storage.resize(bytes + alignment);
+void SharedMemory::prepare(size_t bytes, size_t granularity, bool checked, bool inWindow) {
+  constexpr size_t symbolAlignment = 1024; // docs/stages.md
+  size_t alignment = inWindow ? windowBytes : symbolAlignment;
+  // The first bytes of a block's shared memory are the system's.
+  size_t reserved = inWindow ? symbolAlignment : 0;
+  if (storage.size() < bytes + alignment + reserved)
+    storage.resize(bytes + alignment + reserved);
   auto address = reinterpret_cast<uintptr_t>(storage.data());
-  memory = storage.data() + ((address + alignment - 1) & ~(alignment - 1)) - address;
+  memory = storage.data() + ((address + alignment - 1) & ~(alignment - 1)) - address + reserved;
   size = bytes;
   shift = 0;
   while ((size_t(2) << shift) <= granularity)

@@ -39,14 +39,17 @@ struct Conflict {
   bool otherWrites = false;
   uint16_t otherThread = 0;
   Site otherSite;
+  bool isTracked = false; // then it is an agent's, which need not be a thread of the block
+  uint32_t otherAgent = 0;
 };
 
 /// A block's shared memory. Time is counted in epochs: one from each barrier to the next, never twice the same, so that
 /// nothing has to be cleared between blocks. The block's own epochs begin with `beginBlock`.
 class SharedMemory {
 public:
-  /// Makes room for `bytes`; checks look at cells of `granularity` bytes.
-  void prepare(size_t bytes, size_t granularity, bool checked);
+  /// Makes room for `bytes`; checks look at cells of `granularity` bytes. In a window what is below `windowBytes` of an
+  /// address says where in the block's shared memory it lies, as descriptors have it.
+  void prepare(size_t bytes, size_t granularity, bool checked, bool inWindow = false);
   void beginBlock() {
     passBarrier();
     blockEpoch = epoch;
@@ -58,7 +61,11 @@ public:
   /// From here to the next barrier the threads do not run one behind the other any more.
   void interleave() { interleaved = true; }
 
+  static constexpr size_t windowBytes = 1 << 18;
+
   char *base() const { return memory; }
+  size_t bytes() const { return size; }
+  bool contains(uint64_t address, uint64_t bytes) const;
   Defect load(uint16_t thread, uint64_t address, uint64_t bytes, Site site, Conflict &conflict);
   Defect store(uint16_t thread, uint64_t address, uint64_t bytes, Site site, const char *value, Conflict &conflict);
   /// A store that may take place at any time until `finishCopy`; nobody may read or write there before.
@@ -78,8 +85,6 @@ private:
   };
 
   bool isUnderWay(const Cell &cell) const { return cell.copier != nobody && cell.copyEpoch >= blockEpoch; }
-
-  bool contains(uint64_t address, uint64_t bytes) const;
 
   std::vector<char> storage;
   std::vector<Cell> cells;

@@ -41,7 +41,7 @@ extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, i
     }
     tilewrightSimAddBuffer(simulator, "the workspace", workspace.get(), bytes, /*written=*/0);
   }
-  TilewrightLauncher launcher = {simulator, tilewrightSimLaunch, /*encode=*/nullptr};
+  TilewrightLauncher launcher = {simulator, tilewrightSimLaunch, tilewrightSimEncode};
   int32_t code = program->host(data, shape, workspace.get(), &launcher);
   std::string text = tilewrightSimReports(simulator);
   if (code && text.empty())

@@ -74,6 +74,14 @@ void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, vo
     kernel.argumentNames.emplace_back(argumentNames);
     argumentNames += kernel.argumentNames.back().size() + 1;
   }
+  const int64_t *word = info + NumInfoWords;
+  for (int64_t number = 0; number < info[InfoNumArguments]; ++number)
+    word += 3 + word[2];
+  for (int64_t number = 0; number < info[InfoNumRegions]; ++number, word += NumRegionWords) {
+    kernel.regions.push_back({argumentNames, static_cast<uint64_t>(word[RegionOffset]), static_cast<uint64_t>(word[RegionBytes]),
+                              static_cast<uint64_t>(word[RegionSlots]), word[RegionBarriers]});
+    argumentNames += kernel.regions.back().name.size() + 1;
+  }
   simulator->kernels.push_back(std::move(kernel));
 }
 
@@ -112,6 +120,10 @@ int32_t tilewrightSimLaunch(void *context, int32_t number, const uint64_t *confi
     simulator.reports.add(kernel.name + ": no memory for " + std::to_string(config[6]) + " bytes of shared memory");
     return 1;
   }
+}
+
+int32_t tilewrightSimEncode(void *context, void *map, const uint64_t *tensor) {
+  return !static_cast<TilewrightSimulator *>(context)->machine.encode(map, tensor);
 }
 
 const char *tilewrightSimReports(TilewrightSimulator *simulator) {
@@ -167,12 +179,12 @@ int32_t tw_sim_store_global(ThreadState *state, int32_t argument, uint64_t addre
 
 int32_t tw_sim_load_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site) {
   auto &thread = static_cast<Thread &>(*state);
-  return thread.machine->sharedMemory().load(thread.number, address, bytes, Site(site), thread.conflict);
+  return thread.machine->loadShared(thread, address, bytes, Site(site));
 }
 
 int32_t tw_sim_store_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site, const char *value) {
   auto &thread = static_cast<Thread &>(*state);
-  return thread.machine->sharedMemory().store(thread.number, address, bytes, Site(site), value, thread.conflict);
+  return thread.machine->storeShared(thread, address, bytes, Site(site), value);
 }
 
 int32_t tw_sim_copy_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site, const char *value) {

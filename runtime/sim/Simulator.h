@@ -31,6 +31,10 @@ void tilewrightSimAddBuffer(TilewrightSimulator *simulator, const char *name, co
 /// Runs a kernel; `simulator` is a TilewrightSimulator. Returns 0, or 1 if something was found.
 int32_t tilewrightSimLaunch(void *simulator, int32_t kernel, const uint64_t *config, void **params, int32_t paramCount);
 
+/// Makes the simulator's tensor map of what a host program says of a tensor (runtime/Launcher.h). Returns 0, or 1 if
+/// something was found.
+int32_t tilewrightSimEncode(void *simulator, void *map, const uint64_t *tensor);
+
 /// All that was found since the last reset, one a line; "" if nothing was. Valid until the next call.
 const char *tilewrightSimReports(TilewrightSimulator *simulator);
 }

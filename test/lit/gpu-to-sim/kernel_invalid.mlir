@@ -22,7 +22,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{expected arguments that are memrefs, indices or scalars, got 'vector<4xf32>'}}
+  // expected-error@+1 {{expected arguments that are memrefs, indices, scalars or tensor maps, got 'vector<4xf32>'}}
   gpu.func @k(%v: vector<4xf32>) kernel { gpu.return }
 }
 
@@ -42,7 +42,7 @@ gpu.module @m {
   gpu.func @k(%v: vector<4xf32>, %o: i32) kernel {
     gpu.return
   }
-  // expected-error@-3 {{expected arguments that are memrefs, indices or scalars, got 'vector<4xf32>'}}
+  // expected-error@-3 {{expected arguments that are memrefs, indices, scalars or tensor maps, got 'vector<4xf32>'}}
 }
 
 // -----

@@ -1,0 +1,107 @@
+//===- ConvertTileToSim.cpp - tiles as calls of the simulator -------------===//
+#include "passes/PassSupport.h"
+
+#include "dialects/Tile/Instructions.h"
+#include "passes/gpu-to-sim/AsynchronousOps.h"
+#include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/tile-to-nvvm/TilePatterns.h"
+#include "runtime/sim/ABI.h"
+
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_CONVERTTILETOSIM
+#include "passes/gpu-to-sim/Passes.h.inc"
+
+namespace {
+
+static_assert(int(tile::Element::F16) == int(sim::Element::F16) && int(tile::Element::BF16) == int(sim::Element::BF16) &&
+                  int(tile::Element::TF32) == int(sim::Element::TF32) && int(tile::Element::E4M3) == int(sim::Element::E4M3) &&
+                  int(tile::Element::E5M2) == int(sim::Element::E5M2) && int(tile::Element::S8) == int(sim::Element::S8) &&
+                  int(tile::Element::F32) == int(sim::Element::F32) && int(tile::Element::S32) == int(sim::Element::S32),
+              "the run time numbers the types of products as the dialect does");
+
+/// A product with the descriptors that its instructions have on a GPU. Its sums stay with the run time.
+struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    tile::BufferType a = op.getA().getType(), b = op.getB().getType();
+    tile::AccumulatorType result = op.getResult().getType();
+    const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+    WgmmaOperand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), loc);
+    SmallVector<Value> descriptors;
+    int64_t extent = op.getMnMajorA() ? a.getRows() : a.getColumns();
+    for (int64_t k = 0; k < extent; k += instruction->k)
+      descriptors.append({left.at(k), right.at(k)});
+    SmallVector<Value> words(sim::NumProductWords);
+    words[sim::ProductA] = calls.i32(int64_t(instruction->a));
+    words[sim::ProductB] = calls.i32(int64_t(instruction->b));
+    words[sim::ProductSum] = calls.i32(int64_t(instruction->accumulator));
+    words[sim::ProductColumns] = calls.i32(result.getColumns());
+    words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
+    words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
+    Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
+    rewriter.replaceOp(op, calls.create(sim::beginProductFunction, {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
+                                                                    calls.spill(descriptors)},
+                                        rewriter.getI64Type()));
+    return success();
+  }
+};
+
+struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
+    calls.create(sim::waitProductsFunction, {calls.state(), calls.i32(op.getPending())});
+    if (!op.getFragment()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    Type registers = getTypeConverter()->convertType(op.getFragment().getType());
+    Value slot = calls.slot(DataLayout::closest(op).getTypeSize(registers));
+    calls.create(sim::readSumsFunction, {calls.state(), calls.site("wgmma_wait"), adaptor.getAccumulator(), slot});
+    rewriter.replaceOp(op, LLVM::LoadOp::create(rewriter, op.getLoc(), registers, slot));
+    return success();
+  }
+};
+
+struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    LowerToLLVMOptions options(context);
+    LLVMTypeConverter converter(context, options);
+    addTileTypeConversions(converter);
+    converter.addConversion([](tile::AccumulatorType type) { return IntegerType::get(type.getContext(), 64); });
+
+    RewritePatternSet patterns(context);
+    populateFuncToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    cf::populateAssertToLLVMConversionPattern(converter, patterns);
+    populateTileMemoryPatterns(converter, patterns);
+    populateTileMatrixPatterns(converter, patterns);
+    patterns.add<SimulateWgmma, SimulateWgmmaWait>(converter, /*benefit=*/2);
+    LLVMConversionTarget target(*context);
+    target.addLegalDialect<NVVM::NVVMDialect>();
+    target.addLegalOp<ModuleOp>();
+    target.addIllegalDialect<tile::TileDialect, cf::ControlFlowDialect, func::FuncDialect>();
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+
+    for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
+      if (function->hasAttr(sim::kernelAttrName) && failed(sim::convertAsynchronousOps(function)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tilewright

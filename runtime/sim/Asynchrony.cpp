@@ -1,0 +1,315 @@
+//===- Asynchrony.cpp - barriers, fences and clusters ---------------------===//
+#include "runtime/sim/Machine.h"
+
+#include <algorithm>
+
+using namespace tilewright::sim;
+
+/// A block's registers, and in what steps the hardware hands them out.
+static constexpr int64_t blockRegisters = 65536, registerStep = 8;
+
+//===--- a cluster begins -------------------------------------------------===//
+
+void Machine::beginCluster() {
+  otherAgents.clear();
+  clusterMeeting.clear();
+  int64_t each = blockRegisters / static_cast<int64_t>(threadCount) / registerStep * registerStep;
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    block.tracked.clear();
+    block.barriers.clear();
+    block.visitors.clear();
+    block.sums.resize((threadCount + warpgroupSize - 1) / warpgroupSize);
+    for (WarpgroupSums &sums : block.sums)
+      sums.clear();
+    block.freeRegisters = blockRegisters - each * static_cast<int64_t>(threadCount);
+  }
+}
+
+void Machine::beginThread(Thread &thread) {
+  thread.agent = static_cast<Agent>(&thread - threads.data());
+  thread.knowledge.clear();
+  thread.knowledge.known.add({thread.agent, 1});
+  thread.clusterArrivals = 0;
+  thread.registers = blockRegisters / static_cast<int64_t>(threadCount) / registerStep * registerStep;
+  thread.productGroups = thread.storeGroups = thread.copyGroups = {};
+}
+
+Agent Machine::newAgent(const std::string &description, const SimulatedBlock &block) {
+  std::string ofBlock = clusterSize > 1 ? " of block " + std::to_string(block.rank) + " of the cluster" : "";
+  otherAgents.push_back(description + ofBlock);
+  return static_cast<Agent>(threadCount * clusterSize + otherAgents.size() - 1);
+}
+
+User Machine::userOf(const Thread &thread, Site site) const {
+  return {{{thread.agent, thread.knowledge.known.of(thread.agent)}, site, false}, thread.knowledge.known, thread.knowledge.fenced};
+}
+
+//===--- meeting ----------------------------------------------------------===//
+
+/// All learn what each of them knows.
+void Machine::join(const std::vector<Thread *> &all) {
+  if (!checked)
+    return;
+  Meeting meeting;
+  for (const Thread *thread : all)
+    meeting.add(thread->knowledge);
+  for (Thread *thread : all) {
+    thread->knowledge = meeting;
+    step(*thread);
+  }
+}
+
+void Machine::waitForGroups(Thread &thread, Thread::Groups &groups, uint32_t underWay) {
+  if (groups.agent && groups.ended > underWay)
+    thread.knowledge.known.add({groups.agent, groups.ended - underWay});
+}
+
+void Machine::fence(Thread &thread, Fence fence) {
+  if (fence == Fence::Async)
+    thread.knowledge.fenced.add(thread.knowledge.known);
+  for (auto &[offset, barrier] : thread.block->barriers)
+    if (barrier.started.agent == thread.agent)
+      barrier.isFenced = true;
+}
+
+void Machine::waitAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t count) {
+  thread.barrierNumber = number;
+  thread.barrierThreads = count ? count : threadCount;
+  block(thread, Wait::NamedBarrier, site);
+}
+
+bool Machine::endNamedBarriers(SimulatedBlock &block) {
+  std::map<uint32_t, std::vector<Thread *>> waiting;
+  for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread)
+    if (thread->wait == Wait::NamedBarrier)
+      waiting[thread->barrierNumber].push_back(thread);
+  bool any = false;
+  for (auto &[number, all] : waiting) {
+    // Threads that ask for another number of threads do not meet these.
+    uint32_t count = all.front()->barrierThreads;
+    all.erase(std::remove_if(all.begin(), all.end(), [&](Thread *thread) { return thread->barrierThreads != count; }), all.end());
+    if (all.size() < count)
+      continue;
+    all.resize(count);
+    for (Thread *thread : all)
+      thread->wait = Wait::Nothing;
+    join(all);
+    any = true;
+  }
+  return any;
+}
+
+void Machine::setRegisters(Thread &thread, Site site, int64_t registers) {
+  thread.wantedRegisters = registers;
+  if (registers > thread.registers + thread.block->freeRegisters)
+    block(thread, Wait::Registers, site);
+  thread.block->freeRegisters -= registers - thread.registers;
+  thread.registers = registers;
+}
+
+//===--- clusters ---------------------------------------------------------===//
+
+void Machine::arriveAtCluster(Thread &thread) {
+  ++thread.clusterArrivals;
+  if (!checked)
+    return;
+  clusterMeeting.add(thread.knowledge);
+  step(thread);
+}
+
+void Machine::waitForCluster(Thread &thread, Site site) { block(thread, Wait::ClusterBarrier, site); }
+
+/// The cluster's barrier is over for those that have arrived as often as all others that have not ended.
+bool Machine::endClusterBarrier() {
+  Thread *begin = threads.data(), *end = begin + threadCount * clusterSize;
+  uint64_t least = UINT64_MAX;
+  for (Thread *thread = begin; thread != end; ++thread)
+    if (thread->wait != Wait::Ended)
+      least = std::min(least, thread->clusterArrivals);
+  bool any = false;
+  for (Thread *thread = begin; thread != end; ++thread)
+    if (thread->wait == Wait::ClusterBarrier && thread->clusterArrivals <= least) {
+      thread->wait = Wait::Nothing;
+      if (checked)
+        thread->knowledge.add(clusterMeeting);
+      any = true;
+    }
+  return any;
+}
+
+SimulatedBlock *Machine::findBlock(Thread &thread, Site site, uint64_t address, uint64_t bytes, uint64_t &offset) {
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    if (!block.shared.contains(address, bytes))
+      continue;
+    offset = address - reinterpret_cast<uintptr_t>(block.shared.base());
+    return &block;
+  }
+  reportAt(OutOfBounds, site,
+           std::string("out-of-bounds use of shared memory: ") + site.name() + " of " + std::to_string(bytes) + " bytes " +
+               std::to_string(static_cast<int64_t>(address - reinterpret_cast<uintptr_t>(thread.block->shared.base()))) +
+               " bytes after the start of " + std::to_string(thread.block->shared.bytes()) + " bytes",
+           *thread.block);
+  return nullptr;
+}
+
+uint64_t Machine::peerAddress(Thread &thread, Site site, uint64_t address, uint32_t rank) {
+  if (rank < clusterSize)
+    return address + reinterpret_cast<uintptr_t>(blocks[rank]->shared.base()) -
+           reinterpret_cast<uintptr_t>(thread.block->shared.base());
+  reportAt(OutOfBounds, site, "expected a block of the cluster's " + std::to_string(clusterSize) + ", got number " + std::to_string(rank),
+           *thread.block);
+  return address;
+}
+
+/// Notes a use of another block's memory, which must not have ended by then.
+void Machine::visit(Thread &thread, Site site, SimulatedBlock &block) {
+  if (checked && &block != thread.block)
+    block.visitors[thread.agent] = userOf(thread, site);
+}
+
+//===--- barriers of phases -----------------------------------------------===//
+
+void Machine::startBarrier(Thread &thread, Site site, uint64_t address, int64_t count) {
+  uint64_t offset;
+  SimulatedBlock *block = findBlock(thread, site, address, 8, offset);
+  if (!block)
+    return;
+  PhaseBarrier &barrier = block->barriers[offset];
+  barrier = PhaseBarrier();
+  barrier.block = block;
+  barrier.offset = offset;
+  barrier.count = barrier.missing = count;
+  barrier.started = userOf(thread, site).moment;
+  barrier.copies = newAgent("a bulk copy", *block);
+  if (checked)
+    block->tracked.keepForBarrier(offset, 8);
+}
+
+PhaseBarrier *Machine::findBarrier(Thread &thread, Site site, SimulatedBlock &block, uint64_t offset, bool needsFence) {
+  auto found = block.barriers.find(offset);
+  if (found == block.barriers.end()) {
+    reportAt(BarrierAccess, site, std::string(site.name()) + " of a barrier that has not been started, by " + describe(thread), block);
+    return nullptr;
+  }
+  PhaseBarrier &barrier = found->second;
+  if (!checked)
+    return &barrier;
+  if (!thread.knowledge.known.has(barrier.started))
+    reportAt(Race, site,
+             std::string(site.name()) + " of a barrier whose start is not waited for: " + describe(thread) + " uses " +
+                 describeBarrier(barrier) + ", which " + describeAgent(barrier.started.agent) +
+                 " starts with no barrier between",
+             block);
+  else if (needsFence && !barrier.isFenced)
+    reportAt(MissingFence, site,
+             std::string(site.name()) + " of a barrier whose start is not visible: " + describe(thread) + " uses " +
+                 describeBarrier(barrier) + ", which " + describeAgent(barrier.started.agent) + " starts with no fence after it",
+             block);
+  return &barrier;
+}
+
+void Machine::endPhase(PhaseBarrier &barrier) {
+  if (barrier.missing || barrier.missingBytes)
+    return;
+  ++barrier.phase;
+  barrier.missing = barrier.count;
+  if (!checked)
+    return;
+  barrier.passed.add(barrier.arrived);
+  barrier.arrived.clear();
+}
+
+void Machine::arrive(Thread &thread, Site site, uint64_t address, int64_t arrivals, int64_t bytes) {
+  uint64_t offset;
+  SimulatedBlock *block = findBlock(thread, site, address, 8, offset);
+  PhaseBarrier *barrier = block ? findBarrier(thread, site, *block, offset, block != thread.block) : nullptr;
+  if (!barrier)
+    return;
+  visit(thread, site, *block);
+  if (arrivals > barrier->missing)
+    reportAt(BarrierAccess, site,
+             "too many arrivals: " + describe(thread) + " arrives at " + describeBarrier(*barrier) + ", all of whose " +
+                 std::to_string(barrier->count) + " arrivals of phase " + std::to_string(barrier->phase) + " have come",
+             *block);
+  barrier->missing = std::max<int64_t>(barrier->missing - arrivals, 0);
+  barrier->missingBytes += bytes;
+  if (checked && arrivals) {
+    barrier->arrived.add(thread.knowledge);
+    step(thread);
+  }
+  endPhase(*barrier);
+}
+
+void Machine::waitForPhase(Thread &thread, Site site, uint64_t address, uint32_t parity) {
+  uint64_t offset;
+  SimulatedBlock *block = findBlock(thread, site, address, 8, offset);
+  PhaseBarrier *barrier = block ? findBarrier(thread, site, *block, offset, /*needsFence=*/false) : nullptr;
+  if (!barrier)
+    return;
+  if ((barrier->phase & 1) == (parity & 1)) {
+    thread.phaseBarrier = barrier;
+    thread.phase = barrier->phase;
+    this->block(thread, Wait::Phase, site);
+  }
+  if (checked)
+    thread.knowledge.add(barrier->passed);
+}
+
+//===--- going on ---------------------------------------------------------===//
+
+bool Machine::endAsynchronousWaits() {
+  bool any = false;
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
+      bool isOver = (thread->wait == Wait::Phase && thread->phaseBarrier->phase > thread->phase) ||
+                    (thread->wait == Wait::Registers && thread->wantedRegisters <= thread->registers + block.freeRegisters);
+      // The others' turn comes when this one has taken its registers.
+      bool takes = isOver && thread->wait == Wait::Registers;
+      if (isOver)
+        thread->wait = Wait::Nothing;
+      any |= isOver;
+      if (takes)
+        return true;
+    }
+    any |= endNamedBarriers(block);
+    for (size_t first = 0; first + warpgroupSize <= threadCount; first += warpgroupSize)
+      any |= endProduct(block, first);
+  }
+  return any | endClusterBarrier();
+}
+
+//===--- the end ----------------------------------------------------------===//
+
+void Machine::checkEnd() {
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    SimulatedBlock &block = *blocks[rank];
+    Knowledge ended;
+    for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
+      ended.add(thread->knowledge.known);
+      for (auto [groups, what] : {std::pair(&thread->storeGroups, "bulk copy to global memory"),
+                                  std::pair(&thread->productGroups, "product"), std::pair(&thread->copyGroups, "copy")}) {
+        bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
+        if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last())
+          reportAt(UnfinishedCopy, groups->lastSite,
+                   std::string(what) + " that is not waited for: " + describe(*thread) +
+                       " ends while what it began here may still use shared memory",
+                   block);
+      }
+    }
+    for (auto &[offset, barrier] : block.barriers)
+      if (ended.of(barrier.copies) < barrier.lastCopy)
+        reportAt(UnfinishedCopy, barrier.lastCopySite,
+                 "bulk copy that is not waited for: no thread of " + describeBlock(block) + " waits for " + describeBarrier(barrier) +
+                     ", which it signals",
+                 block);
+    for (auto &[agent, use] : block.visitors)
+      if (!ended.has(use.moment))
+        reportAt(OutOfBounds, use.site,
+                 std::string(use.site.name()) + " to a block that may have ended: " + describeAgent(agent) +
+                     " uses the memory of " + describeBlock(block) + ", no thread of which waits for it",
+                 block);
+  }
+}

@@ -1,0 +1,120 @@
+//===- WarpgroupProducts.cpp - products of simulated warpgroups -----------===//
+#include "runtime/sim/Machine.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tilewright::sim;
+
+uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &part) {
+  thread.product = &part;
+  block(thread, Wait::Product, site);
+  return thread.productResult;
+}
+
+static bool isSame(const ProductPart &a, const ProductPart &b) {
+  return a.accumulator == b.accumulator && std::equal(a.words, a.words + NumProductWords, b.words) &&
+         std::equal(a.descriptors, a.descriptors + 2 * a.words[ProductInstructions], b.descriptors);
+}
+
+/// The numbers of an operand of one instruction: of the first by row, of the second by what is summed over.
+void Machine::readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
+                          const std::string &who, std::vector<double> &numbers) {
+  Element element = part.element(operand);
+  int extent = part.extent(operand), k = productBytes / bytesOf(element), inChunk = chunkBytes / bytesOf(element);
+  bool isMNMajor = part.isMNMajor(operand);
+  int alongK = operand ? extent : 1, alongExtent = operand ? 1 : k; // from one number to the next
+  numbers.resize(extent * k);
+  uintptr_t base = reinterpret_cast<uintptr_t>(block.shared.base());
+  uint64_t window = base & ~(SharedMemory::windowBytes - 1);
+  if (descriptor.baseOffset())
+    reportAt(OutOfBounds, user.site, "expected a descriptor without a base offset, got " + std::to_string(descriptor.baseOffset()), block);
+  int lines = isMNMajor ? k : extent, chunks = (isMNMajor ? extent : k) / inChunk;
+  for (int line = 0; line < lines; ++line)
+    for (int number = 0; number < chunks; ++number) {
+      uint64_t address = window + descriptor.chunk(line, number, isMNMajor) % SharedMemory::windowBytes;
+      if (!block.shared.contains(address, chunkBytes)) {
+        reportAt(OutOfBounds, user.site,
+                 "out-of-bounds read: " + who + " read byte " + std::to_string(static_cast<int64_t>(address - base)) +
+                     " of shared memory, of which there are " + std::to_string(block.shared.bytes()),
+                 block);
+        return;
+      }
+      if (checked)
+        reportClash(block.tracked.read(address - base, chunkBytes, user), who, false, user.site, block);
+      const auto *chunk = reinterpret_cast<const char *>(address);
+      if (isMNMajor)
+        decode(element, chunk, numbers.data() + line * alongK + number * inChunk * alongExtent, alongExtent);
+      else
+        decode(element, chunk, numbers.data() + line * alongExtent + number * inChunk * alongK, alongK);
+    }
+}
+
+/// A product begins when all threads of the warpgroup have come to it. It is done at once, and counts as under way until
+/// the wait for its group.
+bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
+  Thread *first = block.threads + firstThread, *end = first + warpgroupSize;
+  Site site = first->waitSite;
+  if (!std::all_of(first, end, [&](const Thread &thread) { return thread.wait == Wait::Product && thread.waitSite == site; }))
+    return false;
+  const ProductPart part = *first->product;
+  size_t number = firstThread / warpgroupSize;
+  std::string who = "the products of warpgroup " + std::to_string(number);
+  if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.product); }))
+    reportAt(BarrierAccess, site, "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
+  // What one of them does not know of the product cannot rely on.
+  Meeting common;
+  Agent agent = first->productGroups.agent;
+  if (!agent)
+    agent = newAgent(who, block);
+  if (checked) {
+    common = first->knowledge;
+    for (Thread *thread = first + 1; thread != end; ++thread) {
+      common.known.keep(thread->knowledge.known);
+      common.fenced.keep(thread->knowledge.fenced);
+    }
+  }
+  for (Thread *thread = first; thread != end; ++thread) {
+    thread->productGroups.agent = agent;
+    thread->productGroups.hasOpen = true;
+    thread->productGroups.lastSite = site;
+  }
+
+  auto type = static_cast<Element>(part.words[ProductSum]);
+  WarpgroupSums &all = block.sums[number];
+  Sums *sums = part.accumulator ? all.find(part.accumulator) : nullptr;
+  if (part.accumulator && !sums)
+    reportAt(UnwrittenRead, site, "expected sums that nothing else has been added to", block);
+  if (!sums)
+    sums = &all.create(type, part.words[ProductColumns]);
+  all.rename(*sums);
+  sums->group = first->productGroups.last();
+  sums->site = site;
+  User user({{agent, sums->group}, site, /*isAsync=*/true}, common.known, common.fenced);
+  std::vector<double> a, b;
+  for (int32_t i = 0; i < part.words[ProductInstructions]; ++i) {
+    readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
+    readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
+    sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)));
+  }
+  for (Thread *thread = first; thread != end; ++thread) {
+    thread->productResult = sums->id;
+    thread->wait = Wait::Nothing;
+  }
+  return true;
+}
+
+void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *result) {
+  Sums *sums = thread.block->sums[thread.number / warpgroupSize].find(accumulator);
+  if (!sums) {
+    reportAt(UnwrittenRead, site, "expected sums that nothing else has been added to", *thread.block);
+    return;
+  }
+  if (checked && thread.knowledge.known.of(thread.productGroups.agent) < sums->group)
+    reportAt(UnfinishedCopy, site,
+             "read of sums that are not done: " + describe(thread) + " reads what the products at " + sums->site.line() +
+                 " add up, which are under way: their group is not " +
+                 (sums->group > thread.productGroups.ended ? "ended" : "waited for"),
+             *thread.block);
+  sums->read(thread.number % warpgroupSize, result);
+}

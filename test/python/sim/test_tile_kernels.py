@@ -1,0 +1,175 @@
+"""The product of bench/tile_gemm.py on the simulator: its layouts, phases, fences and counts are executed.
+
+What the kernel computes is compared with NumPy in float64. Then everything that makes it right is taken away, one thing
+after the other, and the simulator must say so.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from mlir import ir
+from mlir.passmanager import PassManager
+
+import tilewright as tw
+from tilewright.errors import CompileError, SimulationError
+from tilewright.ir import context
+from tree import ROOT
+
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tile_gemm", ROOT / "bench" / "tile_gemm.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tile_gemm"] = module  # a dataclass looks its module up
+    spec.loader.exec_module(module)
+    return module
+
+
+tile_gemm = _load()
+Gemm = tile_gemm.Gemm
+
+# NumPy's type of the operands and of the result, and half a unit in the last place of that.
+TYPES: dict[str, tuple[Any, Any, float]] = {
+    "bf16": (ml_dtypes.bfloat16, ml_dtypes.bfloat16, 2.0**-8),
+    "f16": (np.float16, np.float16, 2.0**-11),
+    "tf32": (np.float32, np.float32, 2.0**-24),
+    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, 2.0**-8),
+    "f8E5M2": (ml_dtypes.float8_e5m2, ml_dtypes.bfloat16, 2.0**-8),
+    "i8": (np.int8, np.int32, 0.0),
+}
+
+
+def truncated(array: np.ndarray) -> np.ndarray:
+    """The tf32 numbers that tensor cores take: without the last 13 bits."""
+    return (array.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def operands(gemm: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random A and B, and C full of what is no result."""
+    dtype, made, _ = TYPES[gemm.dtype]
+    generator = np.random.default_rng(gemm.m + gemm.k)
+    shape_a, shape_b, shape_c = gemm.shapes()
+    if gemm.dtype == "i8":
+        a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in (shape_a, shape_b))
+        return a, b, np.full(shape_c, 1 << 30, np.int32)
+    a, b = (generator.standard_normal(shape).astype(np.float32).astype(dtype) for shape in (shape_a, shape_b))
+    return a, b, np.full(shape_c, np.nan, np.float32).astype(made)
+
+
+def simulate(gemm: Any, text: str | None = None, checks: bool = True) -> None:
+    """Runs the kernel, or `text` in its place, and compares what it makes with float64."""
+    with context():
+        module = ir.Module.parse(text or gemm.text())
+        PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
+    function = tw.build(module, target=tw.Target("sim", checks=checks), name="gemm", start="gpu")
+    a, b, c = operands(gemm)
+    function(a, b, c)
+    left, right = (truncated(x) if gemm.dtype == "tf32" else x for x in (a, b))
+    left, right = left.astype(np.float64), right.astype(np.float64)
+    exact = (left.T if gemm.transpose_a else left) @ (right.T if gemm.transpose_b else right)
+    error = np.abs(c.astype(np.float64) - exact)
+    rounding = TYPES[gemm.dtype][2]
+    # The sums are of 32 bits, rounded once an instruction. NaN is no number that is less.
+    sums = 2.0**-21 * np.abs(exact).max() if rounding else 0
+    assert (error <= rounding * np.abs(exact) + sums).all()
+
+
+def test_one_block_of_one_product() -> None:
+    simulate(Gemm(128, 128, 64, block_n=128, cluster=1, depth=1, blocks=1))
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_layouts_in_a_cluster_with_multicast(transpose_a: bool, transpose_b: bool) -> None:
+    simulate(Gemm(512, 256, 256, transpose_a=transpose_a, transpose_b=transpose_b, blocks=2))
+
+
+@pytest.mark.parametrize("dtype", list(TYPES))
+def test_types(dtype: str) -> None:
+    tile_gemm.TYPES.setdefault("f8E5M2", (1, "f32", "bf16"))
+    tile_gemm.NUMPY.setdefault("f8E5M2", "float8_e5m2")
+    simulate(Gemm(256, 256, 256, dtype=dtype, block_n=128, cluster=1, depth=2, blocks=3))
+
+
+def test_partial_sums_in_registers() -> None:
+    simulate(Gemm(256, 128, 512, dtype="f8E4M3FN", block_n=128, depth=4, promote=True, blocks=2))
+
+
+def test_results_in_parts_of_32_bits() -> None:
+    simulate(Gemm(256, 256, 128, dtype="tf32", store_n=64, depth=4, blocks=2))
+
+
+def test_without_checks() -> None:
+    simulate(Gemm(512, 256, 256, blocks=2), checks=False)
+
+
+# Two clusters' worth of tiles for one, so that slots and buffers are used again, and turns of the ring that do not come out
+# even with the steps of a tile: a phase that is not carried on is wrong then.
+MUTATED = Gemm(512, 256, 256, block_n=128, depth=3, blocks=2)
+STAGE = "          tile.wait_stores 0 read\n          tile.sync_warpgroup\n"
+FENCED = "          tile.fence_async\n          tile.sync_warpgroup\n"
+RACE, FENCE, DEADLOCK, UNFINISHED = "race on shared memory", "missing fence", "deadlock", "not waited for"
+
+
+@cache
+def kernel() -> str:
+    return MUTATED.text()
+
+
+@pytest.mark.parametrize(
+    ("found", "old", "new"),
+    [
+        pytest.param(DEADLOCK, "tile.release %ring[%before] : !ring\n", "\n", id="release"),
+        pytest.param(DEADLOCK, "tile.release %ring[%last#3] : !ring\n", "\n", id="last release"),
+        pytest.param(
+            DEADLOCK, "tile.release %ring[%before]", "tile.release %ring[%slot1]", id="release of another slot"
+        ),
+        pytest.param(RACE, "tile.wgmma_wait 1\n", "\n", id="wait for products"),
+        pytest.param(RACE, "tile.wgmma_wait 1\n", "tile.wgmma_wait 2\n", id="wait for fewer products"),
+        pytest.param(RACE, "tile.wgmma_commit\n", "\n", id="commit of products"),
+        pytest.param(FENCE, "          tile.fence_async\n", "", id="fence"),
+        pytest.param(RACE, STAGE, "          tile.wait_stores 0 read\n", id="barrier before the buffer is written"),
+        pytest.param(RACE, FENCED, "          tile.fence_async\n", id="barrier before the buffer is stored"),
+        pytest.param(RACE, STAGE, "          tile.sync_warpgroup\n", id="wait for stores"),
+        pytest.param(RACE, "tile.wait_stores 0 read", "tile.wait_stores 1 read", id="wait for fewer stores"),
+        pytest.param(UNFINISHED, "        tile.wait_stores 0\n", "", id="last wait for stores"),
+        pytest.param(RACE, "            tile.commit_stores\n", "", id="commit of stores"),
+        pytest.param(
+            RACE, "tile.acquire %ring[%slot1, %phase1]", "tile.acquire %ring[%slot1, %slot0]", id="phase of acquire"
+        ),
+        pytest.param(RACE, "tile.wait %ring[%slot1, %phase1]", "tile.wait %ring[%slot1, %slot0]", id="phase of wait"),
+        pytest.param(RACE, "tile.wait %ring[%slot1, %phase1]", "tile.wait %ring[%slot0, %phase1]", id="slot of wait"),
+        pytest.param(DEADLOCK, "scf.yield %last#1, %last#2", "scf.yield %slot0, %slot0", id="consumers' phase"),
+        pytest.param(DEADLOCK, "scf.yield %next#0, %next#1", "scf.yield %slot0, %slot0", id="producer's phase"),
+        pytest.param(RACE, "tile.part %b[%rank, %zero]", "tile.part %b[%zero, %zero]", id="part of a multicast"),
+    ],
+)
+def test_what_is_taken_away_is_missed(found: str, old: str, new: str) -> None:
+    assert old in kernel()
+    with pytest.raises(SimulationError) as raised:
+        simulate(MUTATED, kernel().replace(old, new))
+    assert any(found in report for report in raised.value.reports), raised.value
+
+
+# These never get to the simulator.
+@pytest.mark.parametrize(
+    ("message", "old", "new"),
+    [
+        ("expected 2 consumers, the warpgroups that release the ring, got 1", "consumers 2", "consumers 1"),
+        ("expected 2 consumers, the warpgroups that release the ring, got 3", "consumers 2", "consumers 3"),
+        ("expected loads that fill buffer #1 of the slot", " multicast x", ""),
+        ("expected tile.commit of the slot after it", "            tile.commit %ring[%slot1] : !ring\n", ""),
+    ],
+)
+def test_counts_that_do_not_add_up(message: str, old: str, new: str) -> None:
+    with pytest.raises(CompileError) as raised:
+        simulate(MUTATED, kernel().replace(old, new))
+    assert message in str(raised.value)
