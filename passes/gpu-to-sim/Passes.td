@@ -23,7 +23,8 @@ def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
     vector.store %x, %tile[%j] {tilewright.copy} : memref<8xf32, #gpu.address_space<workgroup>>, vector<4xf32>
     ```
   }];
-  let dependentDialects = ["mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {

@@ -11,6 +11,27 @@ namespace tilewright {
 #define GEN_PASS_DEF_SYNCHRONIZECOPIES
 #include "passes/gpu-to-sim/Passes.h.inc"
 
+/// The first of the elements, as many as the copy says, and zeros.
+static Value loadSome(OpBuilder &builder, nvgpu::DeviceAsyncCopyOp copy, VectorType type) {
+  Location loc = copy.getLoc();
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value number = arith::ConstantIndexOp::create(builder, loc, i);
+    Value isRead = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, copy.getSrcElements());
+    auto load = [&](OpBuilder &builder, Location loc) {
+      SmallVector<Value> indices(copy.getSrcIndices());
+      indices.back() = arith::AddIOp::create(builder, loc, indices.back(), number);
+      scf::YieldOp::create(builder, loc, memref::LoadOp::create(builder, loc, copy.getSrc(), indices).getResult());
+    };
+    auto zero = [&](OpBuilder &builder, Location loc) {
+      Value constant = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+      scf::YieldOp::create(builder, loc, constant);
+    };
+    elements.push_back(scf::IfOp::create(builder, loc, isRead, load, zero).getResult(0));
+  }
+  return vector::FromElementsOp::create(builder, loc, type, elements);
+}
+
 namespace {
 struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
   void runOnOperation() override {
@@ -20,7 +41,8 @@ struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
         return;
       OpBuilder builder(op);
       auto type = VectorType::get({copy.getDstElements().getSExtValue()}, cast<MemRefType>(copy.getDst().getType()).getElementType());
-      Value value = vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
+      Value value = copy.getSrcElements() ? loadSome(builder, copy, type)
+                                          : vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
       auto store = vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
       store->setAttr(sim::copyAttrName, builder.getUnitAttr());
       op->erase();

@@ -3,6 +3,7 @@
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -35,8 +36,9 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
     Value value = store ? store.getValue() : wide.getValueToStore();
     Value target = store ? store.getMemRef() : wide.getBase();
     ValueRange to = store ? store.getIndices() : wide.getIndices();
-    auto load = value.getDefiningOp<memref::LoadOp>();
-    auto wideLoad = value.getDefiningOp<vector::LoadOp>();
+    CopiedElements copied = getCopied(value);
+    auto load = dyn_cast_or_null<memref::LoadOp>(copied.load);
+    auto wideLoad = dyn_cast_or_null<vector::LoadOp>(copied.load);
     auto vector = dyn_cast<VectorType>(value.getType());
     int64_t elements = vector ? vector.getNumElements() : 1;
     int64_t bytes = elements * getElementBytes(getElementTypeOrSelf(value.getType()));
@@ -50,11 +52,21 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
     OpBuilder builder(op);
     // What is read once does not belong into the first cache; only whole lines of 16 bytes can pass it by.
     UnitAttr bypass = bytes == 16 ? builder.getUnitAttr() : nullptr;
+    Value copiedElements;
+    if (copied.choice) {
+      // Of what is not there nothing is read, and zeros are written. The address is computed all the same.
+      for (Operation &inner : llvm::make_early_inc_range(copied.choice.thenBlock()->without_terminator()))
+        if (&inner != copied.load && isPure(&inner))
+          inner.moveBefore(copied.choice);
+      Value all = arith::ConstantIndexOp::create(builder, op->getLoc(), elements);
+      Value none = arith::ConstantIndexOp::create(builder, op->getLoc(), 0);
+      copiedElements = arith::SelectOp::create(builder, op->getLoc(), copied.choice.getCondition(), all, none);
+    }
     nvgpu::DeviceAsyncCopyOp::create(builder, op->getLoc(), nvgpu::DeviceAsyncTokenType::get(&getContext()), target, to,
                                      load ? load.getMemRef() : wideLoad.getBase(), load ? load.getIndices() : wideLoad.getIndices(),
-                                     builder.getIndexAttr(elements), /*srcElements=*/Value(), bypass);
-    Operation *source = value.getDefiningOp();
+                                     builder.getIndexAttr(elements), copiedElements, bypass);
     op->erase();
+    Operation *source = copied.choice ? copied.choice.getOperation() : copied.load;
     if (source->use_empty())
       source->erase();
     return success();

@@ -3,6 +3,7 @@
 #include "passes/AddressSpaces.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -47,6 +48,26 @@ Value getRootBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
   return buffer;
+}
+
+CopiedElements getCopied(Value value) {
+  CopiedElements copied;
+  copied.choice = value.getDefiningOp<scf::IfOp>();
+  if (copied.choice) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    Value other = copied.choice.elseYield().getOperand(number);
+    if (auto broadcast = other.getDefiningOp<vector::BroadcastOp>())
+      other = broadcast.getSource();
+    Attribute constant;
+    // All bits of it are zero, so not -0.0.
+    if (!matchPattern(other, m_Constant(&constant)) || constant != Builder(value.getContext()).getZeroAttr(other.getType()))
+      return {};
+    value = copied.choice.thenYield().getOperand(number);
+    if (value.getParentBlock() != copied.choice.thenBlock())
+      return {};
+  }
+  Operation *load = value.getDefiningOp();
+  return isa_and_nonnull<memref::LoadOp, vector::LoadOp>(load) ? CopiedElements{load, copied.choice} : CopiedElements();
 }
 
 bool isShared(Value buffer) { return isSharedMemory(buffer.getType()); }

@@ -25,6 +25,14 @@ llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *op);
 /// The allocation, argument or symbol behind views.
 mlir::Value getRootBuffer(mlir::Value buffer);
 
+/// Where a value comes from that is an element of memory, or several, or zero where there are none: the load, null for any
+/// other value, and the choice between the two where there is one.
+struct CopiedElements {
+  mlir::Operation *load = nullptr;
+  mlir::scf::IfOp choice;
+};
+CopiedElements getCopied(mlir::Value value);
+
 bool isShared(mlir::Value buffer);
 /// Memory of one thread alone.
 bool isPrivate(mlir::Value buffer);

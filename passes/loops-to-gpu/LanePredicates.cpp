@@ -140,14 +140,15 @@ static std::optional<int64_t> getSlope(arith::CmpIOp compare, Value variable) {
   return lhs && rhs ? std::optional<int64_t>(*lhs - *rhs) : std::nullopt;
 }
 
-bool LanePredicates::isUniform(Value condition) {
+bool tilewright::isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lanes) {
   Operation *op = condition.getDefiningOp();
   if (!op || !loop->isAncestor(op))
     return true;
+  Value variable = loop.getInductionVar();
   if (auto both = dyn_cast<arith::AndIOp>(op))
-    return isUniform(both.getLhs()) && isUniform(both.getRhs());
+    return isSameInAllLanes(both.getLhs(), loop, lanes) && isSameInAllLanes(both.getRhs(), loop, lanes);
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  auto slope = compare ? getSlope(compare, loop.getInductionVar()) : std::nullopt;
+  auto slope = compare ? getSlope(compare, variable) : std::nullopt;
   if (!slope)
     return false;
   if (*slope == 0)
@@ -155,9 +156,8 @@ bool LanePredicates::isUniform(Value condition) {
   // Lanes that begin at a multiple of their number are all on one side of another multiple of it.
   auto predicate = compare.getPredicate();
   return (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sge) &&
-         getStride(compare.getLhs(), loop.getInductionVar()) == 1 && *slope == 1 &&
-         getDivisor(compare.getLhs(), loop.getInductionVar()) % lanes == 0 &&
-         getDivisor(compare.getRhs(), loop.getInductionVar()) % lanes == 0;
+         getStride(compare.getLhs(), variable) == 1 && *slope == 1 && getDivisor(compare.getLhs(), variable) % lanes == 0 &&
+         getDivisor(compare.getRhs(), variable) % lanes == 0;
 }
 
 Value LanePredicates::holdsInAllLanes(OpBuilder &builder, Value condition) {
@@ -187,7 +187,7 @@ scf::ForOp LanePredicates::hoist(scf::ForOp unguarded) {
   Location loc = loop.getLoc();
   Value all;
   // Nothing is left to do for the lanes outside if all of them are, and if nothing stands beside the predicate.
-  bool isWhole = guards.size() == 1 && !guards.front().elseBlock() && isUniform(guards.front().getCondition()) &&
+  bool isWhole = guards.size() == 1 && !guards.front().elseBlock() && isSameInAllLanes(guards.front().getCondition(), loop, lanes) &&
                  loop.getBody()->getOps<memref::StoreOp>().empty();
   for (scf::IfOp guard : guards) {
     Value holds = holdsInAllLanes(builder, guard.getCondition());

@@ -14,6 +14,9 @@ std::optional<int64_t> getStride(mlir::Value index, mlir::Value variable);
 /// The largest power of two known to divide an index while `variable` is 0.
 int64_t getDivisor(mlir::Value index, mlir::Value variable);
 
+/// Whether a condition in a loop of that many lanes is the same in all of them.
+bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lanes);
+
 /// The predicates in the body of a loop that is to become vectors: `scf.if` at any depth.
 class LanePredicates {
 public:
@@ -31,7 +34,6 @@ public:
 
 private:
   bool isKnownBefore(mlir::Value value);
-  bool isUniform(mlir::Value condition);
   void copyUnguarded(mlir::OpBuilder &builder, mlir::Block &block, mlir::IRMapping &mapping);
   mlir::Value valueInLane(mlir::OpBuilder &builder, mlir::Value value, int64_t lane);
   mlir::Value holdsInAllLanes(mlir::OpBuilder &builder, mlir::Value condition);

@@ -169,6 +169,7 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
       scf.for %j = ...
     }
     ```
+    A choice between two values that all lanes make alike, as at the edge of what is there, becomes one between vectors.
     A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop.
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
@@ -216,6 +217,7 @@ def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp">
     ```mlir
     nvgpu.device_async_copy %a[%i], %s[%j], 4 {bypassL1} : memref<64xf32> to memref<32xf32, #gpu.address_space<workgroup>>
     ```
+    Where a choice is stored between such a load and zero, the copy is of all elements or of none, and the rest is zero.
   }];
   let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture">];
   let dependentDialects = ["mlir::nvgpu::NVGPUDialect"];

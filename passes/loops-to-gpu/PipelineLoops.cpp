@@ -140,7 +140,7 @@ LogicalResult Pipeliner::checkReads() {
 }
 
 LogicalResult Pipeliner::checkStore(memref::StoreOp store) {
-  auto load = store.getValue().getDefiningOp<memref::LoadOp>();
+  auto load = dyn_cast_or_null<memref::LoadOp>(getCopied(store.getValue()).load);
   if (isAsync && (!load || isShared(load.getMemRef()) || isPrivate(load.getMemRef())))
     return store.emitError("software_pipeline: expected a stage that copies a global tensor, which can be done asynchronously, "
                            "got one that computes its elements");

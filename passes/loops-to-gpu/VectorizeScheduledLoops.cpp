@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -28,9 +29,17 @@ public:
 
   /// Whether every op of the body has a vector twin.
   bool canVectorize() {
-    return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+    return canVectorize(*loop.getBody());
+  }
+
+  bool canVectorize(Block &block) {
+    return llvm::all_of(block.without_terminator(), [&](Operation &op) {
       if (isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp, arith::ConstantOp>(op))
         return true;
+      // What stands in place of elements that are not there, for all lanes or for none.
+      if (auto choice = dyn_cast<scf::IfOp>(op))
+        return choice.elseBlock() && isSameInAllLanes(choice.getCondition(), loop, lanes) &&
+               canVectorize(*choice.thenBlock()) && canVectorize(*choice.elseBlock());
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
     });
@@ -49,8 +58,7 @@ public:
   void run() {
     Value zero = arith::ConstantIndexOp::create(builder, loop.getLoc(), 0);
     first.map(loop.getInductionVar(), zero);
-    for (Operation &op : loop.getBody()->without_terminator())
-      visit(op);
+    visit(*loop.getBody(), /*yields=*/false);
     loop.erase();
   }
 
@@ -177,16 +185,61 @@ private:
     }
   }
 
-  void visit(Operation &op) {
+  /// Makes the vector twins of a block's ops, and of what it yields in each lane.
+  void visit(Block &block, bool yields) {
+    SmallVector<Operation *> twins;
+    for (Operation &op : block.without_terminator())
+      if (Operation *twin = visit(op))
+        twins.push_back(twin);
+    if (yields) {
+      auto values = llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return asVector(value); });
+      scf::YieldOp::create(builder, block.getTerminator()->getLoc(), values);
+    }
+    // Conditions are decided in the first lane alone.
+    for (Operation *twin : llvm::reverse(twins))
+      if (isOpTriviallyDead(twin))
+        twin->erase();
+  }
+
+  /// The value in the first lane of what is computed in the loop.
+  Value inFirstLane(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !loop->isAncestor(op) || !varies(value) || isa<affine::AffineApplyOp>(op))
+      return indexOfLane(value, 0, loop.getLoc());
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, inFirstLane(operand));
+    return builder.clone(*op, mapping)->getResult(cast<OpResult>(value).getResultNumber());
+  }
+
+  void visitChoice(scf::IfOp choice) {
+    SmallVector<Type> types =
+        llvm::map_to_vector(choice.getResultTypes(), [&](Type type) -> Type { return VectorType::get({lanes}, type); });
+    auto made = scf::IfOp::create(builder, choice.getLoc(), types, inFirstLane(choice.getCondition()), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    for (auto [from, to] : {std::pair(choice.thenBlock(), made.thenBlock()), std::pair(choice.elseBlock(), made.elseBlock())}) {
+      if (!to->empty())
+        to->back().erase(); // the yield without values
+      builder.setInsertionPointToStart(to);
+      visit(*from, /*yields=*/true);
+    }
+    for (auto [old, result] : llvm::zip(choice.getResults(), made.getResults()))
+      lane.map(old, result);
+  }
+
+  /// Makes the vector twin of an op; returns it where it may prove to be of no use.
+  Operation *visit(Operation &op) {
     if (auto load = dyn_cast<memref::LoadOp>(op))
-      return visitLoad(load);
+      return visitLoad(load), nullptr;
+    if (auto choice = dyn_cast<scf::IfOp>(op))
+      return visitChoice(choice), nullptr;
     if (auto store = dyn_cast<memref::StoreOp>(op))
-      return visitStore(store);
+      return visitStore(store), nullptr;
     if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
       // Only for uses as a value; addresses are computed where they are used.
       if (getStride(apply, loop.getInductionVar()) == 0) {
         first.map(apply.getResult(), indexOfLane(apply, 0, op.getLoc()));
-        return;
+        return nullptr;
       }
       bool isValue = llvm::any_of(op.getUsers(), [](Operation *user) {
         return !isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp>(user);
@@ -195,14 +248,14 @@ private:
         SmallVector<Value> elements;
         for (int64_t i = 0; i < lanes; ++i)
           elements.push_back(indexOfLane(apply, i, op.getLoc()));
-        lane.map(apply.getResult(), vector::FromElementsOp::create(builder, op.getLoc(), VectorType::get({lanes}, builder.getIndexType()), elements).getResult());
+        auto made = vector::FromElementsOp::create(builder, op.getLoc(), VectorType::get({lanes}, builder.getIndexType()), elements);
+        lane.map(apply.getResult(), made.getResult());
+        return made;
       }
-      return;
+      return nullptr;
     }
-    if (llvm::none_of(op.getOperands(), [&](Value operand) { return varies(operand); })) {
-      builder.clone(op, first);
-      return;
-    }
+    if (llvm::none_of(op.getOperands(), [&](Value operand) { return varies(operand); }))
+      return builder.clone(op, first);
     OperationState state(op.getLoc(), op.getName());
     for (Value operand : op.getOperands())
       state.addOperands(asVector(operand));
@@ -212,6 +265,7 @@ private:
     Operation *made = builder.create(state);
     for (auto [old, result] : llvm::zip(op.getResults(), made->getResults()))
       lane.map(old, result);
+    return made;
   }
 
   scf::ForOp loop;

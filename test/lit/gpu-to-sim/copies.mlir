@@ -6,7 +6,7 @@ module attributes {gpu.container_module} {
     memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024}
     // CHECK-LABEL: gpu.func @k
     // SIM-LABEL: llvm.func @k
-    gpu.func @k(%a: memref<64xf32>, %b: memref<64xf32>) kernel {
+    gpu.func @k(%a: memref<64xf32>, %b: memref<64xf32>, %some: index) kernel {
       %c0 = arith.constant 0 : index
       %c4 = arith.constant 4 : index
       %shared = memref.get_global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>>
@@ -15,6 +15,13 @@ module attributes {gpu.container_module} {
       // CHECK: vector.store %[[X]], %{{.+}}[%c0] {tilewright.copy} : memref<8xf32, #gpu.address_space<workgroup>>, vector<4xf32>
       // SIM: llvm.call @tw_sim_copy_shared
       %token = nvgpu.device_async_copy %a[%c4], %tile[%c0], 4 : memref<64xf32> to memref<8xf32, #gpu.address_space<workgroup>>
+      // Of a copy of some elements the others are zeros, which nothing is read for.
+      // CHECK: %[[NONE:.+]] = arith.constant 0 : index
+      // CHECK: %[[IS:.+]] = arith.cmpi ult, %[[NONE]], %arg2
+      // CHECK: %[[E:.+]] = scf.if %[[IS]] -> (f32)
+      // CHECK:   memref.load %{{.+}}[%{{.+}}] : memref<64xf32>
+      // CHECK: vector.from_elements %[[E]], %{{.+}} : vector<2xf32>
+      %partial = nvgpu.device_async_copy %a[%c4], %tile[%c4], 2, %some : memref<64xf32> to memref<8xf32, #gpu.address_space<workgroup>>
       // CHECK: nvvm.cp.async.commit.group
       // SIM: llvm.call @tw_sim_commit_copies
       nvvm.cp.async.commit.group
