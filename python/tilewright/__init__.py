@@ -13,7 +13,7 @@ from .schedule import create_schedule
 from .target import Target
 
 if TYPE_CHECKING:
-    from . import nd, runtime, testing, tir, transform
+    from . import nd, ops, runtime, testing, tir, transform
     from .export import export_header, export_library, export_object
     from .runtime import (
         Device,
@@ -58,6 +58,7 @@ __all__ = [
     "build",
     "create_schedule",
     "lower",
+    "ops",
     "target",
     "te",
     "testing",
@@ -76,7 +77,7 @@ def __getattr__(name: str) -> object:
 
     if name == "TVMError":
         return TilewrightError
-    if name in ("ir", "nd", "runtime", "testing", "tir", "transform"):
+    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform"):
         return import_module(f".{name}", __name__)
     if name == "device":
         return import_module(".runtime.device", __name__).device

@@ -1,0 +1,178 @@
+"""Which schedule a matrix product gets: what a tuning run found, or else the least by a model of what each would take.
+
+The table is data: `matmul.json`, which `python bench/tune_matmul.py` writes. A product that is not in it gets what the
+nearest one there has, as long as that is near; any other what `estimate` takes for the fastest of `candidates`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import ceil, inf, log2, sqrt
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "table"]
+
+TABLE = Path(__file__).with_name("matmul.json")
+# How far from a product of the table another may be to get the same: so many factors of two, all extents together.
+NEAR = 1.0
+_BYTES = {"int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2, "tfloat32": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A product: `layout` is BLAS's, N for a factor as it is and T for a transposed one."""
+
+    M: int
+    N: int
+    K: int
+    dtype: str
+    layout: str = "NN"
+    batch: int = 1
+
+    @property
+    def item_bytes(self) -> int:
+        return _BYTES[self.dtype]
+
+    @property
+    def is_aligned(self) -> tuple[bool, bool]:
+        """Whether the rows of the factors are multiples of 16 bytes, without which nothing fetches them whole."""
+        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
+        return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What products must have in common to be near."""
+        return self.dtype, self.layout, self.is_aligned
+
+    def distance(self, other: Problem) -> float:
+        """How many factors of two lie between the extents."""
+        pairs = ((self.M, other.M), (self.N, other.N), (self.K, other.K), (self.batch, other.batch))
+        return sum(abs(log2(mine / theirs)) for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A ready schedule by its name in `tilewright.schedules`, and its options."""
+
+    schedule: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+# The space that is searched. Of `matmul_mma`: tiles with the warps that share them, depths, and steps in bytes. Tiles
+# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces.
+_TILES = (
+    ((128, 128), (2, 2), 3, 128),
+    ((128, 256), (2, 4), 3, 128),
+    ((256, 128), (4, 2), 3, 128),
+    ((128, 64), (2, 2), 4, 128),
+    ((64, 128), (2, 2), 4, 128),
+    ((64, 64), (2, 2), 4, 128),
+    ((64, 32), (2, 1), 5, 128),
+    ((32, 128), (1, 4), 4, 128),
+    ((32, 64), (1, 4), 5, 128),
+    ((32, 32), (1, 2), 6, 128),
+    ((16, 128), (1, 4), 4, 128),
+    ((16, 128), (1, 4), 3, 256),
+    ((16, 64), (1, 4), 6, 128),
+    ((16, 64), (1, 4), 4, 256),
+    ((16, 32), (1, 2), 8, 128),
+    ((16, 32), (1, 2), 5, 256),
+)
+_PARTS = (1, 2, 4, 8, 16)
+
+
+def candidates(problem: Problem) -> Iterator[Choice]:
+    """The choices for a product that are worth a thought: no tile of more than twice the rows or columns there are."""
+    for tile, warps, depth, step_bytes in _TILES:
+        step = step_bytes // problem.item_bytes
+        if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
+            continue
+        tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch
+        for parts in _PARTS:
+            if parts > 1 and (tiles * parts > 4 * _MULTIPROCESSORS or problem.K < 4 * parts * step):
+                continue
+            options: dict[str, Any] = {"tile": tile, "warps": warps, "depth": depth}
+            if step_bytes != 128:
+                options["step"] = step
+            if parts > 1:
+                options["parts"] = parts
+            if problem.M > 8 * tile[0]:
+                options["group"] = 8
+            yield Choice("matmul_mma", options)
+            if not all(problem.is_aligned):
+                # The smaller the other factor, the less a copy of this one pays.
+                yield Choice("matmul_mma", options | {"pad": (False, False)})
+
+
+def choose(problem: Problem, arch: str | None) -> Choice:
+    """What the table says for a GPU of this architecture, or the model."""
+    near = min(table(arch), key=lambda entry: problem.distance(entry[0]), default=None) if arch else None
+    if near is not None and near[0].kind == problem.kind and problem.distance(near[0]) <= NEAR:
+        return near[1]
+    return min(candidates(problem), key=lambda choice: estimate(problem, choice))
+
+
+@cache
+def table(arch: str | None) -> tuple[tuple[Problem, Choice], ...]:
+    """What a tuning run on a GPU of this architecture found."""
+    if not TABLE.exists():
+        return ()
+    runs = json.loads(TABLE.read_text())["runs"]
+    entries = runs.get(arch, {}).get("entries", [])
+    return tuple((Problem(**entry["problem"]), _choice(entry)) for entry in entries)
+
+
+def _choice(entry: Mapping[str, Any]) -> Choice:
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in entry["options"].items()}
+    return Choice(entry["schedule"], options)
+
+
+# An H200: what its multiprocessors, its memory and its second cache do in a second, as measured.
+_MULTIPROCESSORS = 132
+_FLOPS = 3.3e12  # of one multiprocessor, with mma.sync of 16 bits in warps of 64 x 64
+_MEMORY = 4.2e12
+_CACHE = 5.0e12
+_LATENCY = 1e-6
+_LAUNCH = 2.2e-6
+
+
+def estimate(problem: Problem, choice: Choice) -> float:
+    """Seconds that a choice may take: the longest of what multiplying, the cache and the memory take, and what
+    kernels before and after cost. Good for an order of choices, not for a figure."""
+    if choice.schedule != "matmul_mma":
+        return inf
+    options = choice.options
+    (rows, columns), warps, depth = options["tile"], options["warps"], options["depth"]
+    parts, item = options.get("parts", 1), problem.item_bytes
+    step = options.get("step", 128 // item)
+    steps = ceil(problem.K / (parts * step))
+    blocks = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
+    stage_bytes = (rows + columns) * step * item
+    threads = 32 * warps[0] * warps[1]
+    warp_rows, warp_columns = rows // warps[0], columns // warps[1]
+    registers = warp_rows * warp_columns // 32 + (warp_rows + warp_columns) // 2 + 64
+    fitting = max(1, min(227 * 1024 // (depth * stage_bytes), 65536 // (threads * registers)))
+    of_one = ceil(blocks / _MULTIPROCESSORS)
+    at_once = min(of_one, fitting)
+
+    # Square tiles of warps have the most to do for what they read; few warps wait, and those of one block all at once.
+    rate = _FLOPS * min(1.0, sqrt(warp_rows * warp_columns / (warp_rows + warp_columns) / 32)) * 2 / item
+    rate *= min(1.0, at_once * threads / 256) ** 0.35 * (0.93 if at_once == 1 else 1.0)
+    pads = options.get("pad") or tuple(not aligned for aligned in problem.is_aligned)
+    if any(not aligned and not padded for aligned, padded in zip(problem.is_aligned, pads)):
+        rate *= 0.25
+    multiplying = of_one * steps * 2.0 * rows * columns * step / rate
+    caching = blocks * steps * stage_bytes / _CACHE
+    sizes = [problem.batch * one * problem.K * item for one in (problem.M, problem.N)]
+    moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
+    under_way = min(blocks, _MULTIPROCESSORS * at_once) * (depth - 1) * stage_bytes
+    moving = max(moved / _MEMORY, moved / under_way * _LATENCY)
+    seconds = max(multiplying, caching, moving) + _LAUNCH + 0.7e-6 * ceil(of_one / fitting)
+    seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, padded in zip(sizes, pads) if padded)
+    if parts > 1:
+        seconds += _LAUNCH + (parts + 1) * problem.batch * problem.M * problem.N * 4 / _CACHE
+    return seconds

@@ -1,0 +1,180 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import schedules
+from ..schedule import create_schedule
+from ..target import Target
+from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
+from .choices import Choice, Problem, choose
+from .operator import Operand, Scheduled, operator
+from .shapes import expect_shape
+
+__all__ = ["ACTIVATIONS", "expect_activation", "make_epilogue", "matmul"]
+
+ACTIVATIONS = {
+    "relu": lambda x: max(x, 0.0),
+    "gelu": lambda x: x * 0.5 * (1.0 + erf(x * 0.5**0.5)),
+    "gelu_tanh": lambda x: x * 0.5 * (1.0 + tanh((x + x * x * x * 0.044715) * 0.7978845608028654)),
+    "silu": lambda x: x / (1.0 + exp(-x)),
+}
+_SUMS = {"int8": "int32"}
+_FLOATS = ("float16", "bfloat16", "float32")
+
+
+@operator
+def matmul(
+    a: Operand,
+    b: Operand,
+    bias: Operand | None = None,
+    residual: Operand | None = None,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    activation: str | None = None,
+    scale: float = 1.0,
+    out_dtype: str | None = None,
+    sum_dtype: str | None = None,
+    precision: str | None = None,
+    choice: Choice | Mapping[str, Any] | None = None,
+    target: Target | None = None,
+) -> Scheduled:
+    """activation(scale * (a @ b) + bias) + residual, cast to `out_dtype`, in one kernel where that is the fastest.
+
+    `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K; with a third dimension in front they are as many
+    matrices. `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless
+    `sum_dtype` says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
+    int8 int32. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
+    bits of each factor. `activation` is one of `ACTIVATIONS`.
+
+    The schedule is chosen by shape, type and device (`ops.choices`). `choice` says otherwise: the options of
+    `schedules.matmul_mma` alone, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x, w = (rng.standard_normal(shape).astype("float16") for shape in ((4, 64), (32, 64)))
+    >>> y = matmul(x, w, rng.standard_normal(32).astype("float16"), transpose_b=True, activation="gelu")
+    >>> y.shape, y.dtype
+    ((4, 32), dtype('float16'))
+    >>> s, tensors = matmul.schedule(x, w, transpose_b=True, choice={"tile": (16, 32), "warps": (1, 2)})
+    """
+    M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
+    if precision not in (None, "tfloat32") or (precision and a.dtype != "float32"):
+        raise ValueError(
+            "matmul: expected a precision of 'tfloat32', for factors of float32, or none, got "
+            f"{precision!r} for {a.dtype}"
+        )
+    expect_activation("matmul", activation)
+    sum_dtype = sum_dtype or _SUMS.get(a.dtype, "float32")
+    out_dtype = out_dtype or _SUMS.get(a.dtype, a.dtype if a.dtype in _FLOATS else "float32")
+    some = () if batch is None else (batch,)
+    given: list[Tensor] = []
+    if bias is not None:
+        expect_shape("matmul", (N,), bias=bias)
+        given.append(placeholder((N,), bias.dtype, name="bias"))
+    if residual is not None:
+        expect_shape("matmul", (*some, M, N), residual=residual)
+        given.append(placeholder((*some, M, N), residual.dtype, name="residual"))
+
+    epilogue = make_epilogue(
+        given[0] if bias is not None else None, given[-1] if residual is not None else None, activation, scale
+    )
+    options = {"batch": batch, "transpose_a": transpose_a, "transpose_b": transpose_b, "sum_dtype": sum_dtype}
+    options |= {"epilogue": epilogue, "operands": given}
+    if target is not None and target.kind == "cpu":
+        return _without_schedule(M, N, K, a.dtype, out_dtype, **options)
+    dtype = precision or a.dtype
+    if dtype == "float32":
+        if batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32" or choice:
+            raise ValueError(
+                "matmul: expected precision='tfloat32' for a product of float32 with anything but two matrices as they "
+                "are: without it, it is by schedules.sgemm"
+            )
+        return schedules.sgemm(M, N, K)
+    if choice is None:
+        layout = "NT"[transpose_a] + "NT"[transpose_b]
+        choice = choose(Problem(M, N, K, dtype, layout, batch or 1), target.arch if target else None)
+    elif not isinstance(choice, Choice):
+        choice = Choice("matmul_mma", choice)
+    make = getattr(schedules, choice.schedule)
+    return make(M, N, K, dtype, out_dtype, **options, **choice.options)
+
+
+def expect_activation(what: str, activation: str | None) -> None:
+    if activation is not None and activation not in ACTIVATIONS:
+        raise ValueError(f"{what}: expected an activation of {', '.join(ACTIVATIONS)}, got {activation!r}")
+
+
+def make_epilogue(
+    bias: Tensor | None, residual: Tensor | None, activation: str | None, scale: float
+) -> Callable[..., Expr] | None:
+    """What becomes of a sum on its way to the result; None where nothing does."""
+    if bias is None and residual is None and activation is None and scale == 1.0:
+        return None
+
+    def epilogue(value: Expr, *at: Expr) -> Expr:
+        value = value if scale == 1.0 and activation is None else value.astype("float32")
+        if scale != 1.0:
+            value = value * scale
+        if bias is not None:
+            value = value + bias[at[-1]].astype(value.dtype)
+        if activation is not None:
+            value = ACTIVATIONS[activation](value)
+        if residual is not None:
+            value = value + residual[at].astype(value.dtype)
+        return value
+
+    return epilogue
+
+
+def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tuple[int, int, int, int | None]:
+    """M, N and K, and how many matrices, None where the factors are matrices."""
+    if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape):
+        raise ValueError(f"matmul: expected two matrices, or as many of each, got shapes {a.shape} and {b.shape}")
+    if a.dtype != b.dtype:
+        raise TypeError(f"matmul: expected factors of one type, got {a.dtype} and {b.dtype}")
+    M, K = a.shape[-2:][::-1] if transpose_a else a.shape[-2:]
+    N, other = b.shape[-2:] if transpose_b else b.shape[-2:][::-1]
+    if K != other or a.shape[:-2] != b.shape[:-2]:
+        raise ValueError(
+            f"matmul: expected factors that fit, got shapes {a.shape}{' transposed' * transpose_a} and "
+            f"{b.shape}{' transposed' * transpose_b}"
+        )
+    return M, N, K, a.shape[0] if len(a.shape) == 3 else None
+
+
+def _without_schedule(
+    M: int,
+    N: int,
+    K: int,
+    dtype: str,
+    out_dtype: str,
+    *,
+    batch: int | None,
+    transpose_a: bool,
+    transpose_b: bool,
+    sum_dtype: str,
+    epilogue: Any,
+    operands: list[Tensor],
+) -> Scheduled:
+    """The product as it is, for a target that makes loops of its own."""
+    some = () if batch is None else (batch,)
+    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
+    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
+    k = reduce_axis((0, K), "k")
+
+    def product(*at: Expr) -> Expr:
+        *some, i, j = at
+        x, y = A[(*some, k, i) if transpose_a else (*some, i, k)], B[(*some, j, k) if transpose_b else (*some, k, j)]
+        return sum(x.astype(sum_dtype) * y.astype(sum_dtype), axis=k)
+
+    total = compute((*some, M, N), product, name="total")
+    C = compute(
+        (*some, M, N),
+        lambda *at: (epilogue(total[at], *at) if epilogue else total[at]).astype(out_dtype),
+        name="C",
+    )
+    return create_schedule(C.op), [A, B, *operands, C]

@@ -1,0 +1,147 @@
+"""What makes an operation of arrays of a function that makes a schedule for their shapes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, update_wrapper
+from typing import Any
+
+from ..driver import Function, build
+from ..schedule import Schedule
+from ..target import Target
+from ..te import Tensor
+
+__all__ = ["Operand", "Operator", "operator"]
+
+Scheduled = tuple[Schedule, list[Tensor]]
+# DLPack's numbers of the devices whose memory a GPU computes in.
+_GPU = (2, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a schedule is made for: the extents of an array and the type of its elements."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    @classmethod
+    def of(cls, array: Any, name: str) -> Operand:
+        """Of an array of any library, a `te.placeholder` or another `Operand`.
+
+        >>> import numpy as np
+        >>> Operand.of(np.zeros((2, 3), "float16"), "a")
+        Operand(shape=(2, 3), dtype='float16')
+        """
+        if isinstance(array, Operand):
+            return array
+        shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+        if shape is None or dtype is None:
+            raise TypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
+        extents = []
+        for extent in shape:
+            if not hasattr(extent, "__index__"):
+                raise TypeError(f"{name}: expected extents that are numbers, got {extent}")
+            extents.append(int(extent))
+        return cls(tuple(extents), str(dtype).removeprefix("torch."))
+
+
+class Operator:
+    """An operation. Call it with arrays: it compiles what their shapes and types need, once, and runs it.
+
+    Options are keyword arguments; `target` is where to compute: by default the GPU for arrays in its memory, this
+    machine's processor for others. With `out` the result is written there, else to a new array of the first one's
+    library.
+    """
+
+    def __init__(self, make: Callable[..., Scheduled]) -> None:
+        self.__name__ = make.__name__
+        update_wrapper(self, make)
+        self._make = make
+        self._signature = inspect.signature(make)
+        self._takes_target = "target" in self._signature.parameters
+        self._arrays = tuple(
+            name for name, parameter in self._signature.parameters.items() if "Operand" in str(parameter.annotation)
+        )
+        self._function = lru_cache(maxsize=None)(self._compile)
+
+    def __call__(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+        given, rest = self._split(arrays, options)
+        if target is None and not any(_is_on_gpu(array) for array in given.values()):
+            target = "cpu"
+        function = self._find(given, rest, target)
+        return function(*given.values()) if out is None else _into(function, given, out)
+
+    def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:
+        """The compiled function for such arrays, or placeholders: it takes the arrays in the order of the parameters,
+        then the result, or leaves the result out and returns it."""
+        return self._find(*self._split(arrays, options), target)
+
+    def schedule(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Scheduled:
+        """The schedule that `function` compiles, and its tensors: print it, change it, give it to `tw.build`."""
+        given, rest = self._split(arrays, options)
+        operands = {name: Operand.of(array, f"{self.__name__}: {name}") for name, array in given.items()}
+        return self._scheduled(operands, rest, Target(target) if target is not None else Target("cuda"))
+
+    def _split(self, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The arrays by name, in the order of the parameters, and the options."""
+        try:
+            bound = self._signature.bind(*arrays, **options)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}: {error}") from None
+        given = {name: bound.arguments[name] for name in self._arrays if bound.arguments.get(name) is not None}
+        return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
+
+    def _find(self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None) -> Function:
+        operands = tuple((name, Operand.of(array, f"{self.__name__}: {name}")) for name, array in given.items())
+        return self._function(operands, _frozen(options), Target(target) if target is not None else Target("cuda"))
+
+    def _compile(self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target) -> Function:
+        s, tensors = self._scheduled(dict(operands), _thawed(options), target)
+        return build(s, tensors, target=target, name=self.__name__)
+
+    def _scheduled(self, operands: dict[str, Operand], options: Mapping[str, Any], target: Target) -> Scheduled:
+        more = {"target": target} if self._takes_target else {}
+        return self._make(**operands, **options, **more)
+
+
+def operator(make: Callable[..., Scheduled]) -> Operator:
+    """An operation of a function that makes a schedule: its parameters of type `Operand` are the arrays.
+
+    >>> from tilewright import schedules
+    >>> @operator
+    ... def double(x: Operand):
+    ...     return schedules.elementwise(lambda x: x * 2.0, x.shape)
+    >>> import numpy as np
+    >>> double(np.ones(4, "float32"))
+    array([2., 2., 2., 2.], dtype=float32)
+    """
+    return Operator(make)
+
+
+def _is_on_gpu(array: Any) -> bool:
+    where = getattr(array, "__dlpack_device__", None)
+    return where is not None and int(where()[0]) in _GPU
+
+
+def _into(function: Function, given: Mapping[str, Any], out: Any) -> Any:
+    function(*given.values(), out)
+    return out
+
+
+def _frozen(value: Any) -> Hashable:
+    """Options that may be dictionaries and lists, as a key."""
+    if isinstance(value, Mapping):
+        return ("mapping", *((name, _frozen(one)) for name, one in sorted(value.items())))
+    if isinstance(value, (list, tuple)):
+        return ("sequence", *map(_frozen, value))
+    return ("value", value)
+
+
+def _thawed(value: Any) -> Any:
+    kind, *rest = value
+    if kind == "mapping":
+        return {name: _thawed(one) for name, one in rest}
+    return tuple(map(_thawed, rest)) if kind == "sequence" else rest[0]

@@ -1,0 +1,207 @@
+"""tw.ops.matmul: every option against NumPy, refusals, and how a schedule is chosen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import ops, schedules, te
+from tilewright.ops import choices
+from tilewright.ops.choices import Choice, Problem
+from tilewright.runtime.ndarray import as_dtype
+
+SMALL = {"tile": (16, 32), "warps": (1, 2)}
+
+
+def random(shape: tuple[int, ...], dtype: str, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    if dtype == "int8":
+        return rng.integers(-9, 9, shape, dtype=np.int8)
+    return rng.standard_normal(shape).astype("float32").astype(as_dtype(dtype))
+
+
+def expected(a: Any, b: Any, **options: Any) -> Any:
+    a, b = a.astype("float64"), b.astype("float64")
+    a = a.swapaxes(-1, -2) if options.get("transpose_a") else a
+    b = b.swapaxes(-1, -2) if options.get("transpose_b") else b
+    value = options.get("scale", 1.0) * (a @ b)
+    if options.get("bias") is not None:
+        value = value + options["bias"].astype("float64")
+    activation = options.get("activation")
+    if activation == "relu":
+        value = np.maximum(value, 0)
+    elif activation == "silu":
+        value = value / (1 + np.exp(-value))
+    elif activation in ("gelu", "gelu_tanh"):
+        value = 0.5 * value * (1 + np.tanh(np.sqrt(2 / np.pi) * (value + 0.044715 * value**3)))
+    return value if options.get("residual") is None else value + options["residual"].astype("float64")
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize(
+    ("dtype", "options"),
+    [
+        ("bfloat16", {}),
+        ("float16", {"transpose_a": True, "activation": "relu", "scale": 0.5}),
+        ("float16", {"transpose_b": True, "activation": "gelu", "bias": True}),
+        ("bfloat16", {"activation": "gelu_tanh", "bias": True, "residual": True, "out_dtype": "float32"}),
+        ("float32", {"precision": "tfloat32", "activation": "silu", "residual": True, "scale": 0.25}),
+        ("int8", {"transpose_b": True}),
+        ("int8", {"scale": 0.01, "activation": "relu", "out_dtype": "float16"}),
+    ],
+)
+def test_options(target: str, dtype: str, options: dict[str, Any]) -> None:
+    M, N, K = 20, 40, 48
+    a = random((K, M) if options.get("transpose_a") else (M, K), dtype)
+    b = random((N, K) if options.get("transpose_b") else (K, N), dtype, 1)
+    arrays = {
+        name: random(shape, "bfloat16", 2) for name, shape in (("bias", (N,)), ("residual", (M, N))) if name in options
+    }
+    given = options | arrays
+    got = ops.matmul(a, b, target=target, choice=SMALL if target == "sim" else None, **given)
+    assert str(got.dtype) == options.get("out_dtype", "int32" if dtype == "int8" else dtype)
+    exact = expected(a, b, **given)
+    # Two approximations of gelu differ by less than a thousandth.
+    rounding = {"float16": 2**-10, "bfloat16": 2**-7}.get(str(got.dtype), 2**-9 if dtype == "float32" else 1e-5)
+    slack = 2e-3 if "gelu" in options.get("activation", "") else 1e-4
+    assert np.abs(got.astype("float64") - exact).max() <= slack + rounding * np.abs(exact).max()
+    assert dtype != "int8" or options.get("scale") or (got == exact).all()
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_batches(target: str) -> None:
+    a, b = random((3, 20, 24), "float16"), random((3, 40, 24), "float16", 1)
+    residual = random((3, 20, 40), "float16", 2)
+    got = ops.matmul(
+        a, b, residual=residual, transpose_b=True, target=target, choice=SMALL if target == "sim" else None
+    )
+    exact = expected(a, b, residual=residual, transpose_b=True)
+    assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
+
+
+def test_float32_is_exact_unless_told() -> None:
+    a, b = random((33, 70), "float32"), random((70, 45), "float32", 1)
+    for target in ("cpu", "sim"):
+        assert np.abs(ops.matmul(a, b, target=target) - a.astype("float64") @ b).max() < 1e-4
+
+
+def test_a_place_for_the_result() -> None:
+    a, b, c = random((4, 8), "float16"), random((8, 8), "float16", 1), np.full((4, 8), np.nan, "float16")
+    assert ops.matmul(a, b, out=c) is c
+    assert np.abs(c - expected(a, b)).max() < 1e-2
+
+
+def test_it_is_compiled_once() -> None:
+    a, b = te.placeholder((64, 64), "float16", name="a"), te.placeholder((64, 64), "float16", name="b")
+    func = ops.matmul.function(a, b, target="cuda -arch=sm_90a")
+    assert (
+        ops.matmul.function(
+            ops.Operand((64, 64), "float16"), np.zeros((64, 64), "float16"), target=tw.Target("cuda", arch="sm_90a")
+        )
+        is func
+    )
+    assert ops.matmul.function(a, b, transpose_a=True, target="cuda -arch=sm_90a") is not func
+
+
+def test_the_schedule_is_one_to_change() -> None:
+    a, b = ops.Operand((64, 64), "float16"), ops.Operand((64, 64), "float16")
+    s, (A, B, C) = ops.matmul.schedule(a, b, choice={"tile": (64, 64), "warps": (2, 2)})
+    assert "# C, blockIdx.y" in str(s)
+    s[C].launch_bounds(2)
+    assert ".minnctapersm 2" in tw.build(s, [A, B, C], "cuda -arch=sm_90a", name="mine").ptx
+
+
+def message(error: type[Exception], *arrays: Any, **options: Any) -> str:
+    with pytest.raises(error) as caught:
+        ops.matmul.schedule(*arrays, **options)
+    return str(caught.value)
+
+
+def test_refusals() -> None:
+    a, b = ops.Operand((4, 8), "float16"), ops.Operand((8, 6), "float16")
+    assert message(ValueError, a, a) == "matmul: expected factors that fit, got shapes (4, 8) and (4, 8)"
+    assert (
+        message(ValueError, a, b, transpose_b=True)
+        == "matmul: expected factors that fit, got shapes (4, 8) and (8, 6) transposed"
+    )
+    assert (
+        message(TypeError, a, ops.Operand((8, 6), "int8"))
+        == "matmul: expected factors of one type, got float16 and int8"
+    )
+    assert (
+        message(ValueError, a, ops.Operand((1, 8, 6), "float16"))
+        == "matmul: expected two matrices, or as many of each, got shapes (4, 8) and (1, 8, 6)"
+    )
+    assert (
+        message(ValueError, a, b, activation="tanh")
+        == "matmul: expected an activation of relu, gelu, gelu_tanh, silu, got 'tanh'"
+    )
+    assert message(ValueError, a, b, precision="tfloat32") == (
+        "matmul: expected a precision of 'tfloat32', for factors of float32, or none, got 'tfloat32' for float16"
+    )
+    assert message(ValueError, a, b, bias=ops.Operand((4,), "float16")) == (
+        "matmul: bias: expected shape (6,), got (4,)"
+    )
+    assert message(ValueError, a, b, residual=b) == "matmul: residual: expected shape (4, 6), got (8, 6)"
+    f, g = ops.Operand((4, 8), "float32"), ops.Operand((8, 6), "float32")
+    assert message(ValueError, f, g, activation="relu") == (
+        "matmul: expected precision='tfloat32' for a product of float32 with anything but two matrices as they are: "
+        "without it, it is by schedules.sgemm"
+    )
+    assert message(TypeError, a) == "matmul: missing a required argument: 'b'"
+    assert message(TypeError, a, 3) == "matmul: b: expected an array with a shape and a dtype, got int"
+    n = te.var("n")
+    assert message(TypeError, te.placeholder((n, 8), "float16", name="A"), b) == (
+        "matmul: a: expected extents that are numbers, got n"
+    )
+
+
+def test_a_model_of_time_orders_choices() -> None:
+    """Few rows take tiles of few rows; few tiles are shared out along k; large products take large tiles."""
+    few = choices.choose(Problem(16, 8192, 8192, "bfloat16"), None).options
+    assert few["tile"][0] == 16
+    deep = choices.choose(Problem(128, 128, 65536, "bfloat16"), None).options
+    assert deep.get("parts", 1) > 1
+    large = choices.choose(Problem(8192, 8192, 8192, "bfloat16"), None).options
+    assert large["tile"][0] * large["tile"][1] >= 128 * 128 and "parts" not in large
+    assert choices.estimate(Problem(64, 64, 64, "bfloat16"), Choice("sgemm")) == float("inf")
+
+
+@pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (100, 50257, 768)])
+def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:
+    found = list(choices.candidates(Problem(*shape, "bfloat16", layout)))
+    assert found
+    for choice in found:
+        schedules.matmul_mma(
+            *shape, "bfloat16", transpose_a=layout[0] == "T", transpose_b=layout[1] == "T", **choice.options
+        )
+
+
+def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"tile": [64, 64], "warps": [2, 2], "depth": 4}
+    problem = {"M": 1000, "N": 4096, "K": 4096, "dtype": "bfloat16", "layout": "NT", "batch": 1}
+    file = tmp_path / "matmul.json"
+    file.write_text(
+        json.dumps(
+            {"runs": {"sm_90a": {"entries": [{"problem": problem, "schedule": "matmul_mma", "options": options}]}}}
+        )
+    )
+    monkeypatch.setattr(choices, "TABLE", file)
+    choices.table.cache_clear()
+    try:
+        found = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 4})
+        assert choices.choose(Problem(1024, 4096, 4096, "bfloat16", "NT"), "sm_90a") == found
+        for other in (
+            (Problem(4096, 4096, 4096, "bfloat16", "NT"), "sm_90a"),
+            (Problem(1000, 4096, 4096, "bfloat16", "NN"), "sm_90a"),
+            (Problem(1000, 4096, 4095, "bfloat16", "NT"), "sm_90a"),
+            (Problem(1024, 4096, 4096, "bfloat16", "NT"), "sm_80"),
+        ):
+            assert choices.choose(*other) != found
+    finally:
+        choices.table.cache_clear()

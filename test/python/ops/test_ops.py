@@ -1,0 +1,107 @@
+"""tw.ops: one line each, beside NumPy; and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright import ops
+
+
+def random(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_operations(target: str) -> None:
+    x, y, gamma, beta = random(6, 64), random(6, 64, seed=1), random(64, seed=2), random(64, seed=3)
+    power = np.exp(x - x.max(1, keepdims=True))
+    centred = x - x.mean(1, keepdims=True)
+    for got, exact in (
+        (ops.add(x, y, target=target), x + y),
+        (ops.transpose(x, target=target), x.T),
+        (ops.softmax(x, target=target), power / power.sum(1, keepdims=True)),
+        (ops.row_sum(x, target=target), x.sum(1)),
+        (
+            ops.layer_norm(x, gamma, beta, target=target),
+            centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta,
+        ),
+        (ops.rms_norm(x, gamma, target=target), x / np.sqrt((x * x).mean(1, keepdims=True) + 1e-5) * gamma),
+        (ops.gelu(x, target=target), 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))),
+    ):
+        np.testing.assert_allclose(got, exact, atol=1e-3)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_convolution(target: str) -> None:
+    x, w = random(1, 2, 5, 5), random(3, 2, 3, 3, seed=1)
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    np.testing.assert_allclose(ops.conv2d(x, w, target=target), np.einsum("ncyxij,fcij->nfyx", windows, w), atol=1e-4)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_convolution_with_channels_last(target: str) -> None:
+    x, w, bias = random(1, 5, 5, 16).astype("float16"), random(8, 3, 3, 16, seed=1).astype("float16"), random(8, seed=2)
+    padded = np.pad(x.astype("float64"), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))[:, ::2, ::2]
+    exact = np.maximum(np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64")) + bias, 0)
+    got = ops.conv2d(x, w, bias, stride=2, activation="relu", out_dtype="float32", target=target)
+    np.testing.assert_allclose(got, exact, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("operation", "arrays", "error", "expected"),
+    [
+        (ops.add, ((2, 3), (3, 2)), ValueError, "add: expected one shape, got x (2, 3) and y (3, 2)"),
+        (ops.softmax, ((2, 3, 4),), ValueError, "softmax: x: expected 2 dimensions, got shape (2, 3, 4)"),
+        (ops.transpose, ((2,),), ValueError, "transpose: x: expected 2 dimensions, got shape (2,)"),
+        (ops.rms_norm, ((2, 3), (2,)), ValueError, "rms_norm: gamma: expected shape (3,), got (2,)"),
+        (
+            ops.conv2d,
+            ((1, 2, 5, 4), (3, 2, 3, 3)),
+            ValueError,
+            "conv2d: expected square images, and square filters of as many channels, got shapes (1, 2, 5, 4) and "
+            "(3, 2, 3, 3)",
+        ),
+    ],
+)
+def test_refusals(operation: ops.Operator, arrays: Any, error: type[Exception], expected: str) -> None:
+    with pytest.raises(error) as caught:
+        operation(*(np.zeros(shape, "float32") for shape in arrays))
+    assert str(caught.value) == expected
+
+
+def test_types() -> None:
+    with pytest.raises(TypeError) as caught:
+        ops.gelu(np.zeros(3, "float16"))
+    assert str(caught.value) == "gelu: x: expected float32, got float16"
+
+
+def test_refusals_of_convolutions() -> None:
+    x, w = ops.Operand((1, 8, 4, 4), "float32"), ops.Operand((2, 8, 3, 3), "float32")
+    for arrays, options, error, expected in (
+        (
+            (x, w),
+            {"activation": "relu"},
+            ValueError,
+            "conv2d: expected float16 or bfloat16 with a bias, an activation or an out_dtype, got float32",
+        ),
+        (
+            (x, ops.Operand((2, 8, 3, 3), "float16")),
+            {},
+            TypeError,
+            "conv2d: expected images and filters of one type, got float32 and float16",
+        ),
+        (
+            (x, w),
+            {"activation": "tanh"},
+            ValueError,
+            "conv2d: expected an activation of relu, gelu, gelu_tanh, silu, got 'tanh'",
+        ),
+    ):
+        with pytest.raises(error) as caught:
+            ops.conv2d.schedule(*arrays, **options)
+        assert str(caught.value) == expected
