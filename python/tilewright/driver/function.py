@@ -298,9 +298,10 @@ class Function:
     def report(self, *arrays: Any) -> Report:
         """What a call with these arrays takes of a GPU, and what bounds it. Nothing is launched.
 
-        Of each kernel registers, spills, shared memory and occupancy, and the instructions that were meant and those
-        that the assembler made, where nvdisasm is installed; of the program operations and bytes and, where the GPU is
-        here, the time that these need at the least. As for `launch_config` only the arrays' shapes count.
+        Of each kernel registers, spills, shared memory, the stages of what is filled ahead, occupancy, and the
+        instructions that were meant and those that the assembler made, where nvdisasm is installed; of the program
+        operations and bytes and, where the GPU is here, the time that these need at the least, on tensor cores where
+        the kernels use them. As for `launch_config` only the arrays' shapes count.
 
         >>> print(mmult.report(a, b, c))               # doctest: +SKIP
         mmult: 2.1 M operations, 49.2 kB at the least, 42.7 operations a byte
@@ -317,6 +318,7 @@ class Function:
             self.ptx,
             self.target.arch or "",
             self.launch_config(*arrays).launches,
+            str(self.ir("gpu")),
             self._lowering.copy_of("linalg"),
             [[next(extents) for _ in argument.shape] for argument in arguments],
             [argument.itemsize for argument in arguments],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from ..host import KernelLaunch
@@ -16,11 +16,13 @@ __all__ = ["KernelReport", "Machine", "Report"]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A GPU's rates at its highest clocks: float32 operations a second outside of tensor cores, bytes a second."""
+    """A GPU's rates at its highest clocks: float32 operations a second outside of tensor cores, bytes a second, and the
+    operations a second of its tensor cores on each type that they take, by PTX's name, as far as they are known."""
 
     name: str
     operations_per_second: float
     bytes_per_second: float
+    tensor_operations_per_second: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,9 @@ class KernelReport:
 
     `registers` and the bytes of `spills` are a thread's; `occupancy` is None where the architecture's rules are not
     known; `instructions` has for each kind that there is how many stand in the PTX and, where a disassembler is
-    installed, in the machine code (else None): loops count once. `notes` are what the assembler complained of.
+    installed, in the machine code (else None): loops count once. `notes` are what the assembler complained of. `stages`
+    is how many places the buffers have that asynchronous copies fill ahead, `tensor_type` what tensor cores multiply,
+    by PTX's name; None where there is no such thing.
     """
 
     launch: KernelLaunch
@@ -38,12 +42,14 @@ class KernelReport:
     occupancy: Occupancy | None
     instructions: Mapping[str, tuple[int, int | None]]
     notes: tuple[str, ...]
+    stages: int | None = None
+    tensor_type: str | None = None
 
     def __str__(self) -> str:
         launch = self.launch
         lines = [
             f"{launch.kernel}: grid {_sizes(launch.grid)}, block {_sizes(launch.block)}, "
-            f"{launch.shared_bytes} bytes of shared memory",
+            f"{launch.shared_bytes} bytes of shared memory" + (f" in {self.stages} stages" if self.stages else ""),
             f"  {self.registers} registers, {self.spills} bytes spilled",
         ]
         if self.occupancy is not None:
@@ -72,28 +78,41 @@ class Report:
     machine: Machine | None
 
     @property
+    def tensor_type(self) -> str | None:
+        """What tensor cores multiply in it; None where they do not, or several types."""
+        types = {kernel.tensor_type for kernel in self.kernels if kernel.tensor_type}
+        return types.pop() if len(types) == 1 else None
+
+    @property
+    def operations_per_second(self) -> float | None:
+        """What the machine can compute with the units that the kernels use: tensor cores, where one of them does and
+        their rate is known."""
+        if self.machine is None:
+            return None
+        return self.machine.tensor_operations_per_second.get(self.tensor_type or "", self.machine.operations_per_second)
+
+    @property
     def floor_seconds(self) -> float | None:
         """The time below which the machine cannot do this work, by its rates; None where one of them is not known."""
-        if self.work is None or self.machine is None:
+        if self.work is None or self.machine is None or self.operations_per_second is None:
             return None
-        return max(
-            self.work.operations / self.machine.operations_per_second, self.work.bytes / self.machine.bytes_per_second
-        )
+        return max(self.work.operations / self.operations_per_second, self.work.bytes / self.machine.bytes_per_second)
 
     @property
     def bound(self) -> str | None:
         """ "memory" or "arithmetic": which of the machine's rates gives that time."""
-        if self.work is None or self.machine is None:
+        if self.work is None or self.machine is None or self.operations_per_second is None:
             return None
-        balance = self.machine.operations_per_second / self.machine.bytes_per_second
+        balance = self.operations_per_second / self.machine.bytes_per_second
         return "memory" if self.work.intensity < balance else "arithmetic"
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.work or 'work that depends on the values of arguments'}"]
         if self.floor_seconds is not None and self.machine is not None:
+            has_rate = self.tensor_type in self.machine.tensor_operations_per_second
+            units = f"with tensor cores of {self.tensor_type}" if has_rate else "without tensor cores"
             lines.append(
-                f"bound by {self.bound} on {self.machine.name}: no less than {1e6 * self.floor_seconds:.3g} us without "
-                "tensor cores"
+                f"bound by {self.bound} on {self.machine.name}: no less than {1e6 * self.floor_seconds:.3g} us {units}"
             )
         return "\n".join([*lines, *map(str, self.kernels)])
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-__all__ = ["KINDS", "count_ptx", "count_sass"]
+__all__ = ["KINDS", "count_ptx", "count_sass", "stages_of", "tensor_types"]
 
 # Of each kind, what it is in PTX and what in SASS.
 KINDS: Mapping[str, tuple[str, str]] = {
@@ -42,9 +42,11 @@ def count_ptx(ptx: str) -> dict[str, Counter[str]]:
     ... {
     ...   ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];
     ...   fma.rn.f32 %f1, %f2, %f3, %f4;
+    ...   mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+    ...       {%r5, %r6, %r7, %r8},
     ... }'''
     >>> dict(count_ptx(ptx)["f"])
-    {'global load, 16 bytes': 1, 'multiply-add': 1}
+    {'global load, 16 bytes': 1, 'multiply-add': 1, 'mma.sync': 1}
     """
     counts: dict[str, Counter[str]] = {}
     kernel = None
@@ -53,9 +55,51 @@ def count_ptx(ptx: str) -> dict[str, Counter[str]]:
             kernel = counts.setdefault(found[1], Counter())
         elif line.startswith("}"):
             kernel = None
-        elif kernel is not None and line.rstrip().endswith(";"):
+        elif kernel is not None:  # an instruction of many operands goes on in lines that begin with these
             _count(kernel, re.sub(r"^\s*(?:@!?%p\d+\s+)?", "", line), _PTX)
     return counts
+
+
+def tensor_types(ptx: str) -> dict[str, str]:
+    """Of each kernel that tensor cores multiply in, by what instructions there are, the type of the first factor.
+
+    >>> ptx = '''.visible .entry f(.param .u64 p)
+    ... {
+    ...   mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};
+    ... }'''
+    >>> tensor_types(ptx)
+    {'f': 'bf16'}
+    """
+    types: dict[str, str] = {}
+    kernel = ""
+    for line in ptx.splitlines():
+        if found := re.search(r"\.entry\s+([\w$]+)", line):
+            kernel = found[1]
+        elif found := _PRODUCT.search(line):
+            types.setdefault(kernel, found[1])
+    return types
+
+
+# The shape, then how factors lie, then the types of the sums and of the factors.
+_PRODUCT = re.compile(r"mma(?:_async)?\.sync\.aligned\.m\d+n\d+k\d+(?:\.row|\.col)*\.\w+\.(\w+)\.")
+
+
+def stages_of(kernels: str) -> dict[str, int]:
+    """Of each kernel with buffers that are filled ahead how many places these have, from its text at the gpu stage.
+
+    >>> stages_of("gpu.func @f(%arg0: index) kernel {\\n  nvvm.cp.async.wait.group 2\\n")
+    {'f': 4}
+    """
+    stages: dict[str, int] = {}
+    kernel = ""
+    for line in kernels.splitlines():
+        if found := re.search(r"gpu\.func @([\w$]+)", line):
+            kernel = found[1]
+        # All groups but the latest are there: of the rest one is being computed with, and one takes the next copies.
+        for found in re.finditer(r"nvvm\.cp\.async\.wait\.group (\d+)|!tile\.ring<(\d+),", line):
+            places = int(found[1]) + 2 if found[1] else int(found[2])
+            stages[kernel] = max(stages.get(kernel, 0), places)
+    return stages
 
 
 def count_sass(sass: str) -> dict[str, Counter[str]]:

@@ -12,7 +12,7 @@ from ..errors import TilewrightError
 from ..host import KernelLaunch
 from ..sass import disassemble
 from . import KernelReport, Machine, Report
-from .instructions import count_ptx, count_sass
+from .instructions import count_ptx, count_sass, stages_of, tensor_types
 from .occupancy import occupancy_of
 from .work import work_of
 
@@ -20,6 +20,10 @@ __all__ = ["make_report"]
 
 # Multiply-adds of float32 that a multiprocessor begins in a clock, by compute capability.
 _LANES = {75: 64, 80: 64}
+# Operations that the tensor cores of a multiprocessor do in a clock on factors of 16 bits, by compute capability; GPUs
+# of the others differ among themselves. Of 8 bits it is twice, of tf32 half of that.
+_TENSOR = {80: 2048, 90: 4096, 100: 8192}
+_TENSOR_SCALES = {"f16": 1.0, "bf16": 1.0, "tf32": 0.5, "s8": 2.0, "u8": 2.0, "e4m3": 2.0, "e5m2": 2.0}
 
 
 def make_report(
@@ -27,13 +31,15 @@ def make_report(
     ptx: str,
     arch: str,
     launches: Sequence[KernelLaunch],
+    gpu: str,
     linalg: ir.Module,
     shapes: Sequence[Sequence[int]],
     itemsizes: Sequence[int],
 ) -> Report:
-    """The report of a function for `arch` whose call makes `launches`; `linalg`, its module there, is changed."""
+    """The report of a function for `arch` whose call makes `launches`; `gpu` is its text at that stage; `linalg`, its
+    module there, is changed."""
     linked = link(ptx, arch)
-    meant = count_ptx(ptx)
+    meant, multiplied, stages = count_ptx(ptx), tensor_types(ptx), stages_of(gpu)
     try:
         found = count_sass(disassemble(linked.image))
     except TilewrightError:  # no disassembler is installed
@@ -55,6 +61,8 @@ def make_report(
                     for kind in {*in_ptx, *(in_sass or ())}
                 },
                 notes=tuple(note for kernel, note in linked.notes if kernel in ("", launch.kernel)),
+                stages=stages.get(launch.kernel),
+                tensor_type=multiplied.get(launch.kernel),
             )
         )
     return Report(name, tuple(kernels), work_of(linalg, name, shapes, itemsizes), _machine(arch))
@@ -75,4 +83,8 @@ def _machine(arch: str) -> Machine | None:
     memory = 2e3 * device.attribute("MEMORY_CLOCK_RATE") * device.attribute("GLOBAL_MEMORY_BUS_WIDTH") / 8
     if not memory:
         return None
-    return Machine(device.device_name, 2 * lanes * clock * device.multi_processor_count, memory)
+    tensor = _TENSOR.get(10 * major + minor, 0) * clock * device.multi_processor_count
+    scales = {kind: tensor * scale for kind, scale in _TENSOR_SCALES.items() if tensor}
+    # The first tensor cores know no 8-bit floats.
+    rates = {kind: rate for kind, rate in scales.items() if major >= 9 or not kind.startswith("e")}
+    return Machine(device.device_name, 2 * lanes * clock * device.multi_processor_count, memory, rates)

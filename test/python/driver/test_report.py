@@ -7,7 +7,8 @@ import pytest
 
 import tilewright as tw
 from tilewright import schedules, te
-from tilewright.report import Machine, Report
+from tilewright.host import KernelLaunch
+from tilewright.report import KernelReport, Machine, Report
 from tilewright.report.occupancy import occupancy_of
 from tilewright.report.work import Work
 from tilewright.sass import find_disassembler
@@ -29,6 +30,17 @@ def test_matrix_product() -> None:
     text = str(report).splitlines()
     assert text[0] == "sgemm: 269 M operations, 3.67 MB at the least, 73.3 operations a byte"
     assert text[1] == "sgemm_kernel0: grid 4 x 8 = 32, block 16 x 16 = 256, 16640 bytes of shared memory"
+
+
+def test_tensor_cores() -> None:
+    func = tw.build(*schedules.matmul_mma(512, 512, 512, "bfloat16", depth=4), target=CUDA, name="mm")
+    report = func.report()
+    (kernel,) = report.kernels
+    assert (kernel.stages, kernel.tensor_type, kernel.spills) == (4, "bf16", 0)
+    # A step of 64 along k, for 4 x 8 tiles of a warp.
+    assert kernel.instructions["mma.sync"][0] == 4 * 4 * 8
+    assert str(report).splitlines()[1].endswith("131072 bytes of shared memory in 4 stages")
+    assert report.work is not None and report.work.operations == 2 * 512**3
 
 
 @pytest.mark.skipif(find_disassembler() is None, reason="no disassembler is installed")
@@ -82,4 +94,11 @@ def test_roofline() -> None:
     assert Report("f", (), copying, machine).floor_seconds == pytest.approx(1e-3)
     assert Report("f", (), multiplying, machine).bound == "arithmetic"
     assert Report("f", (), multiplying, machine).floor_seconds == pytest.approx(1e-2)
+    tensor = Machine("a GPU", 60e12, 4e12, {"bf16": 600e12})
+    launch = KernelLaunch("f_kernel0", (1, 1, 1), (32, 1, 1), 0, {})
+    kernel = KernelReport(launch, 32, 0, None, {}, (), stages=3, tensor_type="bf16")
+    report = Report("f", (kernel,), multiplying, tensor)
+    assert report.floor_seconds == pytest.approx(1e-3) and report.bound == "arithmetic"
+    assert "bound by arithmetic on a GPU: no less than 1e+03 us with tensor cores of bf16" in str(report)
+    assert Report("f", (kernel,), multiplying, machine).floor_seconds == pytest.approx(1e-2)
     assert Report("f", (), copying, None).bound is None and Report("f", (), None, machine).floor_seconds is None
