@@ -1,7 +1,8 @@
 """The ready products by tensor cores beside torch, in one run on one GPU.
 
-`python bench/tensor_cores.py OUT.json [mma shapes ragged]`: medians of event times, inputs random, the L2 cache flushed
-before every run, each result, written over NaN, checked against float64 with the error of torch's own as the measure.
+`python bench/tensor_cores.py OUT.json [mma shapes ragged skinny epilogue convolution]`: medians of event times, inputs
+random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of
+torch's own as the measure.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import torch
 from simt import Bench
 
 import tilewright as tw
-from tilewright import schedules
+from tilewright import ops, schedules
+from tilewright.ops.choices import Problem, candidates, estimate
 
 torch.backends.cuda.matmul.allow_tf32 = True
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "tfloat32": torch.float32, "int8": torch.int8}
@@ -121,7 +123,89 @@ def bench_ragged(bench: Bench) -> None:
     bench.results["ragged, best choices"] = {"geometric_mean_of_torch": statistics.geometric_mean(ratios)}
 
 
-GROUPS = {"mma": bench_mma, "shapes": bench_shapes, "ragged": bench_ragged}
+def bench_skinny(bench: Bench) -> None:
+    """Few rows: the model's first choices, and what the table says."""
+    for M in (1, 16, 64):
+        for layout in ("NN", "NT"):
+            problem = Problem(M, 8192, 8192, "bfloat16", layout)
+            for choice in sorted(candidates(problem), key=lambda one: estimate(problem, one))[:6]:
+                measure(bench, (M, 8192, 8192), "bfloat16", layout, dict(choice.options))
+
+
+def bench_epilogue(bench: Bench) -> None:
+    """A product with bias, gelu and a cast in one kernel, against torch.compile of the same."""
+    for M, N, K in ((4096, 4096, 4096), (8192, 4096, 1024), (512, 16384, 4096)):
+        a, b, bias = (factor(rows, columns, "bfloat16") for rows, columns in ((M, K), (N, K), (1, N)))
+        bias = bias[0]
+
+        def peer(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.gelu(torch.nn.functional.linear(a, b, bias)).to(torch.float16)
+
+        compiled = torch.compile(peer, dynamic=False)
+        func = ops.matmul.function(a, b, bias, transpose_b=True, activation="gelu", out_dtype="float16", target="cuda")
+        output = torch.full((M, N), float("nan"), device="cuda", dtype=torch.float16)
+        func(a, b, bias, output)
+        exact = torch.nn.functional.gelu(a.double() @ b.double().t() + bias.double())
+        error, peers = ((one.double() - exact).abs().max().item() for one in (output, compiled(a, b, bias)))
+        ms = bench.median_ms(lambda: func(a, b, bias, output))
+        theirs = bench.median_ms(lambda: compiled(a, b, bias))
+        bench.results[f"bias, gelu, cast {M}x{N}x{K}"] = {
+            "error": error,
+            "torch_error": peers,
+            "right": error <= 2 * peers,
+            "ms": ms,
+            "compiled_ms": theirs,
+            "of_torch": theirs / ms,
+            "TFLOPs": 2.0 * M * N * K / ms / 1e9,
+        }
+
+
+def bench_convolution(bench: Bench) -> None:
+    """Images of float16, channels last, beside cuDNN."""
+    torch.backends.cudnn.benchmark = True
+    for batch, channels, size, filters, kernel, stride in (
+        (1, 1024, 13, 1024, 3, 1),
+        (32, 64, 56, 64, 3, 1),
+        (32, 256, 14, 256, 3, 1),
+        (32, 3, 224, 64, 7, 2),
+    ):
+        shapes = (batch, channels, size, size), (filters, channels, kernel, kernel)
+        x, w = (torch.randn(shape, device="cuda").half().to(memory_format=torch.channels_last) for shape in shapes)
+        begin = time.perf_counter()
+        scheduled = schedules.conv2d_mma(batch, channels, size, filters, kernel, stride=stride)
+        func = tw.build(*scheduled, target="cuda", name="conv2d", cache=False)
+        compile_ms = 1e3 * (time.perf_counter() - begin)
+
+        def peer(x: torch.Tensor, w: torch.Tensor, stride: int = stride, margin: int = kernel // 2) -> torch.Tensor:
+            return torch.nn.functional.conv2d(x, w, stride=stride, padding=margin)
+
+        theirs, exact = peer(x, w), peer(x.double(), w.double())
+        out = theirs.shape[2]
+        y = torch.full((batch, out, out, filters), float("nan"), device="cuda", dtype=torch.float16)
+        last = [one.permute(0, 2, 3, 1) for one in (x, w)]
+        func(*last, y)
+        error, peers = ((one - exact).abs().max().item() for one in (y.permute(0, 3, 1, 2), theirs))
+        ms, torch_ms = bench.median_ms(lambda: func(*last, y)), bench.median_ms(lambda: peer(x, w))
+        bench.results[f"conv2d float16 n{batch} c{channels} {size}x{size} k{filters} r{kernel} s{stride}"] = {
+            "error": error,
+            "torch_error": peers,
+            "right": error <= 2 * peers + 1e-6 * exact.abs().max().item(),
+            "compile_ms": round(compile_ms, 1),
+            "ms": ms,
+            "torch_ms": torch_ms,
+            "of_torch": torch_ms / ms,
+            "TFLOPs": 2.0 * theirs.numel() * channels * kernel**2 / ms / 1e9,
+        }
+
+
+GROUPS = {
+    "mma": bench_mma,
+    "shapes": bench_shapes,
+    "ragged": bench_ragged,
+    "skinny": bench_skinny,
+    "epilogue": bench_epilogue,
+    "convolution": bench_convolution,
+}
 
 if __name__ == "__main__":
     bench = Bench()

@@ -1,6 +1,7 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
 from .convolution import conv2d
+from .convolution_mma import conv2d_mma
 from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
 from .moves import transpose
@@ -13,6 +14,7 @@ __all__ = [
     "add",
     "column_sum",
     "conv2d",
+    "conv2d_mma",
     "conv2d_winograd",
     "elementwise",
     "gelu",

@@ -10,11 +10,11 @@ from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 
-__all__ = ["matmul_mma"]
+__all__ = ["BITS", "COPY", "add_up", "copy", "fetch", "matmul_mma", "side_by_side"]
 
-_BITS = {"int8": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
+BITS = {"int8": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
 # Bytes that a thread copies at once.
-_COPY = 16
+COPY = 16
 
 
 def matmul_mma(
@@ -53,10 +53,11 @@ def matmul_mma(
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. Its result is cast to `out_dtype`.
 
-    A factor with rows that are no multiples of 16 bytes cannot be fetched so. One of `pad` (by default such a factor)
-    goes by way of a workspace, where a first kernel writes it in whole tiles: it moves twice the bytes of the factor,
-    which a product of many rows and columns takes hardly longer for. Any other factor with parts of tiles past its
-    edges goes by way of registers, as many elements at once as its rows are multiples of.
+    What tiles have past the edges of A and B is zeros, which ``cp.async`` writes too. A factor with rows that are no
+    multiples of 16 bytes is fetched in smaller pieces, by way of registers where they are not even multiples of 4. One
+    of `pad` (by default a factor of which that is so) goes by way of a workspace instead, where a first kernel writes
+    it in whole tiles: it moves twice the bytes of the factor, which a product of many rows and columns takes hardly
+    longer for.
 
     Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
 
@@ -76,7 +77,7 @@ def matmul_mma(
     mma = mma_sync(in_dtype, sum_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
     instruction_k = MMA_SYNC[in_dtype, sum_dtype]
     dtype = "float32" if in_dtype == "tfloat32" else in_dtype
-    granule = _COPY * 8 // _BITS[in_dtype]
+    granule = COPY * 8 // BITS[in_dtype]
     step = step or 8 * granule
     if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or step % instruction_k:
         raise ValueError(
@@ -123,9 +124,9 @@ def matmul_mma(
     s = create_schedule(C.op)
     for padded, is_padded in ((Ap, pads[0]), (Bp, pads[1])):
         if is_padded:
-            _copy(s[padded])
+            copy(s[padded])
     if parts > 1:
-        _add_up(s, C, total)
+        add_up(s, C, total)
 
     *outer, i, j = s[tiled].op.axis
     by, i = s[tiled].split(i, factor=tile[0])
@@ -158,19 +159,20 @@ def matmul_mma(
         s[Cl].unroll(axis)
     s[Cl].tensorize(it, mma)
 
-    is_whole = True
+    is_async = True
     for stage, source, has_k_in_rows in ((As, Ap, not transpose_a), (Bs, Bp, transpose_b)):
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [Cl])
         s[fragments].compute_at(s[Cl], ki)
         s[stage].compute_at(s[Cl], ko)
         if has_k_in_rows and step < 8 * granule:
-            _side_by_side(s[stage], 8 * granule // step, step)
+            side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
-        _fetch(s[stage], gcd(granule, _columns(source)), warps)
-        is_whole = is_whole and stage.shape == source.shape
-    s[Cl].software_pipeline(ko, depth if is_whole else 2, use_async=is_whole)
+        width = gcd(granule, _columns(source))
+        fetch(s[stage], width, warps)
+        is_async = is_async and width * BITS[in_dtype] >= 32
+    s[Cl].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
     return s, [A, B, *operands, C]
 
 
@@ -190,12 +192,12 @@ def _in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
     return compute(shape, element, name=name)
 
 
-def _side_by_side(stage: Stage, rows: int, length: int) -> None:
+def side_by_side(stage: Stage, rows: int, length: int) -> None:
     """So many rows of this length, which are shorter than all banks, become one."""
     stage.transform_layout(lambda *at: [*at[:-2], at[-2] // rows, at[-2] % rows * length + at[-1]])
 
 
-def _copy(stage: Stage) -> None:
+def copy(stage: Stage) -> None:
     """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
     *outer, row, column = stage.op.axis
     row = stage.fuse(*outer, row) if outer else row
@@ -208,7 +210,7 @@ def _copy(stage: Stage) -> None:
         stage.bind(axis, thread_axis(tag))
 
 
-def _add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
+def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
     """A kernel of its own, in which a thread adds up two neighbours."""
     width = 2 if _columns(C) % 2 == 0 else 1
     *outer, row, column = s[C].op.axis
@@ -227,7 +229,7 @@ def _add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
         s[total].vectorize(s[total].op.axis[-1])
 
 
-def _fetch(stage: Stage, width: int, warps: tuple[int, int]) -> None:
+def fetch(stage: Stage, width: int, warps: tuple[int, int]) -> None:
     """All threads of the block compute a stage, in turns, neighbours what lies together along its rows."""
     *outer, row, column = stage.op.axis
     column, lane = stage.split(column, factor=width)

@@ -110,14 +110,19 @@ def test_batches_parts_groups_and_epilogues(shape: tuple[int, int, int], options
     check(shape, TYPES[3], SMALL | options)
 
 
+def test_edges_are_copies_that_write_zeros() -> None:
+    func = tw.build(*schedules.matmul_mma(100, 136, 72), target="cuda -arch=sm_90a", name="mm")
+    assert func.ir("gpu").count("gpu.launch_func") == 1
+    assert re.search(r"cp\.async\.cg\.shared\.global \[%\w+\], \[%\w+\], 16, %r", func.ptx)
+    assert "st.shared" not in func.ptx
+
+
 def test_a_ragged_factor_is_written_in_whole_tiles_first() -> None:
     """Then the product fetches it by cp.async, as any other; a factor with rows of 16 bytes stays where it is."""
-    func = tw.build(*schedules.matmul_mma(128, 130, 136, pad=None), target="cuda -arch=sm_90a", name="mm")
-    assert func.ir("gpu").count("gpu.launch_func") == 2
-    assert "cp.async" not in func.ptx
-    func = tw.build(*schedules.matmul_mma(128, 130, 135), target="cuda -arch=sm_90a", name="mm")
-    assert func.ir("gpu").count("gpu.launch_func") == 3
-    assert "cp.async.cg.shared.global" in func.ptx
+    for shape, kernels in (((128, 130, 136), 2), ((128, 130, 135), 3)):
+        func = tw.build(*schedules.matmul_mma(*shape), target="cuda -arch=sm_90a", name="mm")
+        assert func.ir("gpu").count("gpu.launch_func") == kernels
+        assert "cp.async.cg.shared.global" in func.ptx and "st.shared" not in func.ptx
 
 
 def test_instructions_of_a_kernel() -> None:

@@ -1,0 +1,219 @@
+"""Convolutions by tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import gcd, sqrt
+
+from ..instructions import MMA_SYNC, mma_sync
+from ..schedule import Schedule, create_schedule
+from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
+from ..te import all as all_of
+from .gemm import BLOCKS
+from .tensor_cores import BITS, COPY, add_up, copy, fetch
+
+__all__ = ["conv2d_mma"]
+
+_TILES = (((128, 128), (2, 2), 3), ((128, 64), (2, 2), 4), ((64, 64), (2, 2), 4))
+
+
+def conv2d_mma(
+    batch: int,
+    channels: int,
+    size: int,
+    filters: int,
+    kernel: int,
+    in_dtype: str = "float16",
+    out_dtype: str | None = None,
+    *,
+    stride: int = 1,
+    epilogue: Callable[..., Expr] | None = None,
+    operands: Sequence[Tensor] = (),
+    tile: tuple[int, int] | None = None,
+    warps: tuple[int, int] = (2, 2),
+    depth: int | None = None,
+    parts: int | None = None,
+) -> tuple[Schedule, list[Tensor]]:
+    """Y = X * W by ``mma.sync``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
+    channels, Y batch x out x out x filters, each in `in_dtype` unless `out_dtype` is given; sums are float32.
+
+    The images have a margin of kernel // 2 zeros. The product of a matrix of pixels with one of filters, scheduled as
+    `matmul_mma` is: a block of `warps` computes a `tile` of pixels and filters, in steps of up to 128 bytes of the
+    channels at one place of the kernel. What such a step reads of X is found when it is needed, by ``cp.async`` that
+    writes zeros for the margin. Channels that are no multiples of 16 bytes go by way of a workspace, where a first
+    kernel writes the images with their margin and each pixel in 4, or 8, elements: a step is then a row of the kernel,
+    whose elements lie together.
+
+    Where there are too few tiles for a GPU, `parts` blocks share the steps of each; another kernel adds up. Between the
+    sums and Y stands `epilogue`, as in `matmul_mma`, of n, y, x and the filter.
+
+    Raises
+    ------
+    ValueError
+        Where there is no instruction of these types with sums of float32; where `tile` is no multiple of `warps` times
+        16 x 8, or the steps none of `parts`.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*conv2d_mma(1, 64, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
+    >>> "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" in func.ptx and "cp.async.cg" in func.ptx
+    True
+    """
+    mma = mma_sync(in_dtype, "float32", transpose_b=True)
+    granule, instruction_k = COPY * 8 // BITS[in_dtype], MMA_SYNC[in_dtype, "float32"]
+    dtype = "float32" if in_dtype == "tfloat32" else in_dtype
+    margin = kernel // 2
+    out = (size + 2 * margin - kernel) // stride + 1
+    pixels = batch * out * out
+    has_rows = channels % granule != 0
+    # A tap is a place of the kernel with its channels, or a row of the kernel with the channels of each place.
+    lanes = next(width for width in (4, 8, 16, 32) if width >= channels or width == granule) if has_rows else channels
+    if lanes < channels:
+        lanes = -(-channels // granule) * granule
+    taps, length = (kernel, kernel * lanes) if has_rows else (kernel * kernel, channels)
+    step = next((width for width in (2 * granule, 4 * granule) if width >= length), 8 * granule)
+    share = -(-length // step) * step
+    steps = taps * share // step
+    if tile is None:
+        tile, warps, depth, parts = _choose(pixels, filters, steps, step, parts, depth)
+    parts, depth = parts or 1, depth or 4
+    if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or steps % parts or step % instruction_k:
+        raise ValueError(
+            f"expected a tile of multiples of {16 * warps[0]} x {8 * warps[1]}, which {warps[0]} x {warps[1]} warps "
+            f"share, and parts that divide the {steps} steps, got a tile of {tile} and {parts} parts"
+        )
+    rows, columns = -(-pixels // tile[0]) * tile[0], -(-filters // tile[1]) * tile[1]
+    X = placeholder((batch, size, size, channels), dtype, name="X")
+    W = placeholder((filters, kernel, kernel, channels), dtype, name="W")
+
+    if has_rows:
+        across = -(-max((size + 2 * margin) * lanes, (out - 1) * stride * lanes + share) // granule) * granule
+
+        def framed(n: Expr, y: Expr, e: Expr) -> Expr:
+            x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
+            inside = all_of(y >= margin, y < size + margin, x >= 0, x < size, c < channels)
+            return if_then_else(inside, X[n, y - margin, x, c], 0)
+
+        def row(f: Expr, r: Expr, e: Expr) -> Expr:
+            rx, c = indexdiv(e, lanes), indexmod(e, lanes)
+            return if_then_else(all_of(f < filters, rx < kernel, c < channels), W[f, r, rx, c], 0)
+
+        Xp = compute((batch, size + 2 * margin, across), framed, name="Xp")
+        Wp = compute((columns, kernel, share), row, name="Wp")
+
+        def row_of_pixels(p: Expr, r: Expr, e: Expr) -> Expr:
+            y, x = indexmod(indexdiv(p, out), out) * stride, indexmod(p, out) * stride
+            value = Xp[indexdiv(p, out * out), y + r, x * lanes + e]
+            return if_then_else(p < pixels, value, 0) if rows != pixels else value
+
+        window, weight = row_of_pixels, lambda f, r, e: Wp[f, r, e]
+    else:
+        Xp, Wp = X, W
+
+        def window_of_pixels(p: Expr, t: Expr, c: Expr) -> Expr:
+            y = indexmod(indexdiv(p, out), out) * stride + indexdiv(t, kernel) - margin
+            x = indexmod(p, out) * stride + indexmod(t, kernel) - margin
+            inside = [y >= 0, y < size, x >= 0, x < size] if margin else []
+            inside += ([p < pixels] if rows != pixels else []) + ([c < channels] if share != channels else [])
+            value = X[indexdiv(p, out * out), y, x, c]
+            return if_then_else(all_of(*inside), value, 0) if inside else value
+
+        def channels_of_filter(f: Expr, t: Expr, c: Expr) -> Expr:
+            inside = ([f < filters] if columns != filters else []) + ([c < channels] if share != channels else [])
+            value = W[f, indexdiv(t, kernel), indexmod(t, kernel), c]
+            return if_then_else(all_of(*inside), value, 0) if inside else value
+
+        window, weight = window_of_pixels, channels_of_filter
+
+    As = compute((rows, taps, share), window, name="As")
+    Bs = compute((columns, taps, share), weight, name="Bs")
+    q, c = reduce_axis((0, steps // parts), "q"), reduce_axis((0, step), "c")
+
+    def product(first: Expr | int, p: Expr, f: Expr) -> Expr:
+        at = indexmod(first + q, taps), indexdiv(first + q, taps) * step + c
+        return sum(As[(p, *at)].astype("float32") * Bs[(f, *at)].astype("float32"), axis=[q, c])
+
+    def result(value: Expr, *at: Expr) -> Expr:
+        return (epilogue(value, *at) if epilogue else value).astype(out_dtype or dtype)
+
+    shape, part = (batch, out, out, filters), reduce_axis((0, parts), "part")
+    if parts == 1:
+        Cl = compute((rows, columns), lambda p, f: product(0, p, f), name="Cl")
+        Y = tiled = total = compute(
+            shape, lambda n, y, x, f: result(Cl[(n * out + y) * out + x, f], n, y, x, f), name="Y"
+        )
+    else:
+        Cl = compute((parts, rows, columns), lambda at, p, f: product(at * (steps // parts), p, f), name="Cl")
+        tiled = compute((parts, rows, columns), lambda at, p, f: Cl[at, p, f], name="P")
+        total = compute(shape, lambda n, y, x, f: sum(tiled[part, (n * out + y) * out + x, f], axis=part), name="total")
+        Y = compute(shape, lambda *at: result(total[at], *at), name="Y")
+    s = create_schedule(Y.op)
+    if has_rows:
+        copy(s[Xp])
+        copy(s[Wp])
+    if parts > 1:
+        add_up(s, Y, total)
+
+    *outer, f = s[tiled].op.axis
+    p = outer.pop() if parts > 1 else s[tiled].fuse(*outer)
+    by, i = s[tiled].split(p, factor=tile[0])
+    bx, j = s[tiled].split(f, factor=tile[1])
+    wy, i = s[tiled].split(i, nparts=warps[0])
+    wx, j = s[tiled].split(j, nparts=warps[1])
+    bz = outer if parts > 1 else []
+    s[tiled].reorder(*bz, by, bx, wy, wx, i, j)
+    tags = ("blockIdx.z",) * len(bz) + ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y")
+    for axis, tag in zip((*bz, by, bx, wy, wx), tags, strict=True):
+        s[tiled].bind(axis, thread_axis(tag))
+
+    s[Cl].set_scope("local")
+    s[Cl].compute_at(s[tiled], wx)
+    *_, i, j = s[Cl].op.axis
+    ko, ki = s[Cl].op.reduce_axis
+    ki, kt = s[Cl].split(ki, factor=instruction_k)
+    i, it = s[Cl].split(i, factor=16)
+    j, jt = s[Cl].split(j, factor=8)
+    s[Cl].reorder(ko, ki, i, j, it, jt, kt)
+    for axis in (ki, i, j):
+        s[Cl].unroll(axis)
+    s[Cl].tensorize(it, mma)
+    # Pixels begin at multiples of their channels, or of their lanes times the stride, and rows at those of granules.
+    widths = (gcd(granule, stride * lanes), granule) if has_rows else (gcd(granule, channels),) * 2
+    for stage, width in zip((As, Bs), widths, strict=True):
+        s[stage].set_scope("shared")
+        fragments = s.cache_read(stage, "local", [Cl])
+        s[fragments].compute_at(s[Cl], ki)
+        s[stage].compute_at(s[Cl], ko)
+        # As many rows as reach all banks lie side by side.
+        beside = 8 * granule // step
+        s[stage].transform_layout(_rows_of_a_tap(beside, step))
+        s[stage].swizzle(granule)
+        fetch(s[stage], width, warps)
+    s[Cl].software_pipeline(ko, depth, use_async=True)
+    return s, [X, W, *operands, Y]
+
+
+def _rows_of_a_tap(beside: int, step: int) -> Callable[..., list[Expr]]:
+    return lambda row, tap, element: [tap, indexdiv(row, beside), indexmod(row, beside) * step + element]
+
+
+def _choose(
+    pixels: int, filters: int, steps: int, step: int, parts: int | None, depth: int | None
+) -> tuple[tuple[int, int], tuple[int, int], int, int]:
+    """The tile, its warps, the depth and the parts that keep the multiprocessor with the most to do for the least time:
+    square tiles of warps have the most to do for what they read, and few warps wait."""
+
+    def seconds(tile: tuple[int, int], warps: tuple[int, int], parts: int) -> float:
+        blocks = -(-pixels // tile[0]) * -(-filters // tile[1]) * parts
+        of_one = -(-blocks // (BLOCKS // 2))
+        warp = tile[0] // warps[0], tile[1] // warps[1]
+        rate = 3.3e12 * min(1.0, sqrt(warp[0] * warp[1] / (warp[0] + warp[1]) / 32)) * min(1.0, of_one / 2) ** 0.35
+        adding = 2.2e-6 + 8 * parts * pixels * filters / 5e12 if parts > 1 else 0.0
+        return of_one * 2 * tile[0] * tile[1] * (steps / parts + 4) * step / rate + adding
+
+    found = [
+        (tile, warps, depth or deep, count)
+        for tile, warps, deep in _TILES
+        for count in ([parts] if parts else [count for count in range(1, 17) if steps % count == 0])
+        if steps // count >= 8 or count == (parts or 1)
+    ]
+    return min(found, key=lambda one: seconds(one[0], one[1], one[3]))
