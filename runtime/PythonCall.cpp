@@ -1,6 +1,7 @@
 //===- PythonCall.cpp - compiled functions as Python's own builtins -------===//
 #include "runtime/PythonCall.h"
 #include "runtime/ExchangeTypes.h"
+#include "runtime/PythonCallable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,8 @@
 #include <vector>
 
 using namespace tilewright;
+
+TilewrightInterpreter tilewright::python;
 
 namespace {
 
@@ -28,8 +31,6 @@ constexpr int stridedWithFormat = 0x10 | 0x08 | 0x04;
 
 constexpr char callerName[] = "tilewright.caller";
 constexpr int maxArguments = 64, maxBufferRank = 8;
-
-TilewrightInterpreter python;
 
 // -------------------------------------------------------------------- streams of `with stream:`
 
@@ -232,21 +233,9 @@ __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller)
   return nullptr;
 }
 
-/// Whether a capsule's pointer follows the header of the object, as in every version so far.
-std::atomic<bool> pointerFollowsHeader{true};
+} // namespace
 
-void *&pointerBehindHeader(void *capsule) {
-  return *reinterpret_cast<void **>(static_cast<char *>(capsule) + python.typeOffset + sizeof(void *));
-}
-
-TilewrightCaller &callerOf(void *capsule) {
-  bool direct = __builtin_expect(pointerFollowsHeader.load(std::memory_order_relaxed), 1);
-  return *static_cast<TilewrightCaller *>(direct ? pointerBehindHeader(capsule)
-                                                 : python.capsuleGetPointer(capsule, callerName));
-}
-
-void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
-  TilewrightCaller &caller = callerOf(self);
+void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names) {
   auto entry = caller.entry.load(std::memory_order_acquire);
   if (__builtin_expect(!entry, 0))
     return callSlow(caller, args, count, names);
@@ -291,6 +280,25 @@ void *callFast(void *self, void *const *args, ptrdiff_t count, void *names) {
   return python.none;
 }
 
+namespace {
+
+/// Whether a capsule's pointer follows the header of the object, as in every version so far.
+std::atomic<bool> pointerFollowsHeader{true};
+
+void *&pointerBehindHeader(void *capsule) {
+  return *reinterpret_cast<void **>(static_cast<char *>(capsule) + python.typeOffset + sizeof(void *));
+}
+
+TilewrightCaller &callerOf(void *capsule) {
+  bool direct = __builtin_expect(pointerFollowsHeader.load(std::memory_order_relaxed), 1);
+  return *static_cast<TilewrightCaller *>(direct ? pointerBehindHeader(capsule)
+                                                 : python.capsuleGetPointer(capsule, callerName));
+}
+
+void *callBuiltin(void *self, void *const *args, ptrdiff_t count, void *names) {
+  return callFast(callerOf(self), args, count, names);
+}
+
 void destroyCaller(void *capsule) {
   auto *caller = static_cast<TilewrightCaller *>(python.capsuleGetPointer(capsule, callerName));
   for (void *object : {caller->slow, caller->streamHandle, caller->raise})
@@ -300,14 +308,28 @@ void destroyCaller(void *capsule) {
 
 } // namespace
 
+void tilewright::setInterpreter(const TilewrightInterpreter &interpreter) {
+  static const bool set = (python = interpreter, true);
+  (void)set;
+}
+
+TilewrightCaller *tilewright::callerBehind(void *function) {
+  void *self = python.getAttribute(function, "__self__");
+  void *caller = self ? python.capsuleGetPointer(self, callerName) : nullptr;
+  if (!caller)
+    python.clearError();
+  if (self)
+    python.decRef(self);
+  return static_cast<TilewrightCaller *>(caller);
+}
+
 void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
                           void *slow, void *streamHandle, void *raise) {
-  static const bool set = (python = *interpreter, true);
-  (void)set;
+  setInterpreter(*interpreter);
   auto *caller = new TilewrightCaller;
   caller->name = name;
   caller->documentation = documentation;
-  caller->definition = {caller->name.c_str(), callFast, fastCallWithKeywords, caller->documentation.c_str()};
+  caller->definition = {caller->name.c_str(), callBuiltin, fastCallWithKeywords, caller->documentation.c_str()};
   caller->slow = slow;
   caller->streamHandle = streamHandle;
   caller->raise = raise;
@@ -327,9 +349,7 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
 
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
                          int32_t count, int32_t device, const uint8_t *outputs, const char *names) {
-  void *self = python.getAttribute(function, "__self__");
-  auto *caller = static_cast<TilewrightCaller *>(python.capsuleGetPointer(self, callerName));
-  python.decRef(self);
+  TilewrightCaller *caller = callerBehind(function);
   if (count > maxArguments)
     return; // such a call goes by way of Python
   caller->count = count;

@@ -41,6 +41,10 @@ struct TilewrightInterpreter {
   int (*unicodeIsEqual)(void *text, const char *ascii);
   void *(*longAsPointer)(void *number);
   void *(*errorOccurred)();
+  void *(*typeFromSpec)(void *spec);
+  void *(*typeGetSlot)(void *type, int slot);
+  void *(*callByVector)(void *callable, void *args, void *kwargs);
+  void *(*vectorcall)(void *callable, void *const *args, size_t count, void *names);
   void *none;
   /// numpy.ndarray.
   void *arrayType;
@@ -61,6 +65,18 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
 /// arguments' names, each ended by a zero.
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
                          int32_t count, int32_t device, const uint8_t *outputs, const char *names);
+
+/// A new type, or null with Python's error set, whose objects call what tilewrightCallableSet gives them. A call of an
+/// object of a class of Python's otherwise looks `__call__` up and makes a tuple. Called with the interpreter's lock held.
+void *tilewrightCallableType(const TilewrightInterpreter *interpreter, const char *name);
+
+/// Lets calls of a class derived from such a type, which overrides no call, go the short way. Later versions of Python
+/// do so by themselves, earlier ones leave it to the class. `flags` is `__flags__` of the class.
+void tilewrightCallableShorten(void *type, uint64_t flags);
+
+/// Gives the object what it calls. A function of tilewrightCallerNew stays for good: a call that is under way in another
+/// thread may still need it.
+void tilewrightCallableSet(void *object, void *target);
 
 /// The streams that this thread's calls run on inside of `with stream:`, the innermost last.
 void tilewrightPushStream(int32_t device, void *stream);

@@ -14,6 +14,7 @@ from ..compat import attribute_of
 from ..errors import TilewrightError
 from ..sass import disassemble
 from ..target import Target
+from .callable import CallableBase, set_target, shorten_calls
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
 
@@ -104,43 +105,39 @@ class _FirstCall:
         caller = make_caller(self._program)
         function = self._function()
         if function is not None:
-            function.__call__ = caller
+            set_target(function, caller)
         return caller(*arrays, **options)
 
 
-class Function:
+@shorten_calls
+class Function(CallableBase):
     """A compiled program. Call it with one array for each argument; it writes those of the outputs.
 
     NumPy's arrays, those of `tw.nd` and any that speak DLPack are taken where their memory is where the target
-    computes: on this machine for "cpu" and "sim", on the GPU for "cuda". A call on a GPU does not wait for the kernels.
+    computes: on this machine for "cpu" and "sim", on the GPU for "cuda". A call on a GPU does not wait for the kernels;
+    it runs on `stream`, or else on the arrays' own current one.
+
+    Given the inputs alone, a call allocates the outputs beside them, in the first one's library, and returns them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By a call with arrays that do not fit, before anything runs.
+    LaunchError
+        Where there is no driver or GPU, or the launch fails.
+    SimulationError
+        On the simulator, for what it finds in the kernel.
     """
 
-    # A call goes straight to the builtin that stands here, without a Python frame between.
-    __slots__ = {
-        "__call__": """Runs the program on the arrays; on a GPU, on `stream` or else on the arrays' own current one.
-
-        Given the inputs alone, it allocates the outputs beside them, in the first one's library, and returns them.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For arrays that do not fit, before anything runs.
-        LaunchError
-            Where there is no driver or GPU, or the launch fails.
-        SimulationError
-            On the simulator, for what it finds in the kernel.
-        """,
-        "__weakref__": "",
-        "_lowering": "",
-        "_program": "",
-    }
+    # A call goes straight to compiled code: no frame of Python's, no tuple of the arguments.
+    __slots__ = ("__weakref__", "_lowering", "_program")
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self._program: Program = make_program(lowering)
         # Copies are made in Python; without them a call needs no frame there.
         is_managed = isinstance(self._program, ManagedCuda)
-        self.__call__: Callable[..., Any] = self._program if is_managed else _FirstCall(self, self._program)
+        set_target(self, self._program if is_managed else _FirstCall(self, self._program))
 
     @property
     def name(self) -> str:
@@ -199,7 +196,7 @@ class Function:
         if device is not None and device.is_cuda != (self.target.kind == "cuda"):
             raise ValueError(f"expected a device of target {self.target.kind}, got {device!r}")
         self._program.load(device)
-        self.__call__ = make_caller(self._program)
+        set_target(self, make_caller(self._program))
 
     # ------------------------------------------------------------------ export
 

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
+from ..driver.callable import interpreter
 from ..ir import library
 from .device import DeviceKind, cuda
 from .ffi import raise_error
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from .arguments import Signature
 
 __all__ = ["make_caller"]
-
-# TilewrightInterpreter of runtime/PythonCall.h, up to `none`.
-_FUNCTIONS = (
-    "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "PyObject_Call", "PyTuple_New",
-    "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size", "PyDict_New", "PyDict_SetItem", "PyCapsule_New",
-    "PyCapsule_GetPointer", "PyCFunction_NewEx", "PyObject_GetAttrString", "PyErr_Clear", "PyType_IsSubtype",
-    "PyObject_GetBuffer", "PyBuffer_Release", "PyUnicode_CompareWithASCIIString", "PyLong_AsVoidPtr", "PyErr_Occurred",
-)  # fmt: skip
 
 
 class Called(Protocol):
@@ -42,23 +33,6 @@ class Called(Protocol):
     def signature(self) -> Signature: ...
 
     def __call__(self, *arrays: object, stream: object = None) -> None: ...
-
-
-class _Interpreter(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in _FUNCTIONS),
-        ("none", ctypes.c_void_p),
-        ("array_type", ctypes.c_void_p),
-        ("type_offset", ctypes.c_ssize_t),
-    )
-
-
-@cache
-def _interpreter() -> _Interpreter:
-    addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS]
-    # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
-    offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
-    return _Interpreter(*addresses, id(None), id(np.ndarray), offset)
 
 
 @cache
@@ -110,7 +84,7 @@ def make_caller(program: Called) -> Callable[..., Any]:
     on_gpu = signature.device_kind is DeviceKind.CUDA
     text = f"{signature}\n\n{'On the current stream, or stream=.' if on_gpu else ''}"
     function = _new()(
-        ctypes.addressof(_interpreter()), signature.name.encode(), text.encode(), _Slow(program), stream_handle,
+        ctypes.addressof(interpreter()), signature.name.encode(), text.encode(), _Slow(program), stream_handle,
         raise_error,
     )  # fmt: skip
     outputs = bytes(argument.output for argument in signature.arguments)

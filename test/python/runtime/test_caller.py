@@ -319,7 +319,7 @@ def test_a_built_function(fake) -> None:
     double = built()
     a, b = tensors(70)
     double(a, b)
-    assert type(double.__call__) is type(len) and fake.names().count("cuModuleLoadData") == 1
+    assert fake.names().count("cuModuleLoadData") == 1
     double.load(cuda(1))
     assert fake.names().count("cuModuleLoadData") == 2
     double(A=a, B=b, stream=0x77)

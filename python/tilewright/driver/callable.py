@@ -1,0 +1,82 @@
+"""Objects whose call costs no more than a builtin's (runtime/PythonCallable.cpp).
+
+The library has no part of Python's headers: it is given the functions of the interpreter that it calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir import library
+
+__all__ = ["CallableBase", "Interpreter", "interpreter", "set_target", "shorten_calls"]
+
+# TilewrightInterpreter of runtime/PythonCall.h, up to `none`.
+_FUNCTIONS = (
+    "Py_IncRef", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "PyObject_Call", "PyTuple_New",
+    "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size", "PyDict_New", "PyDict_SetItem", "PyCapsule_New",
+    "PyCapsule_GetPointer", "PyCFunction_NewEx", "PyObject_GetAttrString", "PyErr_Clear", "PyType_IsSubtype",
+    "PyObject_GetBuffer", "PyBuffer_Release", "PyUnicode_CompareWithASCIIString", "PyLong_AsVoidPtr", "PyErr_Occurred",
+    "PyType_FromSpec", "PyType_GetSlot", "PyVectorcall_Call", "PyObject_Vectorcall",
+)  # fmt: skip
+_HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_HAVE_VECTORCALL
+
+
+class Interpreter(ctypes.Structure):
+    """TilewrightInterpreter."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in _FUNCTIONS),
+        ("none", ctypes.c_void_p),
+        ("array_type", ctypes.c_void_p),
+        ("type_offset", ctypes.c_ssize_t),
+    )
+
+
+@cache
+def interpreter() -> Interpreter:
+    """What the library calls of this interpreter."""
+    addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS]
+    # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
+    offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
+    return Interpreter(*addresses, id(None), id(np.ndarray), offset)
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of the library, called with the interpreter's lock held."""
+    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(getattr(library(), name), ctypes.c_void_p).value or 0)
+
+
+if TYPE_CHECKING:
+
+    class CallableBase:
+        """The base of classes whose objects call what `set_target` gives them."""
+
+        __slots__ = ()
+
+        def __call__(self, *arguments: Any, **named: Any) -> Any:
+            """Calls the target."""
+
+else:
+    CallableBase = _function("tilewrightCallableType", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p)(
+        ctypes.addressof(interpreter()), b"tilewright.driver.callable.CallableBase"
+    )
+
+_set = _function("tilewrightCallableSet", None, ctypes.py_object, ctypes.py_object)
+
+
+def set_target(made: CallableBase, target: Callable[..., Any]) -> None:
+    """What the object calls from now on. A builtin of `runtime.caller` stays for good."""
+    _set(made, target)
+
+
+def shorten_calls(derived: type[CallableBase]) -> type[CallableBase]:
+    """For a class that overrides no call. Before Python 3.12 it does not get the short way from its base."""
+    if not derived.__flags__ & _HAVE_VECTORCALL:
+        _function("tilewrightCallableShorten", None, ctypes.py_object, ctypes.c_uint64)(derived, derived.__flags__)
+    return derived
