@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "test" / "python"))
 import tilewright as tw  # noqa: E402
 from source.kernels import PROGRAMS, example  # noqa: E402
 from source.nvrtc import compile_cuda  # noqa: E402
-from source.test_cuda_source import arrays_for  # noqa: E402
+from source.on_cpu import arrays_for  # noqa: E402
 from tilewright import schedules  # noqa: E402
 from tilewright.host import HostProgram  # noqa: E402
 from tilewright.runtime import CudaProgram  # noqa: E402
@@ -36,6 +36,8 @@ LARGE = {
     "layer_norm 4096 x 2048": lambda: schedules.layer_norm(4096, 2048),
     "matvec 4096": lambda: schedules.matvec(4096, 4096),
     "transpose 4096": lambda: schedules.transpose(4096, 4096),
+    "matmul_mma 4096 float16": lambda: schedules.matmul_mma(4096, 4096, 4096),
+    "matmul_mma 4096 int8": lambda: schedules.matmul_mma(4096, 4096, 4096, "int8", transpose_b=True),
 }
 
 

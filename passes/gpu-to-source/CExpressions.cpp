@@ -55,7 +55,15 @@ std::string CWriter::literal(Operation *op, Attribute value, Type type) {
 Expression CWriter::binary(Operation *op, StringRef symbol, Binding binding) {
   // The right side binds more tightly: all of these group from the left.
   Binding right = static_cast<Binding>(static_cast<int>(binding) + 1);
-  return {use(op->getOperand(0), binding) + " " + symbol.str() + " " + use(op->getOperand(1), right), binding};
+  auto side = [&](Value operand, Binding least) {
+    Expression made = expression(operand);
+    // What readers do not know by heart has parentheses: sums in shifts and bits, && in ||.
+    bool isOfBits = binding == Binding::Shift || (binding >= Binding::BitOr && binding <= Binding::BitAnd);
+    bool isUnclear = isOfBits ? made.binding != binding && made.binding < Binding::Unary
+                              : binding == Binding::Or && made.binding == Binding::And;
+    return made.binding < least || isUnclear ? "(" + made.text + ")" : made.text;
+  };
+  return {side(op->getOperand(0), binding) + " " + symbol.str() + " " + side(op->getOperand(1), right), binding};
 }
 
 Expression CWriter::call(Operation *op, const Twine &function) {

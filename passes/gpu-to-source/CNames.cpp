@@ -1,6 +1,8 @@
 //===- CNames.cpp - names, types and lines of C++ -------------------------===//
 #include "passes/gpu-to-source/CWriter.h"
 
+#include "dialects/Tile/Tile.h"
+
 #include "llvm/Support/LineIterator.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -79,7 +81,10 @@ void CWriter::fail(Operation *op, const Twine &why) {
     return;
   std::string reason = why.str();
   if (reason.empty())
-    op->emitError() << op->getName() << " has no form in " << language;
+    op->emitError() << op->getName() << " has no form in " << language
+                    << (isa_and_nonnull<tile::TileDialect>(op->getDialect())
+                            ? ": programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX"
+                            : "");
   else
     op->emitError(reason);
 }

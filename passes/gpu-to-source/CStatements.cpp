@@ -244,7 +244,10 @@ Expression CWriter::expression(Value value) {
           std::string scalar = literal(op, elements.getSplatValue<Attribute>(), vector.getElementType());
           if (!lane.empty())
             return {scalar};
-          needs("Vector");
+          needs("Vector"), needs("broadcast");
+          // A number alone is an int.
+          if (vector.getElementType().isInteger() && vector.getElementTypeBitWidth() < 32 && !vector.getElementType().isInteger(1))
+            scalar = typeConstructor(vector.getElementType()) + "(" + scalar + ")";
           return {"broadcast<" + std::to_string(vector.getNumElements()) + ">(" + scalar + ")"};
         }
         if (elements && vector.getRank() == 1) {

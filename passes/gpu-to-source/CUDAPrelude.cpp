@@ -17,36 +17,48 @@ constexpr Piece pieces[] = {
     {"INFINITY", "#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"},
     {"shared_memory", "\nextern __shared__ __align__(1024) unsigned char shared_memory[];\n"},
     {"Vector", R"(
-template <typename T, int N> struct alignas(sizeof(T) * N) Vector {
+template <typename T, int N> struct alignas(N & (N - 1) ? sizeof(T) : sizeof(T) * N) Vector {
   T at[N];
   __device__ T &operator[](int i) { return at[i]; }
   __device__ const T &operator[](int i) const { return at[i]; }
 };
+)"},
+    {"load", R"(
+template <int N, typename T> __device__ Vector<T, N> load(const T *from) { return *reinterpret_cast<const Vector<T, N> *>(from); }
+)"},
+    {"store", R"(
+template <int N, typename T> __device__ void store(T *to, const Vector<T, N> &value) { *reinterpret_cast<Vector<T, N> *>(to) = value; }
+)"},
+    {"Chunk", R"(
+// Of a smaller alignment than a vector's.
 template <typename T, int N, int Alignment> struct alignas(Alignment) Chunk { T at[N]; };
-
 template <int N, int Alignment, typename T> __device__ Vector<T, N> load(const T *from) {
   const auto chunk = *reinterpret_cast<const Chunk<T, N, Alignment> *>(from);
   Vector<T, N> made;
   for (int i = 0; i < N; ++i) made[i] = chunk.at[i];
   return made;
 }
-template <int N, typename T> __device__ Vector<T, N> load(const T *from) { return *reinterpret_cast<const Vector<T, N> *>(from); }
 template <int N, int Alignment, typename T> __device__ void store(T *to, const Vector<T, N> &value) {
   Chunk<T, N, Alignment> chunk;
   for (int i = 0; i < N; ++i) chunk.at[i] = value[i];
   *reinterpret_cast<Chunk<T, N, Alignment> *>(to) = chunk;
 }
-template <int N, typename T> __device__ void store(T *to, const Vector<T, N> &value) { *reinterpret_cast<Vector<T, N> *>(to) = value; }
+)"},
+    {"broadcast", R"(
 template <int N, typename T> __device__ Vector<T, N> broadcast(T value) {
   Vector<T, N> made;
   for (int i = 0; i < N; ++i) made[i] = value;
   return made;
 }
+)"},
+    {"slice", R"(
 template <int N, typename T, int M> __device__ Vector<T, N> slice(const Vector<T, M> &value, int first) {
   Vector<T, N> made;
   for (int i = 0; i < N; ++i) made[i] = value[first + i];
   return made;
 }
+)"},
+    {"insert", R"(
 template <typename T, int N, int M> __device__ Vector<T, M> insert(const Vector<T, N> &value, Vector<T, M> into, int first) {
   for (int i = 0; i < N; ++i) into[first + i] = value[i];
   return into;
@@ -63,6 +75,67 @@ __device__ void copy_async(void *shared, const void *global, int bytes = Bytes) 
 }
 __device__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Groups> __device__ void wait_for_copies() { asm volatile("cp.async.wait_group %0;" ::"n"(Groups) : "memory"); }
+)"},
+    {"load_matrices", R"(
+// Each lane gives the address of a row of 16 bytes, eight lanes those of one of `Count` matrices; each gets 4 bytes of each
+// matrix: of row lane / 4, or with Transposed of columns.
+template <int Count, bool Transposed = false, typename T> __device__ Vector<T, Count * 4 / sizeof(T)> load_matrices(const T *row) {
+  Vector<T, Count * 4 / sizeof(T)> made;
+  unsigned part[4];
+  const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  if (Count == 4 && Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3]) : "r"(from) : "memory");
+  else if (Count == 4)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3]) : "r"(from) : "memory");
+  else if (Count == 2 && Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(part[0]), "=r"(part[1]) : "r"(from) : "memory");
+  else if (Count == 2)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(part[0]), "=r"(part[1]) : "r"(from) : "memory");
+  else if (Transposed)
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(part[0]) : "r"(from) : "memory");
+  else
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(part[0]) : "r"(from) : "memory");
+  memcpy(&made, part, sizeof made);
+  return made;
+}
+)"},
+    {"mma", "\n// The lanes of a warp multiply a tile of 16 rows by one of 8 columns, and add; each has its part of the three.\n"},
+    {"mma_f16_f32", R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<float, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
+    {"mma_f16_f16", R"(__device__ Vector<__half, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<__half, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  unsigned *C = reinterpret_cast<unsigned *>(&c);
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+               : "+r"(C[0]), "+r"(C[1]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
+    {"mma_bf16_f32", R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__nv_bfloat16, 8> &a, const Vector<__nv_bfloat16, 4> &b, Vector<float, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
+    {"mma_f32_f32", R"(// The factors are float, of which the last 13 bits do not count.
+__device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<float, 2> &b, Vector<float, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
+    {"mma_i8_i32", R"(__device__ Vector<int, 4> mma_m16n8k32(const Vector<signed char, 16> &a, const Vector<signed char, 8> &b, Vector<int, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
 )"},
     {"prefetch", R"(
 __device__ void prefetch(const void *address) {

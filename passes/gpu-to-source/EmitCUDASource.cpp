@@ -2,6 +2,8 @@
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/CWriter.h"
 
+#include "dialects/Tile/Tile.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -26,7 +28,7 @@ public:
     indexType = areIndicesShort ? "int" : "long long";
     // A tensor of such a name would hide what is called.
     for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies", "wait_for_copies", "prefetch",
-                             "bit_cast", "to_fp8", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div", "ceil_div_unsigned",
+                             "bit_cast", "to_fp8", "load_matrices", "mma_m16n8k8", "mma_m16n8k16", "mma_m16n8k32", "memcpy", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div", "ceil_div_unsigned",
                              "absolute", "count_ones", "leading_zeros", "trailing_zeros", "integer_power", "Vector", "Chunk",
                              "shared_memory", "lane", "isnan", "isinf", "isfinite"})
       unique(helper);
@@ -50,6 +52,7 @@ private:
   void writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what);
   bool writeVectorOp(Operation *op);
   bool writeMemoryOp(Operation *op);
+  bool writeMatrixOp(Operation *op);
   std::string address(Operation *op, Value buffer, ValueRange indices) { return "&" + element(op, buffer, indices); }
   std::string accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment);
 
@@ -172,6 +175,11 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
 void KernelWriter::write(gpu::GPUFuncOp kernel) {
   current = kernel;
   stream << "\n";
+  // Before the types of arguments, which say less.
+  Operation *tiled = nullptr;
+  kernel.walk([&](Operation *op) { tiled = !tiled && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : tiled; });
+  if (tiled)
+    return fail(tiled);
   if (!kernel.isKernel() || kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions() ||
       !llvm::hasSingleElement(kernel.getBody()))
     return fail(kernel, "expected a kernel of one block, whose memory is allocated in its body");
@@ -236,7 +244,7 @@ bool KernelWriter::writeOwnOp(Operation *op) {
            << use(shuffle.getValue()) << ", " << use(shuffle.getOffset()) << ");\n";
     return true;
   }
-  return writeMemoryOp(op) || writeVectorOp(op);
+  return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op);
 }
 
 bool KernelWriter::writeMemoryOp(Operation *op) {
@@ -297,15 +305,58 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
   return false;
 }
 
+// ------------------------------------------------------------------ matrices
+
+/// What a lane has of a matrix is a vector of its elements in a row.
+bool KernelWriter::writeMatrixOp(Operation *op) {
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
+    bind(cast.getResult(), use(cast.getSource(), Binding::Primary));
+    return true;
+  }
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
+    writeOrigin(op);
+    needs("Vector"), needs("load_matrices");
+    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment") << " = load_matrices<"
+           << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
+           << address(op, load.getSrcMemref(), load.getIndices()) << ");\n";
+    return true;
+  }
+  auto product = dyn_cast<nvgpu::MmaSyncOp>(op);
+  if (!product)
+    return false;
+  Type factor = scalarOf(product.getMatrixA().getType()), sum = scalarOf(product.getRes().getType());
+  auto nameOf = [](Type type) {
+    return type.isBF16() ? std::string("bf16") : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
+  };
+  static const llvm::StringMap<std::array<int64_t, 3>> known = {{"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}},
+                                                                {"mma_bf16_f32", {16, 8, 16}}, {"mma_f32_f32", {16, 8, 8}},
+                                                                {"mma_i8_i32", {16, 8, 32}}};
+  std::string function = "mma_" + nameOf(factor) + "_" + nameOf(sum);
+  auto found = known.find(function);
+  std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
+  if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
+    return fail(op, "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8"), true;
+  needs("Vector"), needs("mma"), needs(function);
+  writeOrigin(op);
+  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k" << shape[2] << "("
+         << use(product.getMatrixA()) << ", " << use(product.getMatrixB()) << ", " << use(product.getMatrixC()) << ");\n";
+  return true;
+}
+
 // ------------------------------------------------------------------ vectors
 
 /// `load<4>` of the natural alignment, `load<4, 8>` of another.
 std::string KernelWriter::accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment) {
   needs("Vector");
-  uint64_t natural = llvm::PowerOf2Ceil(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  // Of what is not said, that of an element.
+  uint64_t size = llvm::divideCeil(type.getElementTypeBitWidth(), 8), natural = size * type.getNumElements();
+  uint64_t known = alignment.value_or(size);
   std::string text = function.str() + "<" + std::to_string(type.getNumElements());
-  if (alignment && *alignment < natural)
-    text += ", " + std::to_string(*alignment);
+  if (known < natural) {
+    needs("Chunk");
+    return text + ", " + std::to_string(known) + ">";
+  }
+  needs(function);
   return text + ">";
 }
 
@@ -333,7 +384,7 @@ bool KernelWriter::writeVectorOp(Operation *op) {
     return define(result, accessOf("load", type, load.getAlignment()) + "(" + address(op, load.getBase(), load.getIndices()) + ")");
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op); broadcast && !isa<VectorType>(broadcast.getSourceType())) {
-    needs("Vector");
+    needs("Vector"), needs("broadcast");
     std::string scalar = use(broadcast.getSource());
     return define(result, "broadcast<" + std::to_string(type.getNumElements()) + ">(" + typeConstructor(type.getElementType()) + "(" + scalar + "))");
   }
@@ -347,12 +398,14 @@ bool KernelWriter::writeVectorOp(Operation *op) {
   if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
     if (slice.getSourceVectorType().getRank() != 1)
       return false;
+    needs("slice");
     return define(result, "slice<" + std::to_string(type.getNumElements()) + ">(" + use(slice.getSource()) + ", " +
                               std::to_string(cast<IntegerAttr>(slice.getOffsets()[0]).getInt()) + ")");
   }
   if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
     if (insert.getSourceVectorType().getRank() != 1 || insert.getDestVectorType().getRank() != 1)
       return false;
+    needs("insert");
     return define(result, "insert(" + use(insert.getValueToStore()) + ", " + use(insert.getDest()) + ", " +
                               std::to_string(cast<IntegerAttr>(insert.getOffsets()[0]).getInt()) + ")");
   }

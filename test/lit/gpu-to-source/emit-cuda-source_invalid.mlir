@@ -99,3 +99,19 @@ gpu.module @copy {
   }
   memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
 }
+// -----
+gpu.module @tiles {
+  gpu.func @k(%map: !tile.tensor_map<64x64xbf16, swizzle = 128>) kernel {
+    // expected-error@+1 {{tile.fence_async has no form in CUDA C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX}}
+    tile.fence_async
+    gpu.return
+  }
+}
+// -----
+gpu.module @product_of_tiles {
+  gpu.func @k(%a: vector<4x1xf32>, %b: vector<2x1xf32>, %c: vector<2x2xf32>, %to: memref<2xf32>, %i: index) kernel {
+    // expected-error@+1 {{expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8}}
+    %d = nvgpu.mma.sync(%a, %b, %c) {mmaShape = [16, 8, 8]} : (vector<4x1xf32>, vector<2x1xf32>, vector<2x2xf32>) -> vector<2x2xf32>
+    gpu.return
+  }
+}

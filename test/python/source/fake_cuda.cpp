@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-extern "C" void run_kernel(const char *name, const uint64_t *config, void **params);
+extern "C" int run_kernel(const char *name, const uint64_t *config, void **params);
 
 static std::string lines;
 static const char *failing = "";
@@ -66,7 +66,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   const char *name = reinterpret_cast<const char *>(function);
   CUresult result = record("cuLaunchKernel", " %s %u %u %u %u %u %u %u", name, gx, gy, gz, bx, by, bz, shared);
   const uint64_t config[] = {gx, gy, gz, bx, by, bz, shared};
-  if (result == CUDA_SUCCESS) run_kernel(name, config, parameters);
+  if (result == CUDA_SUCCESS && run_kernel(name, config, parameters)) return CUDA_ERROR_LAUNCH_FAILED;
   return result;
 }
 }

@@ -151,6 +151,15 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "matvec": lambda: schedules.matvec(16, 64, dtype="float16"),
     "column_sum": lambda: schedules.column_sum(64, 256),
     "transpose": lambda: schedules.transpose(40, 30),
+    "mma_float16": lambda: schedules.matmul_mma(64, 32, 48, tile=(64, 32), warps=(2, 1), step=16),
+    "mma_half_sums": lambda: schedules.matmul_mma(
+        32, 32, 32, sum_dtype="float16", tile=(32, 16), warps=(1, 1), transpose_a=True
+    ),
+    "mma_bfloat16": lambda: schedules.matmul_mma(
+        32, 24, 32, "bfloat16", tile=(32, 16), warps=(1, 1), transpose_b=True, depth=2
+    ),
+    "mma_tfloat32": lambda: schedules.matmul_mma(32, 32, 32, "tfloat32", tile=(32, 16), warps=(2, 2)),
+    "mma_int8": lambda: schedules.matmul_mma(32, 32, 64, "int8", tile=(32, 32), warps=(1, 2), transpose_b=True),
     "named": named,
     "symbolic": symbolic,
     "padded": padded,

@@ -2,105 +2,89 @@
 
 from __future__ import annotations
 
-import ctypes
-import re
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tilewright as tw
+from fuzz.choices import Choices, Seeded
+from fuzz.programs import Program, random_program
+from fuzz.schedules import Scheduler
 from source.kernels import PROGRAMS
 from source.nvrtc import compile_cuda
+from source.on_cpu import arrays_for, compile_on_cpu, run_printed
 from tilewright import te
 
-SHIM = Path(__file__).parent / "cuda_on_cpu.h"
 TARGET = tw.Target("cuda", arch="sm_90a")
+# Random programs and schedules: a few for each run of the tests, and more where one asks for slow ones.
+SEEDS, MANY_SEEDS = 10, 400
 
 
-def random_array(argument: Any, extents: list[int], rng: np.random.Generator) -> np.ndarray:
-    dtype = np.dtype(argument.dtype)
-    if dtype.kind == "b":
-        return rng.integers(0, 2, extents).astype(bool)
-    if dtype.kind in "iu":
-        bound = np.iinfo(dtype)
-        return rng.integers(max(bound.min, -(2**31)), min(bound.max, 2**31 - 1), extents, dtype=dtype)
-    return rng.standard_normal(extents).astype(dtype)
+@pytest.fixture(scope="module")
+def simulated() -> dict[str, tw.Function]:
+    target = tw.Target("sim", arch="sm_90a")
+    return {name: tw.build(*make(), target, name) for name, make in PROGRAMS.items()}
 
 
-def arrays_for(signature: Any) -> list[np.ndarray]:
-    rng = np.random.default_rng(1)
-    symbols: dict[str, int] = {}
-    made = []
-    for argument in signature.arguments:
-        extents = [
-            e if isinstance(e, int) else symbols.setdefault(e.name, 5 + 40 * len(symbols)) for e in argument.shape
-        ]
-        made.append(np.zeros(extents, argument.dtype) if argument.output else random_array(argument, extents, rng))
-    return made
-
-
-def for_cpu(source: str) -> str:
-    """The kernels for g++, after the shim: what is PTX in them is the shim's."""
-    for head in ("Copies from global", "__device__ void prefetch"):
-        source = re.sub(rf"\n(?:// )?{head}.*?\n\n", "\n", source, flags=re.DOTALL)
-    source = re.sub(r"#include <cuda_\w+\.h>\n", "", source)
-    if "extern __shared__" in source:
-        source += "\nalignas(1024) unsigned char shared_memory[1 << 18];\n"
-    return source
-
-
-def on_cpu(source: str, kernels: tuple[str, ...], folder: Path) -> ctypes.CDLL:
-    """The kernels as functions that g++ compiled."""
-    cases = "\n".join(f"  case {i}: return launch({name}, config, params);" for i, name in enumerate(kernels))
-    (folder / "kernels.cpp").write_text(
-        f'#include "{SHIM}"\n{for_cpu(source)}\n'
-        f'extern "C" void run(int kernel, const uint64_t *config, void **params) {{\n  switch (kernel) {{\n{cases}\n  }}\n}}\n'
-    )
-    library = folder / "kernels.so"
-    command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-Wno-unknown-pragmas"]
-    result = subprocess.run([*command, "-o", str(library), str(folder / "kernels.cpp")], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[:4000]
-    return ctypes.CDLL(str(library))
-
-
-def run_printed(function: Any, arrays: list[np.ndarray], folder: Path) -> None:
-    """The host program of `function` on the arrays, with the printed kernels in place of its own."""
-    from tilewright.host import HostProgram, Launcher, _LaunchFunction
-
-    host = HostProgram(function.module("host"), function.name)
-    library = on_cpu(function.source("cuda"), host.kernels, folder)
-
-    def launch(context: Any, kernel: int, config: Any, params: Any, count: int) -> int:
-        library.run(kernel, config, params)
-        return 0
-
-    callback = _LaunchFunction(launch)
-    launcher = Launcher(None, ctypes.cast(callback, ctypes.c_void_p).value)
-    shape = [extent for array in arrays for extent in array.shape]
-    workspace = np.zeros(host.workspace_bytes(shape) + 256, np.uint8)
-    aligned = -(-workspace.ctypes.data // 256) * 256
-    assert host.call([array.ctypes.data for array in arrays], shape, aligned, launcher) == 0
+@pytest.fixture(scope="module")
+def printed(
+    simulated: dict[str, tw.Function], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Callable[..., int]]:
+    return compile_on_cpu(simulated, tmp_path_factory.mktemp("printed"))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_printed_kernels_compute_the_same(name: str, tmp_path: Path) -> None:
-    s, args = PROGRAMS[name]()
-    simulated = tw.build(s, args, tw.Target("sim", arch="sm_90a"), name)
-    arrays = arrays_for(simulated.signature)
-    printed = [array.copy() for array in arrays]
-    simulated(*arrays)
-    run_printed(simulated, printed, tmp_path)
-    for argument, expected, got in zip(simulated.signature.arguments, arrays, printed):
+def test_printed_kernels_compute_the_same(
+    name: str, simulated: dict[str, tw.Function], printed: dict[str, Callable[..., int]]
+) -> None:
+    function = simulated[name]
+    expected = arrays_for(function.signature)
+    got = [array.copy() for array in expected]
+    function(*expected)
+    run_printed(function, printed[name], got)
+    for argument, one, other in zip(function.signature.arguments, got, expected):
         if not argument.output:
             continue
         if np.dtype(argument.dtype).kind == "f":
             eps = float(np.finfo(argument.dtype).eps)
-            np.testing.assert_allclose(got, expected, rtol=16 * eps, atol=16 * eps, err_msg=argument.name)
+            np.testing.assert_allclose(one, other, rtol=16 * eps, atol=16 * eps, err_msg=argument.name)
         else:
-            np.testing.assert_array_equal(got, expected, err_msg=argument.name)
+            np.testing.assert_array_equal(one, other, err_msg=argument.name)
+
+
+def check_seeds(seeds: range, folder: Path) -> None:
+    """Printed kernels of random programs are exact."""
+    programs: dict[str, Program] = {}
+    functions: dict[str, tw.Function] = {}
+    for seed in seeds:
+        choices = Choices(Seeded(seed))
+        program = random_program(choices)
+        try:
+            schedule = Scheduler(choices, program).run()
+            functions[f"seed{seed}"] = tw.build(schedule, program.args, "sim", f"seed{seed}")
+        except tw.ScheduleError:
+            continue
+        programs[f"seed{seed}"] = program
+    runs = compile_on_cpu(functions, folder)
+    for name, program in programs.items():
+        arrays = program.arrays()
+        arrays += [np.full([int(n) for n in value.shape], 77, value.dtype) for value in program.outputs]
+        run_printed(functions[name], runs[name], arrays)
+        for value, got in zip(program.outputs, arrays[len(program.inputs) :]):
+            np.testing.assert_array_equal(got.astype(np.float64), value.exact, err_msg=f"{value.name} of {name}")
+    assert len(programs) > 0.8 * len(seeds)
+
+
+def test_random_programs(tmp_path: Path) -> None:
+    check_seeds(range(SEEDS), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(SEEDS, MANY_SEEDS, SEEDS))
+def test_many_random_programs(first: int, tmp_path: Path) -> None:
+    check_seeds(range(first, first + SEEDS), tmp_path)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
