@@ -242,9 +242,14 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
 
   createEntry(builder, *program, signature, call);
 
+  // What several functions as one are made of.
+  auto table = getOperation().lookupSymbol<LLVM::GlobalOp>(signature);
+  table.setLinkage(LLVM::Linkage::External);
   if (!exported)
     return success();
-  for (LLVM::LLVMFuncOp hidden : {function, workspaceBytes, call})
+  table.setVisibility_(LLVM::Visibility::Hidden);
+  call.setVisibility_(LLVM::Visibility::Hidden);
+  for (LLVM::LLVMFuncOp hidden : {function, workspaceBytes})
     hidden.setLinkage(LLVM::Linkage::Internal);
   if (described)
     getOperation().lookupSymbol<LLVM::GlobalOp>(described).setLinkage(LLVM::Linkage::Internal);

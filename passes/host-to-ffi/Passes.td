@@ -25,7 +25,8 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     in the order in which a reader expects it, and says so. What `tilewright.cubins` on the host program has (a dictionary from an
     architecture to a cubin) becomes part of the module.
 
-    With `export`, all but the functions of tvm-ffi's ABI are internal.
+    With `export`, the functions of tvm-ffi's ABI alone can be seen from outside of a library; `@f_call` and `@f_signature` can
+    be linked to within, by functions that call one of several.
 
     ```mlir
     llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32
@@ -34,7 +35,7 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     becomes
     ```mlir
     llvm.func @f(...) -> i32
-    llvm.mlir.global internal constant @f_signature() ...
+    llvm.mlir.global external constant @f_signature() ...
     llvm.mlir.global external @f_program() ...
     llvm.func @f_call(%stream: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32 {
       ...

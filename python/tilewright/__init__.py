@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import cache, target, te
 from .cache import Cache
 from .compat import attribute_of
-from .driver import Function, LaunchConfig, build, lower
+from .driver import Dispatch, Function, LaunchConfig, build, dispatch, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
 from .schedule import create_schedule
 from .target import Target
@@ -33,6 +33,7 @@ __all__ = [
     "Cache",
     "CompileError",
     "Device",
+    "Dispatch",
     "DriverError",
     "Event",
     "Function",
@@ -48,6 +49,7 @@ __all__ = [
     "cuda",
     "current_stream",
     "device",
+    "dispatch",
     "export_header",
     "export_library",
     "export_object",

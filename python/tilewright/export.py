@@ -22,8 +22,7 @@ from mlir.passmanager import PassManager
 from .errors import TilewrightError
 
 if TYPE_CHECKING:
-    from .driver.function import Function
-    from .host import HostProgram
+    from .driver import Dispatch, Function
     from .runtime import Argument
 
 __all__ = ["export_header", "export_library", "export_object"]
@@ -31,22 +30,31 @@ __all__ = ["export_header", "export_library", "export_object"]
 _INSTEAD = "export_object writes the object file that a linker elsewhere takes"
 
 
-def _object_code(host: HostProgram, cpu: str) -> bytes:
-    module = host.ffi_module(export=True)
+def _object_code(module: ir.Module, cpu: str, level: int) -> bytes:
     with module.context:
-        level = 3 if host.target == "cpu" else 2
         PassManager.parse(f"builtin.module(emit-host-object{{cpu={cpu} opt-level={level}}})").run(module.operation)
         return ir.StringAttr(module.operation.attributes["tilewright.object"]).value_bytes
 
 
-def _checked(functions: Function | Sequence[Function]) -> list[Function]:
-    from .driver.function import Function
+def _checked(functions: Function | Dispatch | Sequence[Function | Dispatch]) -> list[Function | Dispatch]:
+    """What is exported, in order; before a function that chooses between others stand those."""
+    from .driver import Dispatch, Function
 
-    found = [functions] if isinstance(functions, Function) else list(functions)
-    if not found:
+    given = [functions] if isinstance(functions, (Function, Dispatch)) else list(functions)
+    if not given:
         raise ValueError("expected one function or more to export, got none")
+    found: list[Function | Dispatch] = []
+    for function in given:
+        parts = (*function.functions, function) if isinstance(function, Dispatch) else (function,)
+        # One that several choose is there once; what the user names twice is a mistake.
+        found += [part for part in parts if part is function or not any(part is known for known in (*found, *given))]
     names: set[str] = set()
     for function in found:
+        if isinstance(function, Dispatch):
+            if function.name in names:
+                raise ValueError(_twice(function.name))
+            names.add(function.name)
+            continue
         if not isinstance(function, Function):
             raise TypeError(f"expected functions that tw.build has made, got {type(function).__name__}")
         if function.target.kind == "sim":
@@ -54,12 +62,13 @@ def _checked(functions: Function | Sequence[Function]) -> list[Function]:
                 f"{function.name} is built for target sim, which runs in this process alone: build it for cuda or cpu"
             )
         if function.entry_name in names:
-            raise ValueError(
-                f"expected functions of different names in one library, got two called {function.entry_name!r}: "
-                "tw.build takes a name"
-            )
+            raise ValueError(_twice(function.entry_name))
         names.add(function.entry_name)
     return found
+
+
+def _twice(name: str) -> str:
+    return f"expected functions of different names in one library, got two called {name!r}: tw.build takes a name"
 
 
 def export_object(
@@ -84,21 +93,39 @@ def export_object(
 
     >>> export_object(mmult, "mmult.o")                     # doctest: +SKIP
     """
+    from .driver import Dispatch
+
+    if isinstance(function, Dispatch):
+        names = ", ".join(part.name for part in function.functions)
+        raise TypeError(
+            f"expected one function that tw.build has made, got {function.name}, which chooses between {names}: "
+            "export_library takes it"
+        )
     (checked,) = _checked(function)
     Path(path).write_bytes(_object_of(checked, cpu, architectures))
 
 
-def _object_of(function: Function, cpu: str | None, architectures: Sequence[str]) -> bytes:
-    host = function.host_program(architectures)
-    if cpu is None:
-        cpu = "native" if function.target.kind == "cpu" else ""
-    if not re.fullmatch(r"[\w.+-]*", cpu):
+def _object_of(function: Function | Dispatch, cpu: str | None, architectures: Sequence[str]) -> bytes:
+    from .driver import Dispatch
+    from .driver.dispatch_module import module_text
+    from .ir import context
+
+    if cpu is not None and not re.fullmatch(r"[\w.+-]*", cpu):
         raise ValueError(f"expected LLVM's name of a processor, or 'native', got {cpu!r}")
-    return _object_code(host, cpu)
+    if isinstance(function, Dispatch):
+        with context():
+            return _object_code(
+                ir.Module.parse(module_text(function.name, function.functions, export=True)), cpu or "", 2
+            )
+    on_cpu = function.target.kind == "cpu"
+    if cpu is None:
+        cpu = "native" if on_cpu else ""
+    host = function.host_program(architectures)
+    return _object_code(host.ffi_module(export=True), cpu, 3 if on_cpu else 2)
 
 
 def export_library(
-    functions: Function | Sequence[Function],
+    functions: Function | Dispatch | Sequence[Function | Dispatch],
     path: str | os.PathLike[str],
     *,
     cpu: str | None = None,
@@ -111,7 +138,8 @@ def export_library(
     Parameters
     ----------
     functions
-        What `tw.build` has made, for targets cuda and cpu, with different names.
+        What `tw.build` has made, for targets cuda and cpu, with different names; and what `tw.dispatch` has made of
+        such: the library then holds those under their own names, too.
     path
         Where the library goes.
     cpu, architectures
@@ -137,9 +165,12 @@ def export_library(
     archive = Path(__file__).parent / "_lib" / "libtilewright_host.a"
     with tempfile.TemporaryDirectory() as folder:
         objects = []
+        has_kernels = any(function.signature.device_kind.name == "CUDA" for function in checked)
         for function in checked:
             objects.append(Path(folder) / f"{function.entry_name}.o")
-            objects[-1].write_bytes(_object_of(function, cpu, architectures))
+            # Beside functions with kernels those of target cpu have none; alone they refuse them.
+            takes_none = has_kernels and function.signature.device_kind.name == "CPU"
+            objects[-1].write_bytes(_object_of(function, cpu, () if takes_none else architectures))
         made = Path(folder) / path.name
         arguments = [
             *command, "-shared", "-o", str(made), *map(str, objects), str(archive),
@@ -183,7 +214,18 @@ def _parameter(argument: Argument) -> str:
     return f"arg_{name}" if not name or name[0].isdigit() else name
 
 
-def export_header(functions: Function | Sequence[Function], path: str | os.PathLike[str]) -> None:
+def _told(function: Function | Dispatch) -> str:
+    """What a function takes, in a comment of C's."""
+    from .driver import Dispatch
+
+    if isinstance(function, Dispatch):
+        parts = "".join(f"\n *   {part.signature}" for part in function.functions)
+        return f"{function}: calls the first of these that takes the dtypes and extents:{parts}"
+    where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
+    return f"{function.signature}: row-major, on {where}"
+
+
+def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:
     """Writes a C header for functions that are exported: of each the function of tvm-ffi's ABI, and one that takes a
     `DLTensor *` for each argument. C++ takes it too. It includes tvm-ffi's own header, and nothing of this project.
 
@@ -203,12 +245,14 @@ def export_header(functions: Function | Sequence[Function], path: str | os.PathL
             names = [f"{parameter}_{i}" for i, parameter in enumerate(names)]
         parameters = ", ".join(f"DLTensor *{parameter}" for parameter in names) or "void"
         outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
-        where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
         lines += [
-            f"/* {function.signature}: row-major, on {where}; writes {', '.join(outputs) or 'nothing'}. */",
+            f"/* {_told(function)}; writes {', '.join(outputs) or 'nothing'}. */",
             f"int __tvm_ffi_{name}(void *handle, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);",
             f"static inline int {name}({parameters}) {{",
-            f"  TVMFFIAny args[{max(len(names), 1)}], result = {{0}};",
+            f"  TVMFFIAny args[{max(len(names), 1)}], result;",
+            "  result.type_index = kTVMFFINone;",
+            "  result.zero_padding = 0;",
+            "  result.v_int64 = 0;",
         ]
         for i, parameter in enumerate(names):
             lines += [

@@ -95,6 +95,24 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
                                      int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
                                      const TilewrightAny *args, TilewrightAny *result);
 
+/// One of the functions that a call may be for.
+struct TilewrightVariant {
+  const TilewrightSignature *signature;
+  int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count);
+};
+
+/// Several functions as one, which calls the first that takes the types, ranks, devices and extents of a call.
+struct TilewrightDispatch {
+  const char *name;
+  const TilewrightVariant *variants;
+  int32_t count;
+};
+
+/// Calls the function that the call is for, or raises what each says to it. Where `result` is not null the inputs alone may
+/// be given: the outputs are allocated and returned.
+int32_t tilewrightHostDispatch(const TilewrightDispatch *dispatch, void *const *stream, const TilewrightAny *args,
+                               int32_t count, TilewrightAny *result);
+
 /// Returns a string from a function of tvm-ffi's ABI.
 int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result);
 

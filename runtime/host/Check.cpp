@@ -114,13 +114,6 @@ const char *nameOfType(int32_t type) {
 
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
 
-/// The device as a check compares it.
-int32_t kindOf(int32_t type) {
-  return type == TilewrightDeviceCUDAHost  ? +TilewrightDeviceCPU
-         : type == TilewrightDeviceManaged ? +TilewrightDeviceCUDA
-                                           : type;
-}
-
 int64_t countElements(const TilewrightDLTensor &tensor) {
   int64_t count = 1;
   for (int32_t dim = 0; dim < tensor.ndim; ++dim)

@@ -19,6 +19,13 @@ inline const TilewrightDLTensor *tensorOf(const TilewrightAny &any) {
   return nullptr;
 }
 
+/// The device as a check compares it: pinned memory is the cpu's, managed memory a GPU's.
+inline int32_t kindOf(int32_t device) {
+  return device == TilewrightDeviceCUDAHost  ? +TilewrightDeviceCPU
+         : device == TilewrightDeviceManaged ? +TilewrightDeviceCUDA
+                                             : device;
+}
+
 inline bool sameText(const char *a, const char *b) { return a == b || std::strcmp(a, b) == 0; }
 
 } // namespace tilewright::host

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,7 @@ else:
         ctypes.addressof(interpreter()), b"tilewright.driver.callable.CallableBase"
     )
 
+_Derived = TypeVar("_Derived", bound=CallableBase)
 _set = _function("tilewrightCallableSet", None, ctypes.py_object, ctypes.py_object)
 
 
@@ -75,7 +76,7 @@ def set_target(made: CallableBase, target: Callable[..., Any]) -> None:
     _set(made, target)
 
 
-def shorten_calls(derived: type[CallableBase]) -> type[CallableBase]:
+def shorten_calls(derived: type[_Derived]) -> type[_Derived]:
     """For a class that overrides no call. Before Python 3.12 it does not get the short way from its base."""
     if not derived.__flags__ & _HAVE_VECTORCALL:
         _function("tilewrightCallableShorten", None, ctypes.py_object, ctypes.c_uint64)(derived, derived.__flags__)

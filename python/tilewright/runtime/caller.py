@@ -17,17 +17,23 @@ from .device import DeviceKind, cuda
 from .ffi import raise_error
 
 if TYPE_CHECKING:
-    from ..host import HostProgram
     from .arguments import Signature
 
 __all__ = ["make_caller"]
+
+
+class Entered(Protocol):
+    """What is compiled."""
+
+    @property
+    def entry(self) -> int: ...
 
 
 class Called(Protocol):
     """What a builtin falls back on."""
 
     @property
-    def host(self) -> HostProgram: ...
+    def host(self) -> Entered: ...
 
     @property
     def signature(self) -> Signature: ...
@@ -73,8 +79,9 @@ class _Slow:
         return result
 
 
-def make_caller(program: Called) -> Callable[..., Any]:
-    """A builtin function that calls the program. It keeps the program alive."""
+def make_caller(program: Called, slow: Callable[..., object] | None = None) -> Callable[..., Any]:
+    """A builtin function that calls the program. It keeps the program alive. What it cannot read itself `slow` takes,
+    or else the program's own `__call__`."""
     signature = program.signature
 
     def stream_handle(stream: object, array: Any) -> int:
@@ -84,8 +91,8 @@ def make_caller(program: Called) -> Callable[..., Any]:
     on_gpu = signature.device_kind is DeviceKind.CUDA
     text = f"{signature}\n\n{'On the current stream, or stream=.' if on_gpu else ''}"
     function = _new()(
-        ctypes.addressof(interpreter()), signature.name.encode(), text.encode(), _Slow(program), stream_handle,
-        raise_error,
+        ctypes.addressof(interpreter()), signature.name.encode(), text.encode(), slow or _Slow(program),
+        stream_handle, raise_error,
     )  # fmt: skip
     outputs = bytes(argument.output for argument in signature.arguments)
     names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)

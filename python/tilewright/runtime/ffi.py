@@ -24,6 +24,7 @@ _CELL = 24  # of an object, after its header
 _RUN_TIME = (
     "tilewrightHostRefuse",
     "tilewrightHostCallAllocating",
+    "tilewrightHostDispatch",
     "tilewrightHostReturnText",
     "tilewrightHostRunCuda",
     "tilewrightHostLoad",

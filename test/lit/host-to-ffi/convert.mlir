@@ -20,7 +20,7 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // CHECK-DAG: llvm.mlir.global internal constant @scale_text{{[0-9]+}}("scale(A: uint8[n, 4], B: float32[n])\00")
 // CHECK-DAG: llvm.mlir.global internal constant @scale_image{{[0-9]+}}("\7FELF80") {addr_space = 0 : i32, alignment = 64 : i64}
 // CHECK-DAG: llvm.mlir.global internal constant @scale_image{{[0-9]+}}("\7FELF90")
-// CHECK-DAG: llvm.mlir.global internal constant @scale_signature()
+// CHECK-DAG: llvm.mlir.global external constant @scale_signature()
 // CHECK-DAG: llvm.mlir.global external @scale_program()
 
 // CHECK-LABEL: llvm.func @scale_call(
@@ -81,5 +81,5 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // EXPORT: llvm.func internal @scale(
 // EXPORT: llvm.func internal @scale_workspace_bytes(
 // EXPORT: llvm.mlir.global internal @scale_program()
-// EXPORT: llvm.func internal @scale_call(
+// EXPORT: llvm.func hidden @scale_call(
 // EXPORT: llvm.func @__tvm_ffi_scale(

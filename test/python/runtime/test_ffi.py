@@ -283,6 +283,18 @@ def test_several_outputs(allocator: Allocator) -> None:
     np.testing.assert_array_equal(c, a[0].astype("int32"))
 
 
+def test_one_of_several_functions_allocates(add: tw.Function, allocator: Allocator) -> None:
+    n = te.var("n")
+    a, b = (te.placeholder((n,), "int32", name=name) for name in "AB")
+    c = te.compute((n,), lambda i: a[i] + b[i], name="C")
+    either = tw.dispatch([tw.build(te.create_schedule(c.op), [a, b, c], "cpu", name="rows"), add], "either")
+    x, y, _ = arrays(5)
+    np.testing.assert_array_equal(np.from_dlpack(either.ffi(x, y)), 3 * x)
+    ones = np.ones(7, "int32")
+    np.testing.assert_array_equal(np.from_dlpack(either.ffi(ones, ones)), 2 * ones)
+    assert allocator.asked == [(5, 4), (7,)]
+
+
 def test_calls_for_outputs_that_are_refused(allocator: Allocator) -> None:
     add, (a, b, _) = FROM_CPU(), arrays(3)
     for given, kind, message in (

@@ -1,0 +1,301 @@
+"""Several functions as one: a call's dtypes and extents choose between them."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .callable import CallableBase, set_target, shorten_calls
+from .function import Function
+
+if TYPE_CHECKING:
+    import tvm_ffi
+
+    from ..runtime import Argument, Device, Signature
+
+__all__ = ["Dispatch", "dispatch"]
+
+_CPU, _CUDA = (1, 3), (2, 13)  # DLPack's devices: pinned memory is the cpu's, managed memory a GPU's
+
+
+@shorten_calls
+class Dispatch(CallableBase):
+    """Functions behind one name, as `tw.dispatch` makes it. A call goes to the first that takes its dtypes, ranks and
+    extents, with all its arguments and options; whatever else may be wrong with it is for that one to say.
+
+    Raises
+    ------
+    TypeError, ValueError
+        By a call that none takes, with what each says to it.
+    """
+
+    __slots__ = ("__weakref__", "_choice")
+
+    def __init__(self, functions: Sequence[Function], name: str) -> None:
+        self._choice = _Choice(tuple(functions), name)
+        set_target(self, _FirstCall(self, self._choice))
+
+    def __repr__(self) -> str:
+        return f"<tilewright.Dispatch {self} of {', '.join(function.name for function in self.functions)}>"
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(argument.name for argument in self.signature.arguments)})"
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self._choice.name
+
+    @property
+    def entry_name(self) -> str:
+        """The name that an exported library has for it."""
+        return self._choice.name
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """What it chooses between, in this order."""
+        return self._choice.functions
+
+    @property
+    def signature(self) -> Signature:
+        """The first function's: all have arguments of these names."""
+        return self._choice.signature
+
+    def select(self, *arrays: Any) -> Function | None:
+        """The function that a call with these arrays goes to, or None. They may be the inputs alone.
+
+        >>> mmult.select(a, b, c).name                      # doctest: +SKIP
+        'mmult_float16'
+        """
+        return self._choice.select(arrays)
+
+    def load(self, device: Device | None = None) -> None:
+        """Makes all that the first call makes otherwise, for each of the functions."""
+        for function in self.functions:
+            function.load(device)
+
+    @property
+    def ffi(self) -> tvm_ffi.Function:
+        """It as a function of tvm-ffi, as `Function.ffi` is one."""
+        return self._choice.host.ffi
+
+    def export_library(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes it as a shared library: `tw.export_library([self], path)`, with its options."""
+        from ..export import export_library
+
+        export_library([self], path, **options)
+
+
+class _FirstCall:
+    """What it is called by until it is."""
+
+    __slots__ = ("_choice", "_dispatch")
+
+    def __init__(self, dispatch: Dispatch, choice: _Choice) -> None:
+        self._dispatch, self._choice = weakref.ref(dispatch), choice
+
+    def __call__(self, *arrays: object, **options: object) -> Any:
+        from ..runtime.caller import make_caller
+
+        choice = self._choice
+        kinds = {function.signature.device_kind for function in choice.functions}
+        # A builtin takes arrays of one kind of device.
+        target = make_caller(choice, slow=choice) if len(kinds) == 1 else choice
+        dispatch = self._dispatch()
+        if dispatch is not None:
+            set_target(dispatch, target)
+        return target(*arrays, **options)
+
+
+class _Choice:
+    """What chooses, for builtins to refer to. Called, it chooses in Python: arrays may be any."""
+
+    def __init__(self, functions: tuple[Function, ...], name: str) -> None:
+        self.functions, self.name = functions, name
+        self._lock = threading.Lock()
+
+    @property
+    def signature(self) -> Signature:
+        return self.functions[0].signature
+
+    @property
+    def host(self) -> _Compiled:
+        with self._lock:
+            return self._compiled
+
+    @cached_property
+    def _compiled(self) -> _Compiled:
+        return _Compiled(self)
+
+    def select(self, arrays: Sequence[Any]) -> Function | None:
+        return next((function for function in self.functions if _accepts(function.signature, arrays)), None)
+
+    def __call__(self, *arrays: object, **options: Any) -> Any:
+        named = {name: options.pop(name) for name in list(options) if name != "stream"}
+        if named:
+            arrays = self.signature.arranged(arrays, named)
+        function = self.select(arrays)
+        if function is not None:
+            return function(*arrays, **options)
+        said: list[Exception] = []
+        for function in self.functions:
+            try:
+                return function(*arrays, **options)
+            except (TypeError, ValueError) as error:
+                said.append(error)
+        kind = TypeError if all(isinstance(error, TypeError) for error in said) else ValueError
+        raise kind("\n  ".join((f"{self.name}: expected a call that one of these takes", *map(str, said))))
+
+
+class _Compiled:
+    """The choice between functions that are compiled in this process."""
+
+    def __init__(self, choice: _Choice) -> None:
+        import ctypes
+
+        from mlir import ir
+        from mlir.execution_engine import ExecutionEngine
+
+        from ..ir import context
+        from ..ir.jit import lookup
+        from ..runtime.ffi import run_time_symbols
+        from .dispatch_module import module_text
+
+        symbols = dict(run_time_symbols())
+        self._programs = [function.host_program() for function in choice.functions]
+        for program in self._programs:
+            symbols[f"{program.name}_call"] = program.entry
+            symbols[f"{program.name}_signature"] = lookup(program.engine, f"{program.name}_signature")
+        with context():
+            engine = ExecutionEngine(
+                ir.Module.parse(module_text(choice.name, choice.functions, export=False)), opt_level=1
+            )
+        for symbol, address in symbols.items():
+            engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
+        self._engine = engine
+        self.entry: int = lookup(engine, f"{choice.name}_call")
+        self._safe_call = lookup(engine, f"__tvm_ffi_{choice.name}")
+
+    @cached_property
+    def ffi(self) -> tvm_ffi.Function:
+        from ..runtime.ffi import register_errors
+
+        register_errors()
+        import tvm_ffi
+
+        return tvm_ffi.Function.__from_extern_c__(self._safe_call, keep_alive_object=self)
+
+
+def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
+    """One function of several, for calls of different dtypes and classes of shapes.
+
+    A call goes to the first that takes its dtypes, ranks, extents (numbers, symbols, what divides them, their least)
+    and kind of device; so the special ones come before the general ones.
+
+    Parameters
+    ----------
+    functions
+        What `tw.build` has made: of different names, with arguments of the same names, the same of them outputs.
+    name
+        Its own name, which is none of theirs. An exported library has it beside them.
+
+    Raises
+    ------
+    ValueError
+        Where the functions' arguments are not called the same, or one comes after another that takes all its calls.
+
+    >>> mmult = dispatch([mmult_f16, mmult_of_128, mmult_any], "mmult")     # doctest: +SKIP
+    >>> mmult(a, b, c)                                                      # doctest: +SKIP
+    >>> tw.export_library([mmult], "mmult.so", header=True)                 # doctest: +SKIP
+    """
+    found = list(functions)
+    if not name.isidentifier():
+        raise ValueError(f"expected a name that is an identifier, got {name!r}")
+    if not found:
+        raise ValueError(f"{name}: expected one function or more, got none")
+    for function in found:
+        if not isinstance(function, Function):
+            raise TypeError(f"{name}: expected functions that tw.build has made, got {type(function).__name__}")
+    names = [name, *(function.entry_name for function in found)]
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{name}: expected functions of different names, and of others than its own, got two called {twice!r}"
+        )
+    first = found[0].signature
+    for function in found[1:]:
+        if _called(function.signature) != _called(first):
+            raise ValueError(
+                f"{name}: expected functions whose arguments have the same names, in the same order, and of which the "
+                f"same are outputs, got {first} and {function.signature}"
+            )
+    for i, general in enumerate(found):
+        for special in found[i + 1 :]:
+            if _covers(general.signature, special.signature):
+                raise ValueError(
+                    f"{name}: expected the special functions before the general ones, got {special.signature} after "
+                    f"{general.signature}, which takes all its calls"
+                )
+    return Dispatch(found, name)
+
+
+def _called(signature: Signature) -> list[tuple[str, bool]]:
+    return [(argument.name, argument.output) for argument in signature.arguments]
+
+
+# ---------------------------------------------------------------------- which calls a function takes
+
+
+def _covers(general: Signature, special: Signature) -> bool:
+    """Whether all calls that one function takes another takes, too."""
+    if general.device_kind != special.device_kind:
+        return False
+    means: dict[str, int | str] = {}  # what the symbols of one are in the other
+    for ours, theirs in zip(general.arguments, special.arguments):
+        if ours.dtype != theirs.dtype or len(ours.shape) != len(theirs.shape):
+            return False
+        for wide, narrow in zip(ours.shape, theirs.shape):
+            if isinstance(wide, int):
+                if wide != narrow:
+                    return False
+                continue
+            unit, least = (narrow, narrow) if isinstance(narrow, int) else (narrow.divisible_by, narrow.minimum)
+            meaning = narrow if isinstance(narrow, int) else narrow.name
+            if unit % wide.divisible_by or least < wide.minimum or means.setdefault(wide.name, meaning) != meaning:
+                return False
+    return True
+
+
+def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
+    """Whether the arrays have the dtypes, ranks, extents and kind of device that a function takes."""
+    arguments: list[Argument] = list(signature.arguments)
+    if len(arrays) != len(arguments):
+        arguments = [argument for argument in arguments if not argument.output]
+        if len(arrays) != len(arguments):
+            return False
+    known: dict[str, int] = {}
+    for argument, array in zip(arguments, arrays):
+        shape = getattr(array, "shape", None)
+        # "float32" of NumPy's and JAX's, "torch.float32".
+        if shape is None or str(getattr(array, "dtype", "")).rpartition(".")[2] != argument.dtype:
+            return False
+        if len(shape) != len(argument.shape):
+            return False
+        where = getattr(array, "__dlpack_device__", None)
+        if where is not None and where()[0] not in (_CUDA if signature.device_kind.value == _CUDA[0] else _CPU):
+            return False
+        for wanted, extent in zip(argument.shape, shape):
+            if isinstance(wanted, int):
+                if wanted != extent:
+                    return False
+            elif (
+                extent % wanted.divisible_by
+                or extent < wanted.minimum
+                or known.setdefault(wanted.name, extent) != extent
+            ):
+                return False
+    return True
