@@ -3,15 +3,19 @@
 `python bench/source_cuda.py [OUT.json]`: each program is built, its `source("cuda")` compiled by NVRTC, and the cubin
 of it launched by the same host program on the same random arrays. Results are compared element by element: the same
 bits, or for programs with functions of mathematics (CUDA's in the source, Tilewright's own in the kernels) within 16
-units of the last place; both are timed. Needs a GPU, NVRTC and CUDA's headers:
+units of the last place; both are timed. Then the `source("host")` of each program, `host="managed"`, is compiled by
+g++ and run on NumPy's arrays; its results are to have the same bits. Needs a GPU, g++, NVRTC and CUDA's headers:
 `pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl`.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +26,9 @@ sys.path.insert(0, str(ROOT / "test" / "python"))
 
 import tilewright as tw  # noqa: E402
 from source.kernels import PROGRAMS, example  # noqa: E402
-from source.nvrtc import compile_cuda  # noqa: E402
+from source.nvrtc import compile_cuda, include_folders  # noqa: E402
 from source.on_cpu import arrays_for  # noqa: E402
+from source.tensors import Tensor, aligned, tensor_of, with_entry  # noqa: E402
 from tilewright import schedules  # noqa: E402
 from tilewright.host import HostProgram  # noqa: E402
 from tilewright.runtime import CudaProgram  # noqa: E402
@@ -75,6 +80,28 @@ def compare(name: str, scheduled: tuple[Any, list[Any]], timed: bool) -> dict[st
     return row
 
 
+def compare_host(name: str, scheduled: tuple[Any, list[Any]]) -> bool:
+    """Whether a printed host program, with its cubin and the driver, writes what the function does."""
+    function = tw.build(*scheduled, target="cuda", name="program", cache=False, host="managed")
+    wanted = [aligned(array) for array in arrays_for(function.signature)]
+    got = [aligned(array) for array in wanted]
+    function(*wanted)
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "program.cpp", Path(folder) / "program.so"
+        source.write_text(with_entry(function.source("host"), function.name, len(got)))
+        includes = [f"-I{place}" for place in (*include_folders(), "/usr/local/cuda/include")]
+        subprocess.run(["g++", "-std=c++17", "-O1", "-shared", "-fPIC", *includes, "-o", library, source], check=True)
+        ctypes.CDLL("libcuda.so.1", ctypes.RTLD_GLOBAL)
+        loaded = ctypes.CDLL(str(library))
+        tensors = [tensor_of(array, 1) for array in got]
+        text = ctypes.create_string_buffer(4000)
+        pointers = (ctypes.POINTER(Tensor) * len(tensors))(*(ctypes.pointer(tensor) for tensor in tensors))
+        code = loaded.call_it(pointers, text)
+    is_same = code == 0 and all(np.array_equal(a.view(np.uint8), b.view(np.uint8)) for a, b in zip(wanted, got))
+    print("host", name, "same bits" if is_same else f"differs: {code} {text.value.decode()}", flush=True)
+    return is_same
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", nargs="?", type=Path, help="a file for the figures beside standard output")
@@ -82,10 +109,13 @@ def main() -> None:
     rows = {name: compare(name, make(), timed=False) for name, make in PROGRAMS.items()}
     rows |= {name: compare(name, make(), timed=True) for name, make in LARGE.items()}
     wrong = [name for name, row in rows.items() if row["worst, units of the last place"] > 16]
+    hosts = {name: compare_host(name, make()) for name, make in PROGRAMS.items()}
+    wrong += [f"host program of {name}" for name, is_same in hosts.items() if not is_same]
     figures = {
         "command": "python bench/source_cuda.py OUT.json",
         "gpu": tw.cuda(0).name,
         "programs": rows,
+        "host programs with the same bits": sum(hosts.values()),
         "wrong": wrong,
     }
     if options.out is not None:

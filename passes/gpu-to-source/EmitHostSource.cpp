@@ -20,20 +20,20 @@ std::string replaceAll(std::string text, StringRef from, StringRef to) {
   return text;
 }
 
-/// DLPack's code of a dtype by NumPy's name.
-std::optional<std::pair<int, int>> codeOf(StringRef dtype) {
+/// What the program calls the kind of a dtype, and its bits, by NumPy's name.
+std::optional<std::pair<StringRef, int>> kindOf(StringRef dtype) {
   int bits;
   if (dtype == "bool")
-    return std::pair(6, 8);
+    return std::pair("Bool", 8);
   if (dtype == "bfloat16")
-    return std::pair(4, 16);
+    return std::pair("BFloat", 16);
   if (dtype == "float8_e4m3fn")
-    return std::pair(10, 8);
+    return std::pair("Float8E4M3FN", 8);
   if (dtype == "float8_e5m2")
-    return std::pair(12, 8);
-  for (auto [prefix, code] : {std::pair("int", 0), std::pair("uint", 1), std::pair("float", 2)})
+    return std::pair("Float8E5M2", 8);
+  for (auto [prefix, kind] : {std::pair("int", "Int"), std::pair("uint", "UInt"), std::pair("float", "Float")})
     if (StringRef digits = dtype; digits.consume_front(prefix) && !digits.getAsInteger(10, bits))
-      return std::pair(code, bits);
+      return std::pair(kind, bits);
   return std::nullopt;
 }
 
@@ -139,12 +139,12 @@ void HostWriter::writeChecks() {
     auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kDivisibleByAttr);
     auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.minimum");
     std::string dtype = StringRef(parameter.what).split('[').first.str(), self = "arguments[" + std::to_string(i) + "]";
-    auto code = codeOf(dtype);
-    if (!code)
+    auto kind = kindOf(dtype);
+    if (!kind)
       return fail(function, "expected arguments of dtypes that DLPack has");
     line() << "// " << parameter.tensor << ": " << parameter.what << (parameter.isOutput ? ", written" : "") << "\n";
-    line() << self << ".expect(" << code->first << ", " << code->second << ", \"" << dtype << "\", " << type.getRank() << ", "
-           << (isManaged ? "1" : "2") << ");\n";
+    line() << self << ".expect(" << kind->first << ", " << kind->second << ", \"" << dtype << "\", /*dimensions=*/" << type.getRank()
+           << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
     for (unsigned dim = 0; dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
       std::string place = std::to_string(dim);
@@ -357,7 +357,8 @@ std::string HostWriter::write() {
   }
   // The names that the helpers have.
   for (StringRef name : {"arguments", "function", "stream", "grid", "block", "shared_bytes", "parameters", "arena", "launch", "kernels",
-                         "check", "Tensor", "Argument", "Memory", "Kernels", "ceil_div", "floor_div", "floor_mod", "use_first_gpu_if_none"})
+                         "check", "Tensor", "Argument", "Memory", "Kernels", "ceil_div", "floor_div", "floor_mod", "use_first_gpu_if_none", "Kind", "Int", "UInt", "Float", "BFloat",
+                         "Bool", "Float8E4M3FN", "Float8E5M2", "Place", "ThisMachine", "GPU", "ThisMachinePinned", "GPUManaged"})
     unique(name);
   unique(function.getName());
   writeHead();

@@ -12,15 +12,19 @@ const char *const hostPrelude = R"cpp(#include <cuda.h>
 #include <stdexcept>
 #include <string>
 
+/// DLPack's numbers for the kinds of elements, and for the places of memory.
+enum Kind { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6, Float8E4M3FN = 10, Float8E5M2 = 12 };
+enum Place { ThisMachine = 1, GPU = 2, ThisMachinePinned = 3, GPUManaged = 13 };
+
 /// An array, laid out as DLPack's DLTensor.
 struct Tensor {
   void *data;
   struct {
-    int32_t type, index;  // type 1 is this machine's memory, 2 a GPU's
+    int32_t type, index;  // the type is a Place
   } device;
   int32_t ndim;
   struct {
-    uint8_t code, bits;  // code 0 is int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 float8_e4m3fn, 12 float8_e5m2
+    uint8_t code, bits;  // the code is a Kind
     uint16_t lanes;
   } dtype;
   const int64_t *shape, *strides;  // in elements; without strides it is row-major
@@ -62,14 +66,16 @@ struct Argument {
     return count;
   }
 
-  /// A row-major array of that type and rank, in memory of a device of that type.
-  void expect(int code, int bits, const char *dtype, int ndim, int device) const {
-    if (given.dtype.code != code || given.dtype.bits != bits || given.dtype.lanes != 1)
+  /// A row-major array of elements of that type and of so many dimensions, in that place.
+  void expect(Kind kind, int bits, const char *dtype, int ndim, Place place) const {
+    if (given.dtype.code != kind || given.dtype.bits != bits || given.dtype.lanes != 1)
       fail(std::string("expected dtype ") + dtype + ", got code " + std::to_string(given.dtype.code) + " with " +
            std::to_string(given.dtype.bits) + " bits and " + std::to_string(given.dtype.lanes) + " lanes");
     if (given.ndim != ndim) fail("expected " + std::to_string(ndim) + (ndim == 1 ? " dimension" : " dimensions") + ", got shape " + shape());
-    if (given.device.type != device)
-      fail("expected an array on device type " + std::to_string(device) + ", got one on " + std::to_string(given.device.type));
+    const int found = given.device.type == ThisMachinePinned ? ThisMachine : given.device.type == GPUManaged ? GPU : given.device.type;
+    if (found != place)
+      fail(std::string("expected an array in the memory of ") + (place == GPU ? "a GPU" : "this machine") + ", got one on DLPack's device " +
+           std::to_string(given.device.type));
     int64_t stride = 1;
     for (int dim = ndim - 1; given.strides && bytes() && dim >= 0; stride *= given.shape[dim--])
       if (given.shape[dim] != 1 && given.strides[dim] != stride)

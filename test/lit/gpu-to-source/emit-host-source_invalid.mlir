@@ -36,3 +36,9 @@ module attributes {gpu.container_module} {
     return
   }
 }
+// -----
+func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = "bfloat16"}) {
+  // expected-error@+1 {{tile.encode has no form in C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX}}
+  %m = tile.encode %a : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}

@@ -8,7 +8,6 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +16,11 @@ import tilewright as tw
 from source.kernels import PROGRAMS, Program
 from source.nvrtc import include_folders
 from source.on_cpu import SHIM, arrays_for, for_cpu
+from source.tensors import Tensor, aligned, tensor_of, with_entry
 from tilewright import te
 
 HERE = Path(__file__).parent
 TARGET = tw.Target("cuda", arch="sm_90a")
-CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 
 def chain() -> Program:
@@ -41,36 +40,6 @@ def chain() -> Program:
     return s, [A, W]
 
 
-class Tensor(ctypes.Structure):
-    """DLPack's DLTensor."""
-
-    _fields_ = (
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_index", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("byte_offset", ctypes.c_uint64),
-    )
-
-
-def tensor_of(array: np.ndarray, device: int, **changed: Any) -> Tensor:
-    shape = (ctypes.c_int64 * array.ndim)(*array.shape)
-    strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
-    made = Tensor(
-        array.ctypes.data, device, 0, array.ndim, CODES[array.dtype.kind], 8 * array.itemsize, 1,
-        ctypes.addressof(shape), ctypes.addressof(strides), 0,
-    )  # fmt: skip
-    for name, value in changed.items():
-        setattr(made, name, value)
-    made.keep = (array, shape, strides)  # type: ignore[attr-defined]
-    return made
-
-
 class Host:
     """A printed host program with its printed kernels, compiled by g++."""
 
@@ -80,7 +49,6 @@ class Host:
             pytest.skip("no cuda.h here (nvidia-cuda-runtime)")
         self.function, self.source = function, function.source("host")
         count = len(function.signature.arguments)
-        arguments = ", ".join(f"*tensors[{i}]" for i in range(count))
         kernels = function.source("cuda")
         names = re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(", kernels)
         cases = "\n".join(f'  if (!strcmp(name, "{name}")) return launch({name}, config, params);' for name in names)
@@ -88,12 +56,7 @@ class Host:
             f'#include "{SHIM}"\n{for_cpu(kernels)}\n'
             f'extern "C" int run_kernel(const char *name, const uint64_t *config, void **params) {{\n{cases}\n  return 2;\n}}\n'
         )
-        (folder / "host.cpp").write_text(
-            self.source
-            + f'#include <cstring>\nextern "C" int call_it(Tensor **tensors, char *text) try {{\n  {function.name}({arguments});\n'
-            "  return 0;\n} catch (const std::invalid_argument &error) { std::strcpy(text, error.what()); return 1; }\n"
-            "catch (const std::runtime_error &error) { std::strcpy(text, error.what()); return 2; }\n"
-        )
+        (folder / "host.cpp").write_text(with_entry(self.source, function.name, count))
         result = subprocess.run(
             ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-Wall", "-Wextra", "-Wno-unknown-pragmas",
              "-Wno-unused-function", "-Wno-unused-parameter", "-Wno-unused-variable", *(f"-I{place}" for place in headers[:1]), "-o", str(folder / "program.so"),
@@ -133,14 +96,6 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Host]:
 
 def chain_arrays(n: int = 64) -> tuple[np.ndarray, np.ndarray]:
     return np.random.default_rng(0).standard_normal((n, 4)).astype("float32"), np.zeros(n, "float32")
-
-
-def aligned(array: np.ndarray) -> np.ndarray:
-    memory = np.empty(array.nbytes + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    made = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    made[...] = array
-    return made
 
 
 @pytest.mark.parametrize("host", [None, "managed"])
@@ -220,7 +175,10 @@ def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
     assert refused(A(bits=64), W()) == "0 (A): expected dtype float32, got code 2 with 64 bits and 1 lanes"
     assert refused(A(ndim=1), W()) == "0 (A): expected 2 dimensions, got shape (64,)"
     assert refused(A(), W(ndim=0)) == "1 (W): expected 1 dimension, got shape ()"
-    assert refused(A(device_type=1), W()) == "0 (A): expected an array on device type 2, got one on 1"
+    assert refused(A(device_type=1), W()) == (
+        "0 (A): expected an array in the memory of a GPU, got one on DLPack's device 1"
+    )
+    assert program(A(device_type=13), W(device_type=13)) == (0, ""), "memory that both have"
     assert refused(tensor_of(np.ones((4, 64), "float32").T, 2), W()) == (
         "0 (A): expected a row-major array, got stride 64 in dimension 1 of shape (64, 4)"
     )
