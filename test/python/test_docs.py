@@ -20,3 +20,9 @@ def test_generated_page_is_current(page: str) -> None:
 def test_generated_pages_are_what_the_tool_writes() -> None:
     for page, text in TOOL.pages(TOOL.mlir_root()).items():
         assert (ROOT / "docs" / "generated" / page).read_text() == text, page
+
+
+def test_the_sources_that_are_shown_are_those_that_are_printed() -> None:
+    committed = (ROOT / "docs" / "take-it-away.md").read_text()
+    assert committed == TOOL.source_page(), "docs/take-it-away.md is stale: run tools/regenerate-docs.py"
+    assert committed.count("```cuda") == 2 and committed.count("```cpp") == 2
