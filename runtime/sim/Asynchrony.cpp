@@ -235,6 +235,7 @@ void Machine::arrive(Thread &thread, Site site, uint64_t address, int64_t arriva
              *block);
   barrier->missing = std::max<int64_t>(barrier->missing - arrivals, 0);
   barrier->missingBytes += bytes;
+  barrier->lastArrivalSite = site;
   if (checked && arrivals) {
     barrier->arrived.add(thread.knowledge);
     step(thread);
@@ -299,12 +300,18 @@ void Machine::checkEnd() {
                    block);
       }
     }
-    for (auto &[offset, barrier] : block.barriers)
+    for (auto &[offset, barrier] : block.barriers) {
       if (ended.of(barrier.copies) < barrier.lastCopy)
         reportAt(UnfinishedCopy, barrier.lastCopySite,
                  "bulk copy that is not waited for: no thread of " + describeBlock(block) + " waits for " + describeBarrier(barrier) +
                      ", which it signals",
                  block);
+      if (barrier.lastArrivalSite && (barrier.missing < barrier.count || barrier.missingBytes))
+        reportAt(BarrierAccess, barrier.lastArrivalSite,
+                 "arrivals that do not add up: at the end phase " + std::to_string(barrier.phase) + " of " + describeBarrier(barrier) +
+                     " is not over, " + describeMissing(barrier),
+                 block);
+    }
     for (auto &[agent, use] : block.visitors)
       if (!ended.has(use.moment))
         reportAt(OutOfBounds, use.site,

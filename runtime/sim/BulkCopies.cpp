@@ -64,8 +64,8 @@ const TensorMap *Machine::findMap(Thread &thread, Site site, const void *map, in
   if (found->isValid() && found->rank == rank)
     return found;
   reportAt(OutOfBounds, site,
-           found->isValid() ? "expected " + std::to_string(found->rank) + " coordinates, as the tensor map has dimensions, got " + std::to_string(rank)
-                            : std::string("expected a tensor map, got other bytes"),
+           "expected a tensor map of " + std::to_string(rank) + " dimensions, got " +
+               (found->isValid() ? "one of " + std::to_string(found->rank) : std::string("other bytes")),
            *thread.block);
   return nullptr;
 }
@@ -80,8 +80,6 @@ bool Machine::encode(void *map, const uint64_t *tensor) {
     else if (!memory->contains(made.address, made.span()))
       wrong = "expected " + std::to_string(made.span()) + " bytes of '" + memory->buffer->name + "' for its tensor map, got " +
               std::to_string(memory->base + memory->bytes - made.address);
-    else
-      wrong.clear();
   }
   if (!wrong.empty()) {
     reports.add("tensor map: " + wrong);
@@ -147,7 +145,6 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
     PhaseBarrier *barrier = findBarrier(thread, site, block, barrierOffset, /*needsFence=*/true);
     if (!barrier)
       continue;
-    visit(thread, site, block);
     Moment moment{barrier->copies, static_cast<uint32_t>(barrier->phase + 1)};
     if (checked) {
       User user({moment, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);

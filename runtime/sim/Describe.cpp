@@ -9,13 +9,20 @@ static std::string tuple(uint64_t x, uint64_t y, uint64_t z) {
   return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
 }
 
+std::string Machine::does(const std::string &who, bool writes) {
+  bool isOne = who.compare(0, 12, "the products") != 0;
+  return who + (writes ? " write" : " read") + (isOne ? "s " : " ");
+}
+
 std::string Machine::describeNumber(uint64_t thread) const {
   uint64_t row = thread / blockDim[0];
   return "thread " + tuple(thread % blockDim[0], row % blockDim[1], row / blockDim[1]);
 }
 
+std::string Machine::describeId(const SimulatedBlock &block) { return tuple(block.id[0], block.id[1], block.id[2]); }
+
 std::string Machine::describeBlock(const SimulatedBlock &block) const {
-  return "block " + tuple(block.id[0], block.id[1], block.id[2]) + " in " + kernel->name;
+  return "block " + describeId(block) + " in " + kernel->name;
 }
 
 std::string Machine::describe(const Thread &thread) const {
@@ -66,9 +73,10 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     break;
   case Race:
     head = line + "race on shared memory: " + describeNumber(thread.number) + " " + verb + "s " + what;
-    tail = ", which " + (conflict.isTracked ? describeAgent(conflict.otherAgent) : describeNumber(conflict.otherThread)) +
-           (conflict.otherWrites ? " writes" : " reads") + " at " + other.line() + " with no barrier " +
-           (conflict.isTracked ? "or wait " : "") + "between, in " + describeBlock(*thread.block);
+    tail = ", which " +
+           does(conflict.isTracked ? describeAgent(conflict.otherAgent) : describeNumber(conflict.otherThread), conflict.otherWrites) +
+           "at " + other.line() + " with no barrier " + (conflict.isTracked ? "or wait " : "") + "between, in " +
+           describeBlock(*thread.block);
     break;
   case UnfinishedCopy:
     head = line + "copy that is not waited for: " + describeNumber(thread.number) + " " + verb + "s " + what;

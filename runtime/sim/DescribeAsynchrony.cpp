@@ -1,6 +1,8 @@
 //===- DescribeAsynchrony.cpp - the texts of reports on asynchronous tiles ===//
 #include "runtime/sim/Machine.h"
 
+#include <algorithm>
+
 using namespace tilewright::sim;
 
 std::string Machine::describeAgent(Agent agent) const {
@@ -49,10 +51,6 @@ void Machine::reportClash(const Clash &clash, const std::string &who, bool write
   ReportList::Key key{2000 + clash.defect * 4 + writes * 2 + clash.otherWrites, site.identity(), clash.other.site.identity()};
   if (!reports.count(key))
     return;
-  auto does = [](const std::string &who, bool writes) {
-    bool isOne = who.compare(0, 12, "the products") != 0;
-    return who + (writes ? " write" : " read") + (isOne ? "s " : " ");
-  };
   std::string doing = does(who, writes) + describePlace(clash.offset), text;
   auto other = [&] { return does(describeAgent(clash.other.moment.agent), clash.otherWrites) + "at " + clash.other.site.line(); };
   switch (clash.defect) {
@@ -78,23 +76,28 @@ static std::string count(int64_t number, const char *what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+/// "which lacks 1 of 2 arrivals and 512 bytes".
+std::string Machine::describeMissing(const PhaseBarrier &barrier) const {
+  std::string text;
+  auto add = [&](const std::string &more) { text += (text.empty() ? "which " : " and ") + more; };
+  if (barrier.missing)
+    add("lacks " + std::to_string(barrier.missing) + " of " + count(barrier.count, "arrival"));
+  if (barrier.missingBytes > 0)
+    add("waits for " + count(barrier.missingBytes, "byte"));
+  if (barrier.missingBytes < 0)
+    add("has " + count(-barrier.missingBytes, "byte") + " more than it was told of");
+  return text;
+}
+
 std::string Machine::describeWait(const Thread &thread) const {
   switch (thread.wait) {
   case Wait::Barrier:
     return "at the block's barrier";
   case Wait::Shuffle:
     return std::string("for its warp at ") + thread.waitSite.name();
-  case Wait::Phase: {
-    const PhaseBarrier &barrier = *thread.phaseBarrier;
-    std::string text = "for phase " + std::to_string(thread.phase) + " of " + describeBarrier(barrier) + ", which lacks ";
-    if (barrier.missing)
-      text += std::to_string(barrier.missing) + " of " + count(barrier.count, "arrival");
-    if (barrier.missingBytes > 0)
-      text += (barrier.missing ? " and " : "") + count(barrier.missingBytes, "byte");
-    else if (barrier.missingBytes < 0)
-      text += std::string(barrier.missing ? " and " : "nothing but ") + "to be told of " + count(-barrier.missingBytes, "byte") + " that came";
-    return text;
-  }
+  case Wait::Phase:
+    return "for phase " + std::to_string(thread.phase) + " of " + describeBarrier(*thread.phaseBarrier) + ", " +
+           describeMissing(*thread.phaseBarrier);
   case Wait::NamedBarrier: {
     size_t come = 0;
     for (size_t number = 0; number < threadCount; ++number) {
@@ -147,8 +150,7 @@ void Machine::reportDeadlock() {
     std::string who = describeNumber(place.first->number);
     if (place.more)
       who += " and " + std::to_string(place.more) + " more";
-    const uint64_t *id = place.first->block->id;
-    who += " of block (" + std::to_string(id[0]) + ", " + std::to_string(id[1]) + ", " + std::to_string(id[2]) + ")";
+    who += " of block " + describeId(*place.first->block);
     if (i == 0)
       text = std::string(place.first->waitSite.line()) + ": deadlock in " + kernel->name + ": " + who + " wait" + (place.more ? "" : "s") + " here " + place.what;
     else
@@ -156,5 +158,12 @@ void Machine::reportDeadlock() {
   }
   if (places.size() > maxPlaces)
     text += "; and more";
+  for (size_t rank = 0; rank < clusterSize; ++rank) {
+    const SimulatedBlock &block = *blocks[rank];
+    auto ended = [](const Thread &thread) { return thread.wait == Wait::Ended; };
+    const Thread *end = block.threads + threadCount, *first = std::find_if(static_cast<const Thread *>(block.threads), end, ended);
+    if (first != end)
+      text += "; " + count(std::count_if(first, end, ended), "thread") + " of block " + describeId(block) + " ended at " + first->waitSite.line();
+  }
   reports.add(text);
 }

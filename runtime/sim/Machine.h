@@ -68,7 +68,7 @@ struct PhaseBarrier {
   bool isFenced = false; // others than its own block's threads may use it
   Agent copies = 0;      // those that signal it
   uint32_t lastCopy = 0; // the phase of the last of them, and where it began
-  Site lastCopySite;
+  Site lastCopySite, lastArrivalSite;
   Meeting arrived, passed;
 };
 
@@ -190,7 +190,10 @@ private:
   void block(Thread &thread, Wait wait, Site site);
   std::string describe(const Thread &thread) const;
   std::string describeNumber(uint64_t thread) const;
+  static std::string describeId(const SimulatedBlock &block);
   std::string describeBlock(const SimulatedBlock &block) const;
+  /// "thread (0, 0, 0) writes ".
+  static std::string does(const std::string &who, bool writes);
 
   // Asynchrony.cpp
   void beginCluster();
@@ -224,6 +227,7 @@ private:
   std::string describeAgent(Agent agent) const;
   std::string describePlace(uint64_t offset) const;
   std::string describeBarrier(const PhaseBarrier &barrier) const;
+  std::string describeMissing(const PhaseBarrier &barrier) const;
   std::string describeWait(const Thread &thread) const;
 
   ReportList &reports;

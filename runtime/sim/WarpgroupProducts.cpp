@@ -6,6 +6,8 @@
 
 using namespace tilewright::sim;
 
+static constexpr char usedSums[] = "use of sums that other products have been added to since: an accumulator is used once";
+
 uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &part) {
   thread.product = &part;
   block(thread, Wait::Product, site);
@@ -84,7 +86,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   WarpgroupSums &all = block.sums[number];
   Sums *sums = part.accumulator ? all.find(part.accumulator) : nullptr;
   if (part.accumulator && !sums)
-    reportAt(UnwrittenRead, site, "expected sums that nothing else has been added to", block);
+    reportAt(UnwrittenRead, site, usedSums, block);
   if (!sums)
     sums = &all.create(type, part.words[ProductColumns]);
   all.rename(*sums);
@@ -107,7 +109,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
 void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *result) {
   Sums *sums = thread.block->sums[thread.number / warpgroupSize].find(accumulator);
   if (!sums) {
-    reportAt(UnwrittenRead, site, "expected sums that nothing else has been added to", *thread.block);
+    reportAt(UnwrittenRead, site, usedSums, *thread.block);
     return;
   }
   if (checked && thread.knowledge.known.of(thread.productGroups.agent) < sums->group)

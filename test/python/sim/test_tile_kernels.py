@@ -6,62 +6,18 @@ after the other, and the simulator must say so.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from functools import cache
-from types import ModuleType
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
 
 import tilewright as tw
+from tile_kernels import TYPES, Gemm, operands, tile_gemm, truncated
 from tilewright.errors import CompileError, SimulationError
 from tilewright.ir import context
-from tree import ROOT
-
-
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tile_gemm", ROOT / "bench" / "tile_gemm.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tile_gemm"] = module  # a dataclass looks its module up
-    spec.loader.exec_module(module)
-    return module
-
-
-tile_gemm = _load()
-Gemm = tile_gemm.Gemm
-
-# NumPy's type of the operands and of the result, and half a unit in the last place of that.
-TYPES: dict[str, tuple[Any, Any, float]] = {
-    "bf16": (ml_dtypes.bfloat16, ml_dtypes.bfloat16, 2.0**-8),
-    "f16": (np.float16, np.float16, 2.0**-11),
-    "tf32": (np.float32, np.float32, 2.0**-24),
-    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, 2.0**-8),
-    "f8E5M2": (ml_dtypes.float8_e5m2, ml_dtypes.bfloat16, 2.0**-8),
-    "i8": (np.int8, np.int32, 0.0),
-}
-
-
-def truncated(array: np.ndarray) -> np.ndarray:
-    """The tf32 numbers that tensor cores take: without the last 13 bits."""
-    return (array.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
-
-
-def operands(gemm: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Random A and B, and C full of what is no result."""
-    dtype, made, _ = TYPES[gemm.dtype]
-    generator = np.random.default_rng(gemm.m + gemm.k)
-    shape_a, shape_b, shape_c = gemm.shapes()
-    if gemm.dtype == "i8":
-        a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in (shape_a, shape_b))
-        return a, b, np.full(shape_c, 1 << 30, np.int32)
-    a, b = (generator.standard_normal(shape).astype(np.float32).astype(dtype) for shape in (shape_a, shape_b))
-    return a, b, np.full(shape_c, np.nan, np.float32).astype(made)
 
 
 def simulate(gemm: Any, text: str | None = None, checks: bool = True) -> None:

@@ -1,0 +1,16 @@
+// RUN: tilewright-opt %s --convert-tile-to-sim -split-input-file -verify-diagnostics
+
+func.func @k(%state: !llvm.ptr, %params: !llvm.ptr) attributes {tilewright.sim_kernel} {
+  // expected-error@+1 {{expected an operation that the simulator runs, got 'nvvm.cluster.arrive.relaxed'}}
+  nvvm.cluster.arrive.relaxed
+  return
+}
+
+// -----
+
+// A relaxed arrival orders nothing.
+func.func @k(%state: !llvm.ptr, %params: !llvm.ptr, %barrier: !llvm.ptr<3>) attributes {tilewright.sim_kernel} {
+  // expected-error@+1 {{expected an operation that the simulator runs, got 'nvvm.mbarrier.arrive'}}
+  nvvm.mbarrier.arrive %barrier {relaxed = true, scope = #nvvm.mem_scope<cta>} : !llvm.ptr<3>
+  return
+}

@@ -1,0 +1,130 @@
+"""Kernels of asynchronous tiles at the gpu stage, taken apart for tests of the simulator."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from tilewright.host import HostProgram
+from tilewright.ir import context
+from tilewright.sim import Simulator
+from tree import ROOT
+
+
+def _load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tile_gemm", ROOT / "bench" / "tile_gemm.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["tile_gemm"] = module  # a dataclass looks its module up
+    spec.loader.exec_module(module)
+    return module
+
+
+tile_gemm = _load()
+Gemm = tile_gemm.Gemm
+
+# NumPy's type of the operands and of the result, and half a unit in the last place of that.
+TYPES: dict[str, tuple[Any, Any, float]] = {
+    "bf16": (ml_dtypes.bfloat16, ml_dtypes.bfloat16, 2.0**-8),
+    "f16": (np.float16, np.float16, 2.0**-11),
+    "tf32": (np.float32, np.float32, 2.0**-24),
+    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, ml_dtypes.bfloat16, 2.0**-8),
+    "f8E5M2": (ml_dtypes.float8_e5m2, ml_dtypes.bfloat16, 2.0**-8),
+    "i8": (np.int8, np.int32, 0.0),
+}
+
+
+def truncated(array: np.ndarray) -> np.ndarray:
+    """The tf32 numbers that tensor cores take: without the last 13 bits."""
+    return (array.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def operands(gemm: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random A and B, and C full of what is no result."""
+    dtype, made, _ = TYPES[gemm.dtype]
+    generator = np.random.default_rng(gemm.m + gemm.k)
+    shape_a, shape_b, shape_c = gemm.shapes()
+    if gemm.dtype == "i8":
+        a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in (shape_a, shape_b))
+        return a, b, np.full(shape_c, 1 << 30, np.int32)
+    a, b = (generator.standard_normal(shape).astype(np.float32).astype(dtype) for shape in (shape_a, shape_b))
+    return a, b, np.full(shape_c, np.nan, np.float32).astype(made)
+
+
+EXPANSIONS = ("check-tile-kernels", "expand-tile-maps", "expand-tile-roles")
+
+
+def expanded(text: str) -> str:
+    """The module with places in shared memory, and what `expand-tile-roles` derives: the start of barriers, elections."""
+    nested = ",".join(EXPANSIONS)
+    with context():
+        module = ir.Module.parse(text)
+        PassManager.parse(f"builtin.module(plan-tile-memory,gpu.module(gpu.func({nested})))").run(module.operation)
+        return str(module.operation.get_asm(enable_debug_info=True))
+
+
+def run_expanded(text: str, arrays: Sequence[np.ndarray], shared_bytes: int | None = None) -> None:
+    """Runs a module that is `expanded` already. Raises what the simulator finds. `shared_bytes` are those of its launch,
+    where it does not say."""
+    if shared_bytes is not None:
+        text = text.replace("args(", "dynamic_shared_memory_size %shared_bytes args(")
+        text = text.replace("%one = ", f"%shared_bytes = arith.constant {shared_bytes} : i32\n    %one = ")
+    with context():
+        host = ir.Module.parse(text)
+        PassManager.parse("builtin.module(tilewright-pipeline{from=gpu to=host target=sim})").run(host.operation)
+        program = HostProgram(host, None, "sim")
+        kernels = ir.Module.parse(text)
+        passes = str(PassManager.parse("builtin.module(gpu-to-sim{checks=true})"))
+        for name in EXPANSIONS:
+            passes = re.sub(rf",gpu\.func\({name}\)", "", passes)
+        PassManager.parse(passes).run(kernels.operation)
+        simulator = Simulator(kernels, program.kernels, checks=True)
+    program.attach(simulator.handle)
+    program.run([array.ctypes.data for array in arrays], [extent for array in arrays for extent in array.shape])
+
+
+def planned(module: ir.Module) -> ir.Module:
+    """The module itself, whose tiles have places in shared memory from here on."""
+    PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
+    return module
+
+
+def host_function(
+    name: str,
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+    maps: Mapping[str, str],
+    threads: int = 128,
+    cluster: int = 1,
+) -> str:
+    """The function that launches `<name>_kernel0` in one block, or one cluster along x: tensors by name with their types, and of those that the
+    kernel takes as tensor maps the maps' types."""
+    numpy = {"i8": "int8", "i16": "int16", "i32": "int32", "f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+    numpy |= {"f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
+    tensors = {**inputs, **outputs}
+    arguments = []
+    for tensor, kind in tensors.items():
+        dtype = numpy[kind.rstrip(">").rpartition("x")[2]]
+        output = ", te.output" if tensor in outputs else ""
+        arguments.append(f'%{tensor}: {kind} {{te.name = "{tensor}", te.dtype = "{dtype}"{output}}}')
+    encodes = "\n    ".join(f"%map_{x} = tile.encode %{x} : {tensors[x]} -> {kind}" for x, kind in maps.items())
+    passed = ", ".join(f"%map_{x} : {maps[x]}" if x in maps else f"%{x} : {kind}" for x, kind in tensors.items())
+    clusters = "clusters in (%blocks, %one, %one) " if cluster > 1 else ""
+    return f"""func.func @{name}({", ".join(arguments)}) {{
+    %one = arith.constant 1 : index
+    %blocks = arith.constant {cluster} : index
+    %threads = arith.constant {threads} : index
+    {encodes}
+    gpu.launch_func @{name}_kernels::@{name}_kernel0 {clusters}blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
+        args({passed})
+    return
+  }}"""
