@@ -7,8 +7,8 @@ using namespace tilewright::sim;
 
 //===--- running ----------------------------------------------------------===//
 
-/// Of each fiber beside the local arrays: the frames of compiled code and of a report's making.
-static constexpr size_t baseStackBytes = 64 << 10;
+/// Of each fiber beside the local arrays: the frames of compiled code and of a report's making. Fragments of tiles take more.
+static constexpr size_t baseStackBytes = 64 << 10, tileStackBytes = 256 << 10;
 
 bool Machine::prepare(const uint64_t *config) {
   std::copy(config, config + 3, grid);
@@ -40,7 +40,7 @@ bool Machine::prepare(const uint64_t *config) {
       block.tracked.prepare(config[6], kernel->info[InfoSharedGranularity]);
   }
   // A kernel whose threads run in sequence gets a stack too: its local arrays may be larger than the caller's stack.
-  if (stacks.reserve(fibers, baseStackBytes + 2 * kernel->info[InfoPrivateBytes]))
+  if (stacks.reserve(fibers, (isAsynchronous ? tileStackBytes : baseStackBytes) + 2 * kernel->info[InfoPrivateBytes]))
     return true;
   reports.add(kernel->name + ": no memory for the stacks of " + std::to_string(fibers) + " threads");
   return false;

@@ -11,9 +11,11 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
 
+import tilewright as tw
 from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.sim import Simulator
@@ -92,10 +94,20 @@ def run_expanded(text: str, arrays: Sequence[np.ndarray], shared_bytes: int | No
     program.run([array.ctypes.data for array in arrays], [extent for array in arrays for extent in array.shape])
 
 
-def planned(module: ir.Module) -> ir.Module:
-    """The module itself, whose tiles have places in shared memory from here on."""
-    PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
-    return module
+# What the simulator does is what a GPU does: such tests say the same of both.
+both = pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+
+
+def build(text: str, target: str = "sim", name: str = "f", checks: bool = True) -> tw.Function:
+    """The function of a module of the gpu stage, for the simulator, or for the GPU, where there is one with wgmma."""
+    if target == "cuda" and (not tw.cuda(0).exist or tw.cuda(0).compute_version != "9.0"):
+        pytest.skip("no GPU of compute capability 9.0 here")
+    with context():
+        module = ir.Module.parse(text)
+        PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
+        if target == "sim":
+            return tw.build(module, target=tw.Target("sim", checks=checks), name=name, start="gpu")
+        return tw.build(module, target=tw.Target("cuda", arch="sm_90a"), name=name, start="gpu", host="managed")
 
 
 def host_function(

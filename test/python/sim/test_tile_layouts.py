@@ -7,16 +7,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 import pytest
-from mlir import ir
 
-import tilewright as tw
-from tile_kernels import host_function, planned
-from tilewright.ir import context
-
-
-def build(text: str, name: str) -> tw.Function:
-    with context():
-        return tw.build(planned(ir.Module.parse(text)), target="sim", name=name, start="gpu")
+from tile_kernels import both, build, host_function
 
 
 def wide(swizzle: int) -> str:
@@ -76,10 +68,11 @@ def numbered(shape: tuple[int, ...]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
-def test_the_bytes_of_a_tile_in_shared_memory(swizzle: int) -> None:
+@both
+def test_the_bytes_of_a_tile_in_shared_memory(target: str, swizzle: int) -> None:
     rows, columns = 24, 64 if swizzle in (0, 128) else swizzle // 2
     a, b = numbered((rows, columns)), np.zeros(rows * columns, np.int16)
-    build(copy(a.shape, (rows, columns), (0, 0), swizzle, dump=True), "f")(a, b)
+    build(copy(a.shape, (rows, columns), (0, 0), swizzle, dump=True), target)(a, b)
     # PTX ISA, "swizzling modes": of 16-byte chunk c in row r of 128 bytes the number is c ^ r % 8, and so on.
     expected = np.zeros_like(b)
     for row in range(rows):
@@ -94,28 +87,30 @@ def test_the_bytes_of_a_tile_in_shared_memory(swizzle: int) -> None:
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize("at", [(0, 0), (8, 16), (-3, -5), (30, 60), (-40, 0)])
-def test_what_is_outside_of_a_tensor(swizzle: int, at: tuple[int, int]) -> None:
+@both
+def test_what_is_outside_of_a_tensor(target: str, swizzle: int, at: tuple[int, int]) -> None:
     columns = swizzle // 2 or 32
     a = numbered((40, 72))
     text = copy(a.shape, (16, columns), at, swizzle)
     b = np.full_like(a, -1)
-    build(text, "f")(a, b)
+    build(text, target)(a, b)
     # What is inside comes back to its place, and nothing else is written.
     expected = np.full_like(a, -1)
     inside = tuple(slice(max(x, 0), max(x + n, 0)) for x, n in zip(at, (16, columns)))
     expected[inside] = a[inside]
     assert np.array_equal(b, expected)
     dumped = np.full(16 * columns, -1, np.int16)
-    build(copy(a.shape, (16, columns), at, 0, dump=True), "f")(a, dumped)
+    build(copy(a.shape, (16, columns), at, 0, dump=True), target)(a, dumped)
     padded = np.zeros((40 + 80, 72 + 128), np.int16)
     padded[40:80, 32 : 32 + 72] = a
     assert np.array_equal(dumped.reshape(16, columns), padded[40 + at[0] :][:16, 32 + at[1] :][:, :columns])
 
 
-def test_a_tensor_of_four_dimensions() -> None:
+@both
+def test_a_tensor_of_four_dimensions(target: str) -> None:
     a = numbered((2, 3, 16, 64))
     b = np.zeros_like(a)
-    build(copy(a.shape, (8, 64), (1, 2, 8, 0), 128), "f")(a, b)
+    build(copy(a.shape, (8, 64), (1, 2, 8, 0), 128), target)(a, b)
     expected = np.zeros_like(a)
     expected[1, 2, 8:16] = a[1, 2, 8:16]
     assert np.array_equal(b, expected)
@@ -202,12 +197,12 @@ NUMPY = {
 }
 
 
-def check(product: Product) -> None:
+def check(product: Product, target: str) -> None:
     """Small whole numbers, whose products and sums every type has exactly: any wrong place is seen."""
     generator = np.random.default_rng(product.n)
     a, b = (generator.integers(-4, 5, shape).astype(NUMPY[product.dtype]) for shape in product.shapes())
     c = np.full((64, product.n), 77, np.float32).astype(NUMPY[product.stored])
-    build(product.text(), "f")(a, b, c)
+    build(product.text(), target)(a, b, c)
     left, right = (x.astype(np.float64) for x in (a, b))
     exact = (left.T if product.mn_major_a else left) @ (right if product.mn_major_b else right.T)
     assert np.array_equal(c.astype(np.float64), exact)
@@ -216,28 +211,33 @@ def check(product: Product) -> None:
 @pytest.mark.parametrize("swizzle_a", [32, 64, 128])
 @pytest.mark.parametrize("swizzle_b", [32, 64, 128])
 @pytest.mark.parametrize("majors", [(False, False), (True, False), (False, True), (True, True)])
-def test_swizzles_and_majors(swizzle_a: int, swizzle_b: int, majors: tuple[bool, bool]) -> None:
-    check(Product("f16", "f32", 64, 128, swizzle_a, swizzle_b, *majors))
+@both
+def test_swizzles_and_majors(target: str, swizzle_a: int, swizzle_b: int, majors: tuple[bool, bool]) -> None:
+    check(Product("f16", "f32", 64, 128, swizzle_a, swizzle_b, *majors), target)
 
 
 @pytest.mark.parametrize("n", [32, 96, 160, 256])
-def test_columns(n: int) -> None:
-    check(Product("bf16", "f32", n, 64))
+@both
+def test_columns(target: str, n: int) -> None:
+    check(Product("bf16", "f32", n, 64), target)
 
 
 @pytest.mark.parametrize("dtype", ["tf32", "f8E4M3FN", "f8E5M2", "i8"])
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
-def test_types_whose_sums_run_along_the_columns(dtype: str, swizzle: int) -> None:
+@both
+def test_types_whose_sums_run_along_the_columns(target: str, dtype: str, swizzle: int) -> None:
     stored = "i32" if dtype == "i8" else "f32"
-    check(Product(dtype, stored, 64, 128, swizzle, swizzle, stored=stored))
+    check(Product(dtype, stored, 64, 128, swizzle, swizzle, stored=stored), target)
 
 
 @pytest.mark.parametrize("dtype", ["f16", "f8E4M3FN"])
-def test_sums_of_16_bits(dtype: str) -> None:
-    check(Product(dtype, "f16", 64, 64, 64, 64, stored="f16"))
+@both
+def test_sums_of_16_bits(target: str, dtype: str) -> None:
+    check(Product(dtype, "f16", 64, 64, 64, 64, stored="f16"), target)
 
 
 @pytest.mark.parametrize("stored", ["f32", "f16"])
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
-def test_fragments_in_shared_memory(stored: str, swizzle: int) -> None:
-    check(Product("f16", "f32", 64, 32, 64, 64, stored=stored, swizzle_c=swizzle))
+@both
+def test_fragments_in_shared_memory(target: str, stored: str, swizzle: int) -> None:
+    check(Product("f16", "f32", 64, 32, 64, 64, stored=stored, swizzle_c=swizzle), target)
