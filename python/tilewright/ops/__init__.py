@@ -17,18 +17,22 @@ from .matmul import matmul
 from .operator import Operand, Operator, operator
 from .rows import layer_norm, rms_norm, row_sum, softmax
 from .transpose import transpose
+from .vectors import column_sum, matvec, vecmat
 
 __all__ = [
     "Operand",
     "Operator",
     "add",
+    "column_sum",
     "conv2d",
     "gelu",
     "layer_norm",
     "matmul",
+    "matvec",
     "operator",
     "rms_norm",
     "row_sum",
     "softmax",
     "transpose",
+    "vecmat",
 ]

@@ -135,7 +135,7 @@ def _choice(entry: Mapping[str, Any]) -> Choice:
 _MULTIPROCESSORS = 132
 _FLOPS = 3.3e12  # of one multiprocessor, with mma.sync of 16 bits in warps of 64 x 64
 _MEMORY = 4.2e12
-_CACHE = 5.0e12
+_CACHE = 8.0e12
 _LATENCY = 1e-6
 _LAUNCH = 2.2e-6
 

@@ -161,7 +161,7 @@ def conv2d_mma(
     wx, j = s[tiled].split(j, nparts=warps[1])
     bz = outer if parts > 1 else []
     s[tiled].reorder(*bz, by, bx, wy, wx, i, j)
-    tags = ("blockIdx.z",) * len(bz) + ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y")
+    tags = ("blockIdx.z",) * len(bz) + ("blockIdx.x", "blockIdx.y", "threadIdx.z", "threadIdx.y")
     for axis, tag in zip((*bz, by, bx, wy, wx), tags, strict=True):
         s[tiled].bind(axis, thread_axis(tag))
 

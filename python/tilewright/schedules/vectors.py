@@ -99,6 +99,9 @@ def column_sum(
 
 
 def _sum_columns(s: Schedule, Y: Tensor, lanes: int, width: int, groups: int, parts: int, turns: int) -> None:
+    columns = Y.shape[0]
+    assert isinstance(columns, int)  # these schedules have no symbols
+    width = min(width, -(-columns // lanes))
     summed = Y
     if parts > 1:
         part, _ = s[Y].split(s[Y].op.reduce_axis[0], nparts=parts)

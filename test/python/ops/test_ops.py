@@ -24,6 +24,13 @@ def test_operations(target: str) -> None:
         (ops.transpose(x, target=target), x.T),
         (ops.softmax(x, target=target), power / power.sum(1, keepdims=True)),
         (ops.row_sum(x, target=target), x.sum(1)),
+        (ops.column_sum(x, target=target), x.sum(0)),
+        (ops.matvec(x, gamma, target=target), x @ gamma),
+        (ops.vecmat(gamma, np.ascontiguousarray(x.T), target=target), x @ gamma),
+        (
+            ops.matvec(x.astype("float16"), gamma.astype("float16"), target=target),
+            x.astype("float16").astype("float32") @ gamma.astype("float16").astype("float32"),
+        ),
         (
             ops.layer_norm(x, gamma, beta, target=target),
             centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta,
@@ -60,6 +67,12 @@ def test_convolution_with_channels_last(target: str) -> None:
         (ops.transpose, ((2,),), ValueError, "transpose: x: expected 2 dimensions, got shape (2,)"),
         (ops.rms_norm, ((2, 3), (2,)), ValueError, "rms_norm: gamma: expected shape (3,), got (2,)"),
         (
+            ops.vecmat,
+            ((3,), (2, 3)),
+            ValueError,
+            "vecmat: expected a matrix and a vector that fit, got shapes (2, 3) and (3,)",
+        ),
+        (
             ops.conv2d,
             ((1, 2, 5, 4), (3, 2, 3, 3)),
             ValueError,
@@ -78,6 +91,9 @@ def test_types() -> None:
     with pytest.raises(TypeError) as caught:
         ops.gelu(np.zeros(3, "float16"))
     assert str(caught.value) == "gelu: x: expected float32, got float16"
+    with pytest.raises(TypeError) as caught:
+        ops.matvec(np.zeros((2, 3), "float16"), np.zeros(3, "float32"))
+    assert str(caught.value) == ("matvec: expected one type of float32, float16, bfloat16, got float16 and float32")
 
 
 def test_refusals_of_convolutions() -> None:
