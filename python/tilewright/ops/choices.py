@@ -63,8 +63,15 @@ class Choice:
 
 
 # The space that is searched. Of `matmul_mma`: tiles with the warps that share them, depths, and steps in bytes. Tiles
-# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces.
+# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces. Of two
+# that take the same the first is taken.
 _TILES = (
+    ((16, 128), (1, 4), 4, 128),
+    ((16, 128), (1, 4), 3, 256),
+    ((16, 64), (1, 4), 6, 128),
+    ((16, 64), (1, 4), 4, 256),
+    ((16, 32), (1, 2), 8, 128),
+    ((16, 32), (1, 2), 5, 256),
     ((128, 128), (2, 2), 3, 128),
     ((128, 256), (2, 4), 3, 128),
     ((256, 128), (4, 2), 3, 128),
@@ -75,12 +82,6 @@ _TILES = (
     ((32, 128), (1, 4), 4, 128),
     ((32, 64), (1, 4), 5, 128),
     ((32, 32), (1, 2), 6, 128),
-    ((16, 128), (1, 4), 4, 128),
-    ((16, 128), (1, 4), 3, 256),
-    ((16, 64), (1, 4), 6, 128),
-    ((16, 64), (1, 4), 4, 256),
-    ((16, 32), (1, 2), 8, 128),
-    ((16, 32), (1, 2), 5, 256),
 )
 _PARTS = (1, 2, 4, 8, 16)
 
