@@ -206,7 +206,7 @@ def copy(stage: Stage) -> None:
     turn, x = stage.split(x, factor=32)
     stage.reorder(row, column, y, x, turn)
     stage.unroll(turn)
-    for axis, tag in ((row, "blockIdx.y"), (column, "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
+    for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
         stage.bind(axis, thread_axis(tag))
 
 
@@ -217,8 +217,8 @@ def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
     row = s[C].fuse(*outer, row) if outer else row
     block, column = s[C].split(column, factor=128 * width)
     thread, column = s[C].split(column, factor=width)
-    for axis, tag in ((row, "blockIdx.y"), (block, "blockIdx.x"), (thread, "threadIdx.x")):
-        s[C].bind(axis, thread_axis(tag))
+    s[C].bind(s[C].fuse(row, block), thread_axis("blockIdx.x"))
+    s[C].bind(thread, thread_axis("threadIdx.x"))
     s[total].set_scope("local")
     s[total].compute_at(s[C], thread)
     (p,) = s[total].op.reduce_axis
