@@ -14,7 +14,7 @@ from math import ceil, inf, log2, sqrt
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "table"]
+__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "refinements", "table"]
 
 TABLE = Path(__file__).with_name("matmul.json")
 # How far from a product of the table another may be to get the same: so many factors of two, all extents together.
@@ -61,10 +61,13 @@ class Choice:
     schedule: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash((self.schedule, *sorted(self.options)))
+
 
 # The space that is searched. Of `matmul_mma`: tiles with the warps that share them, depths, and steps in bytes. Tiles
-# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces. Of two
-# that take the same the first is taken.
+# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces. Of
+# two that take the same the first is taken.
 _TILES = (
     ((16, 128), (1, 4), 4, 128),
     ((16, 128), (1, 4), 3, 256),
@@ -86,7 +89,7 @@ _TILES = (
 _PARTS = (1, 2, 4, 8, 16)
 
 
-def candidates(problem: Problem) -> Iterator[Choice]:
+def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
     """The choices for a product that are worth a thought: no tile of more than twice the rows or columns there are."""
     for tile, warps, depth, step_bytes in _TILES:
         step = step_bytes // problem.item_bytes
@@ -130,6 +133,27 @@ def table(arch: str | None) -> tuple[tuple[Problem, Choice], ...]:
 def _choice(entry: Mapping[str, Any]) -> Choice:
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in entry["options"].items()}
     return Choice(entry["schedule"], options)
+
+
+def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
+    """What a tuning run tries beside a choice that is among the fastest: other orders of the tiles, other blocks that
+    share what they read, other depths."""
+    tile = choice.options["tile"]
+    tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
+    more: list[dict[str, Any]] = []
+    if choice.schedule == "matmul_wgmma":
+        clusters = ((1, 1), (2, 1), (1, 2))
+        more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
+        if tiles[0] * tiles[1] > _MULTIPROCESSORS:
+            more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
+        more.append({"cluster": (1, 1), "blocks": None})
+    else:
+        depth = choice.options["depth"]
+        more += [{"depth": depth - 1}, {"depth": depth + 1}]
+        if tiles[0] > 1:
+            more += [{"group": group} for group in (4, 16)]
+    for options in more:
+        yield Choice(choice.schedule, {**choice.options, **options})
 
 
 # An H200: what its multiprocessors, its memory and its second cache do in a second, as measured.

@@ -115,6 +115,20 @@ def test_the_schedule_is_one_to_change() -> None:
     assert ".minnctapersm 2" in tw.build(s, [A, B, C], "cuda -arch=sm_90a", name="mine").ptx
 
 
+def test_a_choice_of_any_schedule() -> None:
+    a, b = random((20, 48), "float16"), random((48, 40), "float16", 1)
+    got = ops.matmul(a, b, target="sim", choice=Choice("matmul_mma", SMALL | {"parts": 2, "step": 32}))
+    assert np.abs(got - expected(a, b)).max() < 0.05
+
+
+def test_refinements_can_be_scheduled() -> None:
+    problem = Problem(300, 500, 400, "bfloat16")
+    found = list(choices.refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3})))
+    assert len(found) == 4
+    for choice in found:
+        schedules.matmul_mma(300, 500, 400, "bfloat16", **choice.options)
+
+
 def message(error: type[Exception], *arrays: Any, **options: Any) -> str:
     with pytest.raises(error) as caught:
         ops.matmul.schedule(*arrays, **options)
