@@ -30,6 +30,7 @@ SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
         ((2, 128, 3, 40, 3), {"parts": 6, "stride": 2, "bias": True}),
         ((1, 3, 8, 16, 3), {"parts": 3}),
         ((1, 64, 6, 32, 3), {"tile": (64, 64), "warps": (2, 2)}),
+        ((1, 8, 5, 16, 3), {"in_dtype": "tfloat32"}),
     ],
 )
 def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
@@ -42,18 +43,20 @@ def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any])
         options["epilogue"] = lambda value, n, y, x, f: te.max(value + bias[0][f], 0.0)
     func = tw.build(*schedules.conv2d_mma(*shape, **options), target="sim", name="conv2d")
     rng = np.random.default_rng(sum(shape))
-    x = rng.standard_normal((batch, size, size, channels)).astype("float32").astype(as_dtype(dtype))
-    w = rng.standard_normal((filters, kernel, kernel, channels)).astype("float32").astype(as_dtype(dtype))
+    stored = "float32" if dtype == "tfloat32" else dtype
+    x = rng.standard_normal((batch, size, size, channels)).astype("float32").astype(as_dtype(stored))
+    w = rng.standard_normal((filters, kernel, kernel, channels)).astype("float32").astype(as_dtype(stored))
     added = [rng.standard_normal(filters).astype("float32") for _ in bias]
     stride, margin = options.get("stride", 1), kernel // 2
     out = (size + 2 * margin - kernel) // stride + 1
-    (y,) = testing.run(func, [x, w, *added], [((batch, out, out, filters), dtype)])
+    (y,) = testing.run(func, [x, w, *added], [((batch, out, out, filters), stored)])
     padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
     exact = np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
     if bias:
         exact = np.maximum(exact + added[0], 0)
-    rounding = 2**-11 if dtype == "float16" else 2**-8
+    # Of tf32 it is the factors that lose bits.
+    rounding = {"float16": 2**-11, "bfloat16": 2**-8, "tfloat32": 2**-9}[dtype]
     assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4
 
 
