@@ -27,7 +27,8 @@ const char *tilewrightOpenFFI(const char *path) {
                    {&tilewrightFFI.allocateTensor, "TVMFFIEnvTensorAlloc"},
                    {&tilewrightFFI.decRef, "TVMFFIObjectDecRef"},
                    {&tilewrightFFI.findGlobal, "TVMFFIFunctionGetGlobal"},
-                   {&tilewrightFFI.callFunction, "TVMFFIFunctionCall"}};
+                   {&tilewrightFFI.callFunction, "TVMFFIFunctionCall"},
+                   {&tilewrightFFI.getAllocator, "TVMFFIEnvGetDLPackManagedTensorAllocator"}};
   for (auto &function : functions) {
     void *found = dlsym(handle, function.name);
     if (!found)

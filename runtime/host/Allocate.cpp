@@ -85,6 +85,12 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
         failed = raiseCheck(TilewrightTypeError, message);
       }
     }
+    if (!failed && !tilewrightFFI.getAllocator()) {
+      text << signature->text << ": argument " << i << " (" << argument.name << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set an allocator, or pass one";
+      const char *parts[] = {message};
+      tilewrightFFI.raise("RuntimeError", parts, 1);
+      failed = -1;
+    }
     prototype.ndim = argument.rank;
     prototype.code = argument.dtype & 0xff;
     prototype.bits = argument.dtype >> 8 & 0xff;

@@ -9,8 +9,9 @@ int TVMFFIEnvTensorAlloc(TilewrightDLTensor *prototype, void **tensor);
 int TVMFFIObjectDecRef(void *object);
 int TVMFFIFunctionGetGlobal(const void *name, void **function);
 int TVMFFIFunctionCall(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
+void *TVMFFIEnvGetDLPackManagedTensorAllocator();
 
 TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray,
                                TVMFFIEnvTensorAlloc,              TVMFFIObjectDecRef, TVMFFIFunctionGetGlobal,
-                               TVMFFIFunctionCall};
+                               TVMFFIFunctionCall,                TVMFFIEnvGetDLPackManagedTensorAllocator};
 }
