@@ -3,16 +3,13 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <mutex>
 
 using namespace tilewright;
 
-namespace {
+ExchangeTypes tilewright::exchangeTypes;
 
-constexpr int maxKnownTypes = 16;
-ExchangeType knownTypes[maxKnownTypes];
-std::atomic<int> numKnownTypes{0};
+namespace {
 
 bool isSame(const TilewrightDLTensor &a, const TilewrightDLTensor &b) {
   return a.data == b.data && a.deviceType == b.deviceType && a.deviceId == b.deviceId && a.ndim == b.ndim &&
@@ -70,14 +67,6 @@ bool findTorchConversion(const TilewrightInterpreter &python, ExchangeType &know
 
 } // namespace
 
-const ExchangeType *tilewright::findExchangeType(const void *type) {
-  int count = numKnownTypes.load(std::memory_order_acquire);
-  for (int i = 0; i < count; ++i)
-    if (knownTypes[i].type == type)
-      return &knownTypes[i];
-  return nullptr;
-}
-
 const ExchangeType *tilewright::learnExchangeType(const TilewrightInterpreter &python, void *type, void *object) {
   void *capsule = python.getAttribute(type, "__dlpack_c_exchange_api__");
   if (!capsule) {
@@ -102,25 +91,17 @@ const ExchangeType *tilewright::learnExchangeType(const TilewrightInterpreter &p
   std::lock_guard<std::mutex> guard(mutex);
   if (const ExchangeType *found = findExchangeType(type))
     return found;
-  int count = numKnownTypes.load(std::memory_order_relaxed);
-  if (count == maxKnownTypes)
+  int count = exchangeTypes.count.load(std::memory_order_relaxed);
+  if (count == ExchangeTypes::capacity)
     return &(unkept = known);
   python.incRef(type);
-  knownTypes[count] = known;
-  numKnownTypes.store(count + 1, std::memory_order_release);
-  return &knownTypes[count];
+  exchangeTypes.known[count] = known;
+  exchangeTypes.count.store(count + 1, std::memory_order_release);
+  return &exchangeTypes.known[count];
 }
 
-bool tilewright::readTensor(const TilewrightInterpreter &python, const ExchangeType &type, void *object,
-                            TilewrightDLTensor &tensor) {
-  if (type.convert) {
-    try {
-      type.convert(static_cast<char *>(object) + type.tensorOffset, &tensor);
-      return true;
-    } catch (...) { // one without memory, or of a type that DLPack has not
-      return false;
-    }
-  }
+bool tilewright::readByAPI(const TilewrightInterpreter &python, const ExchangeType &type, void *object,
+                           TilewrightDLTensor &tensor) {
   if (!type.api->tensorFromObject(object, &tensor))
     return true;
   python.clearError();

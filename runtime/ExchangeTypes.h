@@ -7,7 +7,9 @@
 #ifndef TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
 #define TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
 
-#include "runtime/PythonCall.h"
+#include "runtime/PythonCallable.h"
+
+#include <atomic>
 
 namespace tilewright {
 
@@ -30,15 +32,42 @@ struct ExchangeType {
   ptrdiff_t tensorOffset;
 };
 
+/// The types that are known.
+struct ExchangeTypes {
+  static constexpr int capacity = 16;
+  std::atomic<int> count{0};
+  ExchangeType known[capacity];
+};
+TILEWRIGHT_HIDDEN extern ExchangeTypes exchangeTypes;
+
 /// The type as it is known, or null where it has not been asked yet.
-const ExchangeType *findExchangeType(const void *type);
+inline const ExchangeType *findExchangeType(const void *type) {
+  int count = exchangeTypes.count.load(std::memory_order_acquire);
+  for (int i = 0; i < count; ++i)
+    if (exchangeTypes.known[i].type == type)
+      return &exchangeTypes.known[i];
+  return nullptr;
+}
 
 /// Asks the type of `object` for the exchange API. Null, without an error of Python's, where it has none that can be
 /// used. What is returned may be this thread's next answer too. Called with the interpreter's lock held.
 const ExchangeType *learnExchangeType(const TilewrightInterpreter &python, void *type, void *object);
 
+/// Reads a tensor by the exchange API. False, without an error of Python's, where that cannot be.
+bool readByAPI(const TilewrightInterpreter &python, const ExchangeType &type, void *object, TilewrightDLTensor &tensor);
+
 /// Reads a tensor. False, without an error of Python's, where that cannot be.
-bool readTensor(const TilewrightInterpreter &python, const ExchangeType &type, void *object, TilewrightDLTensor &tensor);
+inline bool readTensor(const TilewrightInterpreter &python, const ExchangeType &type, void *object,
+                       TilewrightDLTensor &tensor) {
+  if (__builtin_expect(!type.convert, 0))
+    return readByAPI(python, type, object, tensor);
+  try {
+    type.convert(static_cast<char *>(object) + type.tensorOffset, &tensor);
+    return true;
+  } catch (...) { // one without memory, or of a type that DLPack has not
+    return false;
+  }
+}
 
 } // namespace tilewright
 

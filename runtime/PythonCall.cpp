@@ -55,7 +55,18 @@ bool findStream(int32_t device, void *&stream) {
 
 } // namespace
 
-struct TilewrightCaller {
+struct alignas(64) TilewrightCaller {
+  // What a call needs first, in one line of the cache.
+  std::atomic<int32_t (*)(void *const *, const TilewrightAny *, int32_t)> entry{nullptr};
+  int32_t count = 0, device = 0;
+  void *(*saveThread)();
+  void (*restoreThread)(void *);
+  void (*incRef)(void *);
+  void *arrayType, *none;
+  ptrdiff_t typeOffset;
+
+  uint8_t outputs[maxArguments] = {};
+  void *slow, *streamHandle, *raise;
   /// PyMethodDef.
   struct {
     const char *name;
@@ -64,11 +75,7 @@ struct TilewrightCaller {
     const char *documentation;
   } definition;
   std::string name, documentation;
-  void *slow, *streamHandle, *raise;
-  int32_t count = 0, device = 0;
-  uint8_t outputs[maxArguments] = {};
   std::vector<std::string> names;
-  std::atomic<int32_t (*)(void *const *, const TilewrightAny *, int32_t)> entry{nullptr};
 };
 
 namespace {
@@ -118,7 +125,7 @@ int codeOfFormat(const char *format) {
   return -1;
 }
 
-bool Call::readBuffer(const TilewrightCaller &caller, int position, void *object) {
+__attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, int position, void *object) {
   if (!buffers)
     buffers = new Buffer[caller.count];
   Buffer &buffer = buffers[numBuffers];
@@ -142,12 +149,12 @@ bool Call::readBuffer(const TilewrightCaller &caller, int position, void *object
   return true;
 }
 
-bool Call::read(const TilewrightCaller &caller, int position, void *object) {
-  void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + python.typeOffset);
+inline bool Call::read(const TilewrightCaller &caller, int position, void *object) {
+  void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + caller.typeOffset);
   args[position].type = TilewrightTypeDLTensor;
   args[position].padding = 0;
   args[position].pointer = &tensors[position];
-  if (type == python.arrayType)
+  if (type == caller.arrayType)
     return readBuffer(caller, position, object);
   const ExchangeType *known = findExchangeType(type);
   if (!known && !(known = learnExchangeType(python, type, object)))
@@ -160,25 +167,8 @@ bool Call::read(const TilewrightCaller &caller, int position, void *object) {
 }
 
 /// The call by way of Python.
-__attribute__((noinline)) void *callSlow(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names) {
-  void *tuple = python.tupleNew(count);
-  if (!tuple)
-    return nullptr;
-  for (ptrdiff_t i = 0; i < count; ++i) {
-    python.incRef(args[i]);
-    python.tupleSetItem(tuple, i, args[i]);
-  }
-  void *keywords = nullptr;
-  if (names) {
-    keywords = python.dictNew();
-    for (ptrdiff_t i = 0, size = python.tupleSize(names); keywords && i < size; ++i)
-      python.dictSetItem(keywords, python.tupleGetItem(names, i), args[count + i]);
-  }
-  void *result = python.objectCall(caller.slow, tuple, keywords);
-  python.decRef(tuple);
-  if (keywords)
-    python.decRef(keywords);
-  return result;
+void *callSlow(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names) {
+  return callByTuple(caller.slow, args, count, names);
 }
 
 /// The handle of a stream that a caller gave. False with Python's error set.
@@ -235,7 +225,8 @@ __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller)
 
 } // namespace
 
-void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names) {
+void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names,
+                             bool holdsLock) {
   auto entry = caller.entry.load(std::memory_order_acquire);
   if (__builtin_expect(!entry, 0))
     return callSlow(caller, args, count, names);
@@ -271,13 +262,14 @@ void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, pt
     }
   }
   // Kernels may have to be loaded, and a full queue makes a launch wait.
-  void *state = python.saveThread();
+  void *state = holdsLock ? nullptr : caller.saveThread();
   int32_t failed = entry(known ? &stream : nullptr, call.args, caller.count);
-  python.restoreThread(state);
+  if (state)
+    caller.restoreThread(state);
   if (__builtin_expect(failed, 0))
     return raiseError(caller);
-  python.incRef(python.none);
-  return python.none;
+  caller.incRef(caller.none);
+  return caller.none;
 }
 
 namespace {
@@ -296,7 +288,7 @@ TilewrightCaller &callerOf(void *capsule) {
 }
 
 void *callBuiltin(void *self, void *const *args, ptrdiff_t count, void *names) {
-  return callFast(callerOf(self), args, count, names);
+  return callFast(callerOf(self), args, count, names, /*holdsLock=*/false);
 }
 
 void destroyCaller(void *capsule) {
@@ -307,6 +299,27 @@ void destroyCaller(void *capsule) {
 }
 
 } // namespace
+
+__attribute__((noinline)) void *tilewright::callByTuple(void *target, void *const *args, ptrdiff_t count, void *names) {
+  void *tuple = python.tupleNew(count);
+  if (!tuple)
+    return nullptr;
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    python.incRef(args[i]);
+    python.tupleSetItem(tuple, i, args[i]);
+  }
+  void *keywords = nullptr;
+  if (names) {
+    keywords = python.dictNew();
+    for (ptrdiff_t i = 0, size = python.tupleSize(names); keywords && i < size; ++i)
+      python.dictSetItem(keywords, python.tupleGetItem(names, i), args[count + i]);
+  }
+  void *result = python.objectCall(target, tuple, keywords);
+  python.decRef(tuple);
+  if (keywords)
+    python.decRef(keywords);
+  return result;
+}
 
 void tilewright::setInterpreter(const TilewrightInterpreter &interpreter) {
   static const bool set = (python = interpreter, true);
@@ -330,6 +343,12 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
   caller->name = name;
   caller->documentation = documentation;
   caller->definition = {caller->name.c_str(), callBuiltin, fastCallWithKeywords, caller->documentation.c_str()};
+  caller->saveThread = python.saveThread;
+  caller->restoreThread = python.restoreThread;
+  caller->incRef = python.incRef;
+  caller->arrayType = python.arrayType;
+  caller->none = python.none;
+  caller->typeOffset = python.typeOffset;
   caller->slow = slow;
   caller->streamHandle = streamHandle;
   caller->raise = raise;

@@ -44,7 +44,6 @@ struct TilewrightInterpreter {
   void *(*typeFromSpec)(void *spec);
   void *(*typeGetSlot)(void *type, int slot);
   void *(*callByVector)(void *callable, void *args, void *kwargs);
-  void *(*vectorcall)(void *callable, void *const *args, size_t count, void *names);
   void *none;
   /// numpy.ndarray.
   void *arrayType;
@@ -77,6 +76,10 @@ void tilewrightCallableShorten(void *type, uint64_t flags);
 /// Gives the object what it calls. A function of tilewrightCallerNew stays for good: a call that is under way in another
 /// thread may still need it.
 void tilewrightCallableSet(void *object, void *target);
+
+/// Whether calls of the object keep the interpreter's lock while they launch.
+void tilewrightCallableHold(void *object, int32_t holdsLock);
+int32_t tilewrightCallableHolds(void *object);
 
 /// The streams that this thread's calls run on inside of `with stream:`, the innermost last.
 void tilewrightPushStream(int32_t device, void *stream);

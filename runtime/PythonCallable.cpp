@@ -21,6 +21,7 @@ struct Callable {
   void *before;
   /// Of the target, where it is a function of tilewrightCallerNew.
   std::atomic<TilewrightCaller *> caller;
+  std::atomic<bool> holdsLock;
 };
 
 ptrdiff_t headerBytes() { return python.typeOffset + ptrdiff_t(sizeof(void *)); }
@@ -29,13 +30,14 @@ Callable &callableOf(void *object) {
   return *reinterpret_cast<Callable *>(static_cast<char *>(object) + headerBytes());
 }
 
-void *callObject(void *self, void *const *args, size_t count, void *names) {
+TILEWRIGHT_HOT void *callObject(void *self, void *const *args, size_t count, void *names) {
   // PY_VECTORCALL_ARGUMENTS_OFFSET
   constexpr size_t mayWriteBefore = size_t(1) << (8 * sizeof(size_t) - 1);
   Callable &callable = callableOf(self);
+  auto positional = ptrdiff_t(count & ~mayWriteBefore);
   if (const TilewrightCaller *caller = callable.caller.load(std::memory_order_acquire))
-    return callFast(*caller, args, ptrdiff_t(count & ~mayWriteBefore), names);
-  return python.vectorcall(callable.target.load(std::memory_order_acquire), args, count, names);
+    return callFast(*caller, args, positional, names, callable.holdsLock.load(std::memory_order_relaxed));
+  return callByTuple(callable.target.load(std::memory_order_acquire), args, positional, names);
 }
 
 void destroyCallable(void *object) {
@@ -91,6 +93,10 @@ void tilewrightCallableShorten(void *type, uint64_t flags) {
   if (*place == flags)
     *place |= hasVectorcall;
 }
+
+void tilewrightCallableHold(void *object, int32_t holdsLock) { callableOf(object).holdsLock.store(holdsLock != 0); }
+
+int32_t tilewrightCallableHolds(void *object) { return callableOf(object).holdsLock.load(); }
 
 void tilewrightCallableSet(void *object, void *target) {
   Callable &callable = callableOf(object);

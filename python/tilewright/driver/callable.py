@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ir import library
 
-__all__ = ["CallableBase", "Interpreter", "interpreter", "set_target", "shorten_calls"]
+__all__ = ["CallableBase", "Interpreter", "hold_lock", "holds_lock", "interpreter", "set_target", "shorten_calls"]
 
 # TilewrightInterpreter of runtime/PythonCall.h, up to `none`.
 _FUNCTIONS = (
@@ -22,7 +22,7 @@ _FUNCTIONS = (
     "PyTuple_SetItem", "PyTuple_GetItem", "PyTuple_Size", "PyDict_New", "PyDict_SetItem", "PyCapsule_New",
     "PyCapsule_GetPointer", "PyCFunction_NewEx", "PyObject_GetAttrString", "PyErr_Clear", "PyType_IsSubtype",
     "PyObject_GetBuffer", "PyBuffer_Release", "PyUnicode_CompareWithASCIIString", "PyLong_AsVoidPtr", "PyErr_Occurred",
-    "PyType_FromSpec", "PyType_GetSlot", "PyVectorcall_Call", "PyObject_Vectorcall",
+    "PyType_FromSpec", "PyType_GetSlot", "PyVectorcall_Call",
 )  # fmt: skip
 _HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_HAVE_VECTORCALL
 
@@ -69,11 +69,23 @@ else:
 
 _Derived = TypeVar("_Derived", bound=CallableBase)
 _set = _function("tilewrightCallableSet", None, ctypes.py_object, ctypes.py_object)
+_hold = _function("tilewrightCallableHold", None, ctypes.py_object, ctypes.c_int32)
+_holds = _function("tilewrightCallableHolds", ctypes.c_int32, ctypes.py_object)
 
 
 def set_target(made: CallableBase, target: Callable[..., Any]) -> None:
     """What the object calls from now on. A builtin of `runtime.caller` stays for good."""
     _set(made, target)
+
+
+def hold_lock(made: CallableBase, holds: bool) -> None:
+    """Whether calls keep the interpreter's lock while they launch."""
+    _hold(made, holds)
+
+
+def holds_lock(made: CallableBase) -> bool:
+    """What `hold_lock` said last, at first False."""
+    return bool(_holds(made))
 
 
 def shorten_calls(derived: type[_Derived]) -> type[_Derived]:

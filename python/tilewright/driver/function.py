@@ -14,7 +14,7 @@ from ..compat import attribute_of
 from ..errors import TilewrightError
 from ..sass import disassemble
 from ..target import Target
-from .callable import CallableBase, set_target, shorten_calls
+from .callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
 
@@ -76,9 +76,8 @@ class LaunchConfig:
 
     @property
     def cluster(self) -> tuple[int, int, int]:
-        """Blocks of a cluster along x, y and z: nothing in a schedule makes clusters yet, so each block is its own."""
-        self._only()
-        return (1, 1, 1)
+        """Blocks of a cluster along x, y and z."""
+        return self._only().cluster
 
     @property
     def shared_bytes(self) -> int:
@@ -182,6 +181,22 @@ class Function(CallableBase):
         >>> tvm_ffi.register_global_func("mmult", mmult.ffi)            # doctest: +SKIP
         """
         return self._program.host.ffi
+
+    @property
+    def release_gil(self) -> bool:
+        """Whether calls release the interpreter's lock while they launch: True unless it is set to False.
+
+        Keeping it saves a tenth of a microsecond a call. But a launch waits where a thousand are under way already, and
+        other threads then wait with it: for ever, if the GPU waits for one of them, as for a host callback written in
+        Python. It is the same of `tvm_ffi.Function`, and of `ffi` it is set there.
+
+        >>> mmult.release_gil = False                                   # doctest: +SKIP
+        """
+        return not holds_lock(self)
+
+    @release_gil.setter
+    def release_gil(self, release: bool) -> None:
+        hold_lock(self, not release)
 
     def load(self, device: Device | None = None) -> None:
         """Makes all that the first call makes otherwise: compiles the host function and, for target cuda, loads the
