@@ -542,6 +542,112 @@ def cupy_arrays() -> str:
     return "ok"
 
 
+def chained(n: int = 1 << 14, length: int = 16, **launch: object) -> tw.Function:
+    """A, each element of it doubled or halved `length` times by a kernel of its own, which needs all of the one before:
+    each kernel reads the array back to front."""
+    a = te.placeholder((n,), name="A")
+    stages = [a]
+    for i in range(length):
+        before, factor = stages[-1], 2.0 if i % 2 == 0 else 0.5
+        stages.append(te.compute((n,), lambda x, t=before, f=factor: t[n - 1 - x] * f, name=f"T{i}"))
+    s = te.create_schedule(stages[-1].op)
+    for stage in stages[1:]:
+        outer, inner = s[stage].split(stage.op.axis[0], 128)
+        s[stage].bind(outer, te.thread_axis("blockIdx.x"))
+        s[stage].bind(inner, te.thread_axis("threadIdx.x"))
+    s.launch(**launch)  # type: ignore[arg-type]
+    return tw.build(s, [a, stages[-1]], "cuda", name="chained")
+
+
+@check
+def launches_of_the_schedule() -> str:
+    """Dependent, cooperative and clustered kernels compute what plain ones do; what a GPU cannot do is told."""
+    if GPU.attribute("COMPUTE_CAPABILITY_MAJOR") < 9:
+        return "skipped: the GPU has no clusters"
+    n, told = 1 << 14, []
+    values = np.random.default_rng(1).standard_normal(n).astype("float32")
+    there = nd.array(values, GPU)
+    for launch in ({}, {"dependent": True}, {"cooperative": True}, {"cluster": (4, 1, 1)}):
+        f, out = chained(n, **launch), nd.zeros(n, "float32", GPU)
+        for _ in range(200):  # one chain after the other: each waits for the one before
+            f(there, out)
+        np.testing.assert_array_equal(out.numpy(), values, err_msg=str(launch))
+        start = time.perf_counter()
+        for _ in range(2000):
+            f(there, out)
+        synchronize(GPU)
+        kernel = (time.perf_counter() - start) / 2000 / 16
+        told.append(f"{next(iter(launch), 'plain')} {kernel * 1e6:.2f} us a kernel")
+        np.testing.assert_array_equal(out.numpy(), values, err_msg=str(launch))
+    for launch, size, expected in (
+        ({"cluster": (4, 1, 1)}, 128 * 6, "expected grid.x to be a multiple of the cluster's 4, got 6"),
+        ({"cooperative": True}, 1 << 22, "the schedule asks for all blocks at once: launch fewer, or smaller ones"),
+    ):
+        try:
+            chained(size, 1, **launch)(nd.zeros(size, "float32", GPU), nd.zeros(size, "float32", GPU))
+        except DriverError as error:
+            assert str(error).endswith(expected), error
+            told.append(error.name)
+        else:
+            raise AssertionError(f"{launch} of {size} elements was launched")
+    return ", ".join(told)
+
+
+@check
+def two_gpus() -> str:
+    """Calls run where their arrays are, whatever the thread's current device is, and leave that as it is."""
+    if not cuda(1).exist:
+        return "skipped: there is one GPU"
+    if importlib.util.find_spec("torch") is None:
+        return "skipped: torch is not installed"
+    import torch
+
+    f, n = built(), 5001
+    pairs = [(torch.randn(n, device=f"cuda:{i}"), torch.zeros(n, device=f"cuda:{i}")) for i in range(2)]
+    for current in range(2):
+        torch.cuda.set_device(current)
+        for call in (f, f.ffi):
+            for a, b in pairs:
+                b.zero_()
+                call(a, b)
+                assert torch.cuda.current_device() == current, "the current device is another one"
+                assert torch.equal(b, 2 * a + 1)
+                assert torch.equal(call(a), 2 * a + 1) and call(a).device == a.device
+    torch.cuda.set_device(0)
+    for given in ((pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])):
+        try:
+            f(*given)
+        except ValueError as error:
+            assert str(error).endswith(f"expected an array on {given[0].device}, got one on {given[1].device}"), error
+        else:
+            raise AssertionError("arrays of two GPUs were taken together")
+    side = torch.cuda.Stream(1)
+    a, b = pairs[1]
+    with torch.cuda.stream(side):
+        late = a * 3
+        f(late, b)
+        assert torch.equal(b, 2 * late + 1), "the launch did not follow the other GPU's stream"
+    failures: list[BaseException] = []
+
+    def work(index: int) -> None:
+        try:
+            torch.cuda.set_device(1 - index)  # not the one that the arrays are on
+            a, b = pairs[index][0], torch.zeros(n, device=f"cuda:{index}")
+            for _ in range(2000):
+                f(a, b)
+            assert torch.equal(b, 2 * a + 1)
+        except BaseException as error:  # noqa: BLE001 - told by the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    return "both, from four threads"
+
+
 @check
 def out_of_memory() -> str:
     try:

@@ -256,10 +256,11 @@ def without_driver(loaded: ctypes.CDLL, on_gpu: bool) -> dict[str, dict[str, flo
 def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     import torch
 
-    add = vector_add("cuda")
+    add, holding = vector_add("cuda"), vector_add("cuda")
+    holding.release_gil = False
     a, b, c = (torch.ones(64, device="cuda") for _ in range(3))
-    add(a, b, c)
-    add(a, b, c)
+    for function in (add, add, holding, holding):
+        function(a, b, c)
     add.ffi(a, b, c)
     torch.cuda.synchronize()
     assert bool((c == 2).all())
@@ -278,6 +279,7 @@ def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     calls: dict[str, Callable[[int], float]] = {
         "a loop in C around cuLaunchKernelEx": lambda times: loop(launch, kernel, stream, params, times),
         "f(a, b, c), torch's tensors": timed(add, a, b, c),
+        "the same, f.release_gil = False": timed(holding, a, b, c),
         "f.ffi(a, b, c), torch's tensors": timed(add.ffi, a, b, c),
         "torch.add(a, b, out=c)": timed(lambda x, y, z: torch.add(x, y, out=z), a, b, c),
     }

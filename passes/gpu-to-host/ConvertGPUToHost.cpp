@@ -394,6 +394,8 @@ LogicalResult ConvertGPUToHost::convert(func::FuncOp function, const KernelNumbe
   SmallVector<StringRef> names(kernels.names);
   attributes.emplace_back("tilewright.arguments", describeArguments(function, signature->argumentCount()));
   attributes.emplace_back("tilewright.kernels", builder.getStrArrayAttr(names));
+  if (Attribute launch = function->getAttr(kLaunchAttr))
+    attributes.emplace_back(kLaunchAttr, launch);
   builder.setInsertionPoint(bytes);
   // Both functions have one name until the old one goes, which nothing refers to.
   auto host = LLVM::LLVMFuncOp::create(builder, loc, function.getSymName(), type, LLVM::Linkage::External,

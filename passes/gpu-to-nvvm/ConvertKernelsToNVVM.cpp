@@ -1,4 +1,5 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
+#include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
@@ -125,6 +126,14 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
       module.emitError("expected one of the architectures ") << knownArchitectures() << ", got '" << arch << "'";
       return signalPassFailure();
     }
+
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      for (auto [name, what] : {std::pair(kDependent, "dependent launches"), std::pair(kCluster, "clusters of blocks")})
+        if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+            launch && launch.contains(name) && architecture->capability < 90) {
+          kernel.emitError("expected sm_90 or later for ") << what << ", got " << arch;
+          return signalPassFailure();
+        }
 
     // Warpgroups' products and registers exist there alone, no older and no newer.
     WalkResult walked = module.walk([&](Operation *op) -> WalkResult {

@@ -1,5 +1,6 @@
 //===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "passes/LaunchAttributes.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -29,6 +30,12 @@ static bool isOnlyLoaded(Value buffer) {
       return isOnlyLoaded(user->getResult(0));
     return false;
   });
+}
+
+/// Whether the kernel comes up while the one before it in the stream still runs.
+static bool isDependent(gpu::GPUFuncOp kernel) {
+  auto launch = kernel->getAttrOfType<DictionaryAttr>(tilewright::kLaunchAttr);
+  return launch && launch.contains(tilewright::kDependent);
 }
 
 /// The descriptor of a row-major memref from its pointer and its dynamic extents (all in the converter's index type).
@@ -77,10 +84,13 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
       return kernel.emitOpError("expected a row-major memref without memory space as argument #")
              << argument.getArgNumber() << ", got " << type;
     SmallVector<NamedAttribute> attributes = {
-        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment)),
-        builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr())};
-    if (isOnlyLoaded(argument))
-      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
+        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment))};
+    // Loads through the read-only cache are not ordered after griddepcontrol.wait, and from these two LLVM makes them.
+    if (!isDependent(kernel)) {
+      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
+      if (isOnlyLoaded(argument))
+        attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
+    }
     add(LLVM::LLVMPointerType::get(context), attributes);
     for (int64_t i = 0; i < type.getNumDynamicDims(); ++i)
       add(builder.getI64Type());
@@ -137,7 +147,7 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   // The symbol's name is a discardable attribute of a gpu.func too; only other dialects' are carried over.
   for (NamedAttribute attribute : kernel->getDiscardableAttrs())
     if (attribute.getNameDialect() && attribute.getName() != gpu::GPUDialect::getKernelFuncAttrName() &&
-        attribute.getName() != schedule::kMinBlocksAttr)
+        attribute.getName() != schedule::kMinBlocksAttr && attribute.getName() != kLaunchAttr)
       function->setDiscardableAttr(attribute.getName(), attribute.getValue());
   function.setAllArgAttrs(signature.attributes);
 
@@ -147,6 +157,12 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   for (Type argumentType : signature.types)
     entry->addArgument(argumentType, loc);
   rewriter.setInsertionPointToStart(entry);
+  if (isDependent(kernel)) {
+    // Whatever the kernels before wrote is there from here on, and all that they read has been read. Who comes after may
+    // come up at once: it waits here too.
+    NVVM::GriddepcontrolOp::create(rewriter, loc, NVVM::GridDepActionKind::wait);
+    NVVM::GriddepcontrolOp::create(rewriter, loc, NVVM::GridDepActionKind::launch_dependents);
+  }
   auto toIndex = [&](Value value) -> Value {
     if (converter.getIndexType() == value.getType())
       return value;

@@ -66,7 +66,9 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModule
     A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
     Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
     from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
-    buffers are static and below 2^31 elements, otherwise in 64. The module gets the `#nvvm.target` of `arch`, whose PTX
+    buffers are static and below 2^31 elements, otherwise in 64. A kernel with `dependent` in its `tilewright.launch` waits
+    for the kernel before it in the stream (`nvvm.griddepcontrol wait`) before all else, and its pointers are neither
+    `noalias` nor `readonly`: loads through the read-only cache would not wait. The module gets the `#nvvm.target` of `arch`, whose PTX
     version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
 
     ```mlir

@@ -1,8 +1,11 @@
 //===- ConvertHostToFFI.cpp - host programs as functions of tvm-ffi's ABI -===//
+#include "passes/LaunchAttributes.h"
 #include "passes/host-to-ffi/ArgumentChecks.h"
 #include "passes/host-to-ffi/ConstantTables.h"
 
 #include "runtime/host/ABI.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -77,6 +80,14 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
   return tables.createTable("signature", {signature}, /*single=*/true);
 }
 
+/// Whether the function that gives a workspace's size gives 0, whatever the extents are.
+bool isNone(LLVM::LLVMFuncOp workspaceBytes) {
+  if (workspaceBytes.isExternal() || !workspaceBytes.getBody().hasOneBlock())
+    return false;
+  auto result = dyn_cast<LLVM::ReturnOp>(workspaceBytes.getBody().front().getTerminator());
+  return result && matchPattern(result.getArg(), m_Zero());
+}
+
 FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tables, const HostProgram &program,
                                                              FlatSymbolRefAttr signature, LLVM::LLVMFuncOp workspaceBytes) {
   LLVM::LLVMFuncOp function = program.function;
@@ -98,12 +109,23 @@ FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tab
   };
   SmallVector<ConstantField> fields = {tables.address(signature),
                                        tables.address(FlatSymbolRefAttr::get(function)),
-                                       tables.address(FlatSymbolRefAttr::get(workspaceBytes)),
+                                       isNone(workspaceBytes) ? tables.null()
+                                                              : tables.address(FlatSymbolRefAttr::get(workspaceBytes)),
                                        table("kernels", kernels),
                                        table("images", images),
                                        tables.i32(kernels.size()),
                                        tables.i32(images.size()),
                                        tables.null()};
+  int32_t flags = 0, cluster[3] = {1, 1, 1};
+  if (auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr)) {
+    flags = (launch.contains(kDependent) ? +TilewrightLaunchDependent : 0) |
+            (launch.contains(kCooperative) ? +TilewrightLaunchCooperative : 0);
+    if (auto sizes = launch.getAs<DenseI32ArrayAttr>(kCluster))
+      llvm::copy(sizes.asArrayRef().take_front(3), cluster);
+  }
+  fields.push_back(tables.i32(flags));
+  for (int32_t blocks : cluster)
+    fields.push_back(tables.i32(blocks));
   return tables.createTable("program", {fields}, /*single=*/true, /*constant=*/false);
 }
 

@@ -1,4 +1,5 @@
 //===- ApplySchedule.cpp - linalg on tensors to the loops of the schedule -===//
+#include "passes/LaunchAttributes.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -41,6 +42,8 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
     auto target = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
     for (NamedAttribute attr : function->getDiscardableAttrs())
       target->setDiscardableAttr(attr.getName(), attr.getValue());
+    if (Attribute launch = schedule ? schedule->getDiscardableAttr(kScheduleLaunchAttr) : Attribute())
+      target->setDiscardableAttr(kLaunchAttr, launch);
     if (ArrayAttr attrs = function.getAllArgAttrs())
       target.setAllArgAttrs(attrs);
     Block *entry = builder.createBlock(&target.getBody(), {}, types, locs);

@@ -65,6 +65,11 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     kernels.getBody()->push_back(kernel);
     if (Attribute minBlocks = launch->getAttr(schedule::kMinBlocksAttr))
       kernel->setAttr(schedule::kMinBlocksAttr, minBlocks);
+    if (auto attributes = function->getAttrOfType<DictionaryAttr>(kLaunchAttr)) {
+      kernel->setAttr(kLaunchAttr, attributes);
+      if (auto cluster = attributes.getAs<DenseI32ArrayAttr>(kCluster))
+        kernel.setKnownClusterSizeAttr(cluster);
+    }
     if (Attribute isExtern = launch->getAttr(te::kExternAttr))
       kernel->setAttr(te::kExternAttr, isExtern);
     // Names of tensors go along, for the messages of later stages.

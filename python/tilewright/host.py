@@ -22,6 +22,7 @@ from mlir.passmanager import PassManager
 
 from .ir import library
 from .ir.jit import lookup
+from .schedule.launching import launch_options
 
 if TYPE_CHECKING:
     import tvm_ffi
@@ -66,13 +67,19 @@ class _Recorder(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
-    """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line)."""
+    """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line).
+
+    `cluster`, `dependent` and `cooperative` are what the schedule's `launch` says.
+    """
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
     origin: Mapping[str, str]
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    dependent: bool = False
+    cooperative: bool = False
 
     def __str__(self) -> str:
         numbers = {
@@ -84,6 +91,9 @@ class KernelLaunch:
         for name, number in numbers.items():
             origin = self.origin.get(name)
             lines.append(f"  {name} = {number}" + (f"  ({origin})" if origin else ""))
+        if self.cluster != (1, 1, 1):
+            lines.append(f"  cluster = {self.cluster}")
+        lines.extend(f"  {name}" for name in ("dependent", "cooperative") if getattr(self, name))
         return "\n".join(lines)
 
 
@@ -156,6 +166,7 @@ class HostProgram:
         self._argument_count = len(types)
         self._extent_count = sum(type.rank for type in types)
         self._origins = self._launch_origins(function)
+        self._launch = launch_options(function, "tilewright.launch")
         self.target, self.cubins = target, dict(cubins or {})
         self._module = module
         self._lock = threading.Lock()
@@ -317,6 +328,9 @@ class HostProgram:
             block=(numbers[3], numbers[4], numbers[5]),
             shared_bytes=numbers[6],
             origin=self._origins.get(kernel, {}),
+            cluster=self._launch.get("cluster", (1, 1, 1)),
+            dependent="dependent" in self._launch,
+            cooperative="cooperative" in self._launch,
         )
 
     def _extents(self, shape: Sequence[int]) -> ctypes.Array[ctypes.c_int64]:

@@ -66,13 +66,19 @@ struct TilewrightImage {
 struct TilewrightProgram {
   const TilewrightSignature *signature;
   int32_t (*host)(void **data, const int64_t *shape, void *workspace, void *launcher);
+  /// Null where there never is a workspace.
   int64_t (*workspaceBytes)(const int64_t *shape);
   const char *const *kernels;
   const TilewrightImage *images;
   int32_t kernelCount;
   int32_t imageCount;
   void *state;
+  /// How all of its kernels are launched: bits of the enum below, and the blocks of a cluster, 1 where there are none.
+  int32_t launchFlags;
+  int32_t cluster[3];
 };
+
+enum : int32_t { TilewrightLaunchDependent = 1, TilewrightLaunchCooperative = 2 };
 
 /// What a check found: nothing, or the kind of the error.
 enum : int32_t { TilewrightFits = 0, TilewrightTypeError = 1, TilewrightValueError = 2 };
@@ -154,6 +160,7 @@ struct TilewrightFFI {
   int (*decRef)(void *object);
   int (*findGlobal)(const void *name, void **function);
   int (*callFunction)(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
+  void *(*getAllocator)();
 };
 extern TilewrightFFI tilewrightFFI;
 }

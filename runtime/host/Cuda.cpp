@@ -11,6 +11,9 @@
 
 using tilewright::host::Text;
 
+/// What every call runs, put together.
+#define HOT __attribute__((hot))
+
 namespace {
 
 // The parts of the driver's ABI that a launch needs, as cuda.h declares them.
@@ -21,6 +24,14 @@ struct LaunchConfig {
   unsigned attributeCount;
 };
 static_assert(sizeof(LaunchConfig) == 56, "CUlaunchConfig of the driver's ABI");
+
+struct LaunchAttribute {
+  int32_t id;
+  int32_t padding;
+  int32_t flag;
+  unsigned char rest[60];
+};
+static_assert(sizeof(LaunchAttribute) == 72, "CUlaunchAttribute of the driver's ABI");
 
 struct MemPoolProperties {
   int32_t allocationType = 1; // CU_MEM_ALLOCATION_TYPE_PINNED
@@ -45,6 +56,10 @@ enum : int32_t {
   ReleaseThreshold = 4,      // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
   CapabilityMajor = 75,      // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
   CapabilityMinor = 76,
+  Cooperative = 2,           // CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+  ProgrammaticSerialization = 6, // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+  InvalidClusterSize = 912,  // CUDA_ERROR_INVALID_CLUSTER_SIZE
+  CooperativeTooLarge = 720, // CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
   MaxDevices = 64,
 };
 constexpr uint64_t defaultSharedLimit = 48 << 10;
@@ -122,15 +137,29 @@ const TilewrightCudaDriver *findDriver() {
 
 // -------------------------------------------------------------------- kernels in a GPU
 
-/// A program's kernels in one GPU's primary context.
-struct Loaded {
+/// A kernel in a GPU, and the bytes of dynamic shared memory that it may use as things stand.
+struct LoadedKernel {
+  void *function;
+  uint64_t sharedLimit;
+};
+
+/// A program's kernels in one GPU's primary context. What a launch needs lies together: the driver, at work between
+/// launches, takes the caches for itself.
+struct alignas(64) Loaded {
+  void *context;
+  int32_t (*ctxGetCurrent)(void **context);
+  int32_t (*launchKernelEx)(const void *config, void *function, void **params, void **extra);
+  int32_t (*host)(void **data, const int64_t *shape, void *workspace, void *launcher);
+  int64_t (*workspaceBytes)(const int64_t *shape);
+  LoadedKernel *kernels;
+  int32_t kernelCount, launchFlags;
   const TilewrightCudaDriver *driver;
+
   TilewrightProgram *program;
-  void *context, *module, *pool;
+  void *module, *pool;
   int32_t device;
+  /// For tilewrightHostFunctionsCuda.
   void **functions;
-  /// The bytes of dynamic shared memory that each kernel may use as things stand.
-  uint64_t *sharedLimits;
 };
 
 /// What a program's state is: its kernels by GPU.
@@ -225,20 +254,21 @@ int32_t loadModule(Loaded &loaded, const TilewrightImage &image, int32_t major, 
     return -1;
   }
   for (int32_t i = 0; i < loaded.program->kernelCount; ++i) {
-    loaded.sharedLimits[i] = defaultSharedLimit;
+    loaded.kernels[i].sharedLimit = defaultSharedLimit;
     if (int32_t code = driver.moduleGetFunction(&loaded.functions[i], loaded.module, loaded.program->kernels[i])) {
       Text text = beginFailure("cuModuleGetFunction", code);
       nameFailure(driver);
       text << loaded.program->kernels[i];
       return -1;
     }
+    loaded.kernels[i].function = loaded.functions[i];
   }
   return 0;
 }
 
 void destroy(Loaded *loaded) {
   std::free(loaded->functions);
-  std::free(loaded->sharedLimits);
+  std::free(loaded->kernels);
   std::free(loaded);
 }
 
@@ -263,12 +293,19 @@ Loaded *load(const TilewrightCudaDriver &driver, TilewrightProgram &program, int
     return nullptr;
   }
   size_t kernels = program.kernelCount > 0 ? program.kernelCount : 1;
-  auto *loaded = static_cast<Loaded *>(std::calloc(1, sizeof(Loaded)));
+  auto *loaded = static_cast<Loaded *>(std::aligned_alloc(alignof(Loaded), sizeof(Loaded)));
+  std::memset(static_cast<void *>(loaded), 0, sizeof(Loaded));
   loaded->driver = &driver;
+  loaded->ctxGetCurrent = driver.ctxGetCurrent;
+  loaded->launchKernelEx = driver.launchKernelEx;
   loaded->program = &program;
+  loaded->host = program.host;
+  loaded->workspaceBytes = program.workspaceBytes;
+  loaded->kernelCount = program.kernelCount;
+  loaded->launchFlags = program.launchFlags;
   loaded->device = device;
   loaded->functions = static_cast<void **>(std::calloc(kernels, sizeof(void *)));
-  loaded->sharedLimits = static_cast<uint64_t *>(std::calloc(kernels, sizeof(uint64_t)));
+  loaded->kernels = static_cast<LoadedKernel *>(std::calloc(kernels, sizeof(LoadedKernel)));
   // The primary context is kept for the life of the process: arrays of other libraries live in it as well.
   if ((code = driver.primaryCtxRetain(&loaded->context, device)) || (code = driver.ctxPushCurrent(loaded->context))) {
     failDriver(driver, "cuDevicePrimaryCtxRetain", code);
@@ -287,19 +324,15 @@ Loaded *load(const TilewrightCudaDriver &driver, TilewrightProgram &program, int
   return loaded;
 }
 
-/// The program's kernels in a GPU, loaded if need be, or null with an error raised.
-Loaded *findLoaded(TilewrightProgram *program, int32_t device) {
-  auto *state = static_cast<State *>(__atomic_load_n(&program->state, __ATOMIC_ACQUIRE));
-  if (__builtin_expect(state && uint32_t(device) < MaxDevices, 1))
-    if (Loaded *loaded = __atomic_load_n(&state->loaded[device], __ATOMIC_ACQUIRE))
-      return loaded;
+/// Loads the program's kernels into a GPU, unless another thread has done so. Null with an error raised.
+__attribute__((noinline, cold)) Loaded *loadInto(TilewrightProgram *program, int32_t device) {
   const TilewrightCudaDriver *driver = findDriver();
   if (!driver)
     return raiseFailure(), nullptr;
   Loaded *loaded = nullptr;
   {
     Guard guard;
-    state = static_cast<State *>(program->state);
+    auto *state = static_cast<State *>(program->state);
     if (!state) {
       state = static_cast<State *>(std::calloc(1, sizeof(State)));
       __atomic_store_n(&program->state, state, __ATOMIC_RELEASE);
@@ -315,6 +348,15 @@ Loaded *findLoaded(TilewrightProgram *program, int32_t device) {
   if (!loaded)
     raiseFailure();
   return loaded;
+}
+
+/// The program's kernels in a GPU, loaded if need be, or null with an error raised.
+HOT inline Loaded *findLoaded(TilewrightProgram *program, int32_t device) {
+  auto *state = static_cast<State *>(__atomic_load_n(&program->state, __ATOMIC_ACQUIRE));
+  if (__builtin_expect(state && uint32_t(device) < MaxDevices, 1))
+    if (Loaded *loaded = __atomic_load_n(&state->loaded[device], __ATOMIC_ACQUIRE))
+      return loaded;
+  return loadInto(program, device);
 }
 
 // -------------------------------------------------------------------- launches
@@ -344,6 +386,9 @@ void addOverLimits(Text &text, const Loaded &loaded, const uint64_t *config) {
       compare("threads a block", 1, config[3] * config[4] * config[5]);
     compare(configLimits[i].name, configLimits[i].attribute, config[i]);
   }
+  for (int32_t i = 0; i < 3; ++i)
+    if (int32_t blocks = loaded.program->cluster[i]; config[i] % blocks)
+      text << "; expected " << configLimits[i].name << " to be a multiple of the cluster's " << blocks << ", got " << config[i];
 }
 
 const char *adviceFor(int32_t code) {
@@ -354,6 +399,8 @@ const char *adviceFor(int32_t code) {
   case LaunchFailed:
     return "; an earlier kernel of this process did that, and the GPU's context is lost with it: target \"sim\" names "
            "such an access of a kernel of Tilewright's, compute-sanitizer of any";
+  case CooperativeTooLarge:
+    return "; the schedule asks for all blocks at once: launch fewer, or smaller ones";
   case LaunchOutOfResources:
     return "; the block's threads need more registers than a multiprocessor has: make the block smaller";
   }
@@ -368,7 +415,7 @@ __attribute__((cold, noinline)) int32_t failLaunch(const Loaded &loaded, const c
   text << (known ? loaded.program->kernels[kernel] : "an unknown kernel") << " with grid (" << config[0] << ", " << config[1]
        << ", " << config[2] << "), block (" << config[3] << ", " << config[4] << ", " << config[5] << ") and " << config[6]
        << " bytes of shared memory on cuda:" << loaded.device;
-  if (code == InvalidValue)
+  if (code == InvalidValue || code == InvalidClusterSize)
     addOverLimits(text, loaded, config);
   text << adviceFor(code);
   return -1;
@@ -379,32 +426,41 @@ __attribute__((cold, noinline)) int32_t raiseSharedLimit(Loaded &loaded, int32_t
   // Under the lock, so that no other thread's smaller launch takes the limit down again.
   Guard guard;
   uint64_t bytes = config[6];
-  if (bytes <= loaded.sharedLimits[kernel])
+  if (bytes <= loaded.kernels[kernel].sharedLimit)
     return 0;
   if (bytes > INT32_MAX)
     return failLaunch(loaded, "cuFuncSetAttribute", kernel, config, InvalidValue);
   if (int32_t code = loaded.driver->funcSetAttribute(loaded.functions[kernel], MaxDynamicSharedBytes, int32_t(bytes)))
     return failLaunch(loaded, "cuFuncSetAttribute", kernel, config, code);
-  __atomic_store_n(&loaded.sharedLimits[kernel], bytes, __ATOMIC_RELEASE);
+  __atomic_store_n(&loaded.kernels[kernel].sharedLimit, bytes, __ATOMIC_RELEASE);
   return 0;
 }
 
-int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t) {
+HOT int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t) {
   auto &launch = *static_cast<Launch *>(context);
   Loaded &loaded = *launch.loaded;
   // What the driver would cut off to 32 bits must not come out as some other launch.
   uint64_t all = 0;
   for (int32_t i = 0; i < TilewrightConfigSize; ++i)
     all |= config[i];
-  if (uint32_t(kernel) >= uint32_t(loaded.program->kernelCount) || all > UINT32_MAX)
+  if (__builtin_expect(uint32_t(kernel) >= uint32_t(loaded.kernelCount) || all > UINT32_MAX, 0))
     return failLaunch(loaded, "cuLaunchKernelEx", kernel, config, InvalidValue);
-  if (config[6] > __atomic_load_n(&loaded.sharedLimits[kernel], __ATOMIC_ACQUIRE))
+  LoadedKernel &known = loaded.kernels[kernel];
+  if (__builtin_expect(config[6] > __atomic_load_n(&known.sharedLimit, __ATOMIC_ACQUIRE), 0))
     if (int32_t failed = raiseSharedLimit(loaded, kernel, config))
       return failed;
   LaunchConfig numbers = {unsigned(config[0]), unsigned(config[1]), unsigned(config[2]), unsigned(config[3]),
                           unsigned(config[4]), unsigned(config[5]), unsigned(config[6]), launch.stream,
                           nullptr,             0};
-  if (int32_t code = loaded.driver->launchKernelEx(&numbers, loaded.functions[kernel], params, nullptr))
+  LaunchAttribute attributes[2];
+  if (int32_t flags = loaded.launchFlags; __builtin_expect(flags, 0)) {
+    numbers.attributes = attributes;
+    if (flags & TilewrightLaunchDependent)
+      attributes[numbers.attributeCount++] = {ProgrammaticSerialization, 0, 1, {}};
+    if (flags & TilewrightLaunchCooperative)
+      attributes[numbers.attributeCount++] = {Cooperative, 0, 1, {}};
+  }
+  if (int32_t code = loaded.launchKernelEx(&numbers, known.function, params, nullptr))
     return failLaunch(loaded, "cuLaunchKernelEx", kernel, config, code);
   return 0;
 }
@@ -444,14 +500,13 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
   return code ? failEncode(loaded, tensor, code) : 0;
 }
 
-/// Runs the host program in the GPU's context, which is current. A failure is begun, not raised.
-int32_t runInContext(Loaded &loaded, void *stream, void **data, const int64_t *shape) {
+/// Runs a program with a workspace, which is the stream's for as long as its kernels run.
+__attribute__((noinline)) int32_t runWithWorkspace(Loaded &loaded, void *stream, void **data, const int64_t *shape,
+                                                   TilewrightLauncher &launcher) {
   const TilewrightCudaDriver &driver = *loaded.driver;
-  Launch launch = {&loaded, stream};
-  TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
-  int64_t bytes = loaded.program->workspaceBytes(shape);
+  int64_t bytes = loaded.workspaceBytes(shape);
   if (bytes <= 0)
-    return loaded.program->host(data, shape, nullptr, &launcher);
+    return loaded.host(data, shape, nullptr, &launcher);
   if (!__atomic_load_n(&loaded.pool, __ATOMIC_ACQUIRE)) {
     Guard guard;
     void *pool = findPool(driver, loaded.device);
@@ -467,10 +522,32 @@ int32_t runInContext(Loaded &loaded, void *stream, void **data, const int64_t *s
          << adviceFor(code);
     return -1;
   }
-  int32_t result = loaded.program->host(data, shape, reinterpret_cast<void *>(workspace), &launcher);
+  int32_t result = loaded.host(data, shape, reinterpret_cast<void *>(workspace), &launcher);
   // In the stream's order: the memory is another's once the kernels are done.
   int32_t code = driver.memFreeAsync(workspace, stream);
   return result ? result : code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
+}
+
+/// Runs the host program in the GPU's context, which is current. A failure is begun, not raised.
+HOT inline int32_t runInContext(Loaded &loaded, void *stream, void **data, const int64_t *shape) {
+  Launch launch = {&loaded, stream};
+  TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
+  if (loaded.workspaceBytes)
+    return runWithWorkspace(loaded, stream, data, shape, launcher);
+  return loaded.host(data, shape, nullptr, &launcher);
+}
+
+/// The same where another context is the thread's current one, which it is again afterwards.
+__attribute__((noinline)) int32_t runElsewhere(Loaded &loaded, void *stream, void **data, const int64_t *shape) {
+  const TilewrightCudaDriver &driver = *loaded.driver;
+  if (int32_t code = driver.ctxPushCurrent(loaded.context)) {
+    failDriver(driver, "cuCtxPushCurrent", code);
+    return raiseFailure();
+  }
+  int32_t result = runInContext(loaded, stream, data, shape);
+  void *popped;
+  driver.ctxPopCurrent(&popped);
+  return result ? raiseFailure() : 0;
 }
 
 } // namespace
@@ -568,22 +645,15 @@ void tilewrightHostUnloadCuda(TilewrightProgram *program) {
   std::free(state);
 }
 
-int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
-                              const int64_t *shape) {
+HOT int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
+                                  const int64_t *shape) {
   Loaded *loaded = findLoaded(program, device);
-  if (!loaded)
+  if (__builtin_expect(!loaded, 0))
     return -1;
-  const TilewrightCudaDriver &driver = *loaded->driver;
   void *launchStream = stream ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, device);
   void *current = nullptr;
-  driver.ctxGetCurrent(&current);
+  loaded->ctxGetCurrent(&current);
   if (__builtin_expect(current == loaded->context, 1))
     return runInContext(*loaded, launchStream, data, shape) ? raiseFailure() : 0;
-  if (int32_t code = driver.ctxPushCurrent(loaded->context)) {
-    failDriver(driver, "cuCtxPushCurrent", code);
-    return raiseFailure();
-  }
-  int32_t result = runInContext(*loaded, launchStream, data, shape);
-  driver.ctxPopCurrent(&current);
-  return result ? raiseFailure() : 0;
+  return runElsewhere(*loaded, launchStream, data, shape);
 }

@@ -30,7 +30,7 @@ extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, i
   tilewrightSimReset(simulator);
   addArguments(simulator, *program->signature, data, shape);
   std::unique_ptr<void, decltype(&std::free)> workspace(nullptr, std::free);
-  if (int64_t bytes = program->workspaceBytes(shape); bytes > 0) {
+  if (int64_t bytes = program->workspaceBytes ? program->workspaceBytes(shape) : 0; bytes > 0) {
     int64_t rounded = (bytes + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
     workspace.reset(std::aligned_alloc(workspaceAlignment, rounded));
     if (!workspace) {

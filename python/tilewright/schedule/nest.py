@@ -16,6 +16,7 @@ from ..target import DEFAULT_ARCH, Target
 from ..te.program import operations
 from ..te.tensor import PlaceholderOp
 from .expressions import Expressions
+from .launching import launch_options, launch_text
 from .notation import dtype_name
 from .threads import Block, block_of, combined_by
 
@@ -96,7 +97,9 @@ class _Nest:
 
     def lines(self) -> Iterator[str]:
         """The lines of the nest."""
-        return self._block(self._function.regions[0].blocks[0], "", "")
+        if options := launch_options(self._function, "tilewright.launch"):
+            yield f"# launched {launch_text(options)}"
+        yield from self._block(self._function.regions[0].blocks[0], "", "")
 
     def _count_buffer(self, op: ir.Operation) -> ir.WalkResult:
         if op.name in ("memref.alloc", "memref.alloca"):

@@ -330,6 +330,47 @@ class Schedule:
         """
         return self
 
+    def launch(
+        self, *, dependent: bool = False, cooperative: bool = False, cluster: Sequence[int] | None = None
+    ) -> None:
+        """How the program's kernels are launched on a GPU. The last call counts.
+
+        `dependent`: a kernel's blocks come up while the kernel before it in the stream, whose ever it is, still runs,
+        and then wait for it; what a launch takes is hidden so (programmatic dependent launch). The order of the stream
+        stays. Its inputs do not go through the read-only cache. `cooperative`: all blocks run at once, or the driver
+        refuses the launch. `cluster`: so many blocks along x, y and z are put on multiprocessors that are close to each
+        other; a grid has whole clusters, or the launch is refused.
+
+        Requires: sm_90 or later for `dependent` and `cluster`; at most 8 blocks in a cluster.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((60,), name="A")
+        >>> B = te.compute((60,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> outer, inner = s[B].split(B.op.axis[0], factor=16)
+        >>> s[B].bind(outer, te.thread_axis("blockIdx.x"))
+        >>> s[B].bind(inner, te.thread_axis("threadIdx.x"))
+        >>> print(s)
+        for i.outer in range(4):  # B, blockIdx.x
+          for i.inner in range(16):  # threadIdx.x
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+        >>> s.launch(dependent=True, cluster=(2, 1, 1))
+        >>> print(s)
+        # launched dependent, in clusters of (2, 1, 1)
+        for i.outer in range(4):  # B, blockIdx.x
+          for i.inner in range(16):  # threadIdx.x
+            t0 = i.outer*16 + i.inner
+            if t0 < 60:
+              B[t0] = A[t0] + 1.0
+
+        CUDA: attributes of ``cuLaunchKernelEx``; TVM, Halide, Exo and MLIR's transforms have none.
+        """
+        from .launching import set_launch
+
+        set_launch(self._of, dependent, cooperative, cluster, user_source())
+
     def emit(self, function: str) -> None:
         """Puts the schedule at the current insertion point, as that of `function`."""
         from .handles import clone_for

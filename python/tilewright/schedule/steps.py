@@ -13,7 +13,7 @@ from .primitives import Primitive, identifiers
 
 __all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]
 
-CALLS_OF_SCHEDULE = ("cache_read", "cache_write", "rfactor")
+CALLS_OF_SCHEDULE = ("cache_read", "cache_write", "rfactor", "launch")
 CALLS_OF_STAGE = (
     "axis", "reduce_axis", "split", "tile", "fuse", "reorder", "bind", "vectorize", "unroll", "set_scope", "compute_at",
     "compute_inline", "compute_root", "reverse_compute_at", "reverse_compute_inline", "decompose_reduction",

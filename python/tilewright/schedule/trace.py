@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..te.program import operations
+from .launching import launch_options
 from .primitives import identifiers, primitives
 from .steps import CALLS_OF_SCHEDULE, CALLS_OF_STAGE, Reader, Step
 
@@ -175,6 +176,8 @@ def trace_of(schedule: Schedule) -> Trace:
     variables = {op: words[schedule.names[op]] for op in program}
     reader = Reader(words, [variables[op] for op in program if op.num_outputs > 1])
     steps = [step for primitive in primitives(schedule._of) if (step := reader.step(primitive)) is not None]
+    if options := launch_options(schedule._of):
+        steps.append(Step("launch", None, (), options))
     used = {schedule.names[op] for op in schedule.outputs} | reader.used
     kept = [op for op in program if schedule.names[op] in used]
     return Trace(

@@ -24,6 +24,8 @@ class Result(enum.IntEnum):
     CUDA_ERROR_NOT_FOUND = 500
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
+    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720
+    CUDA_ERROR_INVALID_CLUSTER_SIZE = 912
 
 
 OK = Result.CUDA_SUCCESS
@@ -136,6 +138,12 @@ class LaunchConfig(ctypes.Structure):
     )
 
 
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute of cuda.h, of a flag."""
+
+    _fields_ = (("id", INT), ("padding", INT), ("value", INT), ("rest", ctypes.c_uint8 * 60))
+
+
 class FakeDriver:
     """The part of cuda.bindings.driver that the run time uses. Contexts are 0xC0 + the device's number."""
 
@@ -160,6 +168,7 @@ class FakeDriver:
         self.event_times: dict[int, float] = {}
         self.fail: dict[str, Result] = {}
         self.launches: list[tuple[int, tuple[int, ...], int | None]] = []
+        self.launch_attributes: list[dict[int, int]] = []  # of each launch, flags by number
         self.launch_result = OK
         self.kernel = None
         self.table: Table | None = None
@@ -294,6 +303,8 @@ class FakeDriver:
     def _launch_kernel_ex(self, config, function, params, _extra):
         numbers = LaunchConfig.from_address(config)
         self.launches.append((function, tuple(numbers.numbers), numbers.stream))
+        attributes = (LaunchAttribute * numbers.attribute_count).from_address(numbers.attributes or config)
+        self.launch_attributes.append({each.id: each.value for each in attributes})
         if self.launch_result == OK and self.kernel is not None:
             self.kernel(function, params)
         return int(self.launch_result)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -363,3 +365,87 @@ def test_tensors_of_tvm_ffi_are_used_on_the_environments_stream(fake) -> None:
         double(*given)
     double(*given, stream=0x66)
     assert [launch[2] for launch in fake.launches] == [0x55, 0x66]
+
+
+# ---------------------------------------------------------------------------- launches as the schedule wants them
+
+COOPERATIVE, PROGRAMMATIC_SERIALIZATION = 2, 6  # CUlaunchAttributeID
+
+
+def launched(**launch: object) -> tw.Function:
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] * 2, name="B")
+    s = te.create_schedule(b.op)
+    outer, inner = s[b].split(b.op.axis[0], 64)
+    s[b].bind(outer, te.thread_axis("blockIdx.x"))
+    s[b].bind(inner, te.thread_axis("threadIdx.x"))
+    s.launch(**launch)  # type: ignore[arg-type]
+    return tw.build(s, [a, b], tw.Target("cuda", arch="sm_90a"), name="double")
+
+
+def test_the_schedules_launches(fake) -> None:
+    for function in (built(), launched(dependent=True), launched(cooperative=True, dependent=True)):
+        function(*tensors(256))
+    assert fake.launch_attributes == [
+        {},
+        {PROGRAMMATIC_SERIALIZATION: 1},
+        {PROGRAMMATIC_SERIALIZATION: 1, COOPERATIVE: 1},
+    ]
+
+
+@pytest.mark.parametrize("code", ["CUDA_ERROR_INVALID_CLUSTER_SIZE", "CUDA_ERROR_INVALID_VALUE"])
+def test_a_grid_that_is_no_clusters(fake, code: str) -> None:
+    fake.launch_result = fake.CUresult[code]
+    with pytest.raises(DriverError) as caught:
+        launched(cluster=(2, 1, 1))(*tensors(192))
+    assert str(caught.value) == (
+        f"cuLaunchKernelEx failed with {code} ({fake.CUresult[code].value}): double_kernel0 with grid (3, 1, 1), block "
+        "(64, 1, 1) and 0 bytes of shared memory on cuda:0; expected grid.x to be a multiple of the cluster's 2, got 3"
+    )
+
+
+def test_a_grid_that_does_not_run_at_once(fake) -> None:
+    fake.launch_result = fake.CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    with pytest.raises(DriverError) as caught:
+        launched(cooperative=True)(*tensors(192))
+    assert str(caught.value) == (
+        "cuLaunchKernelEx failed with CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE (720): double_kernel0 with grid (3, 1, 1), "
+        "block (64, 1, 1) and 0 bytes of shared memory on cuda:0; the schedule asks for all blocks at once: launch "
+        "fewer, or smaller ones"
+    )
+
+
+def test_calls_that_keep_the_lock() -> None:
+    """While a function runs another thread does, unless it was said that none may."""
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: te.exp(te.sin(a[i])), name="B")
+    function = tw.build(te.create_schedule(b.op), [a, b], "cpu")
+    x, y = np.ones(1 << 20, "float32"), np.zeros(1 << 20, "float32")
+    assert function.release_gil
+    function(x, y)
+    count, stop = 0, False
+
+    def spin() -> None:
+        nonlocal count
+        while not stop:
+            count += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=spin)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60)  # the lock goes only where it is released
+    try:
+        thread.start()
+        for release in (True, False, True):
+            function.release_gil = release
+            assert function.release_gil is release
+            before = count
+            function(x, y)
+            after = count
+            assert (after > before) is release
+    finally:
+        stop = True
+        sys.setswitchinterval(interval)
+        thread.join()
