@@ -10,7 +10,7 @@ from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from .choices import Choice, Problem, choose
-from .operator import Operand, Scheduled, operator
+from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
 
 __all__ = ["ACTIVATIONS", "expect_activation", "make_epilogue", "matmul"]
@@ -25,7 +25,25 @@ _SUMS = {"int8": "int32"}
 _FLOATS = ("float16", "bfloat16", "float32")
 
 
-@operator
+class _Product(Operator):
+    """Of arrays, the first factor may have any number of dimensions before its last, where the second is a matrix."""
+
+    def __call__(self, *arrays: Any, **options: Any) -> Any:
+        # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
+        a, b, *others = (*arrays, None, None)[: max(2, len(arrays))]
+        is_other = b is None or options.get("transpose_a") or options.get("out") is not None
+        if is_other or len(b.shape) != 2 or len(a.shape) < 3:
+            return super().__call__(*arrays, **options)
+        taken, columns = b.shape[::-1] if options.get("transpose_b") else b.shape
+        if a.shape[-1] != taken:
+            return super().__call__(*arrays, **options)
+        given = {**dict(zip(("bias", "residual"), others)), **options}
+        if given.get("residual") is not None:
+            given["residual"] = given["residual"].reshape(-1, columns)
+        return super().__call__(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
+
+
+@_Product
 def matmul(
     a: Operand,
     b: Operand,
@@ -45,8 +63,9 @@ def matmul(
     """activation(scale * (a @ b) + bias) + residual, cast to `out_dtype`, in one kernel where that is the fastest.
 
     `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K; with a third dimension in front they are as many
-    matrices. `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless
-    `sum_dtype` says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
+    matrices; called with arrays and without `out`, `a` may have more dimensions before its last where `b` is a matrix.
+    `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `sum_dtype`
+    says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
     int8 int32. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
     bits of each factor. `activation` is one of `ACTIVATIONS`.
 

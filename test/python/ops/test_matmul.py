@@ -83,6 +83,23 @@ def test_batches(target: str) -> None:
     assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
 
 
+def test_rows_of_several_dimensions() -> None:
+    a, b, bias = random((2, 3, 5, 24), "float16"), random((40, 24), "float16", 1), random((40,), "float16", 2)
+    residual = random((2, 3, 5, 40), "float16", 3)
+    exact = expected(a, b, bias=bias, residual=residual, transpose_b=True)
+    for got in (
+        ops.matmul(a, b, bias, residual, transpose_b=True),
+        ops.matmul(a, b, bias, residual=residual, transpose_b=True),
+    ):
+        assert got.shape == (2, 3, 5, 40)
+        assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
+    with pytest.raises(ValueError) as error:
+        ops.matmul(a, b)
+    assert str(error.value) == (
+        "matmul: expected two matrices, or as many of each, got shapes (2, 3, 5, 24) and (40, 24)"
+    )
+
+
 def test_float32_is_exact_unless_told() -> None:
     a, b = random((33, 70), "float32"), random((70, 45), "float32", 1)
     for target in ("cpu", "sim"):
