@@ -30,14 +30,15 @@ class _Product(Operator):
 
     def __call__(self, *arrays: Any, **options: Any) -> Any:
         # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
-        a, b, *others = (*arrays, None, None)[: max(2, len(arrays))]
-        is_other = b is None or options.get("transpose_a") or options.get("out") is not None
-        if is_other or len(b.shape) != 2 or len(a.shape) < 3:
+        listed = list(arrays)
+        is_other = len(listed) < 2 or options.get("transpose_a") or options.get("out") is not None
+        if is_other or len(listed[1].shape) != 2 or len(listed[0].shape) < 3:
             return super().__call__(*arrays, **options)
+        a, b = listed[:2]
         taken, columns = b.shape[::-1] if options.get("transpose_b") else b.shape
         if a.shape[-1] != taken:
             return super().__call__(*arrays, **options)
-        given = {**dict(zip(("bias", "residual"), others)), **options}
+        given = {**dict(zip(("bias", "residual"), listed[2:])), **options}
         if given.get("residual") is not None:
             given["residual"] = given["residual"].reshape(-1, columns)
         return super().__call__(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
