@@ -91,13 +91,8 @@ static void gatherRows(const MatrixPart *const (&lanes)[warpSize]) {
   for (int matrix = 0; matrix < lanes[0]->matrices; ++matrix)
     for (int row = 0; row < rowsOfPart; ++row) {
       char *result = lanes[rowsOfPart * matrix + row]->result;
-      for (int lane = 0; lane < warpSize; ++lane) {
-        const char *held = lanes[lane]->row + bytesOfLane * matrix;
-        if (!lanes[lane]->isTransposed && lane / 4 == row)
-          std::memcpy(result + bytesOfLane * (lane % 4), held, bytesOfLane);
-        else if (lanes[lane]->isTransposed && lane % 4 == row / 2)
-          std::memcpy(result + 2 * (lane / 4), held + 2 * (row % 2), 2);
-      }
+      for (int i = 0; i < 4; ++i)
+        std::memcpy(result + bytesOfLane * i, lanes[4 * row + i]->row + bytesOfLane * matrix, bytesOfLane);
     }
 }
 
