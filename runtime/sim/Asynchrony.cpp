@@ -290,8 +290,8 @@ void Machine::checkEnd() {
     Knowledge ended;
     for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
       ended.add(thread->knowledge.known);
-      for (auto [groups, what] : {std::pair(&thread->storeGroups, "bulk copy to global memory"),
-                                  std::pair(&thread->productGroups, "product"), std::pair(&thread->copyGroups, "copy")}) {
+      for (auto [groups, what] :
+           {std::pair(&thread->storeGroups, "bulk copy to global memory"), std::pair(&thread->productGroups, "product")}) {
         bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
         if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last())
           reportAt(UnfinishedCopy, groups->lastSite,
