@@ -7,7 +7,11 @@
 
 namespace tilewright {
 
-/// `nvgpu.mma.sync` of all types. Upstream knows none of bf16, and lets sums of integers saturate.
+/// On an nvgpu.mma.sync of bytes: the float that each of them is (TypeAttr), as the op has no such factors itself.
+inline constexpr llvm::StringLiteral kFactorTypeAttr = "tilewright.factor_type";
+
+/// `nvgpu.mma.sync` of all types, and `nvgpu.ldmatrix` of 8-bit floats. Upstream knows none of these and of bf16, and lets
+/// sums of integers saturate.
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns, mlir::PatternBenefit benefit);
 
 } // namespace tilewright

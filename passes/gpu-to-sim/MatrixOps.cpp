@@ -1,4 +1,5 @@
 //===- MatrixOps.cpp - what the lanes of a simulated warp do with matrices -===//
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/PassSupport.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
@@ -16,6 +17,12 @@ static VectorType getFlat(Type type) {
   return VectorType::get({vector.getNumElements()}, vector.getElementType());
 }
 
+/// The same with bytes in place of floats of 8 bits, which LLVM has none of.
+static VectorType getStored(VectorType type) {
+  bool isByte = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() == 8;
+  return isByte ? type.clone(IntegerType::get(type.getContext(), 8)) : type;
+}
+
 static Value flatten(OpBuilder &builder, Location loc, Value value) {
   return vector::ShapeCastOp::create(builder, loc, getFlat(value.getType()), value);
 }
@@ -31,6 +38,8 @@ static std::optional<sim::MatrixTypes> getTypes(nvgpu::MmaSyncOp op) {
     return sim::MatrixTypes::BF16ToF32;
   if (a.isF32() && sum.isF32() && op.getTf32Enabled())
     return sim::MatrixTypes::TF32ToF32;
+  if (auto factor = op->getAttrOfType<TypeAttr>(kFactorTypeAttr))
+    return isa<Float8E4M3FNType>(factor.getValue()) ? sim::MatrixTypes::E4M3ToF32 : sim::MatrixTypes::E5M2ToF32;
   if (a.isInteger(8) && sum.isInteger(32))
     return sim::MatrixTypes::S8ToS32;
   return std::nullopt;
@@ -42,11 +51,16 @@ FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state, llvm:
   auto spill = [&](Value value) {
     auto type = cast<VectorType>(value.getType());
     Value slot = createSlot(type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    if (VectorType stored = getStored(type); stored != type)
+      value = arith::BitcastOp::create(builder, loc, stored, value);
     LLVM::StoreOp::create(builder, loc, value, slot, /*alignment=*/1);
     return slot;
   };
   auto finish = [&](Value slot) {
-    Value flat = LLVM::LoadOp::create(builder, loc, getFlat(op->getResult(0).getType()), slot, /*alignment=*/1);
+    VectorType flatType = getFlat(op->getResult(0).getType()), stored = getStored(flatType);
+    Value flat = LLVM::LoadOp::create(builder, loc, stored, slot, /*alignment=*/1);
+    if (stored != flatType)
+      flat = arith::BitcastOp::create(builder, loc, flatType, flat);
     op->getResult(0).replaceAllUsesWith(vector::ShapeCastOp::create(builder, loc, op->getResult(0).getType(), flat));
     op->erase();
   };

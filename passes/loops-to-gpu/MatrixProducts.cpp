@@ -1,6 +1,7 @@
 //===- MatrixProducts.cpp - loops that a matrix instruction does ----------===//
 #include "passes/loops-to-gpu/MatrixProducts.h"
 #include "passes/AddressSpaces.h"
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
@@ -73,6 +74,9 @@ void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value 
   load = fetched;
 }
 
+/// A float of 8 bits, which an nvgpu.mma.sync takes as a byte.
+static bool isByteFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
+
 Value placeInLane(IndexForms &forms, OpBuilder &builder, Location loc, AffineExpr expr) {
   expr = forms.simplify(expr);
   for (Value value : forms.getValues(expr))
@@ -108,6 +112,10 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
     Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element), laneBuffers[buffer],
                                         indicesOf(buffer, indices));
+    if (isByteFloat(element)) {
+      element = builder.getI8Type();
+      flat = arith::BitcastOp::create(builder, loc, VectorType::get({layout.getElements()}, element), flat);
+    }
     auto type = VectorType::get({layout.getElements() / layout.pack, layout.pack}, element);
     return vector::ShapeCastOp::create(builder, loc, type, flat);
   };
@@ -118,10 +126,12 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
   Value c = load(result, store.getIndices());
   const FragmentLayout &layout = layouts[result];
   int64_t shape[] = {layout.rowTile, layout.colTile, layouts[loadA.getMemRef()].colTile};
-  Value sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
-                                       /*tf32Enabled=*/loadA.getType().isF32());
+  auto sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
+                                      /*tf32Enabled=*/loadA.getType().isF32());
+  if (isByteFloat(loadA.getType()))
+    sum->setAttr(kFactorTypeAttr, TypeAttr::get(loadA.getType()));
   Value flat = vector::ShapeCastOp::create(
-      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum);
+      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum.getResult());
   vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
   nest.erase();
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/PassSupport.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -36,22 +37,26 @@ public:
     return llvm::all_of(block.without_terminator(), [&](Operation &op) {
       if (isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp, arith::ConstantOp>(op))
         return true;
-      // What stands in place of elements that are not there, for all lanes or for none.
+      // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of the
+      // kind is hoisted instead.
       if (auto choice = dyn_cast<scf::IfOp>(op))
-        return choice.elseBlock() && isSameInAllLanes(choice.getCondition(), loop, lanes) &&
-               canVectorize(*choice.thenBlock()) && canVectorize(*choice.elseBlock());
+        return isSameInAllLanes(choice.getCondition(), loop, lanes) && canVectorize(*choice.thenBlock()) &&
+               (choice.elseBlock() ? canVectorize(*choice.elseBlock()) : !choice.thenBlock()->getOps<scf::IfOp>().empty());
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
     });
   }
 
-  /// Whether some access gets wider by it.
+  /// Whether some access gets wider by it. What a thread keeps for itself is in registers anyway.
   bool isWorthwhile() {
+    auto isWider = [&](Value memref, ValueRange indices) {
+      return !isPrivate(memref) && getWidth(cast<MemRefType>(memref.getType()), indices) > 1;
+    };
     return llvm::any_of(loop.getBody()->without_terminator(), [&](Operation &op) {
       if (auto load = dyn_cast<memref::LoadOp>(op))
-        return getWidth(load.getMemRefType(), load.getIndices()) > 1;
+        return isWider(load.getMemRef(), load.getIndices());
       auto store = dyn_cast<memref::StoreOp>(op);
-      return store && getWidth(store.getMemRefType(), store.getIndices()) > 1;
+      return store && isWider(store.getMemRef(), store.getIndices());
     });
   }
 
@@ -215,9 +220,12 @@ private:
   void visitChoice(scf::IfOp choice) {
     SmallVector<Type> types =
         llvm::map_to_vector(choice.getResultTypes(), [&](Type type) -> Type { return VectorType::get({lanes}, type); });
-    auto made = scf::IfOp::create(builder, choice.getLoc(), types, inFirstLane(choice.getCondition()), /*withElseRegion=*/true);
+    bool hasElse = choice.elseBlock();
+    auto made = scf::IfOp::create(builder, choice.getLoc(), types, inFirstLane(choice.getCondition()), hasElse);
     OpBuilder::InsertionGuard guard(builder);
     for (auto [from, to] : {std::pair(choice.thenBlock(), made.thenBlock()), std::pair(choice.elseBlock(), made.elseBlock())}) {
+      if (!from)
+        continue;
       if (!to->empty())
         to->back().erase(); // the yield without values
       builder.setInsertionPointToStart(to);

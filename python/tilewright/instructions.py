@@ -21,6 +21,8 @@ MMA_SYNC = {
     ("bfloat16", "float32"): 16,
     ("tfloat32", "float32"): 8,
     ("int8", "int32"): 32,
+    ("float8_e4m3fn", "float32"): 32,
+    ("float8_e5m2", "float32"): 32,
 }
 _ROWS, _COLUMNS = 16, 8
 
@@ -28,7 +30,7 @@ _ROWS, _COLUMNS = 16, 8
 def mma_sync(
     in_dtype: str = "float16", out_dtype: str = "float32", *, transpose_a: bool = False, transpose_b: bool = False
 ) -> TensorIntrin:
-    """A warp multiplies tiles by its tensor cores: ``mma.sync`` of sm_80 and up.
+    """A warp multiplies tiles by its tensor cores: ``mma.sync`` of sm_80 and up, of 8-bit floats of sm_89 and up.
 
     What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 16 rows and 8 columns, both factors cast to `out_dtype`
     first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tfloat32"`` stands for float32 of

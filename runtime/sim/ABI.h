@@ -65,7 +65,7 @@ enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 
 enum class ShuffleMode : int32_t { Xor, Down, Up, Idx };
 
 /// The types of the factors and sums of a product of matrices.
-enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32 };
+enum class MatrixTypes : int32_t { F16ToF32, F16ToF16, BF16ToF32, TF32ToF32, S8ToS32, E4M3ToF32, E5M2ToF32 };
 
 /// Types of the operands and sums of a product of warpgroups, numbered as tile::Element is.
 enum class Element : int32_t { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32 };

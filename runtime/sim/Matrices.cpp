@@ -22,7 +22,16 @@ static T read(const char *from, int element) {
 }
 
 static int bytesOfFactor(MatrixTypes types) {
-  return types == MatrixTypes::TF32ToF32 ? 4 : types == MatrixTypes::S8ToS32 ? 1 : 2;
+  switch (types) {
+  case MatrixTypes::TF32ToF32:
+    return 4;
+  case MatrixTypes::S8ToS32:
+  case MatrixTypes::E4M3ToF32:
+  case MatrixTypes::E5M2ToF32:
+    return 1;
+  default:
+    return 2;
+  }
 }
 
 static double readFactor(MatrixTypes types, const char *from, int element) {
@@ -36,6 +45,10 @@ static double readFactor(MatrixTypes types, const char *from, int element) {
     return fromTF32(read<uint32_t>(from, element));
   case MatrixTypes::S8ToS32:
     return read<int8_t>(from, element);
+  case MatrixTypes::E4M3ToF32:
+    return fromE4M3(read<uint8_t>(from, element));
+  case MatrixTypes::E5M2ToF32:
+    return fromE5M2(read<uint8_t>(from, element));
   }
   return 0;
 }

@@ -12,7 +12,7 @@ from ..te import all as all_of
 
 __all__ = ["BITS", "COPY", "add_up", "copy", "fetch", "matmul_mma", "side_by_side"]
 
-BITS = {"int8": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
+BITS = {"int8": 8, "float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
 # Bytes that a thread copies at once.
 COPY = 16
 

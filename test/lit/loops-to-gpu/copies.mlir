@@ -65,3 +65,38 @@ func.func @between_lanes(%A: memref<32xf32>, %B: memref<32xf32>, %o: index) {
   } {schedule.vectorize}
   return
 }
+
+// -----
+
+// Threads that have nothing to copy are no reason for copies of single elements.
+#index = affine_map<(i, j) -> (i * 4 + j)>
+// CHECK-LABEL: func.func @some_threads
+// CHECK:         %[[SOME:.*]] = arith.cmpi slt, %arg2
+// CHECK:         scf.if %[[SOME]] {
+// CHECK:           %[[COPIED:.*]] = arith.select
+// CHECK:           nvgpu.device_async_copy %arg0[%arg1, %{{.*}}], %{{.*}}, 4, %[[COPIED]]
+// CHECK-NOT:     scf.for
+func.func @some_threads(%A: memref<30x24xf32>, %i: index, %o: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  %c30 = arith.constant 30 : index
+  %shared = memref.alloc() : memref<4xf32, #gpu.address_space<workgroup>>
+  scf.for %j = %c0 to %c4 step %c1 {
+    %k = affine.apply #index(%o, %j)
+    %some = arith.cmpi slt, %o, %c6 : index
+    scf.if %some {
+      %row = arith.cmpi slt, %i, %c30 : index
+      %x = scf.if %row -> f32 {
+        %y = memref.load %A[%i, %k] : memref<30x24xf32>
+        scf.yield %y : f32
+      } else {
+        %zero = arith.constant 0.0 : f32
+        scf.yield %zero : f32
+      }
+      memref.store %x, %shared[%j] {schedule.async} : memref<4xf32, #gpu.address_space<workgroup>>
+    }
+  } {schedule.vectorize}
+  return
+}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import te, testing
+from tilewright import schedules, te, testing
 from tilewright.instructions import MMA_SYNC, mma_sync
 
 Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]
@@ -107,7 +107,7 @@ def test_unknown_types() -> None:
         mma_sync("float32", "float32")
     assert str(error.value).endswith(
         "mma_sync: expected types of float16 to float32, float16 to float16, bfloat16 to float32, tfloat32 to float32, "
-        "int8 to int32, got float32 to float32"
+        "int8 to int32, float8_e4m3fn to float32, float8_e5m2 to float32, got float32 to float32"
     )
     assert all(k % 8 == 0 for k in MMA_SYNC.values())
 
@@ -123,6 +123,13 @@ def test_no_warp(lanes: int | None, got: str) -> None:
 def test_old_target() -> None:
     assert "mma_sync of stage 'C.local': expected a target of sm_80 or later, got sm_75" in message(
         product(), "cuda -arch=sm_75"
+    )
+
+
+def test_old_target_of_8_bit_floats() -> None:
+    scheduled = schedules.matmul_mma(64, 64, 64, "float8_e4m3fn", tile=(32, 32), warps=(1, 2))
+    assert "mma_sync of stage 'Cl': expected types that mma.sync multiplies, got 'f8E4M3FN' to 'f32'" in message(
+        scheduled, "cuda -arch=sm_80"
     )
 
 

@@ -21,6 +21,8 @@ TYPES = [
     ("bfloat16", "float32", "bfloat16"),
     ("tfloat32", "float32", "float32"),
     ("int8", "int32", "int32"),
+    ("float8_e4m3fn", "float32", "float32"),
+    ("float8_e5m2", "float32", "float16"),
 ]
 # What a number that is rounded to it may be off by, relative to it.
 ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-24, "int32": 0.0}
@@ -66,7 +68,7 @@ def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dic
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("transpose_a", [False, True])
 def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, transpose_b: bool) -> None:
-    shape = (32, 64, 192) if types[0] != "int8" else (32, 64, 384)
+    shape = (32, 64, 384) if types[0].endswith(("8", "fn", "e5m2")) else (32, 64, 192)
     check(shape, types, SMALL | {"transpose_a": transpose_a, "transpose_b": transpose_b})
 
 
@@ -89,6 +91,9 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
         ((31, 33, 129), TYPES[5], SMALL | {"transpose_b": True}),
         ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, True), "transpose_a": True}),
         ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, False)}),
+        ((20, 40, 48), TYPES[3], {"tile": (16, 32), "warps": (1, 2), "step": 16, "parts": 2}),
+        ((33, 47, 65), TYPES[6], SMALL | {"transpose_b": True}),
+        ((20, 36, 68), TYPES[7], SMALL | {"pad": (False, False)}),
     ],
 )
 def test_shapes(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
@@ -145,15 +150,19 @@ def test_instructions_of_a_kernel() -> None:
         (TYPES[3], {"transpose_a": True}, "m16n8k16.row.col.f32.bf16.bf16.f32"),
         (TYPES[4], {"transpose_b": True}, "m16n8k8.row.col.f32.tf32.tf32.f32"),
         (TYPES[5], {"transpose_b": True}, "m16n8k32.row.col.s32.s8.s8.s32"),
+        (TYPES[6], {"transpose_b": True}, "m16n8k32.row.col.f32.e4m3.e4m3.f32"),
+        (TYPES[7], {"transpose_b": True}, "m16n8k32.row.col.f32.e5m2.e5m2.f32"),
     ],
 )
 def test_nothing_is_spilled(types: tuple[str, str, str], options: dict[str, Any], instruction: str) -> None:
     in_dtype, sum_dtype, out_dtype = types
+    # mma.sync of 8-bit floats is of sm_89 and sm_120; where wgmma has them, the assembler puts code in its place.
+    arch = "sm_89" if "float8" in in_dtype else "sm_90a"
     scheduled = schedules.matmul_mma(512, 512, 512, in_dtype, out_dtype, sum_dtype=sum_dtype, **options)
-    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm")
+    func = tw.build(*scheduled, target=f"cuda -arch={arch}", name="mm")
     assert f"mma.sync.aligned.{instruction}" in func.ptx
     assert not re.search(r"(ld|st)\.local", func.ptx)
-    linked = link(func.ptx, "sm_90a")
+    linked = link(func.ptx, arch)
     assert [(kernel.spill_store_bytes, kernel.stack_bytes) for kernel in linked.resources.values()] == [(0, 0)]
 
 
