@@ -263,6 +263,15 @@ void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
     emitLoop(axis, main, extents[axis], 1, {}, inner);
     return;
   }
+  // LLVM 22 stores a vector of eight bytes or more where one lane of a truncated vector is to be stored, and so writes
+  // past the end of the buffer.
+  if (std::optional<int64_t> extent = getConstantIntValue(extents[axis]); extent && *extent % lanes == 1) {
+    OpFoldResult last = rewriter.getIndexAttr(*extent - 1);
+    emitLoop(axis, main, last, lanes, {}, inner);
+    lanes = 1;
+    emitLoop(axis, last, extents[axis], 1, {}, inner);
+    return;
+  }
   emitLoop(axis, main, extents[axis], lanes, {}, [&](ValueRange) {
     Value left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
     mask = vector::CreateMaskOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI1Type()), left);

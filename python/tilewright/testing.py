@@ -25,6 +25,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_POISON = 0xA5
+
+
 def unit_roundoff(dtype: Any) -> float:
     """Half the distance from 1 to the next number of a floating-point type, e.g. 2**-24 for float32."""
     return float(ml_dtypes.finfo(dtype).eps) / 2
@@ -38,8 +41,17 @@ def poisoned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """
     kind = np.dtype(dtype)
     if kind.kind in "iub":
-        return np.full(int(np.prod(shape)) * kind.itemsize, 0xA5, np.uint8).view(kind).reshape(shape)
+        return np.full(int(np.prod(shape)) * kind.itemsize, _POISON, np.uint8).view(kind).reshape(shape)
     return np.full(shape, np.nan, kind)
+
+
+def _guarded(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """A poisoned array, as aligned as others are, with poison in the 64 bytes on either side of it."""
+    within = poisoned(shape, dtype)
+    memory = np.full(within.nbytes + 192, _POISON, np.uint8)
+    array = np.ndarray(shape, within.dtype, memory, 64 + -memory.ctypes.data % 64)
+    array[...] = within
+    return array
 
 
 def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "float32") -> NDArray[np.float64]:
@@ -81,11 +93,17 @@ def run(
 ) -> list[NDArray[Any]]:
     """Calls a built function with copies of `inputs` and poisoned outputs of the given shapes and types.
 
-    For target "cuda" the arrays travel to the GPU and back. Returns the outputs.
+    For target "cuda" the arrays travel to the GPU and back; elsewhere an AssertionError tells of what was written
+    beside an output. Returns the outputs.
     """
-    given = [np.array(each) for each in inputs] + [poisoned(shape, dtype) for shape, dtype in outputs]
+    given = [np.array(each) for each in inputs] + [_guarded(shape, dtype) for shape, dtype in outputs]
     if function.target.kind != "cuda":
         function(*given)
+        for array in given[len(inputs) :]:
+            memory: Any = array.base
+            first = array.ctypes.data - memory.ctypes.data
+            if (memory[:first] != _POISON).any() or (memory[first + array.nbytes :] != _POISON).any():
+                raise AssertionError("memory beside an output was written to")
     else:
         from . import nd
 

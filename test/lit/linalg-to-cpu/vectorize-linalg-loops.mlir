@@ -39,6 +39,24 @@ func.func @rest(%x: memref<11xf32>, %y: memref<11xf32>) {
 
 // -----
 
+// But for one element, which LLVM would store as a vector where it is truncated.
+// CHECK-LABEL: func.func @one_left(
+// CHECK: vector.store %{{.*}} : memref<9xi8>, vector<8xi8>
+// CHECK-NOT: vector.maskedstore
+// CHECK: memref.store %{{.*}} : memref<9xi8>
+// CHECK: return
+func.func @one_left(%x: memref<9xi32>, %y: memref<9xi8>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : memref<9xi32>) outs(%y : memref<9xi8>) {
+  ^bb0(%a: i32, %b: i8):
+    %c = arith.trunci %a : i32 to i8
+    linalg.yield %c : i8
+  }
+  return
+}
+
+// -----
+
 // Along the axis that is contiguous in memory, here the outer one.
 // CHECK-LABEL: func.func @outer_axis(
 // CHECK: scf.for

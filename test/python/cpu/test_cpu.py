@@ -226,3 +226,17 @@ def test_sums_of_symbolic_extents_even_none(rng, shape):
     x, y = rng.standard_normal(shape, "f4"), np.full(shape[0], np.nan, "f4")
     f(x, y)
     np.testing.assert_allclose(y, x.astype("f8").sum(1), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "wide, narrow",
+    [("int64", "int8"), ("int64", "int16"), ("uint64", "uint32"), ("int32", "int8"), ("int32", "int16"),
+     ("int16", "int8"), ("float32", "float8_e4m3fn"), ("float64", "float32")],
+)  # fmt: skip
+@pytest.mark.parametrize("columns", [9, 17, 33, 65])
+def test_one_narrower_element_is_left_of_a_row(rng, wide, narrow, columns):
+    """LLVM stores a whole vector where a mask leaves one lane of a truncated one."""
+    x = rng.integers(0, 8, (3, columns)).astype(wide)
+    a = te.placeholder(x.shape, dtype=wide, name="A")
+    b = te.compute(x.shape, lambda i, j: a[i, j].astype(narrow), name="B")
+    np.testing.assert_array_equal(run([a], [x], [b]).astype("f8"), x)
