@@ -47,19 +47,22 @@ def problems() -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def options_of(problem: Problem) -> dict[str, Any]:
-    options: dict[str, Any] = {"transpose_a": problem.layout[0] == "T", "transpose_b": problem.layout[1] == "T"}
-    return options | ({"precision": problem.dtype} if problem.dtype in STORED else {})
-
-
-def compile_for(problem: Problem, choice: Choice, arch: str) -> str:
-    """Leaves the kernels in the cache; returns why there are none, or nothing."""
+def function_of(problem: Problem, choice: Choice, arch: str) -> Any:
+    """Called from here alone: what is known of a program from one line is known to all processes."""
     p, some = problem, (problem.batch,) if problem.batch > 1 else ()
     dtype = STORED.get(p.dtype, p.dtype)
     a = ops.Operand((*some, *((p.K, p.M) if p.layout[0] == "T" else (p.M, p.K))), dtype)
     b = ops.Operand((*some, *((p.N, p.K) if p.layout[1] == "T" else (p.K, p.N))), dtype)
+    options: dict[str, Any] = {"transpose_a": p.layout[0] == "T", "transpose_b": p.layout[1] == "T"}
+    if p.dtype in STORED:
+        options["precision"] = p.dtype
+    return ops.matmul.function(a, b, choice=choice, target=f"cuda -arch={arch}", **options)
+
+
+def compile_for(problem: Problem, choice: Choice, arch: str) -> str:
+    """Leaves the kernels in the cache; returns why there are none, or nothing."""
     try:
-        ops.matmul.function(a, b, choice=choice, target=f"cuda -arch={arch}", **options_of(p))
+        function_of(problem, choice, arch)
     except Exception as error:  # one that cannot be is none to choose
         return str(error).splitlines()[0]
     return ""
@@ -102,7 +105,7 @@ class Tuner:
             timed = []
             for choice in choices:
                 try:
-                    func = ops.matmul.function(a, b, choice=choice, target=f"cuda -arch={self.arch}", **options_of(p))
+                    func = function_of(p, choice, self.arch)
                 except Exception:  # said when it was compiled
                     continue
                 output.fill_(-1)
