@@ -138,6 +138,7 @@ void HostWriter::writeChecks() {
     auto symbols = function.getArgAttrOfType<ArrayAttr>(number, te::kSymbolsAttr);
     auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kDivisibleByAttr);
     auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.minimum");
+    auto maxima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.maximum");
     std::string dtype = StringRef(parameter.what).split('[').first.str(), self = "arguments[" + std::to_string(i) + "]";
     auto kind = kindOf(dtype);
     if (!kind)
@@ -172,6 +173,8 @@ void HostWriter::writeChecks() {
         line() << self << ".expect_multiple(" << dim << ", " << units[dim] << ", \"" << shown << "\");\n";
       if (minima && minima[dim] > 0)
         line() << self << ".expect_at_least(" << dim << ", " << minima[dim] << ", \"" << shown << "\");\n";
+      if (maxima && maxima[dim] != INT64_MAX)
+        line() << self << ".expect_at_most(" << dim << ", " << maxima[dim] << ", \"" << shown << "\");\n";
       extents[parameter.value].push_back(variable);
     }
     for (unsigned other = 0; other < i; ++other)

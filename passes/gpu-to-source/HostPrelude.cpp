@@ -94,6 +94,10 @@ struct Argument {
     if (given.shape[dim] < least)
       fail("expected extent " + what + " in dimension " + std::to_string(dim) + " to be at least " + std::to_string(least) + ", got shape " + shape());
   }
+  void expect_at_most(int dim, int64_t most, const std::string &what) const {
+    if (given.shape[dim] > most)
+      fail("expected extent " + what + " in dimension " + std::to_string(dim) + " to be at most " + std::to_string(most) + ", got shape " + shape());
+  }
   /// The function writes to one of the two.
   void expect_apart(const Argument &other) const {
     if (data() < other.data() + other.bytes() && other.data() < data() + bytes())

@@ -106,6 +106,8 @@ Value ArgumentChecks::checkExtents(const HostArgument &argument, CheckedArgument
     if (extent.divisibleBy > 1)
       fits = conjoin(fits, equal(LLVM::SRemOp::create(builder, value, i64(extent.divisibleBy)), i64(0)));
     fits = conjoin(fits, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::sge, value, i64(extent.minimum)));
+    if (extent.maximum != INT64_MAX)
+      fits = conjoin(fits, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::sle, value, i64(extent.maximum)));
   }
   return fits;
 }

@@ -66,7 +66,7 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
     SmallVector<SmallVector<ConstantField>> extents;
     for (const HostExtent &extent : argument.extents)
       extents.push_back({tables.i64(extent.number), extent.isSymbol() ? tables.text(extent.symbol) : tables.null(),
-                         tables.i64(extent.divisibleBy), tables.i64(extent.minimum)});
+                         tables.i64(extent.divisibleBy), tables.i64(extent.minimum), tables.i64(extent.maximum)});
     ConstantField shape = tables.null();
     if (!extents.empty())
       shape = tables.address(tables.createTable("extents" + std::to_string(position), extents));

@@ -64,7 +64,8 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   argument.dtype = code->first | code->second << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
   auto symbols = entry.getAs<ArrayAttr>(te::kSymbolsAttr);
-  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>("te.minimum");
+  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>("te.minimum"),
+       maxima = entry.getAs<DenseI64ArrayAttr>("te.maximum");
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     HostExtent extent;
     if (!type.isDynamicDim(dim)) {
@@ -77,6 +78,8 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
         extent.divisibleBy = std::max<int64_t>(units[dim], 1);
       if (minima && dim < minima.size())
         extent.minimum = minima[dim];
+      if (maxima && dim < maxima.size())
+        extent.maximum = maxima[dim];
     }
     argument.extents.push_back(std::move(extent));
   }
@@ -130,8 +133,13 @@ std::string HostProgram::metadata(TargetKind target) const {
         continue;
       }
       shape.push_back(extent.symbol);
-      if (extent.divisibleBy != 1 || extent.minimum != 0)
-        symbols[extent.symbol] = llvm::json::Object{{"divisible_by", extent.divisibleBy}, {"minimum", extent.minimum}};
+      bool isBounded = extent.maximum != INT64_MAX;
+      if (extent.divisibleBy == 1 && extent.minimum == 0 && !isBounded)
+        continue;
+      llvm::json::Object known{{"divisible_by", extent.divisibleBy}, {"minimum", extent.minimum}};
+      if (isBounded)
+        known["maximum"] = extent.maximum;
+      symbols[extent.symbol] = std::move(known);
     }
     llvm::json::Object entry{{"name", argument.name},
                              {"dtype", argument.dtypeName},

@@ -14,7 +14,7 @@ namespace tilewright {
 struct HostExtent {
   int64_t number = -1;
   std::string symbol;
-  int64_t divisibleBy = 1, minimum = 0;
+  int64_t divisibleBy = 1, minimum = 0, maximum = INT64_MAX;
 
   bool isSymbol() const { return number < 0; }
 };

@@ -33,6 +33,8 @@ struct TilewrightExtent {
   int64_t number;
   const char *symbol;
   int64_t divisibleBy, minimum;
+  /// INT64_MAX where there is none.
+  int64_t maximum;
 };
 
 /// What an argument must be. `dtype` is DLPack's: code, bits << 8, lanes << 16.

@@ -199,6 +199,12 @@ bounds:
     addShape(tensor);
     return TilewrightValueError;
   }
+  if (extent > wanted.maximum) {
+    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be at most "
+                    << wanted.maximum << ", ";
+    addShape(tensor);
+    return TilewrightValueError;
+  }
   return TilewrightFits;
 }
 

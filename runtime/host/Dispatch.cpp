@@ -52,7 +52,7 @@ struct Arguments {
     for (int32_t dim = 0; dim < argument.rank; ++dim) {
       const TilewrightExtent &wanted = argument.extents[dim];
       int64_t extent = tensor->shape[dim];
-      if (wanted.number >= 0 ? extent != wanted.number : extent % wanted.divisibleBy != 0 || extent < wanted.minimum)
+      if (wanted.number >= 0 ? extent != wanted.number : extent % wanted.divisibleBy != 0 || extent < wanted.minimum || extent > wanted.maximum)
         return false;
       if (int64_t first = wanted.number >= 0 ? -1 : extentOf(wanted.symbol, position, dim); first >= 0 && first != extent)
         return false;

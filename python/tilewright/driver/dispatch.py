@@ -263,9 +263,15 @@ def _covers(general: Signature, special: Signature) -> bool:
                 if wide != narrow:
                     return False
                 continue
-            unit, least = (narrow, narrow) if isinstance(narrow, int) else (narrow.divisible_by, narrow.minimum)
+            unit, least, most = (
+                (narrow, narrow, narrow)
+                if isinstance(narrow, int)
+                else (narrow.divisible_by, narrow.minimum, narrow.maximum)
+            )
             meaning = narrow if isinstance(narrow, int) else narrow.name
             if unit % wide.divisible_by or least < wide.minimum or means.setdefault(wide.name, meaning) != meaning:
+                return False
+            if wide.maximum is not None and (most is None or most > wide.maximum):
                 return False
     return True
 
@@ -295,6 +301,7 @@ def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
             elif (
                 extent % wanted.divisible_by
                 or extent < wanted.minimum
+                or (wanted.maximum is not None and extent > wanted.maximum)
                 or known.setdefault(wanted.name, extent) != extent
             ):
                 return False

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Argument", "Bound", "Signature", "Symbol"]
 
 ALIGNMENT = 16
+_NO_MAXIMUM = (1 << 63) - 1  # of an extent that may be as large as any
 _BITS = {"bool": 8, "bfloat16": 16}
 
 
@@ -45,6 +46,7 @@ class Symbol:
     name: str
     divisible_by: int = 1
     minimum: int = 0
+    maximum: int | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -377,6 +379,7 @@ class _Extent(ctypes.Structure):
         ("symbol", ctypes.c_char_p),
         ("divisible_by", ctypes.c_int64),
         ("minimum", ctypes.c_int64),
+        ("maximum", ctypes.c_int64),
     )
 
 
@@ -412,9 +415,15 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
     arguments = []
     for argument in signature.arguments:
         extents = [
-            _Extent(extent, None, 1, 0)
+            _Extent(extent, None, 1, 0, _NO_MAXIMUM)
             if isinstance(extent, int)
-            else _Extent(-1, extent.name.encode(), extent.divisible_by, extent.minimum)
+            else _Extent(
+                -1,
+                extent.name.encode(),
+                extent.divisible_by,
+                extent.minimum,
+                _NO_MAXIMUM if extent.maximum is None else extent.maximum,
+            )  # fmt: skip
             for extent in argument.shape
         ]
         code, bits = dlpack.dtype_code(argument.dtype)
@@ -470,12 +479,17 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
 
     shaped = ir.ShapedType(kind)
     names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["te.symbols"])] if "te.symbols" in entry else []
-    units, minima = (
+    units, minima, maxima = (
         list(ir.DenseI64ArrayAttr(entry[key])) if key in entry else [default] * shaped.rank
-        for key, default in (("te.divisible_by", 1), ("te.minimum", 0))
+        for key, default in (("te.divisible_by", 1), ("te.minimum", 0), ("te.maximum", _NO_MAXIMUM))
     )
     shape = tuple(
-        Symbol(names[dim] if dim < len(names) and names[dim] else f"arg{position}_{dim}", units[dim], minima[dim])
+        Symbol(
+            names[dim] if dim < len(names) and names[dim] else f"arg{position}_{dim}",
+            units[dim],
+            minima[dim],
+            None if maxima[dim] == _NO_MAXIMUM else maxima[dim],
+        )
         if shaped.is_dynamic_dim(dim)
         else shaped.get_dim_size(dim)
         for dim in range(shaped.rank)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["emit_module"]
 
+_NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
+
 
 def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Tensor], name: str = "main") -> ir.Module:
     """The module of a program: its te function and, for a schedule, the `schedule.of` beside it.
@@ -166,6 +168,9 @@ class _Function:
                 attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get(units)
             if max(minima) > 0:
                 attrs["te.minimum"] = ir.DenseI64ArrayAttr.get(minima)
+            maxima = [extent.maximum if isinstance(extent, Var) else None for extent in arg.shape]
+            if any(most is not None for most in maxima):
+                attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([_NO_MAXIMUM if m is None else m for m in maxima])
         return ir.DictAttr.get(attrs)
 
     def _symbol_text(self, extent: Extent) -> str:

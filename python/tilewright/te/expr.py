@@ -204,15 +204,16 @@ class Const(Expr):
 class Var(Expr):
     """A symbolic extent, the same number wherever it stands (`te.var`, `te.size_var`), or an element in a combiner.
 
-    An extent is a multiple of `divisible_by` and at least `minimum`.
+    An extent is a multiple of `divisible_by`, at least `minimum`, and at most `maximum` where that is no None.
     """
 
-    __slots__ = ("divisible_by", "minimum", "name")
+    __slots__ = ("divisible_by", "maximum", "minimum", "name")
 
     def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True) -> None:
         super().__init__(dtype, source, is_index)
         self.name = name
         self.divisible_by, self.minimum = 1, 0
+        self.maximum: int | None = None
 
     def __str__(self) -> str:
         return self.name

@@ -55,7 +55,9 @@ def const(value: int | float | bool, dtype: object = None) -> Const:
     return constant(number.value, dtype_of(dtype, source), source)
 
 
-def var(name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0) -> Var:
+def var(
+    name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None
+) -> Var:
     """A symbolic extent: the program works for every value, taken from the shapes of its arguments at each call.
 
     Parameters
@@ -66,11 +68,14 @@ def var(name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1,
     min
         The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks.
 
+    max
+        The greatest value, where there is one.
+
     A call with an extent that is otherwise raises ValueError before anything runs.
 
-    >>> n = var("n", divisible_by=64, min=64)
-    >>> n.divisible_by, n.minimum
-    (64, 64)
+    >>> n = var("n", divisible_by=64, min=64, max=4096)
+    >>> n.divisible_by, n.minimum, n.maximum
+    (64, 64, 4096)
     """
     source = user_source()
     kind = dtype_of(dtype, source)
@@ -79,6 +84,8 @@ def var(name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1,
     made = Var(name, kind, source)
     made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
     made.minimum = _at_least(0, min, f"te.var {name}: min", source)
+    if max is not None:
+        made.maximum = _at_least(made.minimum, max, f"te.var {name}: max", source)
     return made
 
 
@@ -90,9 +97,11 @@ def _at_least(least: int, number: object, what: str, source: Source) -> int:
     return number.__index__()
 
 
-def size_var(name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0) -> Var:
+def size_var(
+    name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None
+) -> Var:
     """A symbolic extent; every `te.var` is one, as none can be negative."""
-    return var(name, dtype, divisible_by=divisible_by, min=min)
+    return var(name, dtype, divisible_by=divisible_by, min=min, max=max)
 
 
 def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:

@@ -6,7 +6,7 @@
 llvm.func @scale(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
     tilewright.kernels = ["scale_kernel0"], tilewright.cubins = {sm_80 = "\7FELF80", sm_90a = "\7FELF90"},
     tilewright.arguments = [
-      {te.name = "A", te.dtype = "uint8", te.symbols = ["n", ""], te.divisible_by = array<i64: 16, 1>, te.minimum = array<i64: 32, 0>, type = memref<?x4xi8>},
+      {te.name = "A", te.dtype = "uint8", te.symbols = ["n", ""], te.divisible_by = array<i64: 16, 1>, te.minimum = array<i64: 32, 0>, te.maximum = array<i64: 4096, 9223372036854775807>, type = memref<?x4xi8>},
       {te.name = "B", te.symbols = ["n"], te.output, type = memref<?xf32>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
@@ -35,7 +35,7 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // CHECK: %[[OFFSET:.*]] = llvm.select %[[IS_TENSOR]], %{{.*}}, %{{.*}} : i1, i64
 // CHECK: %[[TENSOR:.*]] = llvm.getelementptr %{{.*}}[%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 
-// Of the symbol's first place: its divisor and its least value.
+// Of the symbol's first place: its divisor, its least and its greatest value.
 // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[TENSOR]][24]
 // CHECK: %[[SHAPE:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> !llvm.ptr
 // CHECK: %[[N:.*]] = llvm.load %[[SHAPE]] : !llvm.ptr -> i64
@@ -43,6 +43,8 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // CHECK: llvm.srem %[[N]], %[[UNIT]] : i64
 // CHECK: %[[LEAST:.*]] = llvm.mlir.constant(32 : i64) : i64
 // CHECK: llvm.icmp "sge" %[[N]], %[[LEAST]] : i64
+// CHECK: %[[MOST:.*]] = llvm.mlir.constant(4096 : i64) : i64
+// CHECK: llvm.icmp "sle" %[[N]], %[[MOST]] : i64
 
 // The second place has the same extent. B overlaps nothing.
 // CHECK: llvm.icmp "eq" %{{.*}}, %[[N]] : i64

@@ -218,11 +218,12 @@ def test_overlap() -> None:
 
 
 def test_bounds_of_symbols() -> None:
-    bounded = Signature("f", (Argument("A", "int8", (Symbol("n", divisible_by=16, minimum=32),)),))
+    bounded = Signature("f", (Argument("A", "int8", (Symbol("n", divisible_by=16, minimum=32, maximum=96),)),))
     assert bounded.bind([np.zeros(64, "int8")]).shape == [64]
     for extent, message in (
         (40, "expected extent n in dimension 0 to be divisible by 16, got shape (40,)"),
         (16, "expected extent n in dimension 0 to be at least 32, got shape (16,)"),
+        (112, "expected extent n in dimension 0 to be at most 96, got shape (112,)"),
     ):
         with pytest.raises(ValueError) as caught:
             bounded.bind([np.zeros(extent, "int8")])

@@ -247,3 +247,17 @@ def test_which_functions_make_one() -> None:
     )
     with pytest.raises(ValueError, match="^expected functions of different names in one library, got two called 'f'"):
         tw.export_library([both, tw.dispatch([rows], "f")], "f.so")
+
+
+def test_by_the_greatest_extent() -> None:
+    small, middle, large = scale("small", 3, max=100), scale("middle", 4, max=200), scale("large", 2)
+    either = tw.dispatch([small, middle, large], "either")
+    for n, factor in ((100, 3), (101, 4), (200, 4), (201, 2)):
+        for call in (either, either.ffi):
+            a, b = np.ones(n, "float32"), np.zeros(n, "float32")
+            call(a, b)
+            assert (b == factor).all(), n
+        assert either.select(a, b) is (small if factor == 3 else middle if factor == 4 else large)
+    for order in ([middle, small], [large, small]):
+        with pytest.raises(ValueError, match="small"):
+            tw.dispatch(order, "either")

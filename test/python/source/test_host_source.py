@@ -25,7 +25,7 @@ TARGET = tw.Target("cuda", arch="sm_90a")
 
 def chain() -> Program:
     """Three kernels with temporaries between them, of which the first and the last can share memory."""
-    n = te.var("n", divisible_by=8, min=16)
+    n = te.var("n", divisible_by=8, min=16, max=4096)
     A = te.placeholder((n, 4), name="A")
     k = te.reduce_axis((0, 4), name="k")
     T = te.compute((n,), lambda i: te.sum(A[i, k], axis=k), name="T")
@@ -197,6 +197,10 @@ def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
     )
     assert (
         refused(tensor_of(few, 2), W()) == "0 (A): expected extent n in dimension 0 to be at least 16, got shape (8, 4)"
+    )
+    many = aligned(np.ones((4104, 4), "float32"))
+    assert refused(tensor_of(many, 2), W()) == (
+        "0 (A): expected extent n in dimension 0 to be at most 4096, got shape (4104, 4)"
     )
     assert refused(A(), W(data=a.ctypes.data)) == "1 (W): expected memory of its own beside A"
     assert program(A(strides=None), W(strides=None)) == (0, "")

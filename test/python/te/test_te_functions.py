@@ -221,6 +221,24 @@ def test_divisible_extents_are_checked(target: str) -> None:
             function(np.zeros(extent, "float32"), np.empty(extent, "float32"))
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_greatest_extents_are_checked_by_every_road(target: str) -> None:
+    n = te.var("n", max=100)
+    function = tw.build(*scaled(n), target, name="scaled")
+    for extent in (100, 1, 0):
+        a, b = np.arange(extent, dtype="float32"), np.empty(extent, "float32")
+        function(a, b)
+        np.testing.assert_array_equal(b, 2 * a)
+    given = np.zeros(101, "float32"), np.empty(101, "float32")
+    message = "argument 0 (A): expected extent n in dimension 0 to be at most 100, got shape (101,)"
+    for call in (function, function.ffi, lambda *arrays: function.signature.bind(arrays)):
+        with pytest.raises(ValueError) as caught:
+            call(*given)
+        assert str(caught.value) == f"scaled(A: float32[n], B: float32[n]): {message}"
+    (shape,) = function.signature.arguments[0].shape
+    assert isinstance(shape, tw.runtime.Symbol) and (shape.minimum, shape.maximum) == (0, 100)
+
+
 @pytest.mark.parametrize("make", [te.var, te.size_var])
 def test_least_extents_decide_conditions(make) -> None:
     """What holds from the least extent on is not asked, neither in a kernel nor of its grid."""
@@ -253,6 +271,9 @@ def test_wrong_knowledge_of_extents() -> None:
     for options, kind, message in (
         ({"divisible_by": 0}, ValueError, "te.var n: divisible_by: expected at least 1, got 0"),
         ({"divisible_by": 1.5}, TypeError, "te.var n: divisible_by: expected an integer, got 1.5"),
+        ({"max": -1}, ValueError, "te.var n: max: expected at least 0, got -1"),
+        ({"min": 8, "max": 7}, ValueError, "te.var n: max: expected at least 8, got 7"),
+        ({"max": 1.5}, TypeError, "te.var n: max: expected an integer, got 1.5"),
         ({"min": -1}, ValueError, "te.var n: min: expected at least 0, got -1"),
     ):
         with pytest.raises(kind, match=re.escape(message) + "$"):
