@@ -221,8 +221,9 @@ bool KernelWriter::writeOwnOp(Operation *op) {
   }
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
     llvm::APInt width;
-    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) || width != 32)
-      return fail(op, "expected a shuffle of whole warps"), true;
+    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) || !width.isPowerOf2() ||
+        width.ugt(32))
+      return fail(op, "expected a shuffle of 2, 4, 8, 16 or 32 lanes, whose values alone are used"), true;
     StringRef function;
     switch (shuffle.getMode()) {
     case gpu::ShuffleMode::XOR:
@@ -240,8 +241,11 @@ bool KernelWriter::writeOwnOp(Operation *op) {
     }
     writeOrigin(op);
     Value result = shuffle.getShuffleResult();
-    line() << "const " << typeName(result.getType()) << " " << name(result, "shuffled") << " = " << function << "(0xffffffff, "
-           << use(shuffle.getValue()) << ", " << use(shuffle.getOffset()) << ");\n";
+    // A block of fewer lanes is the first part of a warp.
+    unsigned lanes = width.getZExtValue();
+    line() << "const " << typeName(result.getType()) << " " << name(result, "shuffled") << " = " << function << "(0x"
+           << llvm::utohexstr(~0u >> (32 - lanes), /*LowerCase=*/true) << ", " << use(shuffle.getValue()) << ", "
+           << use(shuffle.getOffset()) << (lanes < 32 ? ", " + std::to_string(lanes) : "") << ");\n";
     return true;
   }
   return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op);

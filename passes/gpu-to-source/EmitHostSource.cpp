@@ -230,22 +230,22 @@ void HostWriter::writeArena() {
   if (hasArena)
     return;
   hasArena = true;
-  if (!temporaries.empty()) {
-    std::string bytes;
-    for (Temporary &temporary : temporaries) {
-      std::string end = temporary.offset == "0LL" ? temporary.bytes : temporary.offset + " + " + temporary.bytes;
-      bytes = bytes.empty() ? end : "std::max(" + bytes + ", " + end + ")";
-    }
-    if (auto known = function->getAttrOfType<IntegerAttr>(kWorkspaceBytesAttr))
-      bytes = std::to_string(known.getInt()) + "LL";
-    line() << "// The temporaries share one arena: those that are not alive at the same time share memory.\n";
-    for (Temporary &temporary : temporaries)
-      line() << "//   " << temporary.name << ": " << temporary.bytes << " bytes at " << temporary.offset << ", alive "
-             << lifetimeOf(temporary.view) << "\n";
-    line() << "const Memory arena(" << bytes << ", stream);\n";
-    for (Temporary &temporary : temporaries)
-      line() << "CUdeviceptr " << temporary.name << " = arena.address" << (temporary.offset == "0LL" ? "" : " + " + temporary.offset) << ";\n";
+  if (temporaries.empty())
+    return;
+  line() << "// The temporaries share one arena: those that are not alive at the same time share memory.\n";
+  std::string ends;
+  for (Temporary &temporary : temporaries) {
+    std::string at = unique(temporary.name + "_at"), bytes = unique(temporary.name + "_bytes");
+    line() << "const long long " << at << " = " << temporary.offset << ", " << bytes << " = " << temporary.bytes << ";  // alive "
+           << lifetimeOf(temporary.view) << "\n";
+    ends += (ends.empty() ? "" : ", ") + at + " + " + bytes;
+    temporary.offset = at;
   }
+  auto known = function->getAttrOfType<IntegerAttr>(kWorkspaceBytesAttr);
+  line() << "const Memory arena("
+         << (known ? std::to_string(known.getInt()) : temporaries.size() == 1 ? ends : "std::max({" + ends + "})") << ", stream);\n";
+  for (Temporary &temporary : temporaries)
+    line() << "CUdeviceptr " << temporary.name << " = arena.address + " << temporary.offset << ";\n";
 }
 
 bool HostWriter::writeOwnOp(Operation *op) {
@@ -260,7 +260,9 @@ bool HostWriter::writeOwnOp(Operation *op) {
     Temporary temporary;
     temporary.view = op;
     temporary.name = name(view.getResult(), stage ? stage.getValue() : "temporary");
-    temporary.offset = use(view.getByteShift(), Binding::Sum);
+    llvm::APInt number;
+    temporary.offset =
+        matchPattern(view.getByteShift(), m_ConstantInt(&number)) ? std::to_string(number.getZExtValue()) : use(view.getByteShift());
     int64_t fixed = llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8);
     std::string product;
     unsigned dynamic = 0;
@@ -274,7 +276,7 @@ bool HostWriter::writeOwnOp(Operation *op) {
       product += " * " + text;
       extents[view.getResult()].push_back(text);
     }
-    temporary.bytes = std::to_string(fixed) + "LL" + product;
+    temporary.bytes = std::to_string(fixed) + (product.empty() ? "" : "LL") + product;
     temporaries.push_back(std::move(temporary));
     return true;
   }
@@ -312,7 +314,7 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   std::string shared = launch.getDynamicSharedMemorySize() ? use(launch.getDynamicSharedMemorySize()) : "0";
   line() << "const unsigned shared_bytes = " << shared << ";" << origin("shared") << "\n";
   SmallVector<std::string> addresses;
-  auto add = [&](Type type, StringRef wanted, const std::string &value) {
+  auto add = [&](Type type, const std::string &wanted, const std::string &value) {
     std::string variable = unique(wanted);
     line() << (type ? typeName(type) : "long long") << " " << variable << " = " << value << ";\n";
     addresses.push_back("&" + variable);
@@ -327,9 +329,14 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
       continue;
     }
     addresses.push_back("&" + use(operand, Binding::Primary));
+    // As the kernel calls them.
+    StringRef buffer = addresses.back();
+    buffer.consume_front("&");
+    buffer.consume_back("_data");
+    std::string prefix = buffer.str() + "_extent";
     for (unsigned dim = 0; dim < type.getRank(); ++dim)
       if (type.isDynamicDim(dim))
-        add(Type(), "extent", extent(launch, operand, dim));
+        add(Type(), prefix + std::to_string(dim), extent(launch, operand, dim));
   }
   line() << "void *parameters[] = {";
   for (auto [i, address] : llvm::enumerate(addresses))

@@ -61,8 +61,8 @@ gpu.module @layout {
 // -----
 gpu.module @shuffle {
   gpu.func @k(%a: memref<4xf32>, %x: f32, %o: i32, %i: index) kernel {
-    %w = arith.constant 16 : i32
-    // expected-error@+1 {{expected a shuffle of whole warps}}
+    %w = arith.constant 12 : i32
+    // expected-error@+1 {{expected a shuffle of 2, 4, 8, 16 or 32 lanes, whose values alone are used}}
     %0, %1 = gpu.shuffle xor %x, %o, %w : f32
     memref.store %0, %a[%i] : memref<4xf32>
     gpu.return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,6 +47,33 @@ def test_arguments_are_checked_as_this_machines(fake, scale: tw.Function) -> Non
     with pytest.raises(ValueError, match=r"argument 1 \(B\): expected a writable array"):
         scale(a, b)
     assert fake.launches == []
+
+
+def test_it_stays_managed_once_it_is_loaded(fake, scale: tw.Function) -> None:
+    scale.load()
+    a, b = np.ones(64, "float32"), np.zeros(64, "float32")
+    scale(a, b)
+    assert (b == 2).all()
+
+
+def test_one_of_several_functions(fake, scale: tw.Function) -> None:
+    A = te.placeholder((64,), "int32", name="A")
+    B = te.compute((64,), lambda i: A[i] * 3, name="B")
+    either = tw.dispatch([tw.build(te.create_schedule(B.op), [A, B], "cpu", "thrice"), scale], "either")
+    a, b = np.ones(64, "float32"), np.zeros(64, "float32")
+    either(a, b)
+    assert (b == 2).all() and len(fake.launches) == 1
+    assert (either(np.ones(64, "int32")) == 3).all() and len(fake.launches) == 1
+
+
+def test_it_is_none_of_tvm_ffi(fake, scale: tw.Function, tmp_path: Path) -> None:
+    for use in (lambda: scale.ffi, lambda: tw.export_library(scale, tmp_path / "scale.so"), scale.host_program):
+        with pytest.raises(tw.TilewrightError) as caught:
+            use()
+        assert str(caught.value) == (
+            'scale is built with host="managed", whose copies are made in this process alone: build it without for tvm-ffi '
+            'and for libraries, or take source("host"), which has the copies, too'
+        )
 
 
 def test_other_targets_are_managed_anyway() -> None:

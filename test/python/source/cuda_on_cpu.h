@@ -108,21 +108,24 @@ template <typename T, typename F> auto exchange(T value, F look) {
   warps[warp].wait();
   return made;
 }
-/// A lane that is not there gives each its own.
-template <typename T, typename F> T shuffle(T value, F source) {
-  return exchange(value, [&](unsigned lane, auto of) { return of(source(lane) < 32 ? source(lane) : lane); });
+/// A lane past the end of its part of the warp, or that is not there, gives each its own.
+template <typename T, typename F> T shuffle(T value, unsigned width, F source) {
+  return exchange(value, [&](unsigned lane, auto of) {
+    unsigned from = source(lane);
+    return of(from / width == lane / width ? from : lane);
+  });
 }
-template <typename T> T __shfl_down_sync(unsigned, T value, int offset) {
-  return shuffle(value, [=](unsigned lane) { return lane + offset; });
+template <typename T> T __shfl_down_sync(unsigned, T value, int offset, int width = 32) {
+  return shuffle(value, width, [=](unsigned lane) { return lane + offset; });
 }
-template <typename T> T __shfl_up_sync(unsigned, T value, int offset) {
-  return shuffle(value, [=](unsigned lane) { return lane - offset; });
+template <typename T> T __shfl_up_sync(unsigned, T value, int offset, int width = 32) {
+  return shuffle(value, width, [=](unsigned lane) { return lane - offset; });
 }
-template <typename T> T __shfl_xor_sync(unsigned, T value, int mask) {
-  return shuffle(value, [=](unsigned lane) { return lane ^ mask; });
+template <typename T> T __shfl_xor_sync(unsigned, T value, int mask, int width = 32) {
+  return shuffle(value, width, [=](unsigned lane) { return lane ^ mask; });
 }
-template <typename T> T __shfl_sync(unsigned, T value, int from) {
-  return shuffle(value, [=](unsigned) { return unsigned(from); });
+template <typename T> T __shfl_sync(unsigned, T value, int from, int width = 32) {
+  return shuffle(value, width, [=](unsigned lane) { return lane / width * width + from % width; });
 }
 
 // ------------------------------------------------------------------ numbers

@@ -137,6 +137,18 @@ def named() -> Program:
     return s, [A, C]
 
 
+def few_lanes() -> Program:
+    """A sum over the threads of a block that is smaller than a warp."""
+    A = te.placeholder((6, 40), name="A")
+    k = te.reduce_axis((0, 40), name="k")
+    B = te.compute((6,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    _, inner = s[B].split(B.op.reduce_axis[0], factor=8)
+    s[B].bind(inner, te.thread_axis("threadIdx.x"))
+    s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+    return s, [A, B]
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "vector_add": lambda: example("vector_add").vector_add(1000),
     "tiled_gemm": lambda: example("tiled_gemm").mmult(16, 16, 16),
@@ -160,6 +172,11 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     ),
     "mma_tfloat32": lambda: schedules.matmul_mma(32, 32, 32, "tfloat32", tile=(32, 16), warps=(2, 2)),
     "mma_int8": lambda: schedules.matmul_mma(32, 32, 64, "int8", tile=(32, 32), warps=(1, 2), transpose_b=True),
+    "mma_edges": lambda: schedules.matmul_mma(40, 48, 40, tile=(32, 32), warps=(1, 2)),
+    "conv2d_mma": lambda: schedules.conv2d_mma(1, 16, 6, 16, 3, tile=(32, 16), warps=(1, 1)),
+    "winograd": lambda: schedules.conv2d_winograd(1, 4, 6, 8),
+    "vecmat": lambda: schedules.vecmat(64, 64),
+    "few_lanes": few_lanes,
     "named": named,
     "symbolic": symbolic,
     "padded": padded,

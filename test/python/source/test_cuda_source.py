@@ -74,7 +74,7 @@ def check_seeds(seeds: range, folder: Path) -> None:
         run_printed(functions[name], runs[name], arrays)
         for value, got in zip(program.outputs, arrays[len(program.inputs) :]):
             np.testing.assert_array_equal(got.astype(np.float64), value.exact, err_msg=f"{value.name} of {name}")
-    assert len(programs) > 0.8 * len(seeds)
+    assert len(programs) > 0.5 * len(seeds)
 
 
 def test_random_programs(tmp_path: Path) -> None:

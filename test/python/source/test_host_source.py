@@ -144,13 +144,16 @@ def test_a_managed_program_owns_its_memory(make: Callable[..., Host]) -> None:
 
 
 def test_temporaries_are_shown_with_their_lives(make: Callable[..., Host]) -> None:
-    shown = re.findall(r"//   (\w+): (.*) bytes at (.*), alive (.*)\n", make("chain").source)
-    assert [(name, life) for name, _, _, life in shown] == [
-        ("T", "from chain_kernel0 to chain_kernel1"),
-        ("U", "from chain_kernel1 to chain_kernel2"),
-        ("V", "from chain_kernel2 to chain_kernel3"),
+    source = make("chain").source
+    shown = re.findall(r"const long long (\w+)_at = (.*), (\w+)_bytes = (.*);  // alive (.*)\n", source)
+    assert [(name, bytes_, life) for name, _, _, bytes_, life in shown] == [
+        ("T", "4LL * n", "from chain_kernel0 to chain_kernel1"),
+        ("U", "4LL * n", "from chain_kernel1 to chain_kernel2"),
+        ("V", "4LL * n", "from chain_kernel2 to chain_kernel3"),
     ]
-    assert shown[0][2] == shown[2][2] == "0LL", "not alive at the same time"
+    assert shown[0][1] == shown[2][1] == "0", "not alive at the same time"
+    assert "const Memory arena(std::max({T_at + T_bytes, U_at + U_bytes, V_at + V_bytes}), stream);" in source
+    assert "CUdeviceptr U = arena.address + U_at;" in source
 
 
 def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None:
