@@ -174,7 +174,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "mma_int8": lambda: schedules.matmul_mma(32, 32, 64, "int8", tile=(32, 32), warps=(1, 2), transpose_b=True),
     "mma_edges": lambda: schedules.matmul_mma(40, 48, 40, tile=(32, 32), warps=(1, 2)),
     "conv2d_mma": lambda: schedules.conv2d_mma(1, 16, 6, 16, 3, tile=(32, 16), warps=(1, 1)),
-    "winograd": lambda: schedules.conv2d_winograd(1, 4, 6, 8),
+    "winograd": lambda: schedules.conv2d_winograd(1, 8, 6, 8),
     "vecmat": lambda: schedules.vecmat(64, 64),
     "few_lanes": few_lanes,
     "named": named,
@@ -196,4 +196,20 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "casts": lambda: pointwise(
         "float32", lambda a, b: (a * 10.0).astype("int32").astype("float32") + b.astype("float16").astype("float32")
     ),
+}
+# What these compute of small multiples of a power of two is exact, in whatever order.
+SUMS_OF_PRODUCTS = {
+    *(name for name in PROGRAMS if name.startswith("mma_")),
+    *(
+        "tiled_gemm",
+        "register_tiled_gemm",
+        "conv2d",
+        "dense",
+        "column_sum",
+        "conv2d_mma",
+        "winograd",
+        "vecmat",
+        "copied",
+    ),
+    "few_lanes",
 }

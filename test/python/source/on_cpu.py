@@ -71,17 +71,19 @@ def run_printed(function: tw.Function, run: Callable[..., int], arrays: list[np.
     assert host.call([array.ctypes.data for array in arrays], shape, aligned, launcher) == 0
 
 
-def random_array(argument: Any, extents: list[int], rng: np.random.Generator) -> np.ndarray:
+def random_array(argument: Any, extents: list[int], rng: np.random.Generator, step: float) -> np.ndarray:
     dtype = np.dtype(argument.dtype)
     if dtype.kind == "b":
         return rng.integers(0, 2, extents).astype(bool)
     if dtype.kind in "iu":
         bound = np.iinfo(dtype)
         return rng.integers(max(bound.min, -(2**31)), min(bound.max, 2**31 - 1), extents, dtype=dtype)
-    return rng.standard_normal(extents).astype(dtype)
+    found = rng.standard_normal(extents)
+    return (np.round(found / step) * step if step else found).astype(dtype)
 
 
-def arrays_for(signature: Any) -> list[np.ndarray]:
+def arrays_for(signature: Any, step: float = 0) -> list[np.ndarray]:
+    """Random arguments. Floats are multiples of `step`: of a quarter, sums of products are exact in any order."""
     rng = np.random.default_rng(1)
     symbols: dict[str, int] = {}
     made = []
@@ -89,5 +91,7 @@ def arrays_for(signature: Any) -> list[np.ndarray]:
         extents = [
             e if isinstance(e, int) else symbols.setdefault(e.name, 5 + 40 * len(symbols)) for e in argument.shape
         ]
-        made.append(np.zeros(extents, argument.dtype) if argument.output else random_array(argument, extents, rng))
+        made.append(
+            np.zeros(extents, argument.dtype) if argument.output else random_array(argument, extents, rng, step)
+        )
     return made
