@@ -137,6 +137,13 @@ __device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<
   return c;
 }
 )"},
+    {"wait_for_kernels_before", R"(
+// What the kernels before this one in the stream wrote is there from here on; the one after it may come up, and waits too.
+__device__ void wait_for_kernels_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+)"},
     {"prefetch", R"(
 __device__ void prefetch(const void *address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));

@@ -1,4 +1,5 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
+#include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/CWriter.h"
 
@@ -27,7 +28,7 @@ public:
   KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
     indexType = areIndicesShort ? "int" : "long long";
     // A tensor of such a name would hide what is called.
-    for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies", "wait_for_copies", "prefetch",
+    for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies", "wait_for_copies", "prefetch", "wait_for_kernels_before",
                              "bit_cast", "to_fp8", "load_matrices", "mma_m16n8k8", "mma_m16n8k16", "mma_m16n8k32", "memcpy", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div", "ceil_div_unsigned",
                              "absolute", "count_ones", "leading_zeros", "trailing_zeros", "integer_power", "Vector", "Chunk",
                              "shared_memory", "lane", "isnan", "isinf", "isfinite"})
@@ -59,6 +60,12 @@ private:
   const Origins &origins;
   gpu::GPUFuncOp current;
 };
+
+/// Whether a kernel comes up while the one before it in the stream still runs.
+bool isDependent(gpu::GPUFuncOp kernel) {
+  auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  return launch && launch.contains(kDependent);
+}
 
 /// Whether a kernel never writes to an argument, nor hands it to what might.
 bool isOnlyRead(Value argument) {
@@ -122,6 +129,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
   if (grid || block)
     line() << "// " << (grid ? text(*grid) + " blocks" : "blocks") << (block ? " of " + text(*block) + " threads" : "") << "\n";
   line() << "extern \"C\" __global__ void ";
+  if (auto cluster = kernel.getKnownClusterSize())
+    stream << "__cluster_dims__(" << (*cluster)[0] << ", " << (*cluster)[1] << ", " << (*cluster)[2] << ") ";
   if (block) {
     stream << "__launch_bounds__(" << int64_t((*block)[0]) * (*block)[1] * (*block)[2];
     if (auto minBlocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))
@@ -129,6 +138,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
     stream << ") ";
   }
   stream << identifier(kernel.getName()) << "(";
+  // From pointers that are alone nvcc loads through the read-only cache, which waits for no other kernel.
+  std::string restrict = isDependent(kernel) ? "" : "__restrict__ ";
   SmallVector<std::string> parameters;
   for (auto [i, argument] : llvm::enumerate(kernel.getArguments())) {
     auto given = kernel.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
@@ -148,13 +159,13 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
     std::string form = (isOnlyRead(argument) ? "const " : "") + elementType + " ";
     bool areRowsStatic = llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
     if (type.getRank() == 0) {
-      form = (isOnlyRead(argument) ? "const " : "") + elementType + " &__restrict__ " + pointer;
+      form = (isOnlyRead(argument) ? "const " : "") + elementType + " &" + restrict + pointer;
     } else if (areRowsStatic && type.getRank() > 1) {
-      form += "(*__restrict__ " + pointer + ")";
+      form += "(*" + restrict + pointer + ")";
       for (int64_t extent : type.getShape().drop_front())
         form += "[" + std::to_string(extent) + "]";
     } else {
-      form += "*__restrict__ " + pointer;
+      form += "*" + restrict + pointer;
       flat.insert(argument);
     }
     parameters.push_back(form);
@@ -186,6 +197,10 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
   size_t outer = enter();
   writeSignature(kernel);
   ++depth;
+  if (isDependent(kernel)) {
+    needs("wait_for_kernels_before");
+    line() << "wait_for_kernels_before();\n";
+  }
   writeBlock(kernel.getBody().front());
   close();
   leave(outer);

@@ -1,4 +1,5 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
+#include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CWriter.h"
 #include "passes/gpu-to-source/HostPrelude.h"
 
@@ -73,6 +74,7 @@ private:
   void writeArena();
   void writeLaunch(gpu::LaunchFuncOp launch);
   void writeCopiesBack();
+  std::string launchCall();
   unsigned numberOf(gpu::LaunchFuncOp launch);
   std::string lifetimeOf(Operation *view);
 
@@ -347,6 +349,31 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   close();
 }
 
+/// The driver's call that launches a kernel, as the schedule wants it.
+std::string HostWriter::launchCall() {
+  auto wanted = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  bool isDependent = wanted && wanted.contains(kDependent), isCooperative = wanted && wanted.contains(kCooperative);
+  if (!isDependent && !isCooperative)
+    return R"(  check(cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes, stream, parameters, nullptr),
+        std::string("cuLaunchKernel of ") + name);
+)";
+  std::string text = "  CUlaunchAttribute attributes[2] = {};\n";
+  int count = 0;
+  auto add = [&](StringRef id, StringRef field, StringRef why) {
+    std::string attribute = "  attributes[" + std::to_string(count++) + "].";
+    text += attribute + "id = " + id.str() + ";  // " + why.str() + "\n" + attribute + "value." + field.str() + " = 1;\n";
+  };
+  if (isDependent)
+    add("CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed",
+        "its blocks come up while the kernel before it ends, and wait for it");
+  if (isCooperative)
+    add("CU_LAUNCH_ATTRIBUTE_COOPERATIVE", "cooperative", "all blocks run at once");
+  return text + "  const CUlaunchConfig config = {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes, stream, attributes, " +
+         std::to_string(count) + R"(};
+  check(cuLaunchKernelEx(&config, function, parameters, nullptr), std::string("cuLaunchKernelEx of ") + name);
+)";
+}
+
 void HostWriter::writeCopiesBack() {
   if (!isManaged)
     return;
@@ -387,6 +414,7 @@ std::string HostWriter::write() {
   std::string prelude = replaceAll(hostPrelude, "@COUNT@", std::to_string(std::max<size_t>(kernels.size(), 1)));
   prelude = replaceAll(prelude, "@NAMES@", kernels.empty() ? "\"\"" : names);
   prelude = replaceAll(prelude, "@CUBIN@", cubin);
+  prelude = replaceAll(prelude, "@LAUNCH@", launchCall());
   size_t at = prelude.find("/// An array, laid out");
   prelude.insert(at, "extern const unsigned char " + cubin + "[];  // the kernels' machine code, at the end of this file\n\n");
   return prelude + text;

@@ -142,9 +142,7 @@ void launch(int kernel, const char *name, const unsigned grid[3], const unsigned
   CUfunction function = kernels().functions[kernel];
   if (shared_bytes > 48 << 10)  // a GPU gives more only where it is asked to
     check(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(shared_bytes)), std::string("cuFuncSetAttribute for ") + name);
-  check(cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes, stream, parameters, nullptr),
-        std::string("cuLaunchKernel of ") + name);
-}
+@LAUNCH@}
 
 /// Memory of the GPU, freed in the order of the stream when it goes.
 class Memory {

@@ -18,6 +18,7 @@
 #define __shared__
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 
 using std::max;
 using std::min;
@@ -174,6 +175,7 @@ template <int Bytes, bool PassesL1 = false> void copy_async(void *shared, const 
 inline void commit_copies() {}
 template <int Groups> void wait_for_copies() {}
 inline void prefetch(const void *) {}
+inline void wait_for_kernels_before() {}
 
 // ------------------------------------------------------------------ matrices
 

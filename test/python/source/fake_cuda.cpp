@@ -61,12 +61,28 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream) {
   return record("cuMemcpyDtoHAsync", " %zu", bytes);
 }
 CUresult cuStreamSynchronize(CUstream) { return record("cuStreamSynchronize", ""); }
-CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                        unsigned shared, CUstream, void **parameters, void **) {
+static CUresult run(const char *call, const char *attributes, CUfunction function, const uint64_t *config, void **parameters) {
   const char *name = reinterpret_cast<const char *>(function);
-  CUresult result = record("cuLaunchKernel", " %s %u %u %u %u %u %u %u", name, gx, gy, gz, bx, by, bz, shared);
-  const uint64_t config[] = {gx, gy, gz, bx, by, bz, shared};
+  CUresult result = record(call, " %s %d %d %d %d %d %d %d%s", name, int(config[0]), int(config[1]), int(config[2]), int(config[3]),
+                           int(config[4]), int(config[5]), int(config[6]), attributes);
   if (result == CUDA_SUCCESS && run_kernel(name, config, parameters)) return CUDA_ERROR_LAUNCH_FAILED;
   return result;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                        unsigned shared, CUstream, void **parameters, void **) {
+  const uint64_t config[] = {gx, gy, gz, bx, by, bz, shared};
+  return run("cuLaunchKernel", "", function, config, parameters);
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig *given, CUfunction function, void **parameters, void **) {
+  const uint64_t config[] = {given->gridDimX,  given->gridDimY,  given->gridDimZ,      given->blockDimX,
+                             given->blockDimY, given->blockDimZ, given->sharedMemBytes};
+  std::string attributes;
+  for (unsigned i = 0; i < given->numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = given->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative) attributes += " cooperative";
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION && attribute.value.programmaticStreamSerializationAllowed)
+      attributes += " dependent";
+  }
+  return run("cuLaunchKernelEx", attributes.c_str(), function, config, parameters);
 }
 }

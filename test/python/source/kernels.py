@@ -149,6 +149,18 @@ def few_lanes() -> Program:
     return s, [A, B]
 
 
+def launched() -> Program:
+    """Two kernels that are launched with attributes."""
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] * 2.0, name="B")
+    C = te.compute((64,), lambda i: B[63 - i] + 1.0, name="C")
+    s = te.create_schedule(C.op)
+    for tensor in (B, C):
+        threads(s, tensor, 16)
+    s.launch(dependent=True, cooperative=True, cluster=(2, 1, 1))
+    return s, [A, C]
+
+
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "vector_add": lambda: example("vector_add").vector_add(1000),
     "tiled_gemm": lambda: example("tiled_gemm").mmult(16, 16, 16),
@@ -177,6 +189,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "winograd": lambda: schedules.conv2d_winograd(1, 8, 6, 8),
     "vecmat": lambda: schedules.vecmat(64, 64),
     "few_lanes": few_lanes,
+    "launched": launched,
     "named": named,
     "symbolic": symbolic,
     "padded": padded,

@@ -19,6 +19,7 @@ SHIM = Path(__file__).parent / "cuda_on_cpu.h"
 IN_PTX = (
     "Copies from global",
     "__device__ void prefetch",
+    "What the kernels before this one",
     "Each lane gives the address",
     "The lanes of a warp multiply",
 )

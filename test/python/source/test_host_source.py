@@ -163,6 +163,20 @@ def test_each_number_of_a_launch_has_its_axis(make: Callable[..., Host]) -> None
     assert "32,  // block.x: j.inner of stage B, kernels.py:" in source
 
 
+def test_launches_are_as_the_schedule_wants_them(make: Callable[..., Host]) -> None:
+    program = make("launched", "managed")
+    a = aligned(np.arange(64, dtype="float32"))
+    c = aligned(np.zeros(64, "float32"))
+    assert program(tensor_of(a, 1), tensor_of(c, 1)) == (0, "")
+    np.testing.assert_array_equal(c, 2 * a[::-1] + 1)
+    assert [line for line in program.log if line.startswith("cuLaunch")] == [
+        f"cuLaunchKernelEx launched_kernel{i} 4 1 1 16 1 1 0 dependent cooperative" for i in range(2)
+    ]
+    kernels = program.function.source("cuda")
+    assert kernels.count("void __cluster_dims__(2, 1, 1) __launch_bounds__(16) launched_kernel") == 2
+    assert kernels.count("\n  wait_for_kernels_before();\n") == 2 and "__restrict__" not in kernels
+
+
 def test_every_refusal_names_the_argument(make: Callable[..., Host]) -> None:
     program = make("chain")
     a, w = (aligned(array) for array in chain_arrays())
