@@ -236,6 +236,8 @@ std::optional<Expression> CWriter::integerExpression(Operation *op) {
     return narrowed(call(op, function));
   }
   auto pick = [&](StringRef function, bool isUnsigned) {
+    if (op->getOperand(0) == op->getOperand(1))
+      return expression(op->getOperand(0));
     std::string cast = isUnsigned ? unsignedName(type) : type.isIndex() || type.getIntOrFloatBitWidth() >= 32 ? "" : "int";
     std::string text = functionName(function) + "(";
     for (unsigned i : {0, 1})
