@@ -50,7 +50,7 @@ class Host:
         self.function, self.source = function, function.source("host")
         count = len(function.signature.arguments)
         kernels = function.source("cuda")
-        names = re.findall(r"__global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(", kernels)
+        names = re.findall(r"__global__ void (?:__\w+__\([^)]*\) )*(\w+)\(", kernels)
         cases = "\n".join(f'  if (!strcmp(name, "{name}")) return launch({name}, config, params);' for name in names)
         (folder / "kernels.cpp").write_text(
             f'#include "{SHIM}"\n{for_cpu(kernels)}\n'
