@@ -132,6 +132,12 @@ double entry_loop(int (*entry)(void **, void *, int), void **stream, void *args,
   LOOP(if (entry(stream, args, count)) return -1);
 }
 
+/* The function as the interpreter calls it, without the interpreter's loop around. */
+double vectorcall_loop(void *(*call)(void *, void **, size_t, void *), void (*release)(void *), void *function,
+                       void **objects, int count, int times) {
+  LOOP(void *result = call(function, objects, count, 0); if (!result) return -1; release(result));
+}
+
 /* All that a call cannot do without, as one would write it in C for this one kernel. */
 double bare_loop(void (*convert)(void *, Tensor *), void **objects, int count,
                  int (*current)(int32_t, int32_t, void **), void *(*save)(void), void (*restore)(void *),
@@ -353,7 +359,12 @@ def parts_of(
     read = [dlpack.DLTensor(t.data_ptr(), 2, t.device.index or 0, 1, 2, 32, 1, shape, strides, 0) for t in tensors]
     args = (Any_ * 3)(*(Any_(7, 0, ctypes.addressof(each)) for each in read))
     _kept.append((read, shape, strides, params))  # what the addresses are of
+    called = loop(
+        "vectorcall_loop", address(python.PyObject_Vectorcall), address(python.Py_DecRef), ctypes.c_void_p(id(add)),
+        objects, count,
+    )  # fmt: skip
     found = {
+        "f(a, b, c), called by a loop in C": called,
         "  part: cuLaunchKernelEx with one block of parameters": loop(
             "packed_loop", launch, function, queue, block, bytes_
         ),
