@@ -35,6 +35,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // Before loads become vectors: one of i1 would be packed into bits.
   pm.addPass(createStoreBoolsAsBytes());
+  pm.addNestedPass<func::FuncOp>(createFormTileKernels({options.arch}));
   pm.addNestedPass<func::FuncOp>(createDistributePrivateBuffers());
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addPass(createMapLoopsToGPU());

@@ -46,6 +46,22 @@ inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
 /// On a loop: its depth as a software pipeline (i64), and whether it copies past the registers (UnitAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
 inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";
+/// On a loop of the loops stage: the instruction that it and the loops in it are (StringAttr).
+inline constexpr llvm::StringLiteral kInstructionAttr = "schedule.instruction";
+/// On a store of the loops stage: the engine that copies the tile that it is of (CopierAttr), the swizzle of the buffer
+/// in shared memory, and the columns that it has at once (i64).
+inline constexpr llvm::StringLiteral kCopierAttr = "schedule.copy_by";
+inline constexpr llvm::StringLiteral kSwizzleAttr = "schedule.swizzle";
+inline constexpr llvm::StringLiteral kColumnsAttr = "schedule.columns";
+/// On a pipelined loop: the registers of a thread that fills buffers, and of one that computes (DenseI64ArrayAttr).
+inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
+/// On a loop on a block index: how many of the blocks along it are a cluster (i64).
+inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
+/// On the outermost loop of a kernel: how many blocks go through its tiles (i64), in which order (RasterAttr), and with
+/// how many tiles in a group (i64).
+inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
+inline constexpr llvm::StringLiteral kRasterAttr = "schedule.raster";
+inline constexpr llvm::StringLiteral kGroupAttr = "schedule.group";
 } // namespace tilewright::schedule
 
 #endif

@@ -48,6 +48,19 @@ def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor live
 }
 def Schedule_ScopeAttr : EnumAttr<Schedule_Dialect, Schedule_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
 
+def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [I32EnumAttrCase<"TMA", 0, "tma">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_CopierAttr : EnumAttr<Schedule_Dialect, Schedule_Copier, "copier"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go through the tiles of a result", [
+    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_RasterAttr : EnumAttr<Schedule_Dialect, Schedule_Raster, "raster"> { let assemblyFormat = "`<` $value `>`"; }
+
 class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
 /// A primitive stands inside `schedule.of`.
 class Schedule_Primitive<string mnemonic, list<Trait> traits = []>
@@ -331,6 +344,60 @@ def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
   }];
   let arguments = (ins Schedule_StageType:$stage, I64Attr:$granule);
   let assemblyFormat = "$stage `granule` $granule attr-dict";
+}
+
+def Schedule_CopyByOp : Schedule_Primitive<"copy_by"> {
+  let summary = "a hardware engine copies a stage's elements, a tile at a time";
+  let description = [{
+    The stage is a copy: of a part of a tensor in global memory to shared memory, zero where that ends, or of shared memory
+    to an output. Whichever of the two is shared has rows of whole spans of `swizzle` bytes, whose chunks of 16 bytes are
+    exchanged as the engine does it. With `columns` the tile goes by way of a buffer of so many columns.
+
+    ```mlir
+    schedule.copy_by <tma> %A_shared swizzle 128
+    schedule.copy_by <tma> %C swizzle 128 columns 64
+    ```
+  }];
+  let arguments = (ins Schedule_CopierAttr:$copier, Schedule_StageType:$stage, I64Attr:$swizzle,
+                       OptionalAttr<I64Attr>:$columns);
+  let assemblyFormat = "$copier $stage `swizzle` $swizzle (`columns` $columns^)? attr-dict";
+}
+
+def Schedule_SpecializeOp : Schedule_Primitive<"specialize"> {
+  let summary = "some warps of the block fill the buffers of a pipelined loop, the others compute";
+  let description = [{
+    The registers of a thread of each.
+
+    ```mlir
+    schedule.specialize %k_outer producer 40 consumer 232
+    ```
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$producer, I64Attr:$consumer);
+  let assemblyFormat = "$axis `producer` $producer `consumer` $consumer attr-dict";
+}
+
+def Schedule_ClusterOp : Schedule_Primitive<"cluster"> {
+  let summary = "neighbouring blocks along a block index are a cluster, and copy to each other's shared memory what both need";
+  let description = [{
+    ```mlir
+    schedule.cluster %i_outer blocks 2
+    ```
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$blocks);
+  let assemblyFormat = "$axis `blocks` $blocks attr-dict";
+}
+
+def Schedule_PersistentOp : Schedule_Primitive<"persistent"> {
+  let summary = "as many blocks as run at once go through the tiles that a block each would compute";
+  let description = [{
+    In rows: along x, then y, then z. Grouped: down `group` tiles of y, then to the next x, and then to the next group.
+
+    ```mlir
+    schedule.persistent %C on 132 <grouped> by 8
+    ```
+  }];
+  let arguments = (ins Schedule_StageType:$stage, I64Attr:$blocks, Schedule_RasterAttr:$raster, I64Attr:$group);
+  let assemblyFormat = "$stage `on` $blocks $raster `by` $group attr-dict";
 }
 
 def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {

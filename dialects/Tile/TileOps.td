@@ -216,7 +216,7 @@ def Tile_WaitStoresOp : Tile_Op<"wait_stores"> {
   let assemblyFormat = "$pending (`read` $read^)? attr-dict";
 }
 
-def Tile_EncodeOp : Tile_Op<"encode", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "on the host: the tensor map of a row-major tensor in global memory";
   let description = [{
     The tensor's strides but the last must be multiples of 16 bytes.

@@ -48,8 +48,7 @@ void LoopEmitter::openEnvThreads(ScheduledStage &stage) {
                                    getConstant(1));
     loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + name));
     loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), thread));
-    if (stage.minBlocks && isa<func::FuncOp>(loop->getParentOp()))
-      loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*stage.minBlocks));
+    markKernel(stage, loop);
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   }
 }

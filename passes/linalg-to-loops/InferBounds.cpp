@@ -136,7 +136,8 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
 /// A shared buffer that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
 /// split over the threads of the block.
 void StageModel::shareAmongThreads(ScheduledStage &stage) {
-  if (stage.scope != schedule::Scope::Shared || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
+  // An engine copies the tile as a whole.
+  if (stage.scope != schedule::Scope::Shared || stage.copiedBy || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
     return;
   SmallVector<Axis *> shared;
   for (Axis *loop : stage.loops) {

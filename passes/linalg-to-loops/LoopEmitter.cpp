@@ -50,8 +50,9 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
     loop->setAttr(te::kScanAttr, builder.getUnitAttr());
   if (axis->autoUnroll)
     autoUnrolled.push_back({loop, *axis->autoUnroll});
-  if (axis->stage->minBlocks && !axis->stage->attachStage && isa<func::FuncOp>(loop->getParentOp()))
-    loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*axis->stage->minBlocks));
+  if (axis->cluster)
+    loop->setAttr(schedule::kClusterAttr, builder.getI64IntegerAttr(axis->cluster));
+  markKernel(*axis->stage, loop);
   loopValues[axis->dim] = loop.getInductionVar();
   if (inits.empty())
     builder.setInsertionPoint(loop.getBody()->getTerminator());
@@ -71,18 +72,20 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
     for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && stage->layout.rollingDim && failed(allocate(*stage)))
         return failure();
-  // One iteration needs no loop, unless it says something of the launch: what is computed at an outermost one is of the
+  // One iteration needs no loop, unless it says something of the launch or of roles: what is computed at an outermost one is of the
   // same kernel as the loops inside.
   auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
   bool keepsTogether = withAttached && isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
                        (axis->stage->bufferAxis == axis || llvm::any_of(axis->stage->attached, isHere) ||
                         llvm::any_of(axis->stage->followers, isHere));
-  if (!extent || extent.getValue() != 1 || axis->bind || keepsTogether) {
+  if (!extent || extent.getValue() != 1 || axis->bind || axis->specialized || keepsTogether) {
     scf::ForOp loop = openLoop(axis);
     if (axis->pipelineDepth && withAttached) {
       loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
       if (axis->pipelineAsync)
         loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
+      if (axis->specialized)
+        loop->setAttr(schedule::kSpecializeAttr, builder.getDenseI64ArrayAttr(*axis->specialized));
     }
   }
   if (withAttached)
@@ -283,8 +286,11 @@ SmallVector<Value> LoopEmitter::load(const Destination &from, Location loc) {
 }
 
 void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) {
-  for (auto [buffer, value] : llvm::zip_equal(to.buffers, values))
-    memref::StoreOp::create(builder, loc, value, buffer, place(to.stage, to.indices, loc));
+  for (auto [buffer, value] : llvm::zip_equal(to.buffers, values)) {
+    auto stored = memref::StoreOp::create(builder, loc, value, buffer, place(to.stage, to.indices, loc));
+    if (to.stage)
+      markCopy(*to.stage, stored);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -74,6 +74,9 @@ private:
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(ScheduledStage &stage);
   llvm::SmallVector<mlir::Value> load(const Destination &from, mlir::Location loc);
   void store(const Destination &to, mlir::ValueRange values, mlir::Location loc);
+  /// What the schedule says of the kernel of a stage stands on its outermost loop, of who copies a stage on its store.
+  void markKernel(ScheduledStage &stage, mlir::scf::ForOp loop);
+  void markCopy(ScheduledStage &stage, mlir::Operation *store);
 
   /// The buffer that holds a tensor, and where its first element stands in it.
   mlir::Value getBuffer(mlir::Value tensor);

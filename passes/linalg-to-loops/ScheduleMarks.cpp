@@ -47,7 +47,7 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
     int64_t extent = threads.getExtent();
     getStage(schedule::stageName(threads.getStage()))->envThreads.push_back({threads.getThread(), extent, op->getLoc()});
   } else {
-    return failure();
+    return applyAsynchronous(op, handles);
   }
   return success();
 }
@@ -120,7 +120,7 @@ LogicalResult StageModel::verifyMarks() {
   for (auto &stage : stages)
     if (failed(verifyStoredByFirst(*stage, getLoopsAround(*stage))) || failed(verifyDecomposition(*stage)) ||
         failed(verifyPipeline(*stage)) || failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) ||
-        failed(verifyPrefetches(*stage)))
+        failed(verifyPrefetches(*stage)) || failed(verifyAsynchronous(*stage)))
       return failure();
   return success();
 }

@@ -41,6 +41,8 @@ struct Axis {
   bool isSharedOut = false; // by no primitive: the threads of the block share its iterations
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
+  std::optional<std::array<int64_t, 2>> specialized; // registers of a thread that fills its buffers, and of one that computes
+  int64_t cluster = 0; // blocks along it in a cluster
 
   // Filled by bound inference.
   mlir::AffineExpr extent; // a constant or an expression of symbols
@@ -100,6 +102,22 @@ struct ScheduledStage {
     std::optional<unsigned> rollingDim; // found by bound inference, as is by how much a window moves
     int64_t rollingStep = 0;
   } layout;
+
+  /// What copies its elements, and how they lie in shared memory.
+  struct CopiedBy {
+    schedule::Copier copier;
+    int64_t swizzle;
+    std::optional<int64_t> columns;
+    mlir::Location loc;
+  };
+  std::optional<CopiedBy> copiedBy;
+  /// Of a stage at the root: how many blocks go through its tiles, and in which order.
+  struct Persistent {
+    int64_t blocks, group;
+    schedule::Raster raster;
+    mlir::Location loc;
+  };
+  std::optional<Persistent> persistent;
 
   /// What an iteration of a loop asks for ahead of time.
   struct Prefetch {
@@ -198,12 +216,14 @@ private:
   mlir::LogicalResult follow(schedule::ReverseComputeAtOp op, Axis *axis);
   /// Notes that a primitive leaves on a loop or a stage; failure where it is none of those.
   mlir::LogicalResult applyMark(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
+  mlir::LogicalResult applyAsynchronous(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult applyPrimitive(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult verifyPlaces();
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
   mlir::LogicalResult verifyLayout(ScheduledStage &stage);
   mlir::LogicalResult verifyEnvThreads(ScheduledStage &stage);
   mlir::LogicalResult verifyPrefetches(ScheduledStage &stage);
+  mlir::LogicalResult verifyAsynchronous(ScheduledStage &stage);
   mlir::LogicalResult verifyMarks();
 
   /// The loops around a stage, outermost first, its own not counted.

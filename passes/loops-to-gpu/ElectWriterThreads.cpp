@@ -1,5 +1,6 @@
 //===- ElectWriterThreads.cpp - what all threads would write, one writes --===//
 #include "passes/loops-to-gpu/AddressForms.h"
+#include "passes/tile-to-nvvm/TileKernel.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 
@@ -174,5 +175,9 @@ void Election::run(Block &block) {
   }
 }
 
-void ElectWriterThreads::runOnOperation() { Election(getOperation()).run(getOperation().getBody().front()); }
+void ElectWriterThreads::runOnOperation() {
+  // Which threads do an op on tiles follows from the op.
+  if (!hasTileOps(getOperation()))
+    Election(getOperation()).run(getOperation().getBody().front());
+}
 } // namespace tilewright

@@ -348,7 +348,7 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
     if (!bound.empty()) {
       if (failed(Kernel(&op, function, bound).map()))
         return failure();
-    } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp>(op)) {
+    } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp, gpu::LaunchOp>(op)) {
       return refuseUnbound(&op, function);
     }
   }

@@ -3,6 +3,7 @@
 #include "passes/PassSupport.h"
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -79,9 +80,19 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
           kernel.setArgAttr(i, te::kNameAttr, tensor);
 
     builder.setInsertionPoint(launch);
+    std::optional<gpu::KernelDim3> cluster;
+    if (launch.hasClusterSize())
+      cluster = launch.getClusterSizeOperandValues();
     auto call = gpu::LaunchFuncOp::create(builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
                                           launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
-                                          operands);
+                                          operands, /*asyncTokenType=*/Type(), /*asyncDependencies=*/ValueRange(),
+                                          cluster);
+    if (cluster) {
+      SmallVector<int32_t> sizes;
+      for (Value size : {cluster->x, cluster->y, cluster->z})
+        sizes.push_back(*getConstantIntValue(size));
+      kernel.setKnownClusterSizeAttr(builder.getDenseI32ArrayAttr(sizes));
+    }
     if (Attribute origin = launch->getAttr(kLaunchOriginAttr))
       call->setAttr(kLaunchOriginAttr, origin);
     if (Attribute isNonEmpty = launch->getAttr(kNonEmptyAttr))

@@ -12,7 +12,7 @@ from .te.intrinsic import TensorIntrin, trusted_intrinsic
 from .te.statements import Buffer, Loop, Statement, Store
 from .te.tensor import ComputeOp
 
-__all__ = ["MMA_SYNC", "mma_sync"]
+__all__ = ["MMA_SYNC", "WGMMA", "mma_sync", "wgmma"]
 
 # The types of the factors and of the sums, and how far along k a product goes; each has 16 rows and 8 columns.
 MMA_SYNC = {
@@ -25,6 +25,18 @@ MMA_SYNC = {
     ("float8_e5m2", "float32"): 32,
 }
 _ROWS, _COLUMNS = 16, 8
+
+# The same of warpgroups, whose products have 64 rows and up to 256 columns.
+WGMMA = {
+    ("float16", "float32"): 16,
+    ("float16", "float16"): 16,
+    ("bfloat16", "float32"): 16,
+    ("tfloat32", "float32"): 8,
+    ("float8_e4m3fn", "float32"): 32,
+    ("float8_e5m2", "float32"): 32,
+    ("int8", "int32"): 32,
+}
+_WARPGROUP_ROWS, _MAX_COLUMNS = 64, 256
 
 
 def mma_sync(
@@ -81,19 +93,110 @@ def mma_sync(
     if (in_dtype, out_dtype) not in MMA_SYNC:
         known = ", ".join(f"{given} to {made}" for given, made in MMA_SYNC)
         raise ValueError(f"{user_source()}: mma_sync: expected types of {known}, got {in_dtype} to {out_dtype}")
-    return _mma_sync(in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    shape = (_ROWS, _COLUMNS, MMA_SYNC[in_dtype, out_dtype])
+    return _product("mma_sync", shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+
+
+def wgmma(
+    in_dtype: str = "float16",
+    out_dtype: str = "float32",
+    *,
+    n: int = 256,
+    k: int | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> TensorIntrin:
+    """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
+
+    What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns, both factors cast to `out_dtype`
+    first where that is another. `WGMMA` has the types and how far one instruction goes along k; `k`, of which that is a
+    part, is 128 bytes of a factor unless given. ``"tfloat32"`` stands for float32 of which the 13 last bits do not count.
+
+    Parameters
+    ----------
+    in_dtype, out_dtype
+        The types of the factors and of the sums.
+    n
+        The columns, a multiple of 8 up to 256.
+    k
+        How many products are added up at once: the iterations of a pipelined loop fetch so many.
+    transpose_a
+        The first factor is indexed ``a[k, i]``. Only of 16-bit types.
+    transpose_b
+        The second factor is indexed ``b[j, k]``. Of types that are not of 16 bits it must be.
+
+    The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
+    which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in shared
+    memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`, with a warpgroup that issues the
+    copies beside those that multiply (`specialize`). What reads the sums computes each element of the one at its place.
+
+    Raises
+    ------
+    ValueError
+        Where there is no instruction of these types and this shape.
+
+    >>> from tilewright import te
+    >>> from tilewright.instructions import wgmma
+    >>> A, B = (te.placeholder((64, 64), "bfloat16", name=name) for name in "AB")
+    >>> k = te.reduce_axis((0, 64), name="k")
+    >>> C = te.compute(
+    ...     (64, 64),
+    ...     lambda i, j: te.sum(A[i, k].astype("float32") * B[j, k].astype("float32"), axis=k),
+    ...     name="C",
+    ... )
+    >>> s = te.create_schedule(C.op)
+    >>> CL = s.cache_write(C, "local")
+    >>> AS, BS = (s.cache_read(tensor, "shared", [CL]) for tensor in (A, B))
+    >>> block, i = s[C].split(C.op.axis[0], factor=64)
+    >>> s[C].bind(block, te.thread_axis("blockIdx.x"))
+    >>> s[C].env_threads([te.thread_axis((0, 128), "threadIdx.x")])
+    >>> s[CL].compute_at(s[C], block)
+    >>> ko, ki = s[CL].split(s[CL].op.reduce_axis[0], factor=64)
+    >>> m, n = s[CL].op.axis
+    >>> s[CL].reorder(ko, m, n, ki)
+    >>> for stage in (AS, BS):
+    ...     s[stage].compute_at(s[CL], ko)
+    ...     s[stage].copy_by("tma")
+    >>> s[CL].software_pipeline(ko, 2)
+    >>> s[CL].specialize(ko)
+    >>> s[CL].tensorize(m, wgmma("bfloat16", "float32", n=64, transpose_b=True))
+    >>> import tilewright as tw
+    >>> "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16" in tw.build(s, [A, B, C], "cuda -arch=sm_90a").ptx
+    True
+    """
+    source = user_source()
+    if (in_dtype, out_dtype) not in WGMMA:
+        known = ", ".join(f"{given} to {made}" for given, made in WGMMA)
+        raise ValueError(f"{source}: wgmma: expected types of {known}, got {in_dtype} to {out_dtype}")
+    if n % 8 or not 8 <= n <= _MAX_COLUMNS:
+        raise ValueError(f"{source}: wgmma: expected a multiple of 8 columns up to {_MAX_COLUMNS}, got {n}")
+    step = WGMMA[in_dtype, out_dtype]
+    # 32 bytes a step.
+    extent = 4 * step if k is None else k
+    if extent < 1 or extent % step:
+        raise ValueError(f"{source}: wgmma: expected a multiple of {step} products of {in_dtype} at once, got {extent}")
+    if step != 16 and (transpose_a or not transpose_b):
+        raise ValueError(
+            f"{source}: wgmma: expected factors of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], got "
+            f"{'a[k, i]' if transpose_a else 'b[k, j]'}"
+        )
+    shape = (_WARPGROUP_ROWS, n, extent)
+    return _product("wgmma", shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
 
 
 @lru_cache
-def _mma_sync(in_dtype: str, out_dtype: str, transpose_a: bool, transpose_b: bool) -> TensorIntrin:
-    source, extent = user_source(), MMA_SYNC[in_dtype, out_dtype]
+def _product(
+    name: str, shape: tuple[int, int, int], in_dtype: str, out_dtype: str, transpose_a: bool, transpose_b: bool
+) -> TensorIntrin:
+    source = user_source()
+    rows, columns, extent = shape
     dtype = "float32" if in_dtype == "tfloat32" else in_dtype
     shapes = {
-        "a": (extent, _ROWS) if transpose_a else (_ROWS, extent),
-        "b": (_COLUMNS, extent) if transpose_b else (extent, _COLUMNS),
-        "c": (_ROWS, _COLUMNS),
+        "a": (extent, rows) if transpose_a else (rows, extent),
+        "b": (columns, extent) if transpose_b else (extent, columns),
+        "c": (rows, columns),
     }
-    a, b = (placeholder(shapes[name], dtype, name=name) for name in "ab")
+    a, b = (placeholder(shapes[given], dtype, name=given) for given in "ab")
     k = reduce_axis((0, extent), "k")
 
     def product(x: Expr, y: Expr) -> Expr:
@@ -105,12 +208,11 @@ def _mma_sync(in_dtype: str, out_dtype: str, transpose_a: bool, transpose_b: boo
         name="c",
     )
     buffers = {
-        name: Buffer(name, shape, dtype_of(out_dtype if name == "c" else dtype), source)
-        for name, shape in shapes.items()
+        given: Buffer(given, of, dtype_of(out_dtype if given == "c" else dtype), source) for given, of in shapes.items()
     }
 
     def statements(extents: dict[str, int], instruction: str | None = None) -> list[Statement]:
-        variables = {name: IterVar(name, (0, size), "spatial", source) for name, size in extents.items()}
+        variables = {axis: IterVar(axis, (0, size), "spatial", source) for axis, size in extents.items()}
         m, n = variables["m"], variables["n"]
         value: Expr = constant(0, dtype_of(out_dtype), source)
         k = variables.get("k")
@@ -119,15 +221,14 @@ def _mma_sync(in_dtype: str, out_dtype: str, transpose_a: bool, transpose_b: boo
                 buffers["a"][(k, m) if transpose_a else (m, k)], buffers["b"][(n, k) if transpose_b else (k, n)]
             )
         body: list[Statement] = [Store(buffers["c"], buffers["c"].check((m, n), source), value, source)]
-        for name, variable in reversed(variables.items()):
-            mark = instruction if name == "m" else None
-            body = [Loop(variable, extents[name], "serial", source, body=body, instruction=mark)]
+        for axis, variable in reversed(variables.items()):
+            mark = instruction if axis == "m" else None
+            body = [Loop(variable, extents[axis], "serial", source, body=body, instruction=mark)]
         return body
 
-    sizes = {"m": _ROWS, "n": _COLUMNS, "k": extent}
     parts = {
-        "reset": statements({"m": _ROWS, "n": _COLUMNS}),
-        "update": statements(sizes, "mma_sync"),
+        "reset": statements({"m": rows, "n": columns}),
+        "update": statements({"m": rows, "n": columns, "k": extent}, name),
     }
     assert isinstance(c.op, ComputeOp)
-    return trusted_intrinsic("mma_sync", c.op, parts, list(buffers.values()))
+    return trusted_intrinsic(name, c.op, parts, list(buffers.values()))

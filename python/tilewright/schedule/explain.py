@@ -29,6 +29,8 @@ _MARKS = {
     "unroll": "unrolled",
     "storage_align": "its neighbours in the buffer set apart",
     "software_pipeline": "pipelined",
+    "specialize": "its buffers filled by warps of their own",
+    "cluster": "its blocks neighbours in clusters",
     "parallel": "shared out among the threads of a CPU",
     "loop_partition": "the iterations that need no predicates apart from the others",
     "auto_unroll": "the loops from here on unrolled where they are short",

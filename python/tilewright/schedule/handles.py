@@ -208,6 +208,25 @@ def swizzle(of: ir.Value, name: str, granule: int) -> ir.OpView:
     return ops.SwizzleOp(of, _integer(granule), loc=_named(name))
 
 
+def copy_by(of: ir.Value, name: str, copier: str, swizzle: int, columns: int | None) -> ir.OpView:
+    engine = ir.Attribute.parse(f"#schedule.copier<{copier}>")
+    part = None if columns is None else _integer(columns)
+    return ops.CopyByOp(engine, of, _integer(swizzle), columns=part, loc=_named(name))
+
+
+def specialize(axis: ir.Value, name: str, producer: int, consumer: int) -> ir.OpView:
+    return ops.SpecializeOp(axis, _integer(producer), _integer(consumer), loc=_named(name))
+
+
+def cluster(axis: ir.Value, name: str, blocks: int) -> ir.OpView:
+    return ops.ClusterOp(axis, _integer(blocks), loc=_named(name))
+
+
+def persistent(of: ir.Value, name: str, blocks: int, raster: str, group: int) -> ir.OpView:
+    order = ir.Attribute.parse(f"#schedule.raster<{raster}>")
+    return ops.PersistentOp(of, _integer(blocks), order, _integer(group), loc=_named(name))
+
+
 def rolling_buffer(of: ir.Value, name: str) -> ir.OpView:
     return ops.RollingBufferOp(of, loc=_named(name))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["loop_extents", "loops_of", "nest_text", "show"]
 
-_BIND, _AXIS, _PIPELINE = "schedule.bind", "schedule.axis", "schedule.pipeline"
+_BIND, _AXIS, _PIPELINE, _COPIER = "schedule.bind", "schedule.axis", "schedule.pipeline", "schedule.copy_by"
 _MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled", "schedule.parallel": "parallel"}
 _SCOPES = {"workgroup": "shared", "private": "local"}
 
@@ -175,6 +175,16 @@ class _Nest:
         if _PIPELINE in op.attributes:
             how = " by cp.async" if "schedule.async" in op.attributes else ""
             yield f"filled {ir.IntegerAttr(op.attributes[_PIPELINE]).value - 1} ahead{how}"
+        if "schedule.specialize" in op.attributes:
+            producer, consumer = ir.DenseI64ArrayAttr(op.attributes["schedule.specialize"])
+            yield f"by a warpgroup with {producer} registers a thread, the others with {consumer}"
+        if "schedule.cluster" in op.attributes:
+            yield f"clusters of {ir.IntegerAttr(op.attributes['schedule.cluster']).value}"
+        if "schedule.persistent" in op.attributes:
+            number = ir.IntegerAttr(op.attributes["schedule.persistent"]).value
+            group = ir.IntegerAttr(op.attributes["schedule.group"]).value
+            order = f"in groups of {group}" if "grouped" in str(op.attributes["schedule.raster"]) else "in rows"
+            yield f"{number} blocks go through the tiles {order}"
         if "schedule.min_blocks" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value
             yield f"at least {number} {'block' if number == 1 else 'blocks'} a multiprocessor"
@@ -229,7 +239,9 @@ class _Nest:
         """Stores that follow one another: all values were there before the first was written."""
         targets = [self._expressions.element(store.operands[1], list(store.operands)[2:]) for store in stores]
         if stores:
-            yield indent + self._expressions.assignments(targets, [store.operands[0] for store in stores])
+            copiers = [str(store.attributes[_COPIER]) for store in stores if _COPIER in store.attributes]
+            by = f"  # by {copiers[0].removeprefix('#schedule.copier<').removesuffix('>')}" if copiers else ""
+            yield indent + self._expressions.assignments(targets, [store.operands[0] for store in stores]) + by
 
 
 def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .asynchronous_primitives import AsynchronousPrimitives
 from .layout_primitives import LayoutPrimitives
 from .loop_primitives import LoopPrimitives
 from .memory_primitives import MemoryPrimitives
@@ -11,7 +12,9 @@ from .tile_primitives import TilePrimitives
 __all__ = ["Stage"]
 
 
-class Stage(LoopPrimitives, PlacePrimitives, MemoryPrimitives, LayoutPrimitives, TilePrimitives):
+class Stage(
+    LoopPrimitives, PlacePrimitives, MemoryPrimitives, LayoutPrimitives, AsynchronousPrimitives, TilePrimitives
+):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
 
     __slots__ = ()

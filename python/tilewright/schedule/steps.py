@@ -20,6 +20,7 @@ CALLS_OF_STAGE = (
     "set_store_predicate", "parallel", "loop_partition", "pragma",
     "storage_align", "launch_bounds", "double_buffer", "software_pipeline",
     "tensorize", "transform_layout", "swizzle", "rolling_buffer", "prefetch", "env_threads", "pad_einsum",
+    "copy_by", "specialize", "cluster", "persistent",
 )  # fmt: skip
 
 
@@ -173,6 +174,23 @@ class Reader:
 
     def _swizzle(self, primitive: Primitive) -> Step:
         return Step("swizzle", self.variables[primitive.operands[0]], (primitive.options["granule"],))
+
+    def _copy_by(self, primitive: Primitive) -> Step:
+        options = {name: primitive.options[name] for name in ("swizzle", "columns") if name in primitive.options}
+        return Step("copy_by", self.variables[primitive.operands[0]], (primitive.options["copier"],), options)
+
+    def _specialize(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        options = {f"{role}_registers": primitive.options[role] for role in ("producer", "consumer")}
+        return Step("specialize", self._stage_of[axis], (self._of(axis),), options)
+
+    def _cluster(self, primitive: Primitive) -> Step:
+        (axis,) = primitive.operands
+        return Step("cluster", self._stage_of[axis], (self._of(axis), primitive.options["blocks"]))
+
+    def _persistent(self, primitive: Primitive) -> Step:
+        options = {name: primitive.options[name] for name in ("raster", "group")}
+        return Step("persistent", self.variables[primitive.operands[0]], (primitive.options["blocks"],), options)
 
     def _prefetch(self, primitive: Primitive) -> Step:
         stage, axis = primitive.operands

@@ -4,6 +4,7 @@ from .convolution import conv2d
 from .convolution_mma import conv2d_mma
 from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
+from .hopper import matmul_wgmma
 from .moves import transpose
 from .rows import layer_norm, rms_norm, row_sum, softmax
 from .tensor_cores import matmul_mma
@@ -20,6 +21,7 @@ __all__ = [
     "gelu",
     "layer_norm",
     "matmul_mma",
+    "matmul_wgmma",
     "matvec",
     "rms_norm",
     "row_sum",

@@ -1,0 +1,185 @@
+"""The ready product by warpgroups (`schedules.matmul_wgmma`) beside torch, in one run on one GPU.
+
+`python bench/matmul.py OUT.json [square layouts types shapes ragged epilogue ...]`: medians of event times, inputs random,
+the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of torch's own
+as the measure. The file says with which command, of which commit and on which device.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from simt import Bench
+
+import tilewright as tw
+from tilewright import schedules, te
+from tilewright.codegen import link
+
+torch.backends.cuda.matmul.allow_tf32 = True
+DTYPES = {
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "tfloat32": torch.float32,
+    "int8": torch.int8,
+    "float8_e4m3fn": torch.float8_e4m3fn,
+}
+MADE = {"int8": "int32", "tfloat32": "float32", "float8_e4m3fn": "bfloat16"}
+
+
+def factor(rows: int, columns: int, dtype: str) -> torch.Tensor:
+    if dtype == "int8":
+        return torch.randint(-128, 128, (rows, columns), device="cuda", dtype=torch.int8)
+    return torch.randn(rows, columns, device="cuda", dtype=torch.float32).to(DTYPES[dtype])
+
+
+def measure(
+    bench: Bench, shape: tuple[int, int, int], dtype: str = "bfloat16", layout: str = "NT", **choice: Any
+) -> None:
+    """One kernel beside torch's product. `layout` is that of A and B: N as it is, T transposed."""
+    M, N, K = shape
+    transpose_a, transpose_b = layout[0] == "T", layout[1] == "T"
+    made = choice.pop("out_dtype", MADE.get(dtype, dtype))
+    name = f"{dtype} {layout} {M}x{N}x{K} to {made} {json.dumps(choice)}"
+    begin = time.perf_counter()
+    scheduled = schedules.matmul_wgmma(M, N, K, dtype, made, transpose_a=transpose_a, transpose_b=transpose_b, **choice)
+    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
+    compile_ms = 1e3 * (time.perf_counter() - begin)
+    a = factor(*((K, M) if transpose_a else (M, K)), dtype)
+    b = factor(*((N, K) if transpose_b else (K, N)), dtype)
+    left, right = a.t() if transpose_a else a, b.t() if transpose_b else b
+    one = torch.ones((), device="cuda")
+    peer: Callable[[], torch.Tensor] = {
+        "int8": lambda: torch._int_mm(left, right),
+        "float8_e4m3fn": lambda: torch._scaled_mm(left, right, one, one, out_dtype=torch.bfloat16),
+    }.get(dtype, lambda: torch.matmul(left, right))
+    exact = left.double() @ right.double()
+    output = torch.full((M, N), -1 if dtype == "int8" else float("nan"), device="cuda", dtype=getattr(torch, made))
+    func(a, b, output)
+    error = (output.double() - exact).abs().max().item()
+    cubin = link(func.ptx, "sm_90a")
+    result: dict[str, Any] = {
+        "error": error,
+        "compile_ms": round(compile_ms, 1),
+        "notes": cubin.notes,
+        "registers": [one.registers for one in cubin.resources.values()],
+    }
+    try:
+        peers = (peer().double() - exact).abs().max().item()
+        result |= {"torch_error": peers, "right": error <= 2 * peers + 1e-6 * exact.abs().max().item()}
+        result["torch_ms"] = bench.median_ms(peer)
+    except RuntimeError as refused:  # torch has no such product
+        bound = 0 if dtype == "int8" else 2.0**-8 * exact.abs().max().item()
+        result |= {"torch": str(refused).splitlines()[0], "right": error <= bound}
+    result["ms"] = ms = bench.median_ms(lambda: func(a, b, output))
+    result["TFLOPs"] = 2.0 * M * N * K / ms / 1e9
+    if "torch_ms" in result:
+        result["of_torch"] = result["torch_ms"] / ms
+    bench.results[name] = result
+    print(name, json.dumps(result), flush=True)
+
+
+def bench_square(bench: Bench) -> None:
+    for extent in (4096, 8192):
+        for layout in ("NT", "NN"):
+            measure(bench, (extent,) * 3, layout=layout)
+    measure(bench, (4096,) * 3, "float16")
+    measure(bench, (4096,) * 3, blocks=None)
+    measure(bench, (4096,) * 3, cluster=1)
+    measure(bench, (4096,) * 3, out_dtype="float32")
+
+
+def bench_layouts(bench: Bench) -> None:
+    for layout in ("NN", "NT", "TN", "TT"):
+        measure(bench, (4096,) * 3, layout=layout)
+
+
+def bench_types(bench: Bench) -> None:
+    measure(bench, (4096,) * 3, "tfloat32", tile=(128, 128), depth=4)
+    measure(bench, (8192,) * 3, "float8_e4m3fn")
+    measure(bench, (8192,) * 3, "int8", tile=(128, 128), depth=4)
+
+
+def bench_shapes(bench: Bench) -> None:
+    for shape in ((1024,) * 3, (2048,) * 3, (4096, 4096, 512), (8192, 1024, 8192), (16, 8192, 8192)):
+        measure(bench, shape)
+        measure(bench, shape, tile=(128, 128), depth=4)
+
+
+def bench_ragged(bench: Bench) -> None:
+    for shape in ((4100, 4104, 4104), (4095, 4097, 4096), (1000, 3000, 520)):
+        measure(bench, shape)
+
+
+def bench_epilogue(bench: Bench) -> None:
+    """A bias, gelu and a cast in the kernel, beside torch.compile of the same."""
+    extent = 4096
+    bias = te.placeholder((extent,), "float32", name="bias")
+
+    def epilogue(x: Any, i: Any, j: Any) -> Any:
+        y = x + bias[j]
+        return 0.5 * y * (1.0 + te.erf(y * 0.7071067811865476))
+
+    func = tw.build(
+        *schedules.matmul_wgmma(
+            extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, inputs=[bias], epilogue=epilogue
+        ),
+        target="cuda -arch=sm_90a",
+        name="matmul",
+        cache=False,
+    )
+    a, b = factor(extent, extent, "bfloat16"), factor(extent, extent, "bfloat16")
+    c = torch.randn(extent, device="cuda")
+    output = torch.full((extent, extent), float("nan"), device="cuda", dtype=torch.bfloat16)
+    func(a, b, c, output)
+    exact = torch.nn.functional.gelu(a.double() @ b.double().t() + c.double())
+    short = c.to(torch.bfloat16)
+    peer = torch.compile(lambda: torch.nn.functional.gelu(torch.nn.functional.linear(a, b, short)))
+    error = (output.double() - exact).abs().max().item()
+    peers = (peer().double() - exact).abs().max().item()
+    ms, torch_ms = bench.median_ms(lambda: func(a, b, c, output)), bench.median_ms(peer)
+    bench.results["bias gelu"] = {
+        "error": error,
+        "torch_error": peers,
+        "right": error <= 2 * peers,
+        "ms": ms,
+        "torch_ms": torch_ms,
+        "of_torch": torch_ms / ms,
+    }
+
+
+GROUPS = {
+    "square": bench_square,
+    "layouts": bench_layouts,
+    "types": bench_types,
+    "shapes": bench_shapes,
+    "ragged": bench_ragged,
+    "epilogue": bench_epilogue,
+}
+
+
+def commit() -> str | None:
+    """The commit that is checked out; None where there is no git."""
+    try:
+        return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+if __name__ == "__main__":
+    bench = Bench()
+    bench.results |= {"command": " ".join(["python", *sys.argv]), "commit": commit()}
+    bench.results["device"] = torch.cuda.get_device_name()
+    for group in sys.argv[2:] or GROUPS:
+        try:
+            GROUPS[group](bench)
+        except Exception as error:  # the other figures are still worth having
+            bench.results[group] = f"{type(error).__name__}: {error}"
+            print(group, bench.results[group], flush=True)
+        Path(sys.argv[1]).write_text(json.dumps(bench.results, indent=1) + "\n")

@@ -1,0 +1,76 @@
+//===- AsynchronousMarks.cpp - what a schedule says of who copies what ----===//
+#include "passes/linalg-to-loops/LoopEmitter.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis *> &handles) {
+  if (auto copy = dyn_cast<schedule::CopyByOp>(op)) {
+    getStage(schedule::stageName(copy.getStage()))->copiedBy = {copy.getCopier(), int64_t(copy.getSwizzle()),
+                                                                copy.getColumns(), op->getLoc()};
+  } else if (auto specialize = dyn_cast<schedule::SpecializeOp>(op)) {
+    Axis *axis = handles[specialize.getAxis()];
+    axis->specialized = {int64_t(specialize.getProducer()), int64_t(specialize.getConsumer())};
+    axis->loc = op->getLoc();
+  } else if (auto cluster = dyn_cast<schedule::ClusterOp>(op)) {
+    Axis *axis = handles[cluster.getAxis()];
+    axis->cluster = cluster.getBlocks();
+    axis->loc = op->getLoc();
+  } else if (auto persistent = dyn_cast<schedule::PersistentOp>(op)) {
+    getStage(schedule::stageName(persistent.getStage()))->persistent = {
+        int64_t(persistent.getBlocks()), int64_t(persistent.getGroup()), persistent.getRaster(), op->getLoc()};
+  } else {
+    return failure();
+  }
+  return success();
+}
+
+LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
+  if (auto &copy = stage.copiedBy) {
+    auto error = [&] { return emitError(copy->loc) << "copy_by: "; };
+    if (stage.scope != schedule::Scope::Shared && !stage.isOutput())
+      return error() << "expected a stage in shared memory or an output, got '" << stage.name << "' in "
+                     << schedule::stringifyScope(*stage.scope) << " memory";
+    if (stage.layout.map || stage.layout.granule || stage.layout.rollingLoc || !stage.alignments.empty())
+      return error() << "expected a buffer that lies as the engine lays it out, got stage '" << stage.name
+                     << "' with a layout of its own";
+    if (stage.numSpatial != stage.roots.size())
+      return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";
+  }
+  for (Axis *loop : stage.loops) {
+    if (loop->specialized && !loop->pipelineDepth)
+      return emitError(loop->loc) << "specialize: expected a loop that is a software_pipeline, got '" << loop->name << "'";
+    if (loop->cluster && loop->bind != schedule::ThreadTag::BlockIdxX && loop->bind != schedule::ThreadTag::BlockIdxY)
+      return emitError(loop->loc) << "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got '" << loop->name << "'";
+  }
+  if (stage.persistent && stage.attachStage)
+    return emitError(stage.persistent->loc)
+           << "persistent: expected a stage that is computed at the root, as a kernel is, got '" << stage.name
+           << "', which is computed at a loop of stage '" << stage.attachStage->name << "'";
+  return success();
+}
+
+void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
+  if (stage.attachStage || !isa<func::FuncOp>(loop->getParentOp()))
+    return;
+  if (stage.minBlocks)
+    loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*stage.minBlocks));
+  if (auto &persistent = stage.persistent) {
+    loop->setAttr(schedule::kPersistentAttr, builder.getI64IntegerAttr(persistent->blocks));
+    loop->setAttr(schedule::kRasterAttr, schedule::RasterAttr::get(builder.getContext(), persistent->raster));
+    loop->setAttr(schedule::kGroupAttr, builder.getI64IntegerAttr(persistent->group));
+  }
+}
+
+void LoopEmitter::markCopy(ScheduledStage &stage, Operation *store) {
+  auto &copy = stage.copiedBy;
+  if (!copy)
+    return;
+  store->setLoc(NameLoc::get(builder.getStringAttr(stage.name), copy->loc));
+  store->setAttr(schedule::kCopierAttr, schedule::CopierAttr::get(builder.getContext(), copy->copier));
+  store->setAttr(schedule::kSwizzleAttr, builder.getI64IntegerAttr(copy->swizzle));
+  if (copy->columns)
+    store->setAttr(schedule::kColumnsAttr, builder.getI64IntegerAttr(*copy->columns));
+}
+} // namespace tilewright

@@ -1,0 +1,150 @@
+//===- EmitFunctions.cpp - what becomes of the sums -----------------------===//
+#include "passes/loops-to-tile/TileEmitter.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static bool isInGlobalMemory(Value buffer) { return !cast<MemRefType>(buffer.getType()).getMemorySpace(); }
+
+Value TileEmitter::remake(Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || !program.nest->isAncestor(op))
+    return value;
+  // What it is computed from may stand anywhere in the nest.
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()) && operand.getDefiningOp() != op)
+        mapping.map(operand, remake(operand, mapping));
+  });
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void TileEmitter::emitFunctions(Value fragment) {
+  fragments.clear();
+  fragments[program.sum] = fragment;
+  for (TileFunction &function : program.functions) {
+    Value buffer = function.store.getMemRef(), value = function.store.getValue();
+    if (isInGlobalMemory(buffer)) {
+      emitFunction(function, value, cast<tile::FragmentType>(fragment.getType()).getElementType(), /*stores=*/true);
+      continue;
+    }
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    bool isResult = program.result && program.result->buffer == buffer;
+    // What stores a fragment to shared memory rounds it.
+    if (auto rounded = value.getDefiningOp<arith::TruncFOp>(); isResult && rounded && rounded.getIn().getType().isF32()) {
+      value = rounded.getIn();
+      element = value.getType();
+    }
+    auto load = value.getDefiningOp<memref::LoadOp>();
+    Value known = load ? fragments.lookup(load.getMemRef()) : Value();
+    fragments[buffer] = known ? known : emitFunction(function, value, element, /*stores=*/false);
+    if (isResult)
+      emitResult(fragments[buffer]);
+  }
+}
+
+Value TileEmitter::emitFunction(TileFunction &function, Value value, Type element, bool stores) {
+  // The fragments that are read, of buffers of the nest.
+  SmallVector<Value> buffers, read;
+  bool readsMemory = false;
+  function.nest->walk([&](memref::LoadOp load) {
+    if (isInGlobalMemory(load.getMemRef()))
+      readsMemory = true;
+    else if (!llvm::is_contained(buffers, load.getMemRef()))
+      buffers.push_back(load.getMemRef());
+  });
+  for (Value buffer : buffers)
+    read.push_back(fragments.lookup(buffer));
+  Location at = function.store.getLoc();
+  auto like = cast<tile::FragmentType>(read[0].getType());
+  auto map = tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody());
+  IRMapping mapping = places;
+  for (Value fragment : read)
+    body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
+  Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
+  for (auto [digits, number] : {std::pair(ArrayRef(function.rows), row), std::pair(ArrayRef(function.columns), column)})
+    for (auto [position, digit] : llvm::enumerate(digits)) {
+      AffineExpr expr = builder.getAffineDimExpr(0).floorDiv(digit.stride);
+      if (position + 1 != digits.size())
+        expr = expr % digit.extent;
+      bool isWhole = digits.size() == 1 && digit.stride == 1;
+      mapping.map(scf::ForOp(digit.loop).getInductionVar(), isWhole ? number : binary(expr, number));
+    }
+  function.nest->walk([&](memref::LoadOp load) {
+    if (const auto *found = llvm::find(buffers, load.getMemRef()); found != buffers.end())
+      mapping.map(load.getResult(), body->getArgument(found - buffers.begin()));
+  });
+  // The conditions under which there is an element.
+  Value condition;
+  for (Operation *around = function.store->getParentOp(); around != function.nest->getParentOp(); around = around->getParentOp())
+    if (auto guarded = dyn_cast<scf::IfOp>(around); guarded && (stores || readsMemory)) {
+      Value holds = remake(guarded.getCondition(), mapping);
+      condition = condition ? arith::AndIOp::create(builder, at, holds, condition).getResult() : holds;
+    }
+  Value made;
+  auto compute = [&] {
+    made = remake(value, mapping);
+    if (!stores)
+      return;
+    SmallVector<Value> indices;
+    for (Value index : function.store.getIndices())
+      indices.push_back(remake(index, mapping));
+    memref::StoreOp::create(builder, at, made, function.store.getMemRef(), indices);
+  };
+  if (!condition) {
+    compute();
+  } else {
+    bool gives = !stores;
+    auto choice = scf::IfOp::create(builder, at, gives ? TypeRange(element) : TypeRange(), condition, /*withElseRegion=*/gives);
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    compute();
+    if (gives) {
+      scf::YieldOp::create(builder, at, made);
+      builder.setInsertionPointToStart(choice.elseBlock());
+      scf::YieldOp::create(builder, at, Value(arith::ConstantOp::create(builder, at, builder.getZeroAttr(element))));
+      made = choice.getResult(0);
+    }
+  }
+  builder.setInsertionPointToEnd(body);
+  // What is only stored makes no other fragment.
+  tile::YieldOp::create(builder, at, stores ? Value(body->getArgument(0)) : made);
+  return map.getResult();
+}
+
+/// By way of the warpgroup's part of the buffer, some columns at a time, which must have been read before they are
+/// written to again.
+void TileEmitter::emitResult(Value fragment) {
+  const TileCopy &copy = *program.result;
+  Location at = copy.getLoc();
+  int64_t columns = copy.columnsAtOnce.value_or(copy.columns);
+  SmallVector<Value> coordinates;
+  for (const LinearIndex &index : copy.first)
+    coordinates.push_back(index.materialize(builder, at, places));
+  AffineExpr first = builder.getAffineDimExpr(0);
+  Value &row = coordinates[coordinates.size() - 2];
+  row = binary(first + builder.getAffineDimExpr(1) * tile::kWgmmaRows, {row, warpgroup});
+  Value begin = coordinates.back();
+  for (int64_t column = 0; column < copy.columns; column += columns) {
+    tile::WaitStoresOp::create(builder, at, 0, /*read=*/true);
+    tile::SyncWarpgroupOp::create(builder, at);
+    tile::StoreFragmentOp::create(builder, at, fragment, column, myResult);
+    tile::FenceAsyncOp::create(builder, at);
+    tile::SyncWarpgroupOp::create(builder, at);
+    coordinates.back() = column ? binary(first + column, begin) : begin;
+    auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&elect.getBody());
+    tile::TMAStoreOp::create(builder, at, myResult, resultMap, coordinates);
+    tile::CommitStoresOp::create(builder, at);
+  }
+}
+} // namespace tilewright

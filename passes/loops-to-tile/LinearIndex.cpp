@@ -1,0 +1,148 @@
+//===- LinearIndex.cpp - indices as sums of multiples of loops ------------===//
+#include "passes/loops-to-tile/LinearIndex.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+static std::optional<int64_t> getLoopExtent(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return loop && loop.getInductionVar() == value ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+}
+
+/// The quotient and the remainder of a division by a positive constant, where each is such a sum.
+static std::optional<std::pair<LinearIndex, LinearIndex>> divide(const LinearIndex &index, int64_t by) {
+  LinearIndex quotient, rest;
+  int64_t largest = 0;
+  for (auto [value, factor] : index.terms) {
+    if (factor % by == 0) {
+      quotient.terms[value] = factor / by;
+      continue;
+    }
+    std::optional<int64_t> extent = getLoopExtent(value);
+    if (!extent || factor < 0)
+      return std::nullopt;
+    rest.terms[value] = factor;
+    largest += factor * (*extent - 1);
+  }
+  rest.constant = index.constant % by;
+  if (rest.constant < 0)
+    rest.constant += by;
+  quotient.constant = (index.constant - rest.constant) / by;
+  if (largest + rest.constant >= by)
+    return std::nullopt;
+  return std::pair{quotient, rest};
+}
+
+static std::optional<LinearIndex> expand(AffineExpr expr, AffineMap map, ValueRange operands) {
+  LinearIndex result;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    result.constant = constant.getValue();
+    return result;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return LinearIndex::get(operands[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return LinearIndex::get(operands[map.getNumDims() + symbol.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  auto left = expand(binary.getLHS(), map, operands), right = expand(binary.getRHS(), map, operands);
+  if (!left || !right)
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Add)
+    return left->plus(*right);
+  if (!right->terms.empty())
+    return std::nullopt;
+  if (expr.getKind() == AffineExprKind::Mul)
+    return result.plus(*left, right->constant);
+  if (right->constant <= 0 || expr.getKind() == AffineExprKind::CeilDiv)
+    return std::nullopt;
+  auto divided = divide(*left, right->constant);
+  if (!divided)
+    return std::nullopt;
+  return expr.getKind() == AffineExprKind::Mod ? divided->second : divided->first;
+}
+
+std::optional<LinearIndex> LinearIndex::get(Value index) {
+  LinearIndex result;
+  if (std::optional<int64_t> constant = getConstantIntValue(index)) {
+    result.constant = *constant;
+    return result;
+  }
+  if (auto apply = index.getDefiningOp<affine::AffineApplyOp>())
+    return expand(apply.getAffineMap().getResult(0), apply.getAffineMap(), apply.getMapOperands());
+  result.terms[index] = 1;
+  return result;
+}
+
+bool LinearIndex::isMultipleOf(int64_t factor) const {
+  return constant % factor == 0 && llvm::all_of(terms, [&](auto term) { return term.second % factor == 0; });
+}
+
+LinearIndex LinearIndex::plus(const LinearIndex &other, int64_t times) const {
+  LinearIndex result = *this;
+  result.constant += other.constant * times;
+  for (auto [value, factor] : other.terms)
+    result.terms[value] += factor * times;
+  result.terms.remove_if([](auto term) { return term.second == 0; });
+  return result;
+}
+
+LinearIndex LinearIndex::dividedBy(int64_t factor) const {
+  LinearIndex result;
+  result.constant = constant / factor;
+  for (auto [value, times] : terms)
+    result.terms[value] = times / factor;
+  return result;
+}
+
+std::pair<LinearIndex, LinearIndex> LinearIndex::split(ArrayRef<scf::ForOp> loops) const {
+  LinearIndex inner, outer;
+  outer.constant = constant;
+  for (auto [value, factor] : terms) {
+    bool isInner = llvm::any_of(loops, [&, value = value](scf::ForOp loop) { return loop.getInductionVar() == value; });
+    (isInner ? inner : outer).terms[value] = factor;
+  }
+  return {inner, outer};
+}
+
+Value LinearIndex::materialize(OpBuilder &builder, Location loc, const IRMapping &mapping) const {
+  AffineExpr sum = builder.getAffineConstantExpr(constant);
+  SmallVector<OpFoldResult> operands;
+  for (auto [value, factor] : terms) {
+    sum = sum + builder.getAffineDimExpr(operands.size()) * factor;
+    operands.push_back(mapping.lookupOrDefault(value));
+  }
+  if (operands.empty())
+    return arith::ConstantIndexOp::create(builder, loc, constant);
+  if (operands.size() == 1 && constant == 0 && terms.begin()->second == 1)
+    return cast<Value>(operands[0]);
+  return affine::makeComposedAffineApply(builder, loc, AffineMap::get(operands.size(), 0, sum), operands);
+}
+
+std::optional<SmallVector<Digit>> getDigits(const LinearIndex &index, int64_t extent) {
+  SmallVector<Digit> digits;
+  if (index.constant != 0)
+    return std::nullopt;
+  for (auto [value, factor] : index.terms) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
+    std::optional<int64_t> count = getLoopExtent(value);
+    if (!count)
+      return std::nullopt;
+    digits.push_back({loop, factor, *count});
+  }
+  llvm::sort(digits, [](const Digit &a, const Digit &b) { return a.stride < b.stride; });
+  int64_t next = 1;
+  for (const Digit &digit : digits) {
+    if (digit.stride != next)
+      return std::nullopt;
+    next *= digit.extent;
+  }
+  if (next != extent)
+    return std::nullopt;
+  return digits;
+}
+} // namespace tilewright

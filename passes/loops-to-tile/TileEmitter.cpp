@@ -1,0 +1,306 @@
+//===- TileEmitter.cpp - the launch, and what each role does --------------===//
+#include "passes/loops-to-tile/TileEmitter.h"
+#include "passes/loops-to-gpu/UserNames.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+TileEmitter::TileEmitter(TileProgram &program) : program(program), builder(program.nest), loc(program.steps.getLoc()) {}
+
+Type TileEmitter::getElement(const TileCopy &copy) const {
+  if (copy.buffer == program.a.buffer)
+    return program.aType;
+  return copy.buffer == program.b.buffer ? program.bType : cast<MemRefType>(copy.buffer.getType()).getElementType();
+}
+
+tile::BufferType TileEmitter::getBufferType(const TileCopy &copy, Type element, int64_t columns) {
+  return tile::BufferType::get(builder.getContext(), {copy.rows, columns}, element, copy.swizzle, copy.rows);
+}
+
+bool TileEmitter::isShared(const TileCopy &copy, unsigned tag) const {
+  if (program.cluster[tag] < 2)
+    return false;
+  Value block = scf::ForOp(program.blocks[tag]).getInductionVar();
+  return llvm::none_of(copy.first, [&](const LinearIndex &index) { return index.terms.contains(block); });
+}
+
+int64_t TileEmitter::getNumClusters() const {
+  int64_t tiles = 1, size = program.cluster[0] * program.cluster[1];
+  for (unsigned tag = 0; tag < 3; ++tag)
+    tiles *= program.getBlockExtent(tag) / program.cluster[tag];
+  int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
+  return std::max<int64_t>(1, std::min(tiles, blocks / size));
+}
+
+/// The most rows of a box that divide those of a buffer.
+static int64_t getBoxRows(int64_t rows) {
+  int64_t box = std::min(rows, tile::kMaxBoxExtent);
+  while (rows % box || box % 8)
+    --box;
+  return box;
+}
+
+static tile::TensorMapType getMapType(Type tensor, tile::BufferType buffer) {
+  SmallVector<int64_t> box(cast<MemRefType>(tensor).getRank(), 1);
+  box[box.size() - 2] = getBoxRows(buffer.getRows());
+  box.back() = buffer.getPanelColumns();
+  return tile::TensorMapType::get(tensor.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
+}
+
+void TileEmitter::emitMaps() {
+  SmallVector<tile::BufferType> buffers;
+  for (const TileCopy &copy : program.loads) {
+    tile::BufferType whole = getBufferType(copy, getElement(copy), copy.columns), part = whole;
+    for (unsigned tag = 0; tag < 2; ++tag)
+      if (isShared(copy, tag)) {
+        // Whole panels where there are enough, otherwise rows of all of them.
+        bool byColumns = part.getColumns() % (part.getPanelColumns() * program.cluster[tag]) == 0;
+        int64_t rows = byColumns ? part.getRows() : part.getRows() / program.cluster[tag];
+        int64_t columns = byColumns ? part.getColumns() / program.cluster[tag] : part.getColumns();
+        part = tile::BufferType::get(builder.getContext(), {rows, columns}, part.getElementType(), part.getSwizzle(),
+                                     columns > part.getPanelColumns() ? whole.getPanelRows() : rows);
+      }
+    buffers.push_back(whole);
+    parts.push_back(part);
+    maps.push_back(tile::EncodeOp::create(builder, copy.getLoc(), getMapType(copy.tensor.getType(), part), copy.tensor));
+  }
+  ringType = tile::RingType::get(builder.getContext(), program.depth, buffers);
+  if (auto &copy = program.result) {
+    int64_t columns = copy->columnsAtOnce.value_or(copy->columns);
+    auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, getElement(*copy), copy->swizzle,
+                                      copy->rows);
+    resultMap = tile::EncodeOp::create(builder, copy->getLoc(), getMapType(copy->tensor.getType(), part), copy->tensor);
+  }
+}
+
+gpu::LaunchOp TileEmitter::emitLaunch() {
+  SmallVector<NamedAttribute> origin;
+  auto say = [&](StringRef what, const Twine &why) { origin.push_back(builder.getNamedAttr(what, builder.getStringAttr(why))); };
+  Value grid[3], cluster[3];
+  for (unsigned tag = 0; tag < 3; ++tag) {
+    cluster[tag] = constant(program.cluster[tag]);
+    grid[tag] = constant(isPersistent() ? program.cluster[tag] * (tag == 0 ? getNumClusters() : 1) : program.getBlockExtent(tag));
+    static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
+    scf::ForOp loop = program.blocks[tag];
+    if (isPersistent() && tag == 0)
+      say(kNames[tag], "persistent blocks of stage " + getAxisName(loop ? loop : program.steps, program.function).stage);
+    else if (loop && !isPersistent())
+      say(kNames[tag], describeOrigin(getAxisName(loop, program.function), loop.getLoc()));
+  }
+  Value one = constant(1), threads = constant(tile::kWarpgroupSize * (1 + program.numWarpgroups));
+  say("block.x", "a warpgroup that copies and " + Twine(program.numWarpgroups) + " that multiply, " +
+                     getFileAndLine(program.steps.getLoc()));
+  bool isCluster = program.cluster[0] * program.cluster[1] > 1;
+  auto launch = gpu::LaunchOp::create(builder, program.nest->getLoc(), grid[0], grid[1], grid[2], threads, one, one, Value(),
+                                      Type(), ValueRange(), TypeRange(), TypeRange(), isCluster ? cluster[0] : Value(),
+                                      isCluster ? cluster[1] : Value(), isCluster ? cluster[2] : Value());
+  // The builder leaves out the arguments for the cluster's ids and sizes.
+  Block &body = launch.getBody().front();
+  if (isCluster)
+    body.addArguments(SmallVector<Type>(6, builder.getIndexType()), SmallVector<Location>(6, loc));
+  launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
+  return launch;
+}
+
+void TileEmitter::emit() {
+  emitMaps();
+  gpu::LaunchOp launch = emitLaunch();
+  builder.setInsertionPointToStart(&launch.getBody().front());
+  ring = tile::RingOp::create(builder, loc, ringType, program.numWarpgroups, IntegerAttr(), IntegerAttr());
+  if (auto &copy = program.result)
+    result = tile::AllocOp::create(builder, copy->getLoc(),
+                                   getBufferType(*copy, getElement(*copy), copy->columnsAtOnce.value_or(copy->columns)),
+                                   IntegerAttr());
+  for (unsigned tag = 0; tag < 2; ++tag)
+    if (program.cluster[tag] > 1)
+      ranks[tag] = gpu::ClusterBlockIdOp::create(builder, loc, static_cast<gpu::Dimension>(tag));
+  gpu::KernelDim3 ids = launch.getBlockIds();
+  Value blockIds[] = {ids.x, ids.y, ids.z};
+  for (unsigned tag = 0; tag < 3; ++tag)
+    if (program.blocks[tag] && !isPersistent())
+      places.map(scf::ForOp(program.blocks[tag]).getInductionVar(), blockIds[tag]);
+  auto roles = tile::RolesOp::create(builder, loc);
+  Block *all = builder.createBlock(&roles.getBody());
+  builder.setInsertionPointToStart(all);
+  emitRole("producer", tile::kWarpgroupWarps, program.producerRegisters, false);
+  emitRole("consumer", tile::kWarpgroupWarps * program.numWarpgroups, program.consumerRegisters, true);
+  builder.setInsertionPointToEnd(&launch.getBody().front());
+  gpu::TerminatorOp::create(builder, loc);
+  program.nest->erase();
+}
+
+void TileEmitter::emitRole(StringRef name, int64_t warps, int64_t registers, bool multiplies) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto role = tile::RoleOp::create(builder, loc, name, warps, builder.getI64IntegerAttr(registers));
+  Block *body = builder.createBlock(&role.getBody());
+  if (multiplies) {
+    warpgroup = body->addArgument(builder.getIndexType(), loc);
+    if (program.warpgroups)
+      places.map(program.warpgroups.getInductionVar(), warpgroup);
+    if (auto &copy = program.result) {
+      auto whole = cast<tile::BufferType>(result.getType());
+      auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, whole.getColumns()}, whole.getElementType(),
+                                        whole.getSwizzle(),
+                                        whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : tile::kWgmmaRows);
+      myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, warpgroup, constant(0)).getResult();
+    }
+    emitTiles(true);
+    if (result)
+      tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false);
+    return;
+  }
+  auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
+  builder.createBlock(&elect.getBody());
+  emitTiles(false);
+}
+
+void TileEmitter::emitTiles(bool multiplies) {
+  Value zero = constant32(0);
+  if (!isPersistent()) {
+    emitTile(multiplies, {zero, zero});
+    return;
+  }
+  int64_t tiles = 1;
+  for (unsigned tag = 0; tag < 3; ++tag)
+    tiles *= program.getBlockExtent(tag) / program.cluster[tag];
+  Value first = gpu::ClusterIdOp::create(builder, loc, gpu::Dimension::x);
+  if (program.cluster[0] * program.cluster[1] == 1)
+    first = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, first, constant(tiles), constant(getNumClusters()), ValueRange{zero, zero});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  emitPlace(loop.getInductionVar());
+  RingState state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
+}
+
+void TileEmitter::emitPlace(Value tile) {
+  int64_t extents[3];
+  for (unsigned tag = 0; tag < 3; ++tag)
+    extents[tag] = program.getBlockExtent(tag) / program.cluster[tag];
+  auto divide = [&](Value value, Value by) -> Value { return arith::DivUIOp::create(builder, loc, value, by); };
+  auto remainder = [&](Value value, Value by) -> Value { return arith::RemUIOp::create(builder, loc, value, by); };
+  Value columns = constant(extents[0]), plane = constant(extents[0] * extents[1]);
+  Value inPlane = extents[2] > 1 ? remainder(tile, plane) : tile;
+  Value place[3] = {nullptr, nullptr, extents[2] > 1 ? divide(tile, plane) : constant(0)};
+  auto raster = program.nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr).getValue();
+  if (raster == schedule::Raster::Row) {
+    place[0] = remainder(inPlane, columns);
+    place[1] = divide(inPlane, columns);
+  } else {
+    // Down the rows of a group, then to the next column.
+    int64_t size = program.nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr).getInt();
+    size = std::max<int64_t>(1, std::min(extents[1], size / program.cluster[1]));
+    Value ofGroup = constant(size * extents[0]);
+    Value group = divide(inPlane, ofGroup), inGroup = remainder(inPlane, ofGroup);
+    Value rows = constant(size), first = arith::MulIOp::create(builder, loc, group, rows);
+    if (extents[1] % size)
+      rows = arith::MinUIOp::create(builder, loc, arith::SubIOp::create(builder, loc, constant(extents[1]), first), rows);
+    place[0] = divide(inGroup, rows);
+    place[1] = arith::AddIOp::create(builder, loc, first, remainder(inGroup, rows));
+  }
+  for (unsigned tag = 0; tag < 3; ++tag) {
+    if (!program.blocks[tag])
+      continue;
+    if (tag < 2 && ranks[tag])
+      place[tag] = arith::AddIOp::create(
+          builder, loc, arith::MulIOp::create(builder, loc, place[tag], constant(program.cluster[tag])), ranks[tag]);
+    places.map(scf::ForOp(program.blocks[tag]).getInductionVar(), place[tag]);
+  }
+}
+
+TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
+  if (!multiplies)
+    return emitLoads(state);
+  Value fragment;
+  RingState after = emitProducts(state, fragment);
+  emitFunctions(fragment);
+  return after;
+}
+
+/// Fills a slot of the ring for each step.
+TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
+  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
+  auto loop = scf::ForOp::create(builder, loc, constant(0), steps, constant(1), ValueRange{state.slot, state.phase});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  places.map(program.steps.getInductionVar(), loop.getInductionVar());
+  Value slot = loop.getRegionIterArg(0), phase = loop.getRegionIterArg(1);
+  auto acquired = tile::AcquireOp::create(builder, loc, ring, slot, phase);
+  for (auto [number, copy] : llvm::enumerate(program.loads)) {
+    Value buffer = acquired.getBuffers()[number];
+    SmallVector<LinearIndex> first(copy.first);
+    SmallVector<Value> coordinates;
+    for (const LinearIndex &index : first)
+      coordinates.push_back(index.materialize(builder, copy.getLoc(), places));
+    tile::ClusterAxisAttr multicast;
+    // Of the blocks that need the same each copies a part to all.
+    for (unsigned tag = 0; tag < 2; ++tag) {
+      if (!isShared(copy, tag))
+        continue;
+      auto whole = cast<tile::BufferType>(buffer.getType());
+      bool byColumns = parts[number].getColumns() != whole.getColumns();
+      buffer = tile::PartOp::create(builder, copy.getLoc(), parts[number], buffer, byColumns ? constant(0) : ranks[tag],
+                                    byColumns ? ranks[tag] : constant(0));
+      Value &moved = coordinates[coordinates.size() - (byColumns ? 1 : 2)];
+      int64_t by = byColumns ? parts[number].getColumns() : parts[number].getRows();
+      moved = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * by, {moved, ranks[tag]});
+      multicast = tile::ClusterAxisAttr::get(builder.getContext(), tag == 0 ? tile::ClusterAxis::X : tile::ClusterAxis::Y);
+    }
+    tile::TMALoadOp::create(builder, copy.getLoc(), maps[number], coordinates, buffer, ring, slot, multicast);
+  }
+  tile::CommitOp::create(builder, loc, ring, slot);
+  auto next = tile::AdvanceOp::create(builder, loc, ring, slot, phase);
+  scf::YieldOp::create(builder, loc, next.getResults());
+  return {loop.getResult(0), loop.getResult(1)};
+}
+
+Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
+  auto operand = [&](const TileOperand &of) -> Value {
+    size_t number = llvm::find_if(program.loads, [&](const TileCopy &copy) { return copy.buffer == of.buffer; }) - program.loads.begin();
+    Value buffer = buffers[number];
+    auto whole = cast<tile::BufferType>(buffer.getType());
+    int64_t rows = of.isMNMajor ? whole.getRows() : of.extent, columns = of.isMNMajor ? of.extent : whole.getColumns();
+    if (rows == whole.getRows() && columns == whole.getColumns())
+      return buffer;
+    auto part = tile::BufferType::get(builder.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
+                                      columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+    Value place = of.part.materialize(builder, loc, places), zero = constant(0);
+    return tile::PartOp::create(builder, loc, part, buffer, of.isMNMajor ? zero : place, of.isMNMajor ? place : zero);
+  };
+  auto sum = cast<MemRefType>(program.sum.getType());
+  auto type = tile::AccumulatorType::get(builder.getContext(), {tile::kWgmmaRows, sum.getShape().back()}, sum.getElementType());
+  Value a = operand(program.a), b = operand(program.b);
+  Location at = program.product.getLoc();
+  Value made = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor);
+  tile::WgmmaCommitOp::create(builder, at);
+  return made;
+}
+
+/// Adds up the products of all steps. One group of products is under way while the next is begun.
+TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragment) {
+  auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
+  Value begun = emitProduct(first.getBuffers(), Value());
+  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
+  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1),
+                                 ValueRange{begun, next.getNextSlot(), next.getNextPhase(), state.slot});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value slot = loop.getRegionIterArg(1), phase = loop.getRegionIterArg(2), before = loop.getRegionIterArg(3);
+    auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
+    Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
+    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
+    tile::ReleaseOp::create(builder, loc, ring, before);
+    auto after = tile::AdvanceOp::create(builder, loc, ring, slot, phase);
+    scf::YieldOp::create(builder, loc, ValueRange{added, after.getNextSlot(), after.getNextPhase(), slot});
+  }
+  auto accumulator = cast<tile::AccumulatorType>(loop.getResult(0).getType());
+  auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
+  fragment = tile::WgmmaWaitOp::create(builder, loc, type, 0, loop.getResult(0)).getFragment();
+  tile::ReleaseOp::create(builder, loc, ring, loop.getResult(3));
+  return {loop.getResult(1), loop.getResult(2)};
+}
+} // namespace tilewright

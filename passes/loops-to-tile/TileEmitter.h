@@ -1,0 +1,71 @@
+//===- TileEmitter.h - work on tiles as a kernel of the dialect tile ------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOTILE_TILEEMITTER_H
+#define TILEWRIGHT_PASSES_LOOPSTOTILE_TILEEMITTER_H
+
+#include "passes/loops-to-tile/TileProgram.h"
+
+namespace tilewright {
+
+/// Puts a launch in the place of a program's nest.
+class TileEmitter {
+public:
+  explicit TileEmitter(TileProgram &program);
+  void emit();
+
+private:
+  /// What a role knows of the ring's next slot.
+  struct RingState {
+    mlir::Value slot, phase;
+  };
+
+  // TileEmitter.cpp: the launch, and what a block does.
+  void emitMaps();
+  mlir::gpu::LaunchOp emitLaunch();
+  void emitRole(mlir::StringRef name, int64_t warps, int64_t registers, bool multiplies);
+  /// What a role does for one tile; gives the ring's state after it.
+  RingState emitTile(bool multiplies, RingState state);
+  /// The loop over tiles that a persistent block goes through, or what one block does.
+  void emitTiles(bool multiplies);
+  /// The values of the loops on block indices, from the number of the cluster's tile.
+  void emitPlace(mlir::Value tile);
+  RingState emitLoads(RingState state);
+  RingState emitProducts(RingState state, mlir::Value &fragment);
+  mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
+
+  // EmitFunctions.cpp: what becomes of the sums.
+  void emitFunctions(mlir::Value fragment);
+  mlir::Value emitFunction(TileFunction &function, mlir::Value value, mlir::Type element, bool stores);
+  void emitResult(mlir::Value fragment);
+  /// A value of the nest, made again at the insertion point from what `mapping` has.
+  mlir::Value remake(mlir::Value value, mlir::IRMapping &mapping);
+
+  mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder, loc, value); }
+  mlir::Value constant32(int64_t value) {
+    return mlir::arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
+  }
+  mlir::Value binary(mlir::AffineExpr expr, mlir::ValueRange operands) {
+    return mlir::affine::makeComposedAffineApply(builder, loc, expr, mlir::getAsOpFoldResult(operands));
+  }
+  tile::BufferType getBufferType(const TileCopy &copy, mlir::Type element, int64_t columns);
+  /// Whether blocks of the cluster along `tag` all need what a copy brings.
+  bool isShared(const TileCopy &copy, unsigned tag) const;
+  mlir::Type getElement(const TileCopy &copy) const;
+  bool isPersistent() const { return program.nest->hasAttr(schedule::kPersistentAttr); }
+  int64_t getNumClusters() const;
+
+  TileProgram &program;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  tile::RingType ringType;
+  mlir::SmallVector<tile::BufferType> parts; // of each load: what one block of the cluster copies
+  mlir::SmallVector<mlir::Value> maps;       // of each load
+  mlir::Value resultMap, ring, result;       // the result's map and buffer
+  mlir::Value ranks[2];                      // of the block in its cluster
+  mlir::Value warpgroup, myResult;
+  mlir::IRMapping places;                    // values for the loops on blocks and warpgroups, and of steps
+  llvm::DenseMap<mlir::Value, mlir::Value> fragments; // what buffers of the nest hold
+};
+
+} // namespace tilewright
+
+#endif

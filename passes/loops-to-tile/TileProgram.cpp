@@ -1,0 +1,247 @@
+//===- TileProgram.cpp - the loops of a kernel of tiles -------------------===//
+#include "passes/loops-to-tile/TileProgram.h"
+#include "passes/loops-to-gpu/UserNames.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+/// The primitives that need a kernel of tiles, by what they leave on ops.
+static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopierAttr, "copy_by"},
+                                                                    {schedule::kSpecializeAttr, "specialize"},
+                                                                    {schedule::kClusterAttr, "cluster"},
+                                                                    {schedule::kPersistentAttr, "persistent"}};
+
+bool TileProgram::isWanted(Operation *nest) {
+  WalkResult walked = nest->walk([](Operation *op) {
+    auto instruction = op->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
+    bool isMarked = llvm::any_of(kMarks, [&](auto mark) { return op->hasAttr(mark.first); });
+    return WalkResult(failure(isMarked || (instruction && instruction.getValue() == "wgmma")));
+  });
+  return walked.wasInterrupted();
+}
+
+SmallVector<scf::ForOp> getLoopsAround(Operation *op, Operation *nest) {
+  SmallVector<scf::ForOp> loops;
+  for (Operation *around = op; around; around = around->getParentOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(around); loop && around != op)
+      loops.insert(loops.begin(), loop);
+    if (around == nest)
+      break;
+  }
+  return loops;
+}
+
+SmallVector<memref::StoreOp> getStores(Operation *nest) {
+  SmallVector<memref::StoreOp> stores;
+  nest->walk([&](memref::StoreOp store) { stores.push_back(store); });
+  return stores;
+}
+
+bool isOnlyComputed(Operation *op) {
+  return (op->getNumRegions() == 0 && isMemoryEffectFree(op)) || isa<scf::YieldOp>(op);
+}
+
+static std::optional<schedule::ThreadTag> getTag(scf::ForOp loop) {
+  auto bind = loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
+  return bind ? std::optional(bind.getValue()) : std::nullopt;
+}
+
+int64_t TileProgram::getBlockExtent(unsigned tag) const {
+  return blocks[tag] ? *getConstantIntValue(scf::ForOp(blocks[tag]).getUpperBound()) : 1;
+}
+
+std::string TileProgram::getStage() const { return getAxisName(product, function).stage; }
+
+InFlightDiagnostic TileProgram::wgmmaError() const {
+  return emitError(scf::ForOp(product).getLoc()) << "wgmma of stage '" << getStage() << "': ";
+}
+
+LogicalResult TileProgram::match() {
+  nest->walk([&](scf::ForOp loop) {
+    auto instruction = loop->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
+    if (instruction && instruction.getValue() == "wgmma" && !product)
+      product = loop;
+  });
+  if (!product) {
+    WalkResult walked = nest->walk([&](Operation *op) -> WalkResult {
+      for (auto [mark, primitive] : kMarks)
+        if (op->hasAttr(mark))
+          return error(primitive, op->getLoc()) << "expected a kernel that multiplies by wgmma, got one that does not";
+      return WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+  if (failed(matchLoops()) || failed(matchSteps()) || failed(matchProduct()) || failed(matchRest()))
+    return failure();
+  return checkResources();
+}
+
+LogicalResult TileProgram::matchLoops() {
+  // From the outside in: blocks and lanes, with nothing but them; then maybe warpgroups, beside what all of them do.
+  Operation *at = nest;
+  while (true) {
+    auto loop = dyn_cast<scf::ForOp>(at);
+    std::optional<schedule::ThreadTag> tag = loop ? getTag(loop) : std::nullopt;
+    if (!tag || *tag > schedule::ThreadTag::ThreadIdxX)
+      break;
+    if (!getConstantIntValue(loop.getUpperBound()))
+      return error("wgmma", loop.getLoc()) << "expected extents that are constants, got a symbolic one of "
+                                           << getAxisName(loop, function).quoted();
+    if (*tag == schedule::ThreadTag::ThreadIdxX) {
+      lanes = loop;
+    } else {
+      blocks[unsigned(*tag)] = loop;
+      if (auto size = loop->getAttrOfType<IntegerAttr>(schedule::kClusterAttr))
+        cluster[unsigned(*tag)] = size.getInt();
+    }
+    blockBody = loop.getBody();
+    SmallVector<Operation *> rest;
+    for (Operation &op : *blockBody)
+      if (!isOnlyComputed(&op))
+        rest.push_back(&op);
+    if (rest.size() != 1)
+      break;
+    at = rest.front();
+  }
+  if (!blockBody)
+    return wgmmaError() << "expected loops bound to blocks around it";
+  if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
+    return wgmmaError() << "expected " << tile::kWarpgroupSize
+                        << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
+                           "kernel's stage with te.thread_axis((0, 128), \"threadIdx.x\")";
+  warpgroupBody = blockBody;
+  for (Operation &op : *blockBody)
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->isAncestor(product))
+      if (std::optional<schedule::ThreadTag> tag = getTag(loop)) {
+        if (*tag != schedule::ThreadTag::ThreadIdxY && *tag != schedule::ThreadTag::ThreadIdxZ)
+          return wgmmaError() << "expected warpgroups along threadIdx.y, got " << getAxisName(loop, function).quoted() << " on "
+                              << schedule::stringifyThreadTag(*tag);
+        warpgroups = loop;
+        numWarpgroups = getConstantIntValue(loop.getUpperBound()).value_or(0);
+        warpgroupBody = loop.getBody();
+      }
+  // The lanes share what the instruction does.
+  if (!lanes.getInductionVar().use_empty())
+    return wgmmaError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction";
+  for (auto [tag, loop] : llvm::enumerate(blocks))
+    if (loop && getBlockExtent(tag) % cluster[tag])
+      return error("cluster", loop.getLoc()) << "expected a number of blocks that " << cluster[tag] << " divides, got "
+                                             << getBlockExtent(tag) << " along " << getAxisName(loop, function).quoted();
+  for (Operation *around = product; around != warpgroupBody->getParentOp(); around = around->getParentOp())
+    if (auto loop = dyn_cast<scf::ForOp>(around); loop && loop->hasAttr(schedule::kPipelineAttr))
+      steps = loop;
+  if (!steps)
+    return wgmmaError() << "expected a loop around it that is a software_pipeline, which fetches the tiles";
+  if (steps->getBlock() != warpgroupBody)
+    return error("software_pipeline", steps.getLoc())
+           << "expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside "
+           << getAxisName(dyn_cast<scf::ForOp>(steps->getParentOp()), function).quoted();
+  return success();
+}
+
+LogicalResult TileProgram::matchSteps() {
+  depth = steps->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt();
+  auto registers = steps->getAttrOfType<DenseI64ArrayAttr>(schedule::kSpecializeAttr);
+  if (!registers)
+    return error("software_pipeline", steps.getLoc())
+           << "expected roles for a loop with wgmma, warps that copy beside those that multiply: use s["
+           << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
+  producerRegisters = registers[0];
+  consumerRegisters = registers[1];
+  if (std::optional<int64_t> extent = getConstantIntValue(steps.getUpperBound()); !extent || *extent < 1)
+    return error("software_pipeline", steps.getLoc()) << "expected a constant number of iterations of at least 1 with wgmma";
+  SmallVector<Value> buffers;
+  for (Operation &op : *steps.getBody()) {
+    if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      buffers.push_back(alloc);
+      continue;
+    }
+    if (isOnlyComputed(&op) || op.isAncestor(product))
+      continue;
+    SmallVector<memref::StoreOp> stores = getStores(&op);
+    if (stores.size() != 1 || !llvm::is_contained(buffers, stores[0].getMemRef()))
+      return error("software_pipeline", op.getLoc())
+             << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
+    if (!stores[0]->hasAttr(schedule::kCopierAttr))
+      return error("software_pipeline", steps.getLoc())
+             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(stores[0].getMemRef())
+             << "': use s[" << getBufferName(stores[0].getMemRef()) << "].copy_by(\"tma\")";
+    FailureOr<TileCopy> copy = matchCopy(&op, stores[0]);
+    if (failed(copy))
+      return failure();
+    loads.push_back(*copy);
+  }
+  return success();
+}
+
+LogicalResult TileProgram::matchRest() {
+  bool isBefore = true;
+  SmallVector<Operation *> statements;
+  for (Operation &op : *warpgroupBody)
+    statements.push_back(&op);
+  if (warpgroups)
+    for (Operation &op : *blockBody)
+      statements.push_back(&op);
+  for (Operation *op : statements) {
+    if (op == steps || op == warpgroups) {
+      isBefore &= op != steps;
+      continue;
+    }
+    if (isOnlyComputed(op) || isa<memref::AllocOp, memref::AllocaOp>(op))
+      continue;
+    SmallVector<memref::StoreOp> stores = getStores(op);
+    if (stores.size() != 1)
+      return error("wgmma", op->getLoc()) << "expected loops that store to one buffer beside those of the product, got "
+                                          << stores.size() << " stores";
+    memref::StoreOp store = stores[0];
+    if (op->getBlock() == warpgroupBody && isBefore) {
+      // Setting the sums to zero is left to the first product.
+      Value value = store.getValue();
+      if (store.getMemRef() == sum && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero())))
+        continue;
+      return error("wgmma", op->getLoc()) << "expected stages that are computed before the product to be its operands, got stage '"
+                                          << getBufferName(store.getMemRef()) << "'";
+    }
+    if (store->hasAttr(schedule::kCopierAttr)) {
+      FailureOr<TileCopy> copy = matchCopy(op, store);
+      if (failed(copy))
+        return failure();
+      if (result)
+        return error("copy_by", store.getLoc()) << "expected one result that the engine copies, got a second";
+      result = *copy;
+    } else if (op->getBlock() != warpgroupBody || failed(matchFunction(op, store))) {
+      if (op->getBlock() != warpgroupBody)
+        return error("wgmma", op->getLoc()) << "expected stage '" << getBufferName(store.getMemRef())
+                                            << "' to be computed by each warpgroup of its own rows, got it outside of them";
+      return failure();
+    }
+  }
+  if (functions.empty())
+    return wgmmaError() << "expected a stage that reads the sums, got none in the kernel";
+  return success();
+}
+
+LogicalResult TileProgram::checkResources() {
+  int64_t threads = tile::kWarpgroupSize * (1 + numWarpgroups);
+  if (threads > 1024)
+    return error("specialize", steps.getLoc()) << "expected at most 1024 threads a block, got " << threads << ": those of "
+                                               << numWarpgroups << " warpgroups that multiply and of one that copies";
+  int64_t registers = tile::kWarpgroupSize * (producerRegisters + numWarpgroups * consumerRegisters);
+  if (registers > tile::kBlockRegisters)
+    return error("specialize", steps.getLoc())
+           << "expected at most " << tile::kBlockRegisters << " registers a block, got " << registers << ": " << producerRegisters
+           << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
+           << tile::kWarpgroupSize * numWarpgroups << " that multiply";
+  int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
+                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4;
+  // Addresses, the ring's state and what the epilogue computes.
+  constexpr int64_t kOthers = 24;
+  if (held + kOthers > consumerRegisters)
+    return error("specialize", steps.getLoc()) << "expected at least " << held + kOthers << " registers for a thread that multiplies, "
+                                               << held << " of which hold its sums, got " << consumerRegisters;
+  return success();
+}
+} // namespace tilewright

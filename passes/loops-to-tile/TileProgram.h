@@ -1,0 +1,97 @@
+//===- TileProgram.h - a nest of loops, read as work on tiles -------------===//
+//
+// What form-tile-kernels finds in a nest: which loops are blocks and warpgroups, which copies fill the buffers of the
+// pipelined loop, what is multiplied, and what becomes of the sums. Everything is checked against what the loops say, so
+// that a kernel made of it computes the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_PASSES_LOOPSTOTILE_TILEPROGRAM_H
+#define TILEWRIGHT_PASSES_LOOPSTOTILE_TILEPROGRAM_H
+
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
+#include "passes/loops-to-tile/LinearIndex.h"
+
+namespace tilewright {
+
+/// A tile that the copy engine moves between a tensor in global memory and a buffer in shared memory.
+struct TileCopy {
+  mlir::memref::StoreOp store;
+  mlir::memref::LoadOp load;
+  mlir::Value tensor, buffer;           // in global memory, in shared memory
+  llvm::SmallVector<LinearIndex> first; // of the tensor: the tile's first element, of loops around the copy
+  int64_t rows = 0, columns = 0;        // of the tile
+  int64_t swizzle = 0;
+  std::optional<int64_t> columnsAtOnce;
+  mlir::Location getLoc() const { return const_cast<TileCopy *>(this)->store.getLoc(); }
+};
+
+/// One operand of the product, as a part of a buffer.
+struct TileOperand {
+  mlir::Value buffer;
+  bool isMNMajor = false;       // its rows are summed over
+  int64_t extent = 0;           // of the dimension that is not summed over
+  LinearIndex part;             // which part of that dimension, counted in parts of its size
+};
+
+/// Elements that are computed one by one from the sums: what a nest stores.
+struct TileFunction {
+  mlir::Operation *nest;
+  mlir::memref::StoreOp store;
+  llvm::SmallVector<Digit> rows, columns; // the loops, as digits of the element's row and column in the fragment
+};
+
+class TileProgram {
+public:
+  TileProgram(mlir::Operation *nest, mlir::func::FuncOp function) : nest(nest), function(function) {}
+
+  /// Whether a nest is to become a kernel of tiles.
+  static bool isWanted(mlir::Operation *nest);
+  mlir::LogicalResult match();
+
+  mlir::Operation *nest;
+  mlir::func::FuncOp function;
+
+  mlir::scf::ForOp blocks[3]; // by block index, null where none is bound
+  mlir::scf::ForOp lanes, warpgroups, steps, product;
+  int64_t cluster[3] = {1, 1, 1};
+  int64_t numWarpgroups = 1, depth = 1, producerRegisters = 0, consumerRegisters = 0;
+
+  llvm::SmallVector<TileCopy> loads; // in the order of the ring's buffers
+  TileOperand a, b;
+  mlir::Type aType, bType; // of the elements, as the instruction reads them
+  mlir::Value sum;         // the private buffer
+  int64_t k = 0;
+  llvm::SmallVector<TileFunction> functions; // after the steps, in order
+  std::optional<TileCopy> result;            // from shared memory
+
+  int64_t getBlockExtent(unsigned tag) const;
+  /// The stage of a loop or buffer, for messages.
+  std::string getStage() const;
+  mlir::InFlightDiagnostic error(const mlir::Twine &primitive, mlir::Location loc) const {
+    return mlir::emitError(loc) << primitive << ": ";
+  }
+  mlir::InFlightDiagnostic wgmmaError() const;
+
+private:
+  mlir::LogicalResult matchLoops();
+  mlir::LogicalResult matchSteps();
+  mlir::LogicalResult matchProduct();
+  mlir::LogicalResult matchRest();
+  mlir::LogicalResult matchFunction(mlir::Operation *nest, mlir::memref::StoreOp store);
+  mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *nest, mlir::memref::StoreOp store);
+  mlir::LogicalResult checkResources();
+
+  mlir::Block *blockBody = nullptr, *warpgroupBody = nullptr;
+};
+
+/// The loops around `op` up to `nest`, which is one of them, outermost first.
+llvm::SmallVector<mlir::scf::ForOp> getLoopsAround(mlir::Operation *op, mlir::Operation *nest);
+/// The stores in `nest`.
+llvm::SmallVector<mlir::memref::StoreOp> getStores(mlir::Operation *nest);
+/// Ops that only compute or name things, which are made again where they are needed.
+bool isOnlyComputed(mlir::Operation *op);
+
+} // namespace tilewright
+
+#endif

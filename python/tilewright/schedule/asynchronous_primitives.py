@@ -1,0 +1,181 @@
+"""The primitives on who copies what while others compute: the copy engine, roles of warps, clusters, persistent blocks."""
+
+from __future__ import annotations
+
+from ..source import user_source
+from ..te.expr import IterVar
+from .checks import integer
+from .stage_handles import StageHandles
+
+__all__ = ["AsynchronousPrimitives"]
+
+_COPIERS, _RASTERS = ("tma",), ("row", "grouped")
+
+
+class AsynchronousPrimitives(StageHandles):
+    """Each leaves the loops as they are; with `wgmma` they become kernels of asynchronous tiles (sm_90a)."""
+
+    __slots__ = ()
+
+    def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None) -> None:
+        """The stage is copied by the hardware's copy engine, a tile at a time: ``"tma"``, the only one.
+
+        A stage in shared memory is a part of a tensor in global memory, or zero where that ends. An output is a copy
+        of a stage in shared memory, to which it is written by each warpgroup. The chunks of 16 bytes of a row of the
+        shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With `columns`
+        an output goes by way of a buffer of so many columns, one part after the other.
+
+        Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; a
+        kernel that multiplies by `wgmma`.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((16, 64), "float16", name="A")
+        >>> B = te.compute((16, 64), lambda i, j: A[i, j] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> AS = s.cache_read(A, "shared", [B])
+        >>> io, ii = s[B].split(B.op.axis[0], factor=8)
+        >>> s[AS].compute_at(s[B], io)
+        >>> print(s)
+        for i.outer in range(2):  # B
+          A.shared: shared float16[8, 64]
+          for ax0 in range(8):  # A.shared
+            for ax1 in range(64):
+              A.shared[ax0, ax1] = A[i.outer*8 + ax0, ax1]
+          for i.inner in range(8):
+            for j in range(64):
+              B[i.outer*8 + i.inner, j] = A.shared[i.inner, j] + 1.0
+        >>> s[AS].copy_by("tma")
+        >>> print(s)
+        for i.outer in range(2):  # B
+          A.shared: shared float16[8, 64]
+          for ax0 in range(8):  # A.shared
+            for ax1 in range(64):
+              A.shared[ax0, ax1] = A[i.outer*8 + ax0, ax1]  # by tma
+          for i.inner in range(8):
+            for j in range(64):
+              B[i.outer*8 + i.inner, j] = A.shared[i.inner, j] + 1.0
+
+        TVM: ``T.tma_copy`` of tilelang; CUTLASS: ``SM90_TMA_LOAD``; Exo: instructions of ``sm_90``; Halide: none; MLIR:
+        ``nvgpu.tma.async.load``.
+        """
+        from . import handles
+
+        source = user_source()
+        if copier not in _COPIERS:
+            raise ValueError(f"{source}: copy_by: expected {' or '.join(map(repr, _COPIERS))}, got {copier!r}")
+        span = integer(swizzle, "copy_by", "swizzle", source, 128)
+        part = integer(columns, "copy_by", "columns", source)
+        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part)
+
+    def specialize(self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232) -> None:
+        """Beside the warpgroups that compute, another issues the copies to the buffers of a pipelined loop.
+
+        A thread of it has `producer_registers`, one that computes `consumer_registers`.
+
+        Requires: a loop that is a `software_pipeline`; multiples of 8 registers from 24 to 240, which all threads of a
+        block together have.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> k = te.reduce_axis((0, 64), name="k")
+        >>> B = te.compute((8,), lambda i: te.sum(A[k], axis=k), name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> AS = s.cache_read(A, "shared", [B])
+        >>> ko, ki = s[B].split(B.op.reduce_axis[0], factor=8)
+        >>> s[AS].compute_at(s[B], ko)
+        >>> s[B].software_pipeline(ko, 3)
+        >>> print(s)
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):  # filled 2 ahead
+            A.shared: shared float32[8]  # 3 places
+            for ax0 in range(8):  # A.shared
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+        >>> s[B].specialize(ko, producer_registers=24, consumer_registers=240)
+        >>> print(s)
+        for i in range(8):  # B
+          B.acc: local float32
+          B.acc = 0.0
+          for k.outer in range(8):  # filled 2 ahead, by a warpgroup with 24 registers a thread, the others with 240
+            A.shared: shared float32[8]  # 3 places
+            for ax0 in range(8):  # A.shared
+              A.shared[ax0] = A[k.outer*8 + ax0]
+            for k.inner in range(8):
+              B.acc += A.shared[k.inner]
+          B[i] = B.acc
+
+        CUTLASS: ``KernelTmaWarpSpecialized``; tilelang: ``T.annotate_ws_schedule``; Exo: ``CudaWarpConfig``; TVM, Halide,
+        MLIR: none.
+        """
+        from . import handles
+
+        source = user_source()
+        axis_handle = self._axis(axis, "specialize", source)
+        producer = integer(producer_registers, "specialize", "producer_registers", source, 40)
+        consumer = integer(consumer_registers, "specialize", "consumer_registers", source, 232)
+        self._schedule.apply(handles.specialize, source, axis_handle, axis.name, producer, consumer)
+
+    def cluster(self, axis: IterVar, blocks: int = 2) -> None:
+        """Blocks that are neighbours along `axis` are a cluster: what all of them need each copies in part, to all.
+
+        Requires: a loop bound to blockIdx.x or blockIdx.y whose extent `blocks`, of 1 to 8, divides.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+        >>> print(s)
+        for i in range(64):  # B, blockIdx.x
+          B[i] = A[i] + 1.0
+        >>> s[B].cluster(B.op.axis[0], 2)
+        >>> print(s)
+        for i in range(64):  # B, blockIdx.x, clusters of 2
+          B[i] = A[i] + 1.0
+
+        CUTLASS: ``ClusterShape``; tilelang: ``cluster_dims``; Exo: ``cuda_cta_in_cluster``; TVM, Halide: none; MLIR:
+        operands of ``gpu.launch``.
+        """
+        from . import handles
+
+        source = user_source()
+        axis_handle = self._axis(axis, "cluster", source)
+        size = integer(blocks, "cluster", "blocks", source, 2)
+        self._schedule.apply(handles.cluster, source, axis_handle, axis.name, size)
+
+    def persistent(self, blocks: int = 132, raster: str = "row", group: int = 8) -> None:
+        """As many blocks as run at once go through all tiles, so that one begins to copy while it stores the last.
+
+        They take them in the order `raster`: ``"row"``, along blockIdx.x first, or ``"grouped"``, down `group` tiles along
+        blockIdx.y and then to the next along x, so that the tiles that are computed at once read few rows and columns.
+
+        Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of at
+        least 1.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> B = te.compute((64,), lambda i: A[i] + 1, name="B")
+        >>> s = te.create_schedule(B.op)
+        >>> s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))
+        >>> print(s)
+        for i in range(64):  # B, blockIdx.x
+          B[i] = A[i] + 1.0
+        >>> s[B].persistent(raster="grouped")
+        >>> print(s)
+        for i in range(64):  # B, blockIdx.x, 132 blocks go through the tiles in groups of 8
+          B[i] = A[i] + 1.0
+
+        CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR: none.
+        """
+        from . import handles
+
+        source = user_source()
+        if raster not in _RASTERS:
+            raise ValueError(f"{source}: persistent: expected {' or '.join(map(repr, _RASTERS))} as raster, got {raster!r}")
+        count = integer(blocks, "persistent", "blocks", source, 132)
+        tiles = integer(group, "persistent", "group", source, 8)
+        self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles)
