@@ -74,7 +74,7 @@ LogicalResult TileProgram::match() {
     });
     return failure(walked.wasInterrupted());
   }
-  if (failed(matchLoops()) || failed(matchSteps()) || failed(matchProduct()) || failed(matchRest()))
+  if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
   return checkResources();
 }
@@ -108,10 +108,6 @@ LogicalResult TileProgram::matchLoops() {
   }
   if (!blockBody)
     return wgmmaError() << "expected loops bound to blocks around it";
-  if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
-    return wgmmaError() << "expected " << tile::kWarpgroupSize
-                        << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
-                           "kernel's stage with te.thread_axis((0, 128), \"threadIdx.x\")";
   warpgroupBody = blockBody;
   for (Operation &op : *blockBody)
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->isAncestor(product))
@@ -123,9 +119,6 @@ LogicalResult TileProgram::matchLoops() {
         numWarpgroups = getConstantIntValue(loop.getUpperBound()).value_or(0);
         warpgroupBody = loop.getBody();
       }
-  // The lanes share what the instruction does.
-  if (!lanes.getInductionVar().use_empty())
-    return wgmmaError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction";
   for (auto [tag, loop] : llvm::enumerate(blocks))
     if (loop && getBlockExtent(tag) % cluster[tag])
       return error("cluster", loop.getLoc()) << "expected a number of blocks that " << cluster[tag] << " divides, got "
@@ -135,10 +128,22 @@ LogicalResult TileProgram::matchLoops() {
       steps = loop;
   if (!steps)
     return wgmmaError() << "expected a loop around it that is a software_pipeline, which fetches the tiles";
-  if (steps->getBlock() != warpgroupBody)
+  if (steps->getBlock() != warpgroupBody) {
+    auto around = dyn_cast<scf::ForOp>(steps->getParentOp());
     return error("software_pipeline", steps.getLoc())
            << "expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside "
-           << getAxisName(dyn_cast<scf::ForOp>(steps->getParentOp()), function).quoted();
+           << (around ? getAxisName(around, function).quoted() : "a condition");
+  }
+  return success();
+}
+
+LogicalResult TileProgram::checkLanes() {
+  if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
+    return wgmmaError() << "expected " << tile::kWarpgroupSize
+                        << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
+                           "kernel's stage with te.thread_axis((0, 128), \"threadIdx.x\")";
+  if (!lanes.getInductionVar().use_empty())
+    return wgmmaError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction";
   return success();
 }
 

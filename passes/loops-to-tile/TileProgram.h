@@ -75,6 +75,7 @@ public:
 
 private:
   mlir::LogicalResult matchLoops();
+  mlir::LogicalResult checkLanes();
   mlir::LogicalResult matchSteps();
   mlir::LogicalResult matchProduct();
   mlir::LogicalResult matchRest();

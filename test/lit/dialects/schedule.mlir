@@ -67,3 +67,19 @@ schedule.of @marks {
   // CHECK-NEXT: schedule.reverse_compute_inline %D into %C
   schedule.reverse_compute_inline %D into %C
 }
+
+// CHECK: schedule.of @asynchronous {
+func.func @asynchronous() { return }
+schedule.of @asynchronous {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // CHECK: schedule.copy_by <tma> %C swizzle 128 columns 64
+  schedule.copy_by <tma> %C swizzle 128 columns 64
+  // CHECK-NEXT: schedule.specialize %k producer 40 consumer 232
+  schedule.specialize %k producer 40 consumer 232
+  // CHECK-NEXT: schedule.cluster %i blocks 2
+  schedule.cluster %i blocks 2
+  // CHECK-NEXT: schedule.persistent %C on 132 <grouped> by 8
+  schedule.persistent %C on 132 <grouped> by 8
+}

@@ -1,0 +1,236 @@
+"""wgmma: schedules that cannot work are refused with the reason, and what can be composed with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tilewright as tw
+from tilewright import schedules, te
+from tilewright.codegen import link
+from tilewright.instructions import WGMMA, wgmma
+
+Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]
+
+
+def product(
+    M: int = 128,
+    N: int = 64,
+    K: int = 128,
+    *,
+    dtype: str = "float16",
+    b_dtype: str | None = None,
+    step: int = 64,
+    rows: int = 64,
+    warpgroups: int = 2,
+    threads: str = "threadIdx.y",
+    lanes: int | None = 128,
+    copied: str = "AB",
+    swizzle: int = 128,
+    pipeline: bool = True,
+    registers: tuple[int, int] | None = (40, 232),
+    cluster: int | None = None,
+    columns: int | None = None,
+    is_copied: bool = False,
+    element: Callable[..., te.Expr] | None = None,
+    change: Callable[..., None] | None = None,
+) -> Scheduled:
+    """C = A B^T, `warpgroups` of `rows` rows to a block, stored by each thread or by way of shared memory."""
+    A, B = te.placeholder((M, K), dtype, name="A"), te.placeholder((N, K), b_dtype or dtype, name="B")
+    k = te.reduce_axis((0, K), "k")
+    P = te.compute((M, N), lambda i, j: te.sum(A[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="P")
+    C = te.compute((M, N), lambda i, j: element(P, i, j) if element else P[i, j], name="C")
+    s = te.create_schedule(C.op)
+    stored = s.cache_write(C, "shared") if is_copied else C
+    AS, BS = s.cache_read(A, "shared", [P]), s.cache_read(B, "shared", [P])
+    block, i = s[C].split(s[C].op.axis[0], factor=rows * warpgroups)
+    s[C].bind(block, te.thread_axis("blockIdx.y"))
+    if cluster is not None:
+        s[C].cluster(block, cluster)
+    if lanes is not None:
+        s[C].env_threads([te.thread_axis((0, lanes), "threadIdx.x")])
+    if is_copied:
+        s[stored].compute_at(s[C], block)
+        s[C].copy_by("tma", columns=columns)
+        i = s[stored].op.axis[0]
+    warpgroup, _ = s[stored].split(i, factor=rows)
+    s[stored].bind(warpgroup, te.thread_axis(threads))
+    s[P].set_scope("local")
+    s[P].compute_at(s[stored], warpgroup)
+    ko, ki = s[P].split(k, factor=step)
+    i, j = s[P].op.axis
+    s[P].reorder(ko, i, j, ki)
+    for name, stage in (("A", AS), ("B", BS)):
+        s[stage].compute_at(s[P], ko)
+        if name in copied:
+            s[stage].copy_by("tma", swizzle=swizzle)
+    if pipeline:
+        s[P].software_pipeline(ko, 2)
+        if registers is not None:
+            s[P].specialize(ko, *registers)
+    s[P].tensorize(i, wgmma(dtype, "float32", n=N, k=step, transpose_b=True))
+    if change is not None:
+        change(s, A=A, B=B, P=P, C=C, AS=AS, BS=BS, stored=stored, block=block)
+    return s, [A, B, C]
+
+
+def message(scheduled: Scheduled, target: str = "cuda -arch=sm_90a") -> str:
+    """The reason without the file, and the line that it names."""
+    with pytest.raises(tw.CompileError) as error:
+        tw.lower(*scheduled, stage="gpu", target=target)
+    return re.sub(r"^.*?: (?=error|note)", "", str(error.value), flags=re.M)
+
+
+@pytest.mark.parametrize("is_copied", [False, True])
+def test_a_kernel_of_roles(is_copied: bool) -> None:
+    """Copies, products and what becomes of the sums, in the ops that say so."""
+    text = str(tw.lower(*product(is_copied=is_copied), stage="gpu"))
+    for op in (
+        "tile.ring consumers 2",
+        'tile.role "producer" warps 4 registers 40',
+        'tile.role "consumer" warps 8 registers 232',
+        "tile.tma_load",
+        "tile.wgmma",
+    ):
+        assert op in text
+    assert ("tile.tma_store" in text) == is_copied
+    assert ("memref.store" in text) != is_copied
+    assert "known_block_size = array<i32: 384, 1, 1>" in text
+
+
+@pytest.mark.parametrize(("in_dtype", "sum_dtype"), WGMMA)
+def test_types(in_dtype: str, sum_dtype: str) -> None:
+    """All that there are instructions for: no notes of the assembler, nothing spilled."""
+    s, tensors = schedules.matmul_wgmma(
+        256, 256, 256, in_dtype, sum_dtype=sum_dtype, transpose_b=True, tile=(128, 128)
+    )
+    cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
+    assert not cubin.notes
+    assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
+
+
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
+    s, tensors = schedules.matmul_wgmma(512, 512, 256, transpose_a=transpose_a, transpose_b=transpose_b)
+    text = str(tw.lower(s, tensors, stage="gpu"))
+    assert ("mn_major, " in text) == transpose_a
+    assert ("mn_major :" in text or "mn_major into" in text) != transpose_b
+    assert "multicast y" in text and "known_cluster_size = array<i32: 1, 2, 1>" in text
+
+
+def test_an_epilogue_is_a_function_of_the_fragment() -> None:
+    bias = te.placeholder((512,), "float32", name="bias")
+    residual = te.placeholder((300, 512), "float16", name="residual")
+    s, tensors = schedules.matmul_wgmma(
+        300,
+        512,
+        256,
+        "float16",
+        "float16",
+        inputs=[bias, residual],
+        epilogue=lambda x, i, j: te.max(x + bias[j], 0.0) + residual[i, j].astype("float32"),
+    )
+    text = str(tw.lower(s, tensors, stage="gpu"))
+    assert [tensor.name for tensor in tensors] == ["A", "B", "bias", "residual", "C"]
+    region = text[text.index("tile.map") :]
+    # Rows that C does not have are not read; rounding is left to the store.
+    assert "scf.if" in region[: region.index("memref.load")]
+    assert "arith.truncf" not in text and "tile.store_fragment" in region
+    cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
+    assert not cubin.notes
+
+
+def test_rows_that_the_engine_cannot_store_are_stored_by_threads() -> None:
+    text = str(tw.lower(*schedules.matmul_wgmma(300, 511, 136, transpose_b=True), stage="gpu"))
+    assert "tile.tma_load" in text and "tile.tma_store" not in text and "memref.store" in text
+
+
+def test_blocks_that_stay_go_through_all_tiles() -> None:
+    """As many as there are, or as there are clusters of tiles."""
+    for blocks, cluster, grid in ((132, 2, (16, 2, 1)), (7, 1, (7, 1, 1)), (7, 2, (3, 2, 1)), (None, 1, (4, 8, 1))):
+        scheduled = schedules.matmul_wgmma(1024, 1024, 64, blocks=blocks, cluster=cluster)
+        text = str(tw.lower(*scheduled, stage="gpu"))
+        assert f"known_grid_size = array<i32: {', '.join(map(str, grid))}>" in text
+
+
+def other_axis(P: te.Tensor, i: te.Expr, j: te.Expr) -> te.Expr:
+    return P[i, 63 - j]
+
+
+ERRORS: list[tuple[dict[str, Any], str]] = [
+    (
+        {"lanes": None},
+        "wgmma of stage 'P': expected 128 threads along threadIdx.x, a warpgroup, which multiply together: use "
+        's[...].env_threads of the kernel\'s stage with te.thread_axis((0, 128), "threadIdx.x")',
+    ),
+    (
+        {"pipeline": False},
+        "wgmma of stage 'P': expected a loop around it that is a software_pipeline, which fetches the tiles",
+    ),
+    (
+        {"registers": None},
+        "software_pipeline: expected roles for a loop with wgmma, warps that copy beside those that multiply: use "
+        "s[P].specialize(k.outer)",
+    ),
+    (
+        {"copied": "A"},
+        "software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'B.shared': use "
+        's[B.shared].copy_by("tma")',
+    ),
+    (
+        {"step": 32},
+        "copy_by: stage 'A.shared': expected a tile with rows of whole swizzle spans of 128 bytes, got 32 elements of "
+        "'f16', 64 bytes",
+    ),
+    (
+        {"cluster": 2},
+        "cluster: expected a number of blocks that 2 divides, got 1 along axis 'C.i.outer'",
+    ),
+    (
+        {"registers": (40, 240), "warpgroups": 4, "M": 512},
+        "specialize: expected at most 65536 registers a block, got 128000: 40 for each of 128 threads that copy, and 240 "
+        "for each of 512 that multiply",
+    ),
+    (
+        {"registers": (24, 48)},
+        "specialize: expected at least 56 registers for a thread that multiplies, 32 of which hold its sums, got 48",
+    ),
+    (
+        {"registers": (24, 56), "warpgroups": 8, "M": 512},
+        "specialize: expected at most 1024 threads a block, got 1152: those of 8 warpgroups that multiply and of one that "
+        "copies",
+    ),
+    (
+        {"element": lambda P, i, j: P[i, j] + P[i, (j + 1) % 64]},
+        "wgmma: stage 'C' of the sums of 'P': expected elements that are computed each of the sum at its own place, and of "
+        "what is in global memory",
+    ),
+    (
+        {"element": other_axis},
+        "wgmma: stage 'C' of the sums of 'P': expected loops that go through all 64 rows and 64 columns of a warpgroup's "
+        "sums",
+    ),
+    (
+        {"is_copied": True, "columns": 48},
+        "copy_by: stage 'C': expected columns at once that divide the tile's 64, got 48",
+    ),
+    (
+        {"is_copied": True, "columns": 16},
+        "copy_by: stage 'C': expected a tile with rows of whole swizzle spans of 128 bytes, got 16 elements of 'f32', 64 "
+        "bytes",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "text"), ERRORS, ids=[" ".join(map(str, changes)) for changes, _ in ERRORS])
+def test_what_cannot_work_is_refused(changes: dict[str, Any], text: str) -> None:
+    assert message(product(**changes)).splitlines()[0] == f"error: {text}"
+
+
+def test_another_architecture() -> None:
+    expected = "error: wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80"
+    assert message(product(), "cuda -arch=sm_80").splitlines()[0] == expected
