@@ -73,10 +73,10 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     conditions.push_back(select.getCondition());
     value = select.getTrueValue();
   }
-  if (!isLoad)
-    for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp())
-      if (auto guard = dyn_cast<scf::IfOp>(around))
-        conditions.push_back(guard.getCondition());
+  // What is not copied nobody reads: it may be zero too.
+  for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp())
+    if (auto guard = dyn_cast<scf::IfOp>(around))
+      conditions.push_back(guard.getCondition());
   copy.load = value.getDefiningOp<memref::LoadOp>();
   if (!copy.load || (isLoad ? !isGlobal(copy.load.getMemRef()) : !isShared(copy.load.getMemRef()) || !isGlobal(store.getMemRef())))
     return refuse() << (isLoad ? "expected a copy of a tensor in global memory, zero at most where that ends"
@@ -89,9 +89,6 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
   if (!type.hasStaticShape())
     return refuse() << "expected a tensor of constant extents, got " << type;
-  if (type.getElementType() != bufferType.getElementType())
-    return refuse() << "expected a buffer with the tensor's elements, got " << bufferType.getElementType() << " of "
-                    << type.getElementType();
   auto inTensor = getIndices(isLoad ? copy.load.getIndices() : store.getIndices());
   auto inBuffer = getIndices(isLoad ? store.getIndices() : copy.load.getIndices());
   if (!inTensor || !inBuffer)
@@ -145,8 +142,6 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   if (columns * bytes % copy.swizzle)
     return refuse() << "expected a tile with rows of whole swizzle spans of " << copy.swizzle << " bytes, got "
                     << columns << " elements of " << type.getElementType() << ", " << columns * bytes << " bytes";
-  if (copy.rows % 8)
-    return refuse() << "expected a tile with a multiple of 8 rows, over which a swizzle goes, got " << copy.rows;
   return copy;
 }
 
@@ -304,16 +299,17 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
   function.columns = *columnDigits;
   if (!isGlobal(store.getMemRef())) {
     auto indices = getIndices(store.getIndices());
-    if (!indices || indices->size() < 2 || !((*indices)[indices->size() - 2].split(loops).first == *row) ||
-        !(indices->back() == *column))
-      return refuse() << "expected elements that are stored at the place of the sum that they are computed of";
-    if (isShared(store.getMemRef())) {
-      LinearIndex first = (*indices)[indices->size() - 2].split(loops).second, wanted;
-      if (warpgroups)
+    bool isAtItsPlace = indices && indices->size() >= 2 && indices->back() == *column;
+    if (isAtItsPlace) {
+      // Of a buffer that they share each warpgroup has its rows.
+      auto [inner, first] = (*indices)[indices->size() - 2].split(loops);
+      LinearIndex wanted;
+      if (isShared(store.getMemRef()) && warpgroups)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
-      if (!(first == wanted))
-        return refuse() << "expected each warpgroup to store its " << tile::kWgmmaRows << " rows of the shared buffer";
+      isAtItsPlace = inner == *row && first == wanted;
     }
+    if (!isAtItsPlace)
+      return refuse() << "expected elements that are stored at the place of the sum that they are computed of";
   }
   functions.push_back(function);
   return success();

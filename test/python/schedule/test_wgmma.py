@@ -35,17 +35,25 @@ def product(
     cluster: int | None = None,
     columns: int | None = None,
     is_copied: bool = False,
+    shape_a: tuple[Any, ...] | None = None,
+    factor: Callable[..., te.Expr] | None = None,
     element: Callable[..., te.Expr] | None = None,
     change: Callable[..., None] | None = None,
 ) -> Scheduled:
-    """C = A B^T, `warpgroups` of `rows` rows to a block, stored by each thread or by way of shared memory."""
-    A, B = te.placeholder((M, K), dtype, name="A"), te.placeholder((N, K), b_dtype or dtype, name="B")
+    """C = A B^T, `warpgroups` of `rows` rows to a block, stored by each thread or by way of shared memory.
+
+    `factor` is the element of the first factor, of A, and `element` that of the result, of the product.
+    """
+    A, B = te.placeholder(shape_a or (M, K), dtype, name="A"), te.placeholder((N, K), b_dtype or dtype, name="B")
     k = te.reduce_axis((0, K), "k")
-    P = te.compute((M, N), lambda i, j: te.sum(A[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="P")
+    F = te.compute((M, K), lambda i, j: factor(A, i, j), name="F") if factor else A
+    P = te.compute((M, N), lambda i, j: te.sum(F[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="P")
     C = te.compute((M, N), lambda i, j: element(P, i, j) if element else P[i, j], name="C")
     s = te.create_schedule(C.op)
     stored = s.cache_write(C, "shared") if is_copied else C
-    AS, BS = s.cache_read(A, "shared", [P]), s.cache_read(B, "shared", [P])
+    AS = F if factor else s.cache_read(A, "shared", [P])
+    s[AS].set_scope("shared")
+    BS = s.cache_read(B, "shared", [P])
     block, i = s[C].split(s[C].op.axis[0], factor=rows * warpgroups)
     s[C].bind(block, te.thread_axis("blockIdx.y"))
     if cluster is not None:
@@ -69,8 +77,8 @@ def product(
             s[stage].copy_by("tma", swizzle=swizzle)
     if pipeline:
         s[P].software_pipeline(ko, 2)
-        if registers is not None:
-            s[P].specialize(ko, *registers)
+    if registers is not None:
+        s[P].specialize(ko, *registers)
     s[P].tensorize(i, wgmma(dtype, "float32", n=N, k=step, transpose_b=True))
     if change is not None:
         change(s, A=A, B=B, P=P, C=C, AS=AS, BS=BS, stored=stored, block=block)
@@ -169,6 +177,10 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"pipeline": False},
+        "specialize: expected a loop that is a software_pipeline, got 'k.outer'",
+    ),
+    (
+        {"pipeline": False, "registers": None},
         "wgmma of stage 'P': expected a loop around it that is a software_pipeline, which fetches the tiles",
     ),
     (
@@ -215,6 +227,65 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "sums",
     ),
     (
+        {"M": 64, "warpgroups": 1, "element": lambda P, i, j: P[j, i], "is_copied": True},
+        "wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored at the place of the sum that they are "
+        "computed of",
+    ),
+    (
+        {"factor": lambda A, i, k: A[i, k] * 2},
+        "copy_by: stage 'F': expected a copy of a tensor in global memory, zero at most where that ends",
+    ),
+    (
+        {"factor": lambda A, i, k: te.if_then_else(i < 50, A[i, k], 0)},
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+    ),
+    (
+        {"factor": lambda A, i, k: A[i // 2, k]},
+        "copy_by: stage 'F': expected a copy of boxes, at indices that are sums of multiples of loops",
+    ),
+    (
+        {"factor": lambda A, i, k: A[k, i]},
+        "copy_by: stage 'F': expected a copy that keeps the order of rows and columns, which the engine does not change",
+    ),
+    (
+        {"factor": lambda A, i, k: A[i, 1, k], "shape_a": (128, 2, 128)},
+        "copy_by: stage 'F': expected tiles of rows and columns along the last two dimensions of the tensor",
+    ),
+    (
+        {"shape_a": (te.var("m"), 128)},
+        "copy_by: stage 'A.shared': expected a tensor of constant extents, got 'memref<?x128xf16>'",
+    ),
+    (
+        {"shape_a": (128, 132)},
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "132 elements of 'f16', 264 bytes, of A",
+    ),
+    (
+        {"change": lambda s, AS, **others: s[AS].split(s[AS].op.axis[0], factor=48)},
+        "copy_by: stage 'A.shared': expected loops that go through all of the buffer",
+    ),
+    (
+        {"change": lambda s, C, **others: s[C].copy_by("tma")},
+        "copy_by: stage 'C': expected a copy of a stage in shared memory",
+    ),
+    (
+        {"change": lambda s, P, **others: s[P].copy_by("tma")},
+        "copy_by: expected a stage in shared memory or an output, got 'P' in local memory",
+    ),
+    (
+        {"change": lambda s, AS, **others: s[AS].swizzle(8)},
+        "copy_by: expected a buffer that lies as the engine lays it out, got stage 'A.shared' with a layout of its own",
+    ),
+    (
+        {"change": lambda s, P, **others: s[P].persistent()},
+        "persistent: expected a stage that is computed at the root, as a kernel is, got 'P', which is computed at a loop of "
+        "stage 'C'",
+    ),
+    (
+        {"change": lambda s, C, **others: s[C].cluster(s[C].op.axis[1])},
+        "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got 'j'",
+    ),
+    (
         {"is_copied": True, "columns": 48},
         "copy_by: stage 'C': expected columns at once that divide the tile's 64, got 48",
     ),
@@ -229,6 +300,35 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("changes", "text"), ERRORS, ids=[" ".join(map(str, changes)) for changes, _ in ERRORS])
 def test_what_cannot_work_is_refused(changes: dict[str, Any], text: str) -> None:
     assert message(product(**changes)).splitlines()[0] == f"error: {text}"
+
+
+@pytest.mark.parametrize(
+    ("primitive", "change"),
+    [
+        ("copy_by", lambda s, C, block: s[C].copy_by("tma")),
+        ("cluster", lambda s, C, block: s[C].cluster(block, 2)),
+        ("persistent", lambda s, C, block: s[C].persistent()),
+    ],
+)
+def test_kernels_that_do_not_multiply(primitive: str, change: Callable[..., None]) -> None:
+    A = te.placeholder((64,), name="A")
+    C = te.compute((64,), lambda i: A[i] + 1, name="C")
+    s = te.create_schedule(C.op)
+    block, _ = s[C].split(C.op.axis[0], factor=8)
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    change(s, C=C, block=block)
+    expected = f"error: {primitive}: expected a kernel that multiplies by wgmma, got one that does not"
+    assert message((s, [A, C])).splitlines()[0] == expected
+
+
+def test_a_reduction_is_no_copy() -> None:
+    A = te.placeholder((64, 8), name="A")
+    k = te.reduce_axis((0, 8), "k")
+    C = te.compute((64,), lambda i: te.sum(A[i, k], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    s[C].copy_by("tma")
+    expected = "error: copy_by: expected a stage that is a copy, got the reduction 'C'"
+    assert message((s, [A, C])).splitlines()[0] == expected
 
 
 def test_another_architecture() -> None:
