@@ -1,8 +1,8 @@
 """The ready product by warpgroups (`schedules.matmul_wgmma`) beside torch, in one run on one GPU.
 
-`python bench/matmul.py OUT.json [square layouts types shapes ragged epilogue ...]`: medians of event times, inputs random,
-the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of torch's own
-as the measure. The file says with which command, of which commit and on which device.
+`python bench/matmul.py OUT.json [square tune layouts types shapes ragged epilogue ...]`: medians of event times, inputs
+random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of
+torch's own as the measure. The file says with which command, of which commit and on which device.
 """
 
 from __future__ import annotations
@@ -91,8 +91,19 @@ def bench_square(bench: Bench) -> None:
             measure(bench, (extent,) * 3, layout=layout)
     measure(bench, (4096,) * 3, "float16")
     measure(bench, (4096,) * 3, blocks=None)
-    measure(bench, (4096,) * 3, cluster=1)
+    measure(bench, (4096,) * 3, cluster=(1, 1))
     measure(bench, (4096,) * 3, out_dtype="float32")
+
+
+def bench_tune(bench: Bench) -> None:
+    """What a tile, its clusters and its order are worth."""
+    for extent in (4096, 8192):
+        for group in (4, 16, 32):
+            measure(bench, (extent,) * 3, group=group)
+        for cluster in ((1, 1), (1, 2), (4, 1)):
+            measure(bench, (extent,) * 3, cluster=cluster)
+        for tile in ((128, 192), (192, 128), (192, 192), (256, 128)):
+            measure(bench, (extent,) * 3, tile=tile)
 
 
 def bench_layouts(bench: Bench) -> None:
@@ -101,19 +112,26 @@ def bench_layouts(bench: Bench) -> None:
 
 
 def bench_types(bench: Bench) -> None:
-    measure(bench, (4096,) * 3, "tfloat32", tile=(128, 128), depth=4)
+    for tile in ((128, 128), (128, 256)):
+        measure(bench, (4096,) * 3, "tfloat32", tile=tile)
+        measure(bench, (8192,) * 3, "int8", tile=tile)
     measure(bench, (8192,) * 3, "float8_e4m3fn")
-    measure(bench, (8192,) * 3, "int8", tile=(128, 128), depth=4)
+    measure(bench, (8192,) * 3, "float8_e4m3fn", promote=False, tile=(128, 256))
 
 
 def bench_shapes(bench: Bench) -> None:
-    for shape in ((1024,) * 3, (2048,) * 3, (4096, 4096, 512), (8192, 1024, 8192), (16, 8192, 8192)):
+    for shape in ((1024,) * 3, (2048,) * 3, (4096, 4096, 512), (8192, 1024, 8192)):
         measure(bench, shape)
-        measure(bench, shape, tile=(128, 128), depth=4)
+        measure(bench, shape, tile=(128, 128))
+    measure(bench, (1024,) * 3, tile=(64, 128))
+    measure(bench, (1024,) * 3, tile=(128, 128), parts=2)
+    for options in ({}, {"parts": 2}):
+        measure(bench, (16, 8192, 8192), tile=(64, 64), cluster=(1, 2), **options)
+        measure(bench, (16, 8192, 8192), tile=(64, 128), cluster=(1, 2), **options)
 
 
 def bench_ragged(bench: Bench) -> None:
-    for shape in ((4100, 4104, 4104), (4095, 4097, 4096), (1000, 3000, 520)):
+    for shape in ((4100, 4104, 4104), (4095, 4097, 4096), (4095, 4097, 4093), (1000, 3000, 520)):
         measure(bench, shape)
 
 
@@ -128,7 +146,7 @@ def bench_epilogue(bench: Bench) -> None:
 
     func = tw.build(
         *schedules.matmul_wgmma(
-            extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, inputs=[bias], epilogue=epilogue
+            extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, operands=[bias], epilogue=epilogue
         ),
         target="cuda -arch=sm_90a",
         name="matmul",
@@ -156,6 +174,7 @@ def bench_epilogue(bench: Bench) -> None:
 
 GROUPS = {
     "square": bench_square,
+    "tune": bench_tune,
     "layouts": bench_layouts,
     "types": bench_types,
     "shapes": bench_shapes,

@@ -214,7 +214,7 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   if (!multiplies)
     return emitLoads(state);
   Value fragment;
-  RingState after = emitProducts(state, fragment);
+  RingState after = program.isPromoted ? emitPromotedProducts(state, fragment) : emitProducts(state, fragment);
   emitFunctions(fragment);
   return after;
 }
@@ -276,6 +276,44 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   Value made = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor);
   tile::WgmmaCommitOp::create(builder, at);
   return made;
+}
+
+Value TileEmitter::emitPart(RingState state) {
+  auto filled = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
+  Value made = emitProduct(filled.getBuffers(), Value());
+  auto accumulator = cast<tile::AccumulatorType>(made.getType());
+  auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
+  Value part = tile::WgmmaWaitOp::create(builder, loc, type, 0, made).getFragment();
+  tile::ReleaseOp::create(builder, loc, ring, state.slot);
+  return part;
+}
+
+/// The tensor cores, which keep few bits of some sums, sum over one step alone.
+TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
+  Value first = emitPart(state);
+  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
+  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1),
+                                 ValueRange{first, next.getNextSlot(), next.getNextPhase()});
+  fragment = loop.getResult(0);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value sum = loop.getRegionIterArg(0);
+  RingState here{loop.getRegionIterArg(1), loop.getRegionIterArg(2)};
+  Value part = emitPart(here);
+  auto map = tile::MapOp::create(builder, loc, sum.getType(), ValueRange{sum, part});
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    Type element = cast<tile::FragmentType>(sum.getType()).getElementType(), index = builder.getIndexType();
+    Block *body = builder.createBlock(&map.getBody(), {}, {element, element, index, index}, {loc, loc, loc, loc});
+    Value x = body->getArgument(0), y = body->getArgument(1);
+    Value added = isa<FloatType>(element) ? arith::AddFOp::create(builder, loc, x, y).getResult()
+                                          : arith::AddIOp::create(builder, loc, x, y).getResult();
+    tile::YieldOp::create(builder, loc, added);
+  }
+  auto after = tile::AdvanceOp::create(builder, loc, ring, here.slot, here.phase);
+  scf::YieldOp::create(builder, loc, ValueRange{map.getResult(), after.getNextSlot(), after.getNextPhase()});
+  return {loop.getResult(1), loop.getResult(2)};
 }
 
 /// Adds up the products of all steps. One group of products is under way while the next is begun.

@@ -30,6 +30,9 @@ private:
   void emitPlace(mlir::Value tile);
   RingState emitLoads(RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
+  RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
+  /// What the product of one slot is, once it is done.
+  mlir::Value emitPart(RingState state);
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
 
   // EmitFunctions.cpp: what becomes of the sums.

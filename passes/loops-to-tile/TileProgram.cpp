@@ -8,6 +8,12 @@ using namespace mlir;
 
 namespace tilewright {
 
+/// Whether the op is the outermost loop of a product by warpgroups.
+static bool isProduct(Operation *op) {
+  auto instruction = op->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
+  return instruction && (instruction.getValue() == kWgmma || instruction.getValue() == kWgmmaPromoted);
+}
+
 /// The primitives that need a kernel of tiles, by what they leave on ops.
 static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopierAttr, "copy_by"},
                                                                     {schedule::kSpecializeAttr, "specialize"},
@@ -16,9 +22,8 @@ static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::
 
 bool TileProgram::isWanted(Operation *nest) {
   WalkResult walked = nest->walk([](Operation *op) {
-    auto instruction = op->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
     bool isMarked = llvm::any_of(kMarks, [&](auto mark) { return op->hasAttr(mark.first); });
-    return WalkResult(failure(isMarked || (instruction && instruction.getValue() == "wgmma")));
+    return WalkResult(failure(isMarked || isProduct(op)));
   });
   return walked.wasInterrupted();
 }
@@ -61,8 +66,7 @@ InFlightDiagnostic TileProgram::wgmmaError() const {
 
 LogicalResult TileProgram::match() {
   nest->walk([&](scf::ForOp loop) {
-    auto instruction = loop->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
-    if (instruction && instruction.getValue() == "wgmma" && !product)
+    if (isProduct(loop) && !product)
       product = loop;
   });
   if (!product) {
@@ -74,6 +78,7 @@ LogicalResult TileProgram::match() {
     });
     return failure(walked.wasInterrupted());
   }
+  isPromoted = product->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue() == kWgmmaPromoted;
   if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
   return checkResources();
@@ -241,7 +246,7 @@ LogicalResult TileProgram::checkResources() {
            << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
            << tile::kWarpgroupSize * numWarpgroups << " that multiply";
   int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
-                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4;
+                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (isPromoted ? 2 : 1);
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
   if (held + kOthers > consumerRegisters)

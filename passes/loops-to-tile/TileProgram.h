@@ -14,6 +14,9 @@
 
 namespace tilewright {
 
+/// The instructions by name. Of the second each step's products are added to the sums outside of the tensor cores.
+inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted";
+
 /// A tile that the copy engine moves between a tensor in global memory and a buffer in shared memory.
 struct TileCopy {
   mlir::memref::StoreOp store;
@@ -62,6 +65,7 @@ public:
   mlir::Type aType, bType; // of the elements, as the instruction reads them
   mlir::Value sum;         // the private buffer
   int64_t k = 0;
+  bool isPromoted = false;
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
 

@@ -105,12 +105,14 @@ def wgmma(
     k: int | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    promote: bool = False,
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
     What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns, both factors cast to `out_dtype`
     first where that is another. `WGMMA` has the types and how far one instruction goes along k; `k`, of which that is a
-    part, is 128 bytes of a factor unless given. ``"tfloat32"`` stands for float32 of which the 13 last bits do not count.
+    part, is 128 bytes of a factor unless given. ``"tfloat32"`` stands for float32 of which the 13 last bits do not
+    count.
 
     Parameters
     ----------
@@ -124,11 +126,15 @@ def wgmma(
         The first factor is indexed ``a[k, i]``. Only of 16-bit types.
     transpose_b
         The second factor is indexed ``b[j, k]``. Of types that are not of 16 bits it must be.
+    promote
+        The tensor cores, which keep few bits of sums of 8-bit floats, add up the `k` products of one iteration alone,
+        and other instructions these: twice the registers.
 
     The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
-    which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in shared
-    memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`, with a warpgroup that issues the
-    copies beside those that multiply (`specialize`). What reads the sums computes each element of the one at its place.
+    which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in
+    shared memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`, with a warpgroup that
+    issues the copies beside those that multiply (`specialize`). What reads the sums computes each element of the one at
+    its place.
 
     Raises
     ------
@@ -177,11 +183,12 @@ def wgmma(
         raise ValueError(f"{source}: wgmma: expected a multiple of {step} products of {in_dtype} at once, got {extent}")
     if step != 16 and (transpose_a or not transpose_b):
         raise ValueError(
-            f"{source}: wgmma: expected factors of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], got "
-            f"{'a[k, i]' if transpose_a else 'b[k, j]'}"
+            f"{source}: wgmma: expected factors of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
+            f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"
         )
     shape = (_WARPGROUP_ROWS, n, extent)
-    return _product("wgmma", shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    name = "wgmma_promoted" if promote else "wgmma"
+    return _product(name, shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""The primitives on who copies what while others compute: the copy engine, roles of warps, clusters, persistent blocks."""
+"""The primitives on who copies what while others compute: engines, roles of warps, clusters, blocks that stay."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class AsynchronousPrimitives(StageHandles):
 
         A stage in shared memory is a part of a tensor in global memory, or zero where that ends. An output is a copy
         of a stage in shared memory, to which it is written by each warpgroup. The chunks of 16 bytes of a row of the
-        shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With `columns`
-        an output goes by way of a buffer of so many columns, one part after the other.
+        shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With
+        `columns` an output goes by way of a buffer of so many columns, one part after the other.
 
         Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; a
         kernel that multiplies by `wgmma`.
@@ -108,8 +108,8 @@ class AsynchronousPrimitives(StageHandles):
               B.acc += A.shared[k.inner]
           B[i] = B.acc
 
-        CUTLASS: ``KernelTmaWarpSpecialized``; tilelang: ``T.annotate_ws_schedule``; Exo: ``CudaWarpConfig``; TVM, Halide,
-        MLIR: none.
+        CUTLASS: ``KernelTmaWarpSpecialized``; tilelang: ``T.annotate_ws_schedule``; Exo: ``CudaWarpConfig``; TVM,
+        Halide, MLIR: none.
         """
         from . import handles
 
@@ -150,11 +150,12 @@ class AsynchronousPrimitives(StageHandles):
     def persistent(self, blocks: int = 132, raster: str = "row", group: int = 8) -> None:
         """As many blocks as run at once go through all tiles, so that one begins to copy while it stores the last.
 
-        They take them in the order `raster`: ``"row"``, along blockIdx.x first, or ``"grouped"``, down `group` tiles along
-        blockIdx.y and then to the next along x, so that the tiles that are computed at once read few rows and columns.
+        They take them in the order `raster`: ``"row"``, along blockIdx.x first, or ``"grouped"``, down `group` tiles
+        along blockIdx.y and then to the next along x, so that the tiles that are computed at once read few rows and
+        columns.
 
-        Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of at
-        least 1.
+        Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of
+        at least 1.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -169,13 +170,16 @@ class AsynchronousPrimitives(StageHandles):
         for i in range(64):  # B, blockIdx.x, 132 blocks go through the tiles in groups of 8
           B[i] = A[i] + 1.0
 
-        CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR: none.
+        CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR:
+        none.
         """
         from . import handles
 
         source = user_source()
         if raster not in _RASTERS:
-            raise ValueError(f"{source}: persistent: expected {' or '.join(map(repr, _RASTERS))} as raster, got {raster!r}")
+            raise ValueError(
+                f"{source}: persistent: expected {' or '.join(map(repr, _RASTERS))} as raster, got {raster!r}"
+            )
         count = integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
         self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..instructions import WGMMA, wgmma
+from ..instructions import wgmma
 from ..schedule import Schedule, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
-from ..te import all as all_of
+from ..te import Expr, Tensor, compute, placeholder, reduce_axis, sum, thread_axis
+from .tensor_cores import add_up, columns_of, copy, in_whole_tiles
 
 __all__ = ["matmul_wgmma"]
 
-_BITS = {"int8": 8, "float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
-_BITS_MADE = {**_BITS, "float32": 32, "int32": 32}
-# Bytes that rows of tensors are multiples of, for the copy engine.
-_ALIGNED = 16
-_SPAN = 128
+_BYTES = {"int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2, "tfloat32": 4}
+_BYTES_MADE = {"float16": 2, "bfloat16": 2, "float32": 4, "int32": 4}
+# What rows of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel is.
+_ALIGNED, _SPAN = 16, 128
+# Of shared memory a block has so much, less what barriers take, and for C at most so much.
+_SHARED, _SHARED_RESULT, _MAX_DEPTH = 231424, 65536, 8
+_BLOCK_REGISTERS = 512  # of 128 threads
 
 
 def matmul_wgmma(
@@ -26,37 +28,47 @@ def matmul_wgmma(
     out_dtype: str | None = None,
     *,
     sum_dtype: str | None = None,
+    batch: int | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
-    inputs: Sequence[Tensor] = (),
-    epilogue: Callable[[Expr, Expr, Expr], Expr] | None = None,
-    tile: tuple[int, int] = (128, 256),
+    epilogue: Callable[..., Expr] | None = None,
+    operands: Sequence[Tensor] = (),
+    parts: int = 1,
+    tile: tuple[int, int] | None = None,
+    promote: bool | None = None,
     depth: int | None = None,
     columns: int | None = None,
-    cluster: int | None = None,
+    cluster: tuple[int, int] | None = None,
     blocks: int | None = 132,
     group: int = 8,
-    registers: tuple[int, int] = (40, 232),
+    registers: tuple[int, int] | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
-    K x M, or N x K.
+    K x M, or N x K. With `batch` each of the three has so many matrices.
 
     A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
-    warpgroup of its own has the factors of the next `depth - 1` steps copied to shared memory. Blocks in clusters of
-    `cluster` along C's rows share what they read of B; `blocks` of them, the multiprocessors of an H100 or H200, go
-    through all tiles, `group` tiles of a column together (None: a block a tile). A thread that copies and one that
-    multiplies have so many `registers`. C is cast to `out_dtype`, and stored by the copy engine, `columns` at a time.
+    warpgroup of its own has the factors of the next `depth - 1` steps copied to shared memory. Blocks are in clusters
+    of `cluster` rows and columns of tiles, one of which is 1, and share what they read alike. As many as there are
+    multiprocessors, `blocks`, go through all tiles, `group` rows of tiles together (None: a block a tile). C goes by
+    way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so many
+    `registers`. With `promote` the tensor cores add up one step alone, as they must of 8-bit floats, of whose sums they
+    keep few bits. What is not given follows from the tile, shared memory and the block's registers.
 
-    `epilogue` is what becomes of an element: a function of the sum, its row and its column, which may read the tensors
-    `inputs`; it is computed in the registers that hold the sums. The tensors of the program are A, B, these, and C.
+    Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
+    `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
+    `out_dtype`.
 
-    What tiles have past the edges is zero, as the engine fills it in; it does not store there.
+    What tiles have past the edges is zero, as the engine fills it in; it does not store there. It steps over rows of
+    multiples of 16 bytes: a factor with others goes by way of a workspace, where a first kernel writes it in whole
+    tiles, and threads store a C with others.
+
+    Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
 
     Raises
     ------
     ValueError
-        Where there is no instruction of these types; where the rows of A or B, as they are stored, are no multiples of 16
-        bytes; where `tile` is none of 64 x 8.
+        Where there is no instruction of these types; where `tile` is no multiple of 64 x 8; where `parts` is not
+        positive, or more than one of a batch.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
@@ -66,69 +78,84 @@ def matmul_wgmma(
     """
     sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
     out_dtype = out_dtype or sum_dtype
-    step = _SPAN * 8 // _BITS.get(in_dtype, 16)
+    step = _SPAN // _BYTES.get(in_dtype, 2)
+    if promote is None:
+        promote = in_dtype.startswith("float8")
+    tile = tile or (128, 128 if promote else 256)
     warpgroups, n = tile[0] // 64, tile[1]
     if tile[0] % 64 or warpgroups < 1:
-        raise ValueError(f"expected a tile with a multiple of 64 rows, one warpgroup each, got {tile}")
-    instruction = wgmma(in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b)
+        raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
+    if parts < 1 or (parts > 1 and batch is not None):
+        raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
+    instruction = wgmma(
+        in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote
+    )
     dtype = "float32" if in_dtype == "tfloat32" else in_dtype
-    for name, extent in (("A", M if transpose_a else K), ("B", K if transpose_b else N)):
-        if extent * _BITS[in_dtype] // 8 % _ALIGNED:
-            raise ValueError(
-                f"expected rows of {name} that are multiples of {_ALIGNED} bytes, which the copy engine can step over, "
-                f"got {extent} elements of {dtype}"
-            )
 
-    rows, width, length = (-(-extent // by) * by for extent, by in zip((M, N, K), (*tile, step), strict=True))
-    A = placeholder((K, M) if transpose_a else (M, K), dtype, name="A")
-    B = placeholder((N, K) if transpose_b else (K, N), dtype, name="B")
+    rows, width, share = -(-M // tile[0]) * tile[0], -(-N // n) * n, -(-K // (parts * step)) * step
+    length = parts * share
+    some = () if batch is None else (batch,)
+    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
+    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
+    a_shape = (*some, *((length, rows) if transpose_a else (rows, length)))
+    b_shape = (*some, *((width, length) if transpose_b else (length, width)))
+    pads = [columns_of(tensor) * _BYTES[in_dtype] % _ALIGNED != 0 for tensor in (A, B)]
+    Ap = in_whole_tiles(A, a_shape, "Ap") if pads[0] else A
+    Bp = in_whole_tiles(B, b_shape, "Bp") if pads[1] else B
+    As, Bs = in_whole_tiles(Ap, a_shape, "As"), in_whole_tiles(Bp, b_shape, "Bs")
+    k = reduce_axis((0, share), "k")
 
-    def padded(tensor: Tensor, shape: tuple[int, int], name: str) -> Tensor:
-        def element(x: Expr, y: Expr) -> Expr:
-            inside = [at < had for at, had, has in zip((x, y), tensor.shape, shape) if had != has]
-            return if_then_else(all_of(*inside), tensor[x, y], 0) if inside else tensor[x, y]
-
-        return compute(shape, element, name=name)
-
-    As = padded(A, (length, rows) if transpose_a else (rows, length), "As")
-    Bs = padded(B, (width, length) if transpose_b else (length, width), "Bs")
-    k = reduce_axis((0, length), "k")
-
-    def product(i: Expr, j: Expr) -> Expr:
-        a, b = As[(k, i) if transpose_a else (i, k)], Bs[(j, k) if transpose_b else (k, j)]
+    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
+        a = As[(*some, at, i) if transpose_a else (*some, i, at)]
+        b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
         return a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype)
 
-    P = compute((rows, width), lambda i, j: sum(product(i, j), axis=k), name="P")
+    def result(value: Expr, *at: Expr) -> Expr:
+        return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
-    def made(i: Expr, j: Expr) -> Expr:
-        value = P[i, j] if epilogue is None else epilogue(P[i, j], i, j)
-        return value.astype(out_dtype)
-
-    C = compute((M, N), made, name="C")
+    if parts == 1:
+        P = compute((*some, rows, width), lambda *at: sum(product(at[:-2], at[-2], at[-1], k), axis=k), name="P")
+        C = tiled = total = compute((*some, M, N), lambda *at: result(P[at], *at), name="C")
+        made = out_dtype
+    else:
+        p = reduce_axis((0, parts), "p")
+        P = compute((parts, rows, width), lambda p, i, j: sum(product((), i, j, p * share + k), axis=k), name="P")
+        tiled = compute((parts, rows, width), lambda *at: P[at], name="parts")
+        total = compute((M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
+        C = compute((M, N), lambda *at: result(total[at], *at), name="C")
+        made = sum_dtype
     s = create_schedule(C.op)
+    for padded, is_padded in ((Ap, pads[0]), (Bp, pads[1])):
+        if is_padded:
+            copy(s[padded])
+    if parts > 1:
+        add_up(s, C, total)
 
     # The engine stores rows that it can step over.
-    is_copied = N * _BITS_MADE[out_dtype] // 8 % _ALIGNED == 0
-    stored = s.cache_write(C, "shared") if is_copied else C
-    by, i = s[C].split(s[C].op.axis[0], factor=tile[0])
-    bx, j = s[C].split(s[C].op.axis[1], factor=n)
-    s[C].reorder(by, bx, i, j)
-    s[C].bind(by, thread_axis("blockIdx.y"))
-    s[C].bind(bx, thread_axis("blockIdx.x"))
-    s[C].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    is_copied = columns_of(tiled) * _BYTES_MADE[made] % _ALIGNED == 0 and n * _BYTES_MADE[made] % _SPAN == 0
+    stored = s.cache_write(tiled, "shared") if is_copied else tiled
+    *outer, i, j = s[tiled].op.axis
+    by, i = s[tiled].split(i, factor=tile[0])
+    bx, j = s[tiled].split(j, factor=n)
+    s[tiled].reorder(*outer, by, bx, i, j)
+    for axis, tag in zip((*outer, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(outer) :], strict=True):
+        s[tiled].bind(axis, thread_axis(tag))
+    s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    shared = 0
     if is_copied:
-        s[stored].compute_at(s[C], bx)
-        i, _ = s[stored].op.axis
-        # What is left of shared memory beside the ring.
-        wide = _SPAN * 8 // _BITS_MADE[out_dtype]
-        columns = columns or (n if n * _BITS_MADE[out_dtype] <= 256 * 16 else min(n, 2 * wide))
-        s[C].copy_by("tma", swizzle=_SPAN, columns=columns)
+        s[stored].compute_at(s[tiled], bx)
+        i = s[stored].op.axis[-2]
+        if columns is None:
+            is_small = tile[0] * n * _BYTES_MADE[made] <= _SHARED_RESULT
+            columns = n if is_small else min(n, 2 * _SPAN // _BYTES_MADE[made])
+        shared = tile[0] * columns * _BYTES_MADE[made]
+        s[tiled].copy_by("tma", swizzle=_SPAN, columns=columns)
     warpgroup, _ = s[stored].split(i, factor=64)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
 
     s[P].set_scope("local")
     s[P].compute_at(s[stored], warpgroup)
-    i, j = s[P].op.axis
+    *_, i, j = s[P].op.axis
     ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=step)
     s[P].reorder(ko, i, j, ki)
     s[P].tensorize(i, instruction)
@@ -136,13 +163,17 @@ def matmul_wgmma(
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=_SPAN)
-    s[P].software_pipeline(ko, depth or 3)
+    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
+    if registers is None:
+        copying = 40 if warpgroups < 3 else 24
+        registers = copying, min(240, (_BLOCK_REGISTERS - copying) // warpgroups // 8 * 8)
     s[P].specialize(ko, *registers)
 
     if cluster is None:
-        cluster = 2 if rows // tile[0] % 2 == 0 else 1
-    if cluster > 1:
-        s[C].cluster(by, cluster)
+        cluster = (2, 1) if rows // tile[0] % 2 == 0 else (1, 2) if width // n % 2 == 0 else (1, 1)
+    for axis, size in zip((by, bx), cluster, strict=True):
+        if size > 1:
+            s[tiled].cluster(axis, size)
     if blocks is not None:
-        s[C].persistent(blocks, raster="grouped", group=group)
-    return s, [A, B, *inputs, C]
+        s[tiled].persistent(blocks, raster="grouped", group=group)
+    return s, [A, B, *operands, C]

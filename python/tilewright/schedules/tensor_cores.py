@@ -93,10 +93,10 @@ def matmul_mma(
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
     a_shape = (length, rows) if transpose_a else (rows, length)
     b_shape = (columns, length) if transpose_b else (length, columns)
-    pads = pad or tuple(_columns(tensor) % granule != 0 for tensor in (A, B))
-    Ap = _in_whole_tiles(A, (*some, *a_shape), "Ap") if pads[0] else A
-    Bp = _in_whole_tiles(B, (*some, *b_shape), "Bp") if pads[1] else B
-    As, Bs = _in_whole_tiles(Ap, (*some, *a_shape), "As"), _in_whole_tiles(Bp, (*some, *b_shape), "Bs")
+    pads = pad or tuple(columns_of(tensor) % granule != 0 for tensor in (A, B))
+    Ap = in_whole_tiles(A, (*some, *a_shape), "Ap") if pads[0] else A
+    Bp = in_whole_tiles(B, (*some, *b_shape), "Bp") if pads[1] else B
+    As, Bs = in_whole_tiles(Ap, (*some, *a_shape), "As"), in_whole_tiles(Bp, (*some, *b_shape), "Bs")
 
     k = reduce_axis((0, share), "k")
 
@@ -169,20 +169,20 @@ def matmul_mma(
             side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
-        width = gcd(granule, _columns(source))
+        width = gcd(granule, columns_of(source))
         fetch(s[stage], width, warps)
         is_async = is_async and width * BITS[in_dtype] >= 32
     s[Cl].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
     return s, [A, B, *operands, C]
 
 
-def _columns(tensor: Tensor) -> int:
+def columns_of(tensor: Tensor) -> int:
     extent = tensor.shape[-1]
     assert isinstance(extent, int)  # these schedules have no symbols
     return extent
 
 
-def _in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
+def in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
     """The tensor, with zeros where it ends before `shape` does."""
 
     def element(*at: Expr) -> Expr:
@@ -212,7 +212,7 @@ def copy(stage: Stage) -> None:
 
 def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
     """A kernel of its own, in which a thread adds up two neighbours."""
-    width = 2 if _columns(C) % 2 == 0 else 1
+    width = 2 if columns_of(C) % 2 == 0 else 1
     *outer, row, column = s[C].op.axis
     row = s[C].fuse(*outer, row) if outer else row
     block, column = s[C].split(column, factor=128 * width)

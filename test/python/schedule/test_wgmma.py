@@ -112,9 +112,7 @@ def test_a_kernel_of_roles(is_copied: bool) -> None:
 @pytest.mark.parametrize(("in_dtype", "sum_dtype"), WGMMA)
 def test_types(in_dtype: str, sum_dtype: str) -> None:
     """All that there are instructions for: no notes of the assembler, nothing spilled."""
-    s, tensors = schedules.matmul_wgmma(
-        256, 256, 256, in_dtype, sum_dtype=sum_dtype, transpose_b=True, tile=(128, 128)
-    )
+    s, tensors = schedules.matmul_wgmma(256, 256, 256, in_dtype, sum_dtype=sum_dtype, transpose_b=True, tile=(128, 128))
     cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
     assert not cubin.notes
     assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
@@ -139,7 +137,7 @@ def test_an_epilogue_is_a_function_of_the_fragment() -> None:
         256,
         "float16",
         "float16",
-        inputs=[bias, residual],
+        operands=[bias, residual],
         epilogue=lambda x, i, j: te.max(x + bias[j], 0.0) + residual[i, j].astype("float32"),
     )
     text = str(tw.lower(s, tensors, stage="gpu"))
@@ -159,7 +157,13 @@ def test_rows_that_the_engine_cannot_store_are_stored_by_threads() -> None:
 
 def test_blocks_that_stay_go_through_all_tiles() -> None:
     """As many as there are, or as there are clusters of tiles."""
-    for blocks, cluster, grid in ((132, 2, (16, 2, 1)), (7, 1, (7, 1, 1)), (7, 2, (3, 2, 1)), (None, 1, (4, 8, 1))):
+    for blocks, cluster, grid in (
+        (132, (2, 1), (16, 2, 1)),
+        (132, (1, 2), (32, 1, 1)),
+        (7, (1, 1), (7, 1, 1)),
+        (7, (2, 1), (3, 2, 1)),
+        (None, (1, 1), (4, 8, 1)),
+    ):
         scheduled = schedules.matmul_wgmma(1024, 1024, 64, blocks=blocks, cluster=cluster)
         text = str(tw.lower(*scheduled, stage="gpu"))
         assert f"known_grid_size = array<i32: {', '.join(map(str, grid))}>" in text

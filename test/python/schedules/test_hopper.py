@@ -40,7 +40,10 @@ def check(shape: tuple[int, int, int], types: tuple[str, str, str], **options: A
     some = (options["batch"],) if "batch" in options else ()
     has_bias = options.pop("bias", False)
     if has_bias:
-        bias, residual = te.placeholder((N,), "float32", name="bias"), te.placeholder((*some, M, N), "float32", name="R")
+        bias, residual = (
+            te.placeholder((N,), "float32", name="bias"),
+            te.placeholder((*some, M, N), "float32", name="R"),
+        )
         options["operands"] = [bias, residual]
         options["epilogue"] = lambda value, *at: te.max(value + bias[at[-1]], 0) + residual[at]
     func = tw.build(
