@@ -87,10 +87,17 @@ _TILES = (
     ((32, 32), (1, 2), 6, 128),
 )
 _PARTS = (1, 2, 4, 8, 16)
+# Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
+_WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
+_PROMOTED_COLUMNS = 128
 
 
 def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
     """The choices for a product that are worth a thought: no tile of more than twice the rows or columns there are."""
+    if arch == "sm_90a":
+        yield from _by_warpgroups(problem)
+    if problem.dtype.startswith("float8"):
+        return
     for tile, warps, depth, step_bytes in _TILES:
         step = step_bytes // problem.item_bytes
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
@@ -112,12 +119,29 @@ def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
                 yield Choice("matmul_mma", options | {"pad": (False, False)})
 
 
+def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
+    # Factors that are not of 16 bits must have k along their rows.
+    if problem.item_bytes != 2 and problem.layout != "NT":
+        return
+    for tile in _WARPGROUP_TILES:
+        if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
+            continue
+        if problem.dtype.startswith("float8") and tile[1] > _PROMOTED_COLUMNS:
+            continue
+        tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch
+        for parts in _PARTS:
+            short = problem.K < 4 * parts * 128 // problem.item_bytes
+            if parts > 1 and (problem.batch > 1 or tiles * parts > 2 * _MULTIPROCESSORS or short):
+                continue
+            yield Choice("matmul_wgmma", {"tile": tile} | ({"parts": parts} if parts > 1 else {}))
+
+
 def choose(problem: Problem, arch: str | None) -> Choice:
     """What the table says for a GPU of this architecture, or the model."""
     near = min(table(arch), key=lambda entry: problem.distance(entry[0]), default=None) if arch else None
     if near is not None and near[0].kind == problem.kind and problem.distance(near[0]) <= NEAR:
         return near[1]
-    return min(candidates(problem), key=lambda choice: estimate(problem, choice))
+    return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice), default=Choice("matmul_mma"))
 
 
 @cache
@@ -168,6 +192,8 @@ _LAUNCH = 2.2e-6
 def estimate(problem: Problem, choice: Choice) -> float:
     """Seconds that a choice may take: the longest of what multiplying, the cache and the memory take, and what
     kernels before and after cost. Good for an order of choices, not for a figure."""
+    if choice.schedule == "matmul_wgmma":
+        return _estimate_warpgroups(problem, choice)
     if choice.schedule != "matmul_mma":
         return inf
     options = choice.options
@@ -200,4 +226,29 @@ def estimate(problem: Problem, choice: Choice) -> float:
     seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, padded in zip(sizes, pads) if padded)
     if parts > 1:
         seconds += _LAUNCH + (parts + 1) * problem.batch * problem.M * problem.N * 4 / _CACHE
+    return seconds
+
+
+_WARPGROUP_FLOPS = 6.2e12  # of one multiprocessor, with wgmma of 16 bits in tiles of 128 x 256
+_STORING = 0.8e-6  # what storing a tile takes while nothing is multiplied
+_SHARED = 227 * 1024
+
+
+def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
+    (rows, columns), parts = choice.options["tile"], choice.options.get("parts", 1)
+    step = 128 // problem.item_bytes
+    steps = ceil(problem.K / (parts * step))
+    tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
+    stage_bytes = (rows + columns) * 128
+    # Small tiles read more of shared memory for what they multiply, and one warpgroup waits alone.
+    rate = _WARPGROUP_FLOPS * 2 / problem.item_bytes * min(1.0, (rows * columns / (128 * 256)) ** 0.25)
+    multiplying = ceil(tiles / _MULTIPROCESSORS) * (2.0 * rows * columns * step * steps / rate + _STORING)
+    caching = tiles * steps * stage_bytes * 0.75 / _CACHE  # clusters share a factor
+    sizes = [problem.batch * one * problem.K * problem.item_bytes for one in (problem.M, problem.N)]
+    moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
+    under_way = min(tiles, _MULTIPROCESSORS) * (_SHARED - 65536)
+    seconds = max(multiplying, caching, moved / _MEMORY, moved / under_way * _LATENCY) + _LAUNCH
+    seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
+    if parts > 1:
+        seconds += _LAUNCH + (parts + 1) * problem.M * problem.N * 4 / _CACHE
     return seconds

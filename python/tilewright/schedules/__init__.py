@@ -6,6 +6,7 @@ from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
 from .hopper import matmul_wgmma
 from .moves import transpose
+from .products import matmul
 from .rows import layer_norm, rms_norm, row_sum, softmax
 from .tensor_cores import matmul_mma
 from .vectors import column_sum, matvec, vecmat
@@ -20,6 +21,7 @@ __all__ = [
     "elementwise",
     "gelu",
     "layer_norm",
+    "matmul",
     "matmul_mma",
     "matmul_wgmma",
     "matvec",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 
 from ..instructions import wgmma
 from ..schedule import Schedule, create_schedule
@@ -40,7 +41,7 @@ def matmul_wgmma(
     columns: int | None = None,
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 132,
-    group: int = 8,
+    group: int | None = None,
     registers: tuple[int, int] | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
@@ -175,5 +176,6 @@ def matmul_wgmma(
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
-        s[tiled].persistent(blocks, raster="grouped", group=group)
+        # What runs at once is as high as it is wide, so that it reads the least.
+        s[tiled].persistent(blocks, raster="grouped", group=group or max(1, round(sqrt(blocks * n / tile[0]))))
     return s, [A, B, *operands, C]

@@ -205,12 +205,23 @@ def test_a_model_of_time_orders_choices() -> None:
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (100, 50257, 768)])
 def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:
-    found = list(choices.candidates(Problem(*shape, "bfloat16", layout)))
-    assert found
+    found = list(choices.candidates(Problem(*shape, "bfloat16", layout), "sm_90a"))
+    assert {choice.schedule for choice in found} == {"matmul_mma", "matmul_wgmma"}
     for choice in found:
-        schedules.matmul_mma(
+        getattr(schedules, choice.schedule)(
             *shape, "bfloat16", transpose_a=layout[0] == "T", transpose_b=layout[1] == "T", **choice.options
         )
+
+
+def test_warpgroups_multiply_where_there_are_any() -> None:
+    for dtype in ("bfloat16", "float16"):
+        for layout in ("NN", "NT", "TN", "TT"):
+            chosen = choices.choose(Problem(4096, 4096, 4096, dtype, layout), "sm_90a")
+            assert chosen == Choice("matmul_wgmma", {"tile": (128, 256)})
+            assert choices.choose(Problem(4096, 4096, 4096, dtype, layout), "sm_80").schedule == "matmul_mma"
+    assert choices.choose(Problem(8192, 8192, 8192, "float8_e4m3fn", "NT"), "sm_90a").schedule == "matmul_wgmma"
+    assert choices.choose(Problem(8192, 8192, 8192, "int8", "NN"), "sm_90a").schedule == "matmul_mma"
+    assert choices.choose(Problem(8192, 8192, 8192, "int8", "NT"), "sm_90a").schedule == "matmul_wgmma"
 
 
 def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,75 @@
+"""Matrix products by whatever multiplies fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..instructions import MMA_SYNC, WGMMA
+from ..schedule import Schedule
+from ..te import Expr, Tensor
+from .gemm import sgemm
+from .hopper import matmul_wgmma
+from .tensor_cores import matmul_mma
+
+__all__ = ["matmul"]
+
+_READY = {"matmul_mma": matmul_mma, "matmul_wgmma": matmul_wgmma}
+
+
+def matmul(
+    M: int,
+    N: int,
+    K: int,
+    in_dtype: str = "float16",
+    out_dtype: str | None = None,
+    *,
+    sum_dtype: str | None = None,
+    batch: int | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    epilogue: Callable[..., Expr] | None = None,
+    operands: Sequence[Tensor] = (),
+    arch: str = "sm_90a",
+) -> tuple[Schedule, list[Tensor]]:
+    """C = A B by the schedule that `tilewright.ops.choices` takes for the fastest on GPUs of an architecture.
+
+    It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
+    exactly (``"tfloat32"`` is what they take), `sgemm`.
+
+    Raises
+    ------
+    ValueError
+        Where there is no instruction of these types; for float32 with anything but two matrices as they are.
+
+    >>> s, (A, B, C) = matmul(4096, 4096, 4096, "bfloat16", transpose_b=True)
+    >>> "wgmma" in s.ir(), "wgmma" in matmul(4096, 4096, 4096, "bfloat16", arch="sm_80")[0].ir()
+    (True, False)
+    """
+    from ..ops.choices import Problem, choose
+
+    if in_dtype == "float32":
+        if batch is not None or transpose_a or transpose_b or epilogue or out_dtype not in (None, "float32"):
+            raise ValueError(
+                "expected two matrices as they are for a product of float32, which is by sgemm; 'tfloat32' is by "
+                "tensor cores and takes the rest"
+            )
+        return sgemm(M, N, K)
+    known = sorted({one for one, _ in (*MMA_SYNC, *WGMMA)})
+    if in_dtype not in known:
+        raise ValueError(f"expected factors of {', '.join(known)} or float32, got {in_dtype}")
+    layout = "NT"[transpose_a] + "NT"[transpose_b]
+    choice = choose(Problem(M, N, K, in_dtype, layout, batch or 1), arch)
+    return _READY[choice.schedule](
+        M,
+        N,
+        K,
+        in_dtype,
+        out_dtype,
+        sum_dtype=sum_dtype,
+        batch=batch,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        epilogue=epilogue,
+        operands=operands,
+        **choice.options,
+    )
