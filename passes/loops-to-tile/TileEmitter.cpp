@@ -18,13 +18,6 @@ tile::BufferType TileEmitter::getBufferType(const TileCopy &copy, Type element, 
   return tile::BufferType::get(builder.getContext(), {copy.rows, columns}, element, copy.swizzle, copy.rows);
 }
 
-bool TileEmitter::isShared(const TileCopy &copy, unsigned tag) const {
-  if (program.cluster[tag] < 2)
-    return false;
-  Value block = scf::ForOp(program.blocks[tag]).getInductionVar();
-  return llvm::none_of(copy.first, [&](const LinearIndex &index) { return index.terms.contains(block); });
-}
-
 int64_t TileEmitter::getNumClusters() const {
   int64_t tiles = 1, size = program.cluster[0] * program.cluster[1];
   for (unsigned tag = 0; tag < 3; ++tag)
@@ -53,9 +46,8 @@ void TileEmitter::emitMaps() {
   for (const TileCopy &copy : program.loads) {
     tile::BufferType whole = getBufferType(copy, getElement(copy), copy.columns), part = whole;
     for (unsigned tag = 0; tag < 2; ++tag)
-      if (isShared(copy, tag)) {
-        // Whole panels where there are enough, otherwise rows of all of them.
-        bool byColumns = part.getColumns() % (part.getPanelColumns() * program.cluster[tag]) == 0;
+      if (program.isShared(copy, tag)) {
+        bool byColumns = program.isSharedByColumns(copy, tag);
         int64_t rows = byColumns ? part.getRows() : part.getRows() / program.cluster[tag];
         int64_t columns = byColumns ? part.getColumns() / program.cluster[tag] : part.getColumns();
         part = tile::BufferType::get(builder.getContext(), {rows, columns}, part.getElementType(), part.getSwizzle(),
@@ -237,7 +229,7 @@ TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
     tile::ClusterAxisAttr multicast;
     // Of the blocks that need the same each copies a part to all.
     for (unsigned tag = 0; tag < 2; ++tag) {
-      if (!isShared(copy, tag))
+      if (!program.isShared(copy, tag))
         continue;
       auto whole = cast<tile::BufferType>(buffer.getType());
       bool byColumns = parts[number].getColumns() != whole.getColumns();

@@ -50,8 +50,6 @@ private:
     return mlir::affine::makeComposedAffineApply(builder, loc, expr, mlir::getAsOpFoldResult(operands));
   }
   tile::BufferType getBufferType(const TileCopy &copy, mlir::Type element, int64_t columns);
-  /// Whether blocks of the cluster along `tag` all need what a copy brings.
-  bool isShared(const TileCopy &copy, unsigned tag) const;
   mlir::Type getElement(const TileCopy &copy) const;
   bool isPersistent() const { return program.nest->hasAttr(schedule::kPersistentAttr); }
   int64_t getNumClusters() const;

@@ -150,6 +150,17 @@ def test_an_epilogue_is_a_function_of_the_fragment() -> None:
     assert not cubin.notes
 
 
+def test_promoted_sums_are_added_up_elsewhere() -> None:
+    """Each step's product begins at zero, and a function of two fragments adds it."""
+    s, tensors = schedules.matmul_wgmma(256, 256, 512, "float8_e4m3fn", "bfloat16", transpose_b=True)
+    text = str(tw.lower(s, tensors, stage="gpu"))
+    assert "tile.wgmma" in text and " into " not in text
+    assert "arith.addf" in text[text.index("tile.map") :]
+    cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
+    assert not cubin.notes
+    assert all(not one.spill_store_bytes for one in cubin.resources.values())
+
+
 def test_rows_that_the_engine_cannot_store_are_stored_by_threads() -> None:
     text = str(tw.lower(*schedules.matmul_wgmma(300, 511, 136, transpose_b=True), stage="gpu"))
     assert "tile.tma_load" in text and "tile.tma_store" not in text and "memref.store" in text
@@ -205,6 +216,10 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"cluster": 2},
         "cluster: expected a number of blocks that 2 divides, got 1 along axis 'C.i.outer'",
+    ),
+    (
+        {"M": 256, "N": 72, "cluster": 2},
+        "cluster: expected tiles of stage 'B.shared' of which each of 2 blocks copies a multiple of 8 rows, got 72 rows",
     ),
     (
         {"registers": (40, 240), "warpgroups": 4, "M": 512},
