@@ -97,7 +97,7 @@ def test_every_primitive_that_python_has_has_its_call():
         "auto_unroll", "decompose_reduction", "double_buffer", "parallel", "reverse_compute_at", "reverse_compute_inline",
         "loop_partition",
         "rfactor", "set_store_predicate", "software_pipeline", "tensorize", "transform_layout", "swizzle", "rolling_buffer",
-        "prefetch", "env_threads", "pad_einsum",
+        "prefetch", "env_threads", "pad_einsum", "copy_by", "specialize", "cluster", "persistent",
     }  # fmt: skip
 
 

@@ -350,6 +350,21 @@ def test_a_reduction_is_no_copy() -> None:
     assert message((s, [A, C])).splitlines()[0] == expected
 
 
+def test_a_schedule_is_its_calls() -> None:
+    s, (*_, C) = schedules.matmul_wgmma(512, 512, 128, out_dtype="bfloat16")
+    again = te.create_schedule(C.op)
+    s.trace().apply(again)
+    assert again.ir() == s.ir()
+    text = str(s.trace())
+    for call in (
+        'copy_by("tma", swizzle=128, columns=256)',
+        "specialize(k_outer, producer_registers=40, consumer_registers=232)",
+        "cluster(i_outer, 2)",
+        'persistent(132, raster="grouped", group=16)',
+    ):
+        assert call in text
+
+
 def test_another_architecture() -> None:
     expected = "error: wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80"
     assert message(product(), "cuda -arch=sm_80").splitlines()[0] == expected
