@@ -2,6 +2,8 @@
 #include "passes/loops-to-tile/TileEmitter.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -80,8 +82,9 @@ gpu::LaunchOp TileEmitter::emitLaunch() {
     else if (loop && !isPersistent())
       say(kNames[tag], describeOrigin(getAxisName(loop, program.function), loop.getLoc()));
   }
-  Value one = constant(1), threads = constant(tile::kWarpgroupSize * (1 + program.numWarpgroups));
-  say("block.x", "a warpgroup that copies and " + Twine(program.numWarpgroups) + " that multiply, " +
+  Value one = constant(1), threads = constant(tile::kWarpgroupSize * (program.isSpecialized + program.numWarpgroups));
+  say("block.x", Twine(program.isSpecialized ? "a warpgroup that copies and " : "warpgroups that multiply: ") +
+                     Twine(program.numWarpgroups) + (program.isSpecialized ? " that multiply, " : ", ") +
                      getFileAndLine(program.steps.getLoc()));
   bool isCluster = program.cluster[0] * program.cluster[1] > 1;
   auto launch = gpu::LaunchOp::create(builder, program.nest->getLoc(), grid[0], grid[1], grid[2], threads, one, one, Value(),
@@ -112,11 +115,16 @@ void TileEmitter::emit() {
   for (unsigned tag = 0; tag < 3; ++tag)
     if (program.blocks[tag] && !isPersistent())
       places.map(scf::ForOp(program.blocks[tag]).getInductionVar(), blockIds[tag]);
-  auto roles = tile::RolesOp::create(builder, loc);
-  Block *all = builder.createBlock(&roles.getBody());
-  builder.setInsertionPointToStart(all);
-  emitRole("producer", tile::kWarpgroupWarps, program.producerRegisters, false);
-  emitRole("consumer", tile::kWarpgroupWarps * program.numWarpgroups, program.consumerRegisters, true);
+  if (program.isSpecialized) {
+    auto roles = tile::RolesOp::create(builder, loc);
+    Block *all = builder.createBlock(&roles.getBody());
+    builder.setInsertionPointToStart(all);
+    emitRole("producer", tile::kWarpgroupWarps, program.producerRegisters, false);
+    emitRole("consumer", tile::kWarpgroupWarps * program.numWarpgroups, program.consumerRegisters, true);
+  } else {
+    Value size = constant(tile::kWarpgroupSize);
+    emitConsumer(arith::DivUIOp::create(builder, loc, launch.getThreadIds().x, size));
+  }
   builder.setInsertionPointToEnd(&launch.getBody().front());
   gpu::TerminatorOp::create(builder, loc);
   program.nest->erase();
@@ -126,25 +134,27 @@ void TileEmitter::emitRole(StringRef name, int64_t warps, int64_t registers, boo
   OpBuilder::InsertionGuard guard(builder);
   auto role = tile::RoleOp::create(builder, loc, name, warps, builder.getI64IntegerAttr(registers));
   Block *body = builder.createBlock(&role.getBody());
-  if (multiplies) {
-    warpgroup = body->addArgument(builder.getIndexType(), loc);
-    if (program.warpgroups)
-      places.map(program.warpgroups.getInductionVar(), warpgroup);
-    if (auto &copy = program.result) {
-      auto whole = cast<tile::BufferType>(result.getType());
-      auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, whole.getColumns()}, whole.getElementType(),
-                                        whole.getSwizzle(),
-                                        whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : tile::kWgmmaRows);
-      myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, warpgroup, constant(0)).getResult();
-    }
-    emitTiles(true);
-    if (result)
-      tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false);
-    return;
-  }
+  if (multiplies)
+    return emitConsumer(body->addArgument(builder.getIndexType(), loc));
   auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
   builder.createBlock(&elect.getBody());
   emitTiles(false);
+}
+
+void TileEmitter::emitConsumer(Value number) {
+  warpgroup = number;
+  if (program.warpgroups)
+    places.map(program.warpgroups.getInductionVar(), warpgroup);
+  if (auto &copy = program.result) {
+    auto whole = cast<tile::BufferType>(result.getType());
+    auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, whole.getColumns()}, whole.getElementType(),
+                                      whole.getSwizzle(),
+                                      whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : tile::kWgmmaRows);
+    myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, warpgroup, constant(0)).getResult();
+  }
+  emitTiles(true);
+  if (result)
+    tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false);
 }
 
 void TileEmitter::emitTiles(bool multiplies) {
@@ -211,15 +221,9 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   return after;
 }
 
-/// Fills a slot of the ring for each step.
-TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
-  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  auto loop = scf::ForOp::create(builder, loc, constant(0), steps, constant(1), ValueRange{state.slot, state.phase});
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  places.map(program.steps.getInductionVar(), loop.getInductionVar());
-  Value slot = loop.getRegionIterArg(0), phase = loop.getRegionIterArg(1);
-  auto acquired = tile::AcquireOp::create(builder, loc, ring, slot, phase);
+void TileEmitter::emitFill(Value step, RingState state) {
+  places.map(program.steps.getInductionVar(), step);
+  auto acquired = tile::AcquireOp::create(builder, loc, ring, state.slot, state.phase);
   for (auto [number, copy] : llvm::enumerate(program.loads)) {
     Value buffer = acquired.getBuffers()[number];
     SmallVector<LinearIndex> first(copy.first);
@@ -240,11 +244,26 @@ TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
       moved = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * by, {moved, ranks[tag]});
       multicast = tile::ClusterAxisAttr::get(builder.getContext(), tag == 0 ? tile::ClusterAxis::X : tile::ClusterAxis::Y);
     }
-    tile::TMALoadOp::create(builder, copy.getLoc(), maps[number], coordinates, buffer, ring, slot, multicast);
+    tile::TMALoadOp::create(builder, copy.getLoc(), maps[number], coordinates, buffer, ring, state.slot, multicast);
   }
-  tile::CommitOp::create(builder, loc, ring, slot);
-  auto next = tile::AdvanceOp::create(builder, loc, ring, slot, phase);
-  scf::YieldOp::create(builder, loc, next.getResults());
+  tile::CommitOp::create(builder, loc, ring, state.slot);
+}
+
+TileEmitter::RingState TileEmitter::advance(RingState state) {
+  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+  return {next.getNextSlot(), next.getNextPhase()};
+}
+
+/// Fills a slot of the ring for each step.
+TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
+  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
+  auto loop = scf::ForOp::create(builder, loc, constant(0), steps, constant(1), ValueRange{state.slot, state.phase});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  RingState here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  emitFill(loop.getInductionVar(), here);
+  RingState next = advance(here);
+  scf::YieldOp::create(builder, loc, ValueRange{next.slot, next.phase});
   return {loop.getResult(0), loop.getResult(1)};
 }
 
@@ -283,10 +302,9 @@ Value TileEmitter::emitPart(RingState state) {
 /// The tensor cores, which keep few bits of some sums, sum over one step alone.
 TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
   Value first = emitPart(state);
-  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+  RingState next = advance(state);
   Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1),
-                                 ValueRange{first, next.getNextSlot(), next.getNextPhase()});
+  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1), ValueRange{first, next.slot, next.phase});
   fragment = loop.getResult(0);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -303,19 +321,25 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
                                           : arith::AddIOp::create(builder, loc, x, y).getResult();
     tile::YieldOp::create(builder, loc, added);
   }
-  auto after = tile::AdvanceOp::create(builder, loc, ring, here.slot, here.phase);
-  scf::YieldOp::create(builder, loc, ValueRange{map.getResult(), after.getNextSlot(), after.getNextPhase()});
+  RingState after = advance(here);
+  scf::YieldOp::create(builder, loc, ValueRange{map.getResult(), after.slot, after.phase});
   return {loop.getResult(1), loop.getResult(2)};
 }
 
-/// Adds up the products of all steps. One group of products is under way while the next is begun.
+/// Adds up the products of all steps. One group of products is under way while the next is begun. Without roles one of
+/// the threads that multiply fills the slot whose products are done.
 TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragment) {
+  RingState ahead = state;
+  if (!program.isSpecialized)
+    ahead = emitFirstLoads(state);
   auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
   Value begun = emitProduct(first.getBuffers(), Value());
-  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+  RingState next = advance(state);
   Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1),
-                                 ValueRange{begun, next.getNextSlot(), next.getNextPhase(), state.slot});
+  SmallVector<Value> carried = {begun, next.slot, next.phase, state.slot};
+  if (!program.isSpecialized)
+    carried.append({ahead.slot, ahead.phase});
+  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -324,13 +348,47 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
     Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
     tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
     tile::ReleaseOp::create(builder, loc, ring, before);
-    auto after = tile::AdvanceOp::create(builder, loc, ring, slot, phase);
-    scf::YieldOp::create(builder, loc, ValueRange{added, after.getNextSlot(), after.getNextPhase(), slot});
+    RingState after = advance({slot, phase});
+    carried = {added, after.slot, after.phase, slot};
+    if (!program.isSpecialized) {
+      ahead = {loop.getRegionIterArg(4), loop.getRegionIterArg(5)};
+      emitLoadAhead(loop.getInductionVar(), ahead);
+      ahead = advance(ahead);
+      carried.append({ahead.slot, ahead.phase});
+    }
+    scf::YieldOp::create(builder, loc, carried);
   }
   auto accumulator = cast<tile::AccumulatorType>(loop.getResult(0).getType());
   auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
   fragment = tile::WgmmaWaitOp::create(builder, loc, type, 0, loop.getResult(0)).getFragment();
   tile::ReleaseOp::create(builder, loc, ring, loop.getResult(3));
   return {loop.getResult(1), loop.getResult(2)};
+}
+
+/// Fills the slots of as many steps as there are slots; gives the state after them.
+TileEmitter::RingState TileEmitter::emitFirstLoads(RingState state) {
+  int64_t count = std::min(program.depth, *getConstantIntValue(program.steps.getUpperBound()));
+  SmallVector<RingState> states;
+  for (int64_t step = 0; step < count; ++step, state = advance(state))
+    states.push_back(state);
+  auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&elect.getBody());
+  for (auto [step, of] : llvm::enumerate(states))
+    emitFill(constant(step), of);
+  return state;
+}
+
+/// The products of the step before are done: its slot is for the step that comes as many later as there are slots.
+void TileEmitter::emitLoadAhead(Value step, RingState state) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
+  builder.createBlock(&elect.getBody());
+  Value later = arith::AddIOp::create(builder, loc, step, constant(program.depth - 1));
+  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, later, steps);
+  auto choice = scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitFill(later, state);
 }
 } // namespace tilewright

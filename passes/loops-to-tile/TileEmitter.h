@@ -28,7 +28,13 @@ private:
   void emitTiles(bool multiplies);
   /// The values of the loops on block indices, from the number of the cluster's tile.
   void emitPlace(mlir::Value tile);
+  void emitConsumer(mlir::Value number);
+  /// Has the tiles of a step copied to a slot.
+  void emitFill(mlir::Value step, RingState state);
+  RingState advance(RingState state);
   RingState emitLoads(RingState state);
+  RingState emitFirstLoads(RingState state);
+  void emitLoadAhead(mlir::Value step, RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
   RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
   /// What the product of one slot is, once it is done.

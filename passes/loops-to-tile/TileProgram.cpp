@@ -155,12 +155,15 @@ LogicalResult TileProgram::checkLanes() {
 LogicalResult TileProgram::matchSteps() {
   depth = steps->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt();
   auto registers = steps->getAttrOfType<DenseI64ArrayAttr>(schedule::kSpecializeAttr);
-  if (!registers)
+  isSpecialized = bool(registers);
+  if (isSpecialized) {
+    producerRegisters = registers[0];
+    consumerRegisters = registers[1];
+  } else if (isPromoted) {
     return error("software_pipeline", steps.getLoc())
-           << "expected roles for a loop with wgmma, warps that copy beside those that multiply: use s["
+           << "expected roles for promoted products, warps that copy beside those that multiply: use s["
            << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
-  producerRegisters = registers[0];
-  consumerRegisters = registers[1];
+  }
   if (std::optional<int64_t> extent = getConstantIntValue(steps.getUpperBound()); !extent || *extent < 1)
     return error("software_pipeline", steps.getLoc()) << "expected a constant number of iterations of at least 1 with wgmma";
   SmallVector<Value> buffers;
@@ -253,23 +256,28 @@ LogicalResult TileProgram::checkResources() {
         return error("cluster", blocks[tag].getLoc())
                << "expected tiles of stage '" << getBufferName(copy.buffer) << "' of which each of " << cluster[tag]
                << " blocks copies a multiple of 8 rows, got " << copy.rows << " rows";
-  int64_t threads = tile::kWarpgroupSize * (1 + numWarpgroups);
+  int64_t threads = tile::kWarpgroupSize * (isSpecialized + numWarpgroups);
   if (threads > 1024)
-    return error("specialize", steps.getLoc()) << "expected at most 1024 threads a block, got " << threads << ": those of "
-                                               << numWarpgroups << " warpgroups that multiply and of one that copies";
+    return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
+           << "expected at most 1024 threads a block, got " << threads << ": those of " << numWarpgroups
+           << " warpgroups that multiply" << (isSpecialized ? " and of one that copies" : "");
   int64_t registers = tile::kWarpgroupSize * (producerRegisters + numWarpgroups * consumerRegisters);
   if (registers > tile::kBlockRegisters)
     return error("specialize", steps.getLoc())
            << "expected at most " << tile::kBlockRegisters << " registers a block, got " << registers << ": " << producerRegisters
            << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
            << tile::kWarpgroupSize * numWarpgroups << " that multiply";
+  // All threads have the same number where none is handed out.
+  if (!isSpecialized)
+    consumerRegisters = std::min<int64_t>(255, tile::kBlockRegisters / threads);
   int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
                  tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (isPromoted ? 2 : 1);
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
   if (held + kOthers > consumerRegisters)
-    return error("specialize", steps.getLoc()) << "expected at least " << held + kOthers << " registers for a thread that multiplies, "
-                                               << held << " of which hold its sums, got " << consumerRegisters;
+    return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
+           << "expected at least " << held + kOthers << " registers for a thread that multiplies, " << held
+           << " of which hold its sums, got " << consumerRegisters;
   return success();
 }
 } // namespace tilewright

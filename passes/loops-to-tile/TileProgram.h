@@ -65,7 +65,7 @@ public:
   mlir::Type aType, bType; // of the elements, as the instruction reads them
   mlir::Value sum;         // the private buffer
   int64_t k = 0;
-  bool isPromoted = false;
+  bool isPromoted = false, isSpecialized = false;
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
 

@@ -42,18 +42,20 @@ def matmul_wgmma(
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 132,
     group: int | None = None,
+    specialize: bool = True,
     registers: tuple[int, int] | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
     K x M, or N x K. With `batch` each of the three has so many matrices.
 
     A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
-    warpgroup of its own has the factors of the next `depth - 1` steps copied to shared memory. Blocks are in clusters
-    of `cluster` rows and columns of tiles, one of which is 1, and share what they read alike. As many as there are
-    multiprocessors, `blocks`, go through all tiles, `group` rows of tiles together (None: a block a tile). C goes by
-    way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so many
-    `registers`. With `promote` the tensor cores add up one step alone, as they must of 8-bit floats, of whose sums they
-    keep few bits. What is not given follows from the tile, shared memory and the block's registers.
+    warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
+    steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
+    share what they read alike. As many as there are multiprocessors, `blocks`, go through all tiles, `group` rows of
+    tiles together (None: a block a tile). C goes by way of shared memory, so many `columns` at a time. A thread that
+    copies and one that multiplies have so many `registers`. With `promote` the tensor cores add up one step alone, as
+    they must of 8-bit floats, of whose sums they keep few bits. What is not given follows from the tile, shared memory
+    and the block's registers.
 
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
@@ -168,7 +170,8 @@ def matmul_wgmma(
     if registers is None:
         copying = 40 if warpgroups < 3 else 24
         registers = copying, min(240, (_BLOCK_REGISTERS - copying) // warpgroups // 8 * 8)
-    s[P].specialize(ko, *registers)
+    if specialize:
+        s[P].specialize(ko, *registers)
 
     if cluster is None:
         cluster = (2, 1) if rows // tile[0] % 2 == 0 else (1, 2) if width // n % 2 == 0 else (1, 1)

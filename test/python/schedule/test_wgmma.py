@@ -32,6 +32,7 @@ def product(
     swizzle: int = 128,
     pipeline: bool = True,
     registers: tuple[int, int] | None = (40, 232),
+    promote: bool = False,
     cluster: int | None = None,
     columns: int | None = None,
     is_copied: bool = False,
@@ -79,7 +80,7 @@ def product(
         s[P].software_pipeline(ko, 2)
     if registers is not None:
         s[P].specialize(ko, *registers)
-    s[P].tensorize(i, wgmma(dtype, "float32", n=N, k=step, transpose_b=True))
+    s[P].tensorize(i, wgmma(dtype, "float32", n=N, k=step, transpose_b=True, promote=promote))
     if change is not None:
         change(s, A=A, B=B, P=P, C=C, AS=AS, BS=BS, stored=stored, block=block)
     return s, [A, B, C]
@@ -107,6 +108,15 @@ def test_a_kernel_of_roles(is_copied: bool) -> None:
     assert ("tile.tma_store" in text) == is_copied
     assert ("memref.store" in text) != is_copied
     assert "known_block_size = array<i32: 384, 1, 1>" in text
+
+
+def test_without_roles_those_that_multiply_copy() -> None:
+    """As many slots as there are steps at first, then each when its products are done."""
+    text = str(tw.lower(*product(K=256, registers=None), stage="gpu"))
+    assert "tile.role" not in text and "known_block_size = array<i32: 256, 1, 1>" in text
+    assert text.count("tile.acquire") == 3 and text.count("tile.elect role") == 2
+    cubin = link(tw.build(*product(K=256, registers=None), target="cuda -arch=sm_90a", name="mm").ptx, "sm_90a")
+    assert not cubin.notes
 
 
 @pytest.mark.parametrize(("in_dtype", "sum_dtype"), WGMMA)
@@ -199,9 +209,17 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "wgmma of stage 'P': expected a loop around it that is a software_pipeline, which fetches the tiles",
     ),
     (
-        {"registers": None},
-        "software_pipeline: expected roles for a loop with wgmma, warps that copy beside those that multiply: use "
+        {"registers": None, "promote": True},
+        "software_pipeline: expected roles for promoted products, warps that copy beside those that multiply: use "
         "s[P].specialize(k.outer)",
+    ),
+    (
+        {"registers": None, "warpgroups": 9, "M": 576},
+        "software_pipeline: expected at most 1024 threads a block, got 1152: those of 9 warpgroups that multiply",
+    ),
+    (
+        {"registers": None, "warpgroups": 8, "M": 512, "N": 256},
+        "software_pipeline: expected at least 152 registers for a thread that multiplies, 128 of which hold its sums, got 64",
     ),
     (
         {"copied": "A"},
