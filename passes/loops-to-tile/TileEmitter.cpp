@@ -48,8 +48,8 @@ void TileEmitter::emitMaps() {
   for (const TileCopy &copy : program.loads) {
     tile::BufferType whole = getBufferType(copy, getElement(copy), copy.columns), part = whole;
     for (unsigned tag = 0; tag < 2; ++tag)
-      if (program.isShared(copy, tag)) {
-        bool byColumns = program.isSharedByColumns(copy, tag);
+      if (program.isMulticast(copy, tag)) {
+        bool byColumns = program.isMulticastByColumns(copy, tag);
         int64_t rows = byColumns ? part.getRows() : part.getRows() / program.cluster[tag];
         int64_t columns = byColumns ? part.getColumns() / program.cluster[tag] : part.getColumns();
         part = tile::BufferType::get(builder.getContext(), {rows, columns}, part.getElementType(), part.getSwizzle(),
@@ -233,7 +233,7 @@ void TileEmitter::emitFill(Value step, RingState state) {
     tile::ClusterAxisAttr multicast;
     // Of the blocks that need the same each copies a part to all.
     for (unsigned tag = 0; tag < 2; ++tag) {
-      if (!program.isShared(copy, tag))
+      if (!program.isMulticast(copy, tag))
         continue;
       auto whole = cast<tile::BufferType>(buffer.getType());
       bool byColumns = parts[number].getColumns() != whole.getColumns();

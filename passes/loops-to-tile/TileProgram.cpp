@@ -237,14 +237,14 @@ LogicalResult TileProgram::matchRest() {
   return success();
 }
 
-bool TileProgram::isShared(const TileCopy &copy, unsigned tag) const {
+bool TileProgram::isMulticast(const TileCopy &copy, unsigned tag) const {
   if (cluster[tag] < 2)
     return false;
   Value block = scf::ForOp(blocks[tag]).getInductionVar();
   return llvm::none_of(copy.first, [&](const LinearIndex &index) { return index.terms.contains(block); });
 }
 
-bool TileProgram::isSharedByColumns(const TileCopy &copy, unsigned tag) const {
+bool TileProgram::isMulticastByColumns(const TileCopy &copy, unsigned tag) const {
   int64_t bytes = tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
   return copy.columns * bytes % (copy.swizzle * cluster[tag]) == 0;
 }
@@ -252,7 +252,7 @@ bool TileProgram::isSharedByColumns(const TileCopy &copy, unsigned tag) const {
 LogicalResult TileProgram::checkResources() {
   for (const TileCopy &copy : loads)
     for (unsigned tag = 0; tag < 2; ++tag)
-      if (isShared(copy, tag) && !isSharedByColumns(copy, tag) && copy.rows % (8 * cluster[tag]))
+      if (isMulticast(copy, tag) && !isMulticastByColumns(copy, tag) && copy.rows % (8 * cluster[tag]))
         return error("cluster", blocks[tag].getLoc())
                << "expected tiles of stage '" << getBufferName(copy.buffer) << "' of which each of " << cluster[tag]
                << " blocks copies a multiple of 8 rows, got " << copy.rows << " rows";

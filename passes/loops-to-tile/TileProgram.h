@@ -72,8 +72,8 @@ public:
   int64_t getBlockExtent(unsigned tag) const;
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,
   /// whole panels, rather than rows.
-  bool isShared(const TileCopy &copy, unsigned tag) const;
-  bool isSharedByColumns(const TileCopy &copy, unsigned tag) const;
+  bool isMulticast(const TileCopy &copy, unsigned tag) const;
+  bool isMulticastByColumns(const TileCopy &copy, unsigned tag) const;
   /// The stage of a loop or buffer, for messages.
   std::string getStage() const;
   mlir::InFlightDiagnostic error(const mlir::Twine &primitive, mlir::Location loc) const {
