@@ -39,6 +39,10 @@ def factor(rows: int, columns: int, dtype: str) -> torch.Tensor:
     return torch.randn(rows, columns, device="cuda", dtype=torch.float32).to(DTYPES[dtype])
 
 
+def square(extent: int) -> tuple[int, int, int]:
+    return extent, extent, extent
+
+
 def measure(
     bench: Bench, shape: tuple[int, int, int], dtype: str = "bfloat16", layout: str = "NT", **choice: Any
 ) -> None:
@@ -88,46 +92,46 @@ def measure(
 def bench_square(bench: Bench) -> None:
     for extent in (4096, 8192):
         for layout in ("NT", "NN"):
-            measure(bench, (extent,) * 3, layout=layout)
-    measure(bench, (4096,) * 3, "float16")
-    measure(bench, (4096,) * 3, blocks=None)
-    measure(bench, (4096,) * 3, cluster=(1, 1))
-    measure(bench, (4096,) * 3, out_dtype="float32")
+            measure(bench, square(extent), layout=layout)
+    measure(bench, square(4096), "float16")
+    measure(bench, square(4096), blocks=None)
+    measure(bench, square(4096), cluster=(1, 1))
+    measure(bench, square(4096), out_dtype="float32")
 
 
 def bench_tune(bench: Bench) -> None:
     """What a tile, its clusters and its order are worth."""
     for extent in (4096, 8192):
         for group in (4, 8, 32):
-            measure(bench, (extent,) * 3, group=group)
+            measure(bench, square(extent), group=group)
         for cluster in ((1, 1), (1, 2), (4, 1)):
-            measure(bench, (extent,) * 3, cluster=cluster)
+            measure(bench, square(extent), cluster=cluster)
         for tile in ((128, 192), (192, 128), (192, 192), (256, 128)):
-            measure(bench, (extent,) * 3, tile=tile)
+            measure(bench, square(extent), tile=tile)
 
 
 def bench_layouts(bench: Bench) -> None:
     for layout in ("NN", "NT", "TN", "TT"):
-        measure(bench, (4096,) * 3, layout=layout)
+        measure(bench, square(4096), layout=layout)
 
 
 def bench_types(bench: Bench) -> None:
     for tile in ((128, 128), (128, 256)):
-        measure(bench, (4096,) * 3, "tfloat32", tile=tile)
-        measure(bench, (8192,) * 3, "int8", tile=tile)
-    measure(bench, (8192,) * 3, "float8_e4m3fn")
-    measure(bench, (8192,) * 3, "float8_e4m3fn", promote=False, tile=(128, 256))
+        measure(bench, square(4096), "tfloat32", tile=tile)
+        measure(bench, square(8192), "int8", tile=tile)
+    measure(bench, square(8192), "float8_e4m3fn")
+    measure(bench, square(8192), "float8_e4m3fn", promote=False, tile=(128, 256))
 
 
 def bench_shapes(bench: Bench) -> None:
-    for shape in ((1024,) * 3, (2048,) * 3, (4096, 4096, 512), (8192, 1024, 8192)):
+    for shape in (square(1024), square(2048), (4096, 4096, 512), (8192, 1024, 8192)):
         measure(bench, shape)
         measure(bench, shape, tile=(128, 128))
-    measure(bench, (1024,) * 3, tile=(64, 128))
-    measure(bench, (1024,) * 3, tile=(128, 128), parts=2)
-    for options in ({}, {"parts": 2}):
-        measure(bench, (16, 8192, 8192), tile=(64, 64), cluster=(1, 2), **options)
-        measure(bench, (16, 8192, 8192), tile=(64, 128), cluster=(1, 2), **options)
+    measure(bench, square(1024), tile=(64, 128))
+    measure(bench, square(1024), tile=(128, 128), parts=2)
+    for parts in (1, 2):
+        measure(bench, (16, 8192, 8192), tile=(64, 64), cluster=(1, 2), parts=parts)
+        measure(bench, (16, 8192, 8192), tile=(64, 128), cluster=(1, 2), parts=parts)
 
 
 def bench_ragged(bench: Bench) -> None:
