@@ -53,7 +53,7 @@ def measure(
     name = f"{dtype} {layout} {M}x{N}x{K} to {made} {json.dumps(choice)}"
     begin = time.perf_counter()
     scheduled = schedules.matmul_wgmma(M, N, K, dtype, made, transpose_a=transpose_a, transpose_b=transpose_b, **choice)
-    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
+    func: Any = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
     compile_ms = 1e3 * (time.perf_counter() - begin)
     a = factor(*((K, M) if transpose_a else (M, K)), dtype)
     b = factor(*((N, K) if transpose_b else (K, N)), dtype)

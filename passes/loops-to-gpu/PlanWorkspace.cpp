@@ -1,4 +1,5 @@
 //===- PlanWorkspace.cpp - temporaries between kernels share one buffer ---===//
+#include "dialects/Tile/Tile.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/OffsetPlanner.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -60,7 +61,8 @@ void WorkspacePlanner::setLifetime(Temporary &temporary) {
   SmallVector<Value> views = {temporary.alloc};
   while (!views.empty())
     for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
+      // Who has a tensor map reaches the tensor.
+      if (isa<ViewLikeOpInterface, tile::EncodeOp>(user))
         views.append(user->result_begin(), user->result_end());
       if (isa<memref::DeallocOp>(user))
         continue;

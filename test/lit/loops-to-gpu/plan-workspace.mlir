@@ -25,6 +25,22 @@ func.func @liveness(%A: memref<100xf32> {te.name = "A"}) {
 
 // -----
 
+// Who has a tensor map reaches the tensor: T lives as long as its map is used.
+// CHECK-LABEL: func.func @maps(
+// CHECK-SAME: workspace_bytes = 16384
+func.func @maps(%A: memref<64x64xbf16>) {
+  %T = memref.alloc() {te.stage = "T"} : memref<64x64xbf16>
+  %U = memref.alloc() {te.stage = "U"} : memref<64x64xbf16>
+  memref.copy %A, %T : memref<64x64xbf16> to memref<64x64xbf16>
+  %map = tile.encode %T : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  memref.copy %A, %U : memref<64x64xbf16> to memref<64x64xbf16>
+  "test.use"(%map) : (!tile.tensor_map<64x64xbf16, swizzle = 128>) -> ()
+  memref.copy %U, %A : memref<64x64xbf16> to memref<64x64xbf16>
+  return
+}
+
+// -----
+
 // A temporary that is used in a loop lives as long as the loop, and through its views.
 // CHECK-LABEL: func.func @loop(
 // CHECK-SAME: workspace_bytes = 288
