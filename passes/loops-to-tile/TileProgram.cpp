@@ -1,5 +1,6 @@
 //===- TileProgram.cpp - the loops of a kernel of tiles -------------------===//
 #include "passes/loops-to-tile/TileProgram.h"
+#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -256,6 +257,22 @@ LogicalResult TileProgram::checkResources() {
         return error("cluster", blocks[tag].getLoc())
                << "expected tiles of stage '" << getBufferName(copy.buffer) << "' of which each of " << cluster[tag]
                << " blocks copies a multiple of 8 rows, got " << copy.rows << " rows";
+  auto getBytes = [](const TileCopy &copy, int64_t columns) {
+    return copy.rows * columns * tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
+  };
+  int64_t slot = 0, stored = result ? getBytes(*result, result->columnsAtOnce.value_or(result->columns)) : 0;
+  for (const TileCopy &copy : loads)
+    slot += llvm::alignTo(getBytes(copy, copy.columns), 8 * copy.swizzle);
+  // Each slot has two barriers.
+  int64_t shared = depth * (slot + 16) + llvm::alignTo(stored, 1024);
+  if (int64_t limit = findArchitecture("sm_90a")->sharedLimit; shared > limit) {
+    InFlightDiagnostic diag = error("software_pipeline", steps.getLoc())
+                              << "expected at most " << limit << " bytes of shared memory a block, got " << shared << ": "
+                              << depth << " times " << slot << " for the tiles of a step";
+    if (result)
+      diag << ", and " << stored << " for those of stage '" << getBufferName(result->buffer) << "'";
+    return diag;
+  }
   int64_t threads = tile::kWarpgroupSize * (isSpecialized + numWarpgroups);
   if (threads > 1024)
     return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())

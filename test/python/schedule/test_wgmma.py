@@ -383,6 +383,14 @@ def test_a_schedule_is_its_calls() -> None:
         assert call in text
 
 
+def test_more_shared_memory_than_there_is() -> None:
+    scheduled = schedules.matmul_wgmma(4096, 4096, 4096, out_dtype="bfloat16", depth=4)
+    assert message(scheduled).splitlines()[0] == (
+        "error: software_pipeline: expected at most 232448 bytes of shared memory a block, got 262208: 4 times 49152 for the "
+        "tiles of a step, and 65536 for those of stage 'C.shared'"
+    )
+
+
 def test_another_architecture() -> None:
     expected = "error: wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80"
     assert message(product(), "cuda -arch=sm_80").splitlines()[0] == expected
