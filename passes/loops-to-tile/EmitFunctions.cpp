@@ -31,7 +31,7 @@ void TileEmitter::emitFunctions(Value fragment) {
   for (TileFunction &function : program.functions) {
     Value buffer = function.store.getMemRef(), value = function.store.getValue();
     if (isInGlobalMemory(buffer)) {
-      emitFunction(function, value, cast<tile::FragmentType>(fragment.getType()).getElementType(), /*stores=*/true);
+      emitFunction(function, value, /*element=*/Type(), /*stores=*/true);
       continue;
     }
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
@@ -63,6 +63,9 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
     read.push_back(fragments.lookup(buffer));
   Location at = function.store.getLoc();
   auto like = cast<tile::FragmentType>(read[0].getType());
+  // What is only stored makes no other fragment.
+  if (stores)
+    element = like.getElementType();
   auto map = tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&map.getBody());
@@ -115,7 +118,6 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
     }
   }
   builder.setInsertionPointToEnd(body);
-  // What is only stored makes no other fragment.
   tile::YieldOp::create(builder, at, stores ? Value(body->getArgument(0)) : made);
   return map.getResult();
 }

@@ -298,6 +298,9 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
   function.rows = *rowDigits;
   function.columns = *columnDigits;
   if (!isGlobal(store.getMemRef())) {
+    Type element = store.getValue().getType();
+    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
+      return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
     auto indices = getIndices(store.getIndices());
     bool isAtItsPlace = indices && indices->size() >= 2 && indices->back() == *column;
     if (isAtItsPlace) {

@@ -43,6 +43,7 @@ private:
 
   // EmitFunctions.cpp: what becomes of the sums.
   void emitFunctions(mlir::Value fragment);
+  /// A map of fragments whose elements are `value`, or, if it `stores`, that stores them where the loops do.
   mlir::Value emitFunction(TileFunction &function, mlir::Value value, mlir::Type element, bool stores);
   void emitResult(mlir::Value fragment);
   /// A value of the nest, made again at the insertion point from what `mapping` has.

@@ -269,6 +269,11 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "computed of",
     ),
     (
+        {"element": lambda P, i, j: P[i, j].astype("int8"), "is_copied": True},
+        "wgmma: stage 'C.shared' of the sums of 'P': expected elements of f32, f16, bf16 or i32, which fragments have, got "
+        "'i8'",
+    ),
+    (
         {"factor": lambda A, i, k: A[i, k] * 2},
         "copy_by: stage 'F': expected a copy of a tensor in global memory, zero at most where that ends",
     ),
