@@ -29,9 +29,8 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
 LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
   if (auto &copy = stage.copiedBy) {
     auto error = [&] { return emitError(copy->loc) << "copy_by: "; };
-    if (stage.scope != schedule::Scope::Shared && !stage.isOutput())
-      return error() << "expected a stage in shared memory or an output, got '" << stage.name << "' in "
-                     << schedule::stringifyScope(*stage.scope) << " memory";
+    if (stage.scope == schedule::Scope::Local)
+      return error() << "expected a stage in shared or global memory, got '" << stage.name << "' in local memory";
     if (stage.layout.map || stage.layout.granule || stage.layout.rollingLoc || !stage.alignments.empty())
       return error() << "expected a buffer that lies as the engine lays it out, got stage '" << stage.name
                      << "' with a layout of its own";

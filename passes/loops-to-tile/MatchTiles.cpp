@@ -307,7 +307,7 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
       // Of a buffer that they share each warpgroup has its rows.
       auto [inner, first] = (*indices)[indices->size() - 2].split(loops);
       LinearIndex wanted;
-      if (isShared(store.getMemRef()) && warpgroups)
+      if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
       isAtItsPlace = inner == *row && first == wanted;
     }

@@ -132,8 +132,8 @@ def wgmma(
 
     The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
     which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in
-    shared memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`; a warpgroup beside those
-    that multiply may issue the copies (`specialize`). What reads the sums computes each element of the one at its
+    shared memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`; a warpgroup beside
+    those that multiply may issue the copies (`specialize`). What reads the sums computes each element of the one at its
     place.
 
     Raises

@@ -85,6 +85,9 @@ def matmul_wgmma(
     if promote is None:
         promote = in_dtype.startswith("float8")
     tile = tile or (128, 128 if promote else 256)
+    # No more than there is: of whole panels where B's rows are columns.
+    grain = 8 if transpose_b else _SPAN // _BYTES.get(in_dtype, 2)
+    tile = (min(tile[0], -(-M // 64) * 64), min(tile[1], -(-N // grain) * grain))
     warpgroups, n = tile[0] // 64, tile[1]
     if tile[0] % 64 or warpgroups < 1:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
@@ -134,8 +137,9 @@ def matmul_wgmma(
     if parts > 1:
         add_up(s, C, total)
 
-    # The engine stores rows that it can step over.
+    # The engine stores rows that it can step over, of tiles that are whole somewhere.
     is_copied = columns_of(tiled) * _BYTES_MADE[made] % _ALIGNED == 0 and n * _BYTES_MADE[made] % _SPAN == 0
+    is_copied = is_copied and (parts > 1 or (tile[0] <= M and n <= N))
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
     by, i = s[tiled].split(i, factor=tile[0])

@@ -312,7 +312,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"change": lambda s, P, **others: s[P].copy_by("tma")},
-        "copy_by: expected a stage in shared memory or an output, got 'P' in local memory",
+        "copy_by: expected a stage in shared or global memory, got 'P' in local memory",
     ),
     (
         {"change": lambda s, AS, **others: s[AS].swizzle(8)},
@@ -382,7 +382,7 @@ def test_a_schedule_is_its_calls() -> None:
     for call in (
         'copy_by("tma", swizzle=128, columns=256)',
         "specialize(k_outer, producer_registers=40, consumer_registers=232)",
-        "cluster(i_outer, 2)",
+        "cluster(i0_outer, 2)",
         'persistent(132, raster="grouped", group=16)',
     ):
         assert call in text
