@@ -85,12 +85,12 @@ def matmul_wgmma(
     if promote is None:
         promote = in_dtype.startswith("float8")
     tile = tile or (128, 128 if promote else 256)
+    if tile[0] % 64 or tile[0] < 64:
+        raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     # No more than there is: of whole panels where B's rows are columns.
     grain = 8 if transpose_b else _SPAN // _BYTES.get(in_dtype, 2)
     tile = (min(tile[0], -(-M // 64) * 64), min(tile[1], -(-N // grain) * grain))
     warpgroups, n = tile[0] // 64, tile[1]
-    if tile[0] % 64 or warpgroups < 1:
-        raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
     instruction = wgmma(
