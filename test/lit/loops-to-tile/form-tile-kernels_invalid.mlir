@@ -1,0 +1,127 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(form-tile-kernels))' --split-input-file --verify-diagnostics
+
+// What loops say that no schedule in Python comes to, or that it would take much of one to.
+
+func.func @no_block() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{wgmma of stage 'P': expected loops bound to blocks around it}}
+  scf.for %m = %c0 to %c64 step %c1 {
+  } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+  return
+}
+
+// -----
+
+func.func @pipeline_in_a_loop() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %j = %c0 to %c2 step %c1 {
+      // expected-error @below {{software_pipeline: expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside axis 'C.j'}}
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.j"}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @pipeline_in_a_condition(%is: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.if %is {
+      // expected-error @below {{software_pipeline: expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside a condition}}
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    }
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @unknown_number_of_steps(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    // expected-error @below {{software_pipeline: expected a constant number of iterations of at least 1 with wgmma}}
+    scf.for %k = %c0 to %n step %c1 {
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @another_stage_in_the_pipeline(%A: memref<8xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      // expected-error @below {{software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it}}
+      memref.store %x, %A[%k] : memref<8xf32>
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @lanes_are_bound(%A: memref<128xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %t = %c0 to %c128 step %c1 {
+      scf.for %k = %c0 to %c2 step %c1 {
+        // expected-error @below {{wgmma of stage 'P': expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction}}
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+      memref.store %x, %A[%t] : memref<128xf32>
+    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @other_loops() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      scf.for %k = %c0 to %c2 step %c1 {
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got others with schedule.instruction}}
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
