@@ -125,3 +125,17 @@ func.func @other_loops() {
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
+
+// -----
+
+func.func @unknown_number_of_blocks(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{wgmma: expected extents that are constants, got a symbolic one of axis 'C.i'}}
+  scf.for %b = %c0 to %n step %c1 {
+    scf.for %m = %c0 to %c64 step %c1 {
+    } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
