@@ -16,8 +16,12 @@ using namespace tilewright;
 // Calls
 //===----------------------------------------------------------------------===//
 
-Value sim::RuntimeCalls::i32(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)); }
-Value sim::RuntimeCalls::i64(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); }
+Value sim::RuntimeCalls::i32(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
+}
+Value sim::RuntimeCalls::i64(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+}
 Value sim::RuntimeCalls::site(StringRef name) { return sim::createSite(builder, loc, name); }
 
 Value sim::RuntimeCalls::word(int number) {
@@ -30,7 +34,8 @@ Value sim::RuntimeCalls::word(int number) {
 Value sim::RuntimeCalls::slot(int64_t bytes) {
   OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Value count = LLVM::ConstantOp::create(top, loc, top.getI64IntegerAttr(bytes));
-  return LLVM::AllocaOp::create(top, loc, LLVM::LLVMPointerType::get(top.getContext()), top.getI8Type(), count, /*alignment=*/16);
+  return LLVM::AllocaOp::create(top, loc, LLVM::LLVMPointerType::get(top.getContext()), top.getI8Type(), count,
+                                /*alignment=*/16);
 }
 
 Value sim::RuntimeCalls::spill(ValueRange values) {
@@ -58,7 +63,8 @@ Value sim::RuntimeCalls::create(StringRef callee, ValueRange operands, Type resu
   }
   SmallVector<Value> arguments;
   for (auto [operand, type] : llvm::zip(operands, function.getArgumentTypes()))
-    arguments.push_back(operand.getType() == type ? operand : LLVM::AddrSpaceCastOp::create(builder, loc, type, operand));
+    arguments.push_back(operand.getType() == type ? operand
+                                                  : LLVM::AddrSpaceCastOp::create(builder, loc, type, operand));
   auto call = LLVM::CallOp::create(builder, loc, function, arguments);
   return result ? call.getResult() : Value();
 }
@@ -120,8 +126,8 @@ bool AsynchronousOps::convertRegister(Operation *op, sim::RuntimeCalls &calls) {
   return word >= 0 && replace(op, calls.word(word));
 }
 
-/// x86 has no instruction for it, so it is done in integers: half a unit of the last place kept is added, and a little less
-/// where that place is even.
+/// x86 has no instruction for it, so it is done in integers: half a unit of the last place kept is added, and a little
+/// less where that place is even.
 Value AsynchronousOps::roundToBF16(LLVM::FPTruncOp op) {
   Location loc = op.getLoc();
   Value wide = op.getArg();
@@ -129,7 +135,8 @@ Value AsynchronousOps::roundToBF16(LLVM::FPTruncOp op) {
   auto like = [&](Type element) -> Type { return shape ? Type(VectorType::get(shape.getShape(), element)) : element; };
   Type i32 = like(builder.getI32Type());
   auto constant = [&](int32_t value) -> Value {
-    Attribute number = shape ? Attribute(DenseElementsAttr::get(cast<VectorType>(i32), value)) : builder.getI32IntegerAttr(value);
+    Attribute number =
+        shape ? Attribute(DenseElementsAttr::get(cast<VectorType>(i32), value)) : builder.getI32IntegerAttr(value);
     return LLVM::ConstantOp::create(builder, loc, i32, number);
   };
   Value bits = LLVM::BitcastOp::create(builder, loc, i32, wide);
@@ -148,7 +155,8 @@ bool AsynchronousOps::convertMemory(Operation *op, sim::RuntimeCalls &calls) {
   auto bytesOf = [&](Type type) { return static_cast<int64_t>(DataLayout::closest(op).getTypeSize(type)); };
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op); address && address.getGlobalName() == kSharedMemorySymbol) {
     auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-    Value place = LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), calls.state(), LLVM::GEPArg(sim::SharedBase));
+    Value place =
+        LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), calls.state(), LLVM::GEPArg(sim::SharedBase));
     Value base = LLVM::LoadOp::create(builder, loc, pointer, place);
     return replace(op, LLVM::AddrSpaceCastOp::create(builder, loc, address.getType(), base));
   }
@@ -160,21 +168,23 @@ bool AsynchronousOps::convertMemory(Operation *op, sim::RuntimeCalls &calls) {
   }
   if (auto store = dyn_cast<LLVM::StoreOp>(op); store && isOfSharedMemory(store.getAddr())) {
     Value value = store.getValue();
-    calls.create(sim::storeBytesFunction, {calls.state(), calls.site("store_fragment"), store.getAddr(), calls.spill(value),
-                                           calls.i64(bytesOf(value.getType()))});
+    calls.create(sim::storeBytesFunction, {calls.state(), calls.site("store_fragment"), store.getAddr(),
+                                           calls.spill(value), calls.i64(bytesOf(value.getType()))});
     return replace(op);
   }
   if (auto round = dyn_cast<LLVM::FPTruncOp>(op); round && getElementTypeOrSelf(round.getType()).isBF16())
     return replace(op, roundToBF16(round));
   if (auto store = dyn_cast<NVVM::StMatrixOp>(op);
       store && store.getLayout() == NVVM::MMALayout::row && store.getEltType() == NVVM::LdStMatrixEltType::B16) {
-    calls.create(sim::storeMatricesFunction, {calls.state(), calls.site("store_fragment"), calls.i32(store.getSources().size()),
-                                              store.getPtr(), calls.spill(store.getSources())});
+    calls.create(sim::storeMatricesFunction,
+                 {calls.state(), calls.site("store_fragment"), calls.i32(store.getSources().size()), store.getPtr(),
+                  calls.spill(store.getSources())});
     return replace(op);
   }
   if (auto peer = dyn_cast<NVVM::MapaOp>(op)) {
     auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-    Value address = calls.create(sim::peerAddressFunction, {calls.state(), calls.site("mapa"), peer.getA(), peer.getB()}, pointer);
+    Value address =
+        calls.create(sim::peerAddressFunction, {calls.state(), calls.site("mapa"), peer.getA(), peer.getB()}, pointer);
     return replace(op, LLVM::AddrSpaceCastOp::create(builder, loc, peer.getType(), address));
   }
   return false;
@@ -242,15 +252,15 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
     Value mask = load.getMulticastMask();
     mask = mask ? LLVM::ZExtOp::create(builder, op->getLoc(), builder.getI32Type(), mask).getResult() : calls.i32(0);
     calls.create(sim::loadTileFunction,
-                 {state, calls.site("tma_load"), load.getDstMem(), load.getTmaDescriptor(), calls.spill(load.getCoordinates()),
-                  calls.i32(load.getCoordinates().size()), load.getMbar(), mask});
+                 {state, calls.site("tma_load"), load.getDstMem(), load.getTmaDescriptor(),
+                  calls.spill(load.getCoordinates()), calls.i32(load.getCoordinates().size()), load.getMbar(), mask});
     return replace(op);
   }
   if (auto store = dyn_cast<NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp>(op);
       store && store.getMode() == NVVM::TMAStoreMode::TILE && !store.getPredicate()) {
     calls.create(sim::storeTileFunction,
-                 {state, calls.site("tma_store"), store.getTmaDescriptor(), store.getSrcMem(), calls.spill(store.getCoordinates()),
-                  calls.i32(store.getCoordinates().size())});
+                 {state, calls.site("tma_store"), store.getTmaDescriptor(), store.getSrcMem(),
+                  calls.spill(store.getCoordinates()), calls.i32(store.getCoordinates().size())});
     return replace(op);
   }
   if (isa<NVVM::CpAsyncBulkCommitGroupOp>(op)) {

@@ -21,16 +21,18 @@ namespace tilewright {
 
 namespace {
 
-static_assert(int(tile::Element::F16) == int(sim::Element::F16) && int(tile::Element::BF16) == int(sim::Element::BF16) &&
-                  int(tile::Element::TF32) == int(sim::Element::TF32) && int(tile::Element::E4M3) == int(sim::Element::E4M3) &&
-                  int(tile::Element::E5M2) == int(sim::Element::E5M2) && int(tile::Element::S8) == int(sim::Element::S8) &&
-                  int(tile::Element::F32) == int(sim::Element::F32) && int(tile::Element::S32) == int(sim::Element::S32),
-              "the run time numbers the types of products as the dialect does");
+static_assert(
+    int(tile::Element::F16) == int(sim::Element::F16) && int(tile::Element::BF16) == int(sim::Element::BF16) &&
+        int(tile::Element::TF32) == int(sim::Element::TF32) && int(tile::Element::E4M3) == int(sim::Element::E4M3) &&
+        int(tile::Element::E5M2) == int(sim::Element::E5M2) && int(tile::Element::S8) == int(sim::Element::S8) &&
+        int(tile::Element::F32) == int(sim::Element::F32) && int(tile::Element::S32) == int(sim::Element::S32),
+    "the run time numbers the types of products as the dialect does");
 
 /// A product with the descriptors that its instructions have on a GPU. Its sums stay with the run time.
 struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     tile::BufferType a = op.getA().getType(), b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
@@ -50,8 +52,9 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
     words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
-    rewriter.replaceOp(op, calls.create(sim::beginProductFunction, {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
-                                                                    calls.spill(descriptors)},
+    rewriter.replaceOp(op, calls.create(sim::beginProductFunction,
+                                        {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
+                                         calls.spill(descriptors)},
                                         rewriter.getI64Type()));
     return success();
   }
@@ -59,7 +62,8 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
 
 struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
     calls.create(sim::waitProductsFunction, {calls.state(), calls.i32(op.getPending())});
     if (!op.getFragment()) {

@@ -45,7 +45,9 @@ void tw_sim_named_barrier(ThreadState *state, const char *site, int32_t number, 
 
 void tw_sim_cluster_arrive(ThreadState *state, const char *) { of(state).machine->arriveAtCluster(of(state)); }
 
-void tw_sim_cluster_wait(ThreadState *state, const char *site) { of(state).machine->waitForCluster(of(state), Site(site)); }
+void tw_sim_cluster_wait(ThreadState *state, const char *site) {
+  of(state).machine->waitForCluster(of(state), Site(site));
+}
 
 uint64_t tw_sim_peer_address(ThreadState *state, const char *site, uint64_t address, int32_t rank) {
   return of(state).machine->peerAddress(of(state), Site(site), address, rank);
@@ -69,13 +71,13 @@ void tw_sim_wait_phase(ThreadState *state, const char *site, uint64_t address, i
   of(state).machine->waitForPhase(of(state), Site(site), address, parity);
 }
 
-void tw_sim_load_tile(ThreadState *state, const char *site, uint64_t target, const void *map, const int32_t *coordinates,
-                      int32_t rank, uint64_t barrier, int32_t blocks) {
+void tw_sim_load_tile(ThreadState *state, const char *site, uint64_t target, const void *map,
+                      const int32_t *coordinates, int32_t rank, uint64_t barrier, int32_t blocks) {
   of(state).machine->loadTile(of(state), Site(site), target, map, coordinates, rank, barrier, blocks);
 }
 
-void tw_sim_store_tile(ThreadState *state, const char *site, const void *map, uint64_t source, const int32_t *coordinates,
-                       int32_t rank) {
+void tw_sim_store_tile(ThreadState *state, const char *site, const void *map, uint64_t source,
+                       const int32_t *coordinates, int32_t rank) {
   of(state).machine->storeTile(of(state), Site(site), map, source, coordinates, rank);
 }
 
@@ -90,7 +92,9 @@ uint64_t tw_sim_begin_product(ThreadState *state, const char *site, uint64_t acc
 
 void tw_sim_commit_products(ThreadState *state) { of(state).machine->commitProducts(of(state)); }
 
-void tw_sim_wait_products(ThreadState *state, int32_t underWay) { of(state).machine->waitForProducts(of(state), underWay); }
+void tw_sim_wait_products(ThreadState *state, int32_t underWay) {
+  of(state).machine->waitForProducts(of(state), underWay);
+}
 
 void tw_sim_read_sums(ThreadState *state, const char *site, uint64_t accumulator, char *result) {
   of(state).machine->readSums(of(state), Site(site), accumulator, result);

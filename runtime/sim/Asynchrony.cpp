@@ -42,7 +42,9 @@ Agent Machine::newAgent(const std::string &description, const SimulatedBlock &bl
 }
 
 User Machine::userOf(const Thread &thread, Site site) const {
-  return {{{thread.agent, thread.knowledge.known.of(thread.agent)}, site, false}, thread.knowledge.known, thread.knowledge.fenced};
+  return {{{thread.agent, thread.knowledge.known.of(thread.agent)}, site, false},
+          thread.knowledge.known,
+          thread.knowledge.fenced};
 }
 
 //===--- meeting ----------------------------------------------------------===//
@@ -88,7 +90,8 @@ bool Machine::endNamedBarriers(SimulatedBlock &block) {
   for (auto &[number, all] : waiting) {
     // Threads that ask for another number of threads do not meet these.
     uint32_t count = all.front()->barrierThreads;
-    all.erase(std::remove_if(all.begin(), all.end(), [&](Thread *thread) { return thread->barrierThreads != count; }), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [&](Thread *thread) { return thread->barrierThreads != count; }),
+              all.end());
     if (all.size() < count)
       continue;
     all.resize(count);
@@ -146,11 +149,12 @@ SimulatedBlock *Machine::findBlock(Thread &thread, Site site, uint64_t address, 
     offset = address - reinterpret_cast<uintptr_t>(block.shared.base());
     return &block;
   }
-  reportAt(OutOfBounds, site,
-           std::string("out-of-bounds use of shared memory: ") + site.name() + " of " + std::to_string(bytes) + " bytes " +
-               std::to_string(static_cast<int64_t>(address - reinterpret_cast<uintptr_t>(thread.block->shared.base()))) +
-               " bytes after the start of " + std::to_string(thread.block->shared.bytes()) + " bytes",
-           *thread.block);
+  reportAt(
+      OutOfBounds, site,
+      std::string("out-of-bounds use of shared memory: ") + site.name() + " of " + std::to_string(bytes) + " bytes " +
+          std::to_string(static_cast<int64_t>(address - reinterpret_cast<uintptr_t>(thread.block->shared.base()))) +
+          " bytes after the start of " + std::to_string(thread.block->shared.bytes()) + " bytes",
+      *thread.block);
   return nullptr;
 }
 
@@ -158,7 +162,8 @@ uint64_t Machine::peerAddress(Thread &thread, Site site, uint64_t address, uint3
   if (rank < clusterSize)
     return address + reinterpret_cast<uintptr_t>(blocks[rank]->shared.base()) -
            reinterpret_cast<uintptr_t>(thread.block->shared.base());
-  reportAt(OutOfBounds, site, "expected a block of the cluster's " + std::to_string(clusterSize) + ", got number " + std::to_string(rank),
+  reportAt(OutOfBounds, site,
+           "expected a block of the cluster's " + std::to_string(clusterSize) + ", got number " + std::to_string(rank),
            *thread.block);
   return address;
 }
@@ -190,7 +195,8 @@ void Machine::startBarrier(Thread &thread, Site site, uint64_t address, int64_t 
 PhaseBarrier *Machine::findBarrier(Thread &thread, Site site, SimulatedBlock &block, uint64_t offset, bool needsFence) {
   auto found = block.barriers.find(offset);
   if (found == block.barriers.end()) {
-    reportAt(BarrierAccess, site, std::string(site.name()) + " of a barrier that has not been started, by " + describe(thread), block);
+    reportAt(BarrierAccess, site,
+             std::string(site.name()) + " of a barrier that has not been started, by " + describe(thread), block);
     return nullptr;
   }
   PhaseBarrier &barrier = found->second;
@@ -205,7 +211,8 @@ PhaseBarrier *Machine::findBarrier(Thread &thread, Site site, SimulatedBlock &bl
   else if (needsFence && !barrier.isFenced)
     reportAt(MissingFence, site,
              std::string(site.name()) + " of a barrier whose start is not visible: " + describe(thread) + " uses " +
-                 describeBarrier(barrier) + ", which " + describeAgent(barrier.started.agent) + " starts with no fence after it",
+                 describeBarrier(barrier) + ", which " + describeAgent(barrier.started.agent) +
+                 " starts with no fence after it",
              block);
   return &barrier;
 }
@@ -265,8 +272,9 @@ bool Machine::endAsynchronousWaits() {
   for (size_t rank = 0; rank < clusterSize; ++rank) {
     SimulatedBlock &block = *blocks[rank];
     for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
-      bool isOver = (thread->wait == Wait::Phase && thread->phaseBarrier->phase > thread->phase) ||
-                    (thread->wait == Wait::Registers && thread->wantedRegisters <= thread->registers + block.freeRegisters);
+      bool isOver =
+          (thread->wait == Wait::Phase && thread->phaseBarrier->phase > thread->phase) ||
+          (thread->wait == Wait::Registers && thread->wantedRegisters <= thread->registers + block.freeRegisters);
       // The others' turn comes when this one has taken its registers.
       bool takes = isOver && thread->wait == Wait::Registers;
       if (isOver)
@@ -290,8 +298,8 @@ void Machine::checkEnd() {
     Knowledge ended;
     for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread) {
       ended.add(thread->knowledge.known);
-      for (auto [groups, what] :
-           {std::pair(&thread->storeGroups, "bulk copy to global memory"), std::pair(&thread->productGroups, "product")}) {
+      for (auto [groups, what] : {std::pair(&thread->storeGroups, "bulk copy to global memory"),
+                                  std::pair(&thread->productGroups, "product")}) {
         bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
         if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last())
           reportAt(UnfinishedCopy, groups->lastSite,
@@ -303,13 +311,13 @@ void Machine::checkEnd() {
     for (auto &[offset, barrier] : block.barriers) {
       if (ended.of(barrier.copies) < barrier.lastCopy)
         reportAt(UnfinishedCopy, barrier.lastCopySite,
-                 "bulk copy that is not waited for: no thread of " + describeBlock(block) + " waits for " + describeBarrier(barrier) +
-                     ", which it signals",
+                 "bulk copy that is not waited for: no thread of " + describeBlock(block) + " waits for " +
+                     describeBarrier(barrier) + ", which it signals",
                  block);
       if (barrier.lastArrivalSite && (barrier.missing < barrier.count || barrier.missingBytes))
         reportAt(BarrierAccess, barrier.lastArrivalSite,
-                 "arrivals that do not add up: at the end phase " + std::to_string(barrier.phase) + " of " + describeBarrier(barrier) +
-                     " is not over, " + describeMissing(barrier),
+                 "arrivals that do not add up: at the end phase " + std::to_string(barrier.phase) + " of " +
+                     describeBarrier(barrier) + " is not over, " + describeMissing(barrier),
                  block);
     }
     for (auto &[agent, use] : block.visitors)

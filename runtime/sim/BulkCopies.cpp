@@ -36,7 +36,8 @@ void Machine::loadBytes(Thread &thread, Site site, uint64_t address, char *resul
     return;
   visit(thread, site, *block);
   if (checked)
-    reportClash(block->tracked.read(offset, bytes, userOf(thread, site)), describeNumber(thread.number), false, site, *block);
+    reportClash(block->tracked.read(offset, bytes, userOf(thread, site)), describeNumber(thread.number), false, site,
+                *block);
   std::memcpy(result, reinterpret_cast<const char *>(address), bytes);
 }
 
@@ -51,7 +52,8 @@ void Machine::storeBytes(Thread &thread, Site site, uint64_t address, const char
     auto isSame = [&](uint64_t begin, uint64_t end) {
       return std::memcmp(memory + (begin - offset), value + (begin - offset), end - begin) == 0;
     };
-    reportClash(block->tracked.write(offset, bytes, userOf(thread, site), isSame), describeNumber(thread.number), true, site, *block);
+    reportClash(block->tracked.write(offset, bytes, userOf(thread, site), isSame), describeNumber(thread.number), true,
+                site, *block);
   }
   std::memcpy(memory, value, bytes);
 }
@@ -78,8 +80,8 @@ bool Machine::encode(void *map, const uint64_t *tensor) {
     if (!memory)
       wrong = "expected a tensor that the program may use, got another address";
     else if (!memory->contains(made.address, made.span()))
-      wrong = "expected " + std::to_string(made.span()) + " bytes of '" + memory->buffer->name + "' for its tensor map, got " +
-              std::to_string(memory->base + memory->bytes - made.address);
+      wrong = "expected " + std::to_string(made.span()) + " bytes of '" + memory->buffer->name +
+              "' for its tensor map, got " + std::to_string(memory->base + memory->bytes - made.address);
   }
   if (!wrong.empty()) {
     reports.add("tensor map: " + wrong);
@@ -97,7 +99,8 @@ template <typename Copy> static void forEachChunk(uint64_t address, uint64_t byt
 }
 
 /// The bytes of a box, with zeros for what is outside of the tensor.
-void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, std::vector<char> &bytes) {
+void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates,
+                       std::vector<char> &bytes) {
   bytes.assign(map.bytes(), 0);
   for (uint64_t row = 0; row < map.rows(); ++row) {
     uint64_t address, first, count;
@@ -106,9 +109,12 @@ void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const in
     uint64_t length = count * map.elementBytes;
     const ArgumentMemory *memory = findArgument(-1, address);
     if (checked && memory && !memory->isWritten(address, length))
-      reportAt(UnwrittenRead, site, "read of unwritten memory: '" + memory->buffer->name + "' by a bulk copy of " + describeNumber(thread.number),
+      reportAt(UnwrittenRead, site,
+               "read of unwritten memory: '" + memory->buffer->name + "' by a bulk copy of " +
+                   describeNumber(thread.number),
                *thread.block);
-    std::memcpy(bytes.data() + row * map.rowBytes() + first * map.elementBytes, reinterpret_cast<const char *>(address), length);
+    std::memcpy(bytes.data() + row * map.rowBytes() + first * map.elementBytes, reinterpret_cast<const char *>(address),
+                length);
   }
 }
 
@@ -117,8 +123,9 @@ bool Machine::isAligned(Thread &thread, Site site, uint64_t address) {
   constexpr uint64_t alignment = 128;
   if (address % alignment == 0)
     return true;
-  reportAt(OutOfBounds, site, "expected a bulk copy at a multiple of 128 bytes of shared memory, got one " +
-                                  std::to_string(address % alignment) + " bytes past one",
+  reportAt(OutOfBounds, site,
+           "expected a bulk copy at a multiple of 128 bytes of shared memory, got one " +
+               std::to_string(address % alignment) + " bytes past one",
            *thread.block);
   return false;
 }
@@ -135,7 +142,9 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
   if (!bits)
     bits = 1 << thread.block->rank;
   if (bits >> clusterSize)
-    reportAt(OutOfBounds, site, "expected a multicast to blocks of the cluster's " + std::to_string(clusterSize) + ", got the bits " + std::to_string(bits),
+    reportAt(OutOfBounds, site,
+             "expected a multicast to blocks of the cluster's " + std::to_string(clusterSize) + ", got the bits " +
+                 std::to_string(bits),
              *thread.block);
   // To the same place of each of the blocks.
   for (size_t to = 0; to < clusterSize; ++to) {
@@ -148,7 +157,8 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
     Moment moment{barrier->copies, static_cast<uint32_t>(barrier->phase + 1)};
     if (checked) {
       User user({moment, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
-      reportClash(block.tracked.write(offset, bytes.size(), user), "a bulk copy of " + describeNumber(thread.number), true, site, block);
+      reportClash(block.tracked.write(offset, bytes.size(), user), "a bulk copy of " + describeNumber(thread.number),
+                  true, site, block);
       barrier->arrived.known.add(moment);
       barrier->lastCopy = moment.step;
       barrier->lastCopySite = site;
@@ -164,7 +174,8 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
                         int32_t rank) {
   const TensorMap *map = findMap(thread, site, mapAddress, rank);
   uint64_t offset;
-  SimulatedBlock *block = map && isAligned(thread, site, source) ? findBlock(thread, site, source, map->bytes(), offset) : nullptr;
+  SimulatedBlock *block =
+      map && isAligned(thread, site, source) ? findBlock(thread, site, source, map->bytes(), offset) : nullptr;
   if (!block)
     return;
   Thread::Groups &groups = thread.storeGroups;
@@ -174,7 +185,8 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
   groups.lastSite = site;
   if (checked) {
     User user({{groups.agent, groups.last()}, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
-    reportClash(block->tracked.read(offset, map->bytes(), user), "a bulk copy of " + describeNumber(thread.number), false, site, *block);
+    reportClash(block->tracked.read(offset, map->bytes(), user), "a bulk copy of " + describeNumber(thread.number),
+                false, site, *block);
   }
   std::vector<char> bytes(map->bytes());
   forEachChunk(source, bytes.size(), map->swizzle,
@@ -184,7 +196,8 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
     if (!map->findRow(coordinates, row, address, first, count))
       continue;
     uint64_t length = count * map->elementBytes;
-    std::memcpy(reinterpret_cast<char *>(address), bytes.data() + row * map->rowBytes() + first * map->elementBytes, length);
+    std::memcpy(reinterpret_cast<char *>(address), bytes.data() + row * map->rowBytes() + first * map->elementBytes,
+                length);
     if (const ArgumentMemory *memory = findArgument(-1, address))
       memory->setWritten(address, length);
   }

@@ -74,7 +74,8 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
   case Race:
     head = line + "race on shared memory: " + describeNumber(thread.number) + " " + verb + "s " + what;
     tail = ", which " +
-           does(conflict.isTracked ? describeAgent(conflict.otherAgent) : describeNumber(conflict.otherThread), conflict.otherWrites) +
+           does(conflict.isTracked ? describeAgent(conflict.otherAgent) : describeNumber(conflict.otherThread),
+                conflict.otherWrites) +
            "at " + other.line() + " with no barrier " + (conflict.isTracked ? "or wait " : "") + "between, in " +
            describeBlock(*thread.block);
     break;
@@ -128,7 +129,8 @@ void Machine::reportStuck(const SimulatedBlock &block) {
     if (other.wait == Wait::Ended)
       text += std::string(" has ended at ") + other.waitSite.line();
     else
-      text += std::string(" waits at the ") + (isShuffle(other) ? other.waitSite.name() : "barrier") + " of " + other.waitSite.line();
+      text += std::string(" waits at the ") + (isShuffle(other) ? other.waitSite.name() : "barrier") + " of " +
+              other.waitSite.line();
     break;
   }
   reports.add(text);

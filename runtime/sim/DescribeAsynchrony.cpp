@@ -42,17 +42,22 @@ void Machine::reportAt(int kind, Site site, const std::string &text, const Simul
     return;
   std::string line = std::string(site.line()) + ": ";
   bool namesKernel = text.find(" in " + kernel->name) != std::string::npos;
-  reports.describe(key, std::to_string(kind) + line + site.name(), line + text + (namesKernel ? "" : ", in " + describeBlock(block)));
+  reports.describe(key, std::to_string(kind) + line + site.name(),
+                   line + text + (namesKernel ? "" : ", in " + describeBlock(block)));
 }
 
-void Machine::reportClash(const Clash &clash, const std::string &who, bool writes, Site site, const SimulatedBlock &block) {
+void Machine::reportClash(const Clash &clash, const std::string &who, bool writes, Site site,
+                          const SimulatedBlock &block) {
   if (clash.defect == NoDefect)
     return;
-  ReportList::Key key{2000 + clash.defect * 4 + writes * 2 + clash.otherWrites, site.identity(), clash.other.site.identity()};
+  ReportList::Key key{2000 + clash.defect * 4 + writes * 2 + clash.otherWrites, site.identity(),
+                      clash.other.site.identity()};
   if (!reports.count(key))
     return;
   std::string doing = does(who, writes) + describePlace(clash.offset), text;
-  auto other = [&] { return does(describeAgent(clash.other.moment.agent), clash.otherWrites) + "at " + clash.other.site.line(); };
+  auto other = [&] {
+    return does(describeAgent(clash.other.moment.agent), clash.otherWrites) + "at " + clash.other.site.line();
+  };
   switch (clash.defect) {
   case UnwrittenRead:
     text = "read of unwritten memory: " + doing;
@@ -68,7 +73,8 @@ void Machine::reportClash(const Clash &clash, const std::string &who, bool write
     break;
   }
   std::string line = std::string(site.line()) + ": ";
-  std::string at = std::to_string(clash.defect) + line + site.name() + '\n' + (clash.other.site ? clash.other.site.line() : "");
+  std::string at =
+      std::to_string(clash.defect) + line + site.name() + '\n' + (clash.other.site ? clash.other.site.line() : "");
   reports.describe(key, at, line + text + ", in " + describeBlock(block));
 }
 
@@ -102,7 +108,8 @@ std::string Machine::describeWait(const Thread &thread) const {
     size_t come = 0;
     for (size_t number = 0; number < threadCount; ++number) {
       const Thread &other = thread.block->threads[number];
-      come += other.wait == Wait::NamedBarrier && other.barrierNumber == thread.barrierNumber && other.barrierThreads == thread.barrierThreads;
+      come += other.wait == Wait::NamedBarrier && other.barrierNumber == thread.barrierNumber &&
+              other.barrierThreads == thread.barrierThreads;
     }
     return "at barrier " + std::to_string(thread.barrierNumber) + ", to which " + std::to_string(come) + " of " +
            count(thread.barrierThreads, "thread") + " have come";
@@ -112,8 +119,9 @@ std::string Machine::describeWait(const Thread &thread) const {
   case Wait::Product:
     return std::string("for its warpgroup at ") + thread.waitSite.name();
   case Wait::Registers:
-    return "for " + std::to_string(thread.wantedRegisters) + " registers, of which it has " + std::to_string(thread.registers) + " and " +
-           std::to_string(thread.block->freeRegisters) + " of the block are free";
+    return "for " + std::to_string(thread.wantedRegisters) + " registers, of which it has " +
+           std::to_string(thread.registers) + " and " + std::to_string(thread.block->freeRegisters) +
+           " of the block are free";
   case Wait::Nothing:
   case Wait::Ended:
     break;
@@ -152,7 +160,8 @@ void Machine::reportDeadlock() {
       who += " and " + std::to_string(place.more) + " more";
     who += " of block " + describeId(*place.first->block);
     if (i == 0)
-      text = std::string(place.first->waitSite.line()) + ": deadlock in " + kernel->name + ": " + who + " wait" + (place.more ? "" : "s") + " here " + place.what;
+      text = std::string(place.first->waitSite.line()) + ": deadlock in " + kernel->name + ": " + who + " wait" +
+             (place.more ? "" : "s") + " here " + place.what;
     else
       text += "; " + who + " wait" + (place.more ? "" : "s") + " at " + place.first->waitSite.line() + " " + place.what;
   }
@@ -161,9 +170,11 @@ void Machine::reportDeadlock() {
   for (size_t rank = 0; rank < clusterSize; ++rank) {
     const SimulatedBlock &block = *blocks[rank];
     auto ended = [](const Thread &thread) { return thread.wait == Wait::Ended; };
-    const Thread *end = block.threads + threadCount, *first = std::find_if(static_cast<const Thread *>(block.threads), end, ended);
+    const Thread *end = block.threads + threadCount,
+                 *first = std::find_if(static_cast<const Thread *>(block.threads), end, ended);
     if (first != end)
-      text += "; " + count(std::count_if(first, end, ended), "thread") + " of block " + describeId(block) + " ended at " + first->waitSite.line();
+      text += "; " + count(std::count_if(first, end, ended), "thread") + " of block " + describeId(block) +
+              " ended at " + first->waitSite.line();
   }
   reports.add(text);
 }

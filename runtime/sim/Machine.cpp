@@ -7,7 +7,8 @@ using namespace tilewright::sim;
 
 //===--- running ----------------------------------------------------------===//
 
-/// Of each fiber beside the local arrays: the frames of compiled code and of a report's making. Fragments of tiles take more.
+/// Of each fiber beside the local arrays: the frames of compiled code and of a report's making. Fragments of tiles take
+/// more.
 static constexpr size_t baseStackBytes = 64 << 10, tileStackBytes = 256 << 10;
 
 bool Machine::prepare(const uint64_t *config) {
@@ -20,8 +21,8 @@ bool Machine::prepare(const uint64_t *config) {
     cluster[dim] = kernel->info[InfoClusterX + dim];
     clusterSize *= cluster[dim];
     if (grid[dim] % cluster[dim]) {
-      reports.add(kernel->name + ": expected a grid of whole clusters of " + std::to_string(cluster[dim]) + " blocks along " +
-                  "xyz"[dim] + ", got " + std::to_string(grid[dim]) + " blocks");
+      reports.add(kernel->name + ": expected a grid of whole clusters of " + std::to_string(cluster[dim]) +
+                  " blocks along " + "xyz"[dim] + ", got " + std::to_string(grid[dim]) + " blocks");
       return false;
     }
   }
@@ -211,7 +212,8 @@ bool Machine::endWaits() {
 bool Machine::endBarrier(SimulatedBlock &block) {
   Site site = block.threads->waitSite;
   Thread *end = block.threads + threadCount;
-  if (!std::all_of(block.threads, end, [&](const Thread &thread) { return thread.wait == Wait::Barrier && thread.waitSite == site; }))
+  if (!std::all_of(block.threads, end,
+                   [&](const Thread &thread) { return thread.wait == Wait::Barrier && thread.waitSite == site; }))
     return false;
   std::vector<Thread *> all;
   for (Thread *thread = block.threads; thread != end; ++thread) {

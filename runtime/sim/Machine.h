@@ -56,8 +56,8 @@ struct Meeting {
   void add(const Meeting &other) { known.add(other.known), fenced.add(other.fenced); }
 };
 
-/// A barrier in shared memory that counts arrivals and bytes (mbarrier). The phase that is under way ends when neither is
-/// missing.
+/// A barrier in shared memory that counts arrivals and bytes (mbarrier). The phase that is under way ends when neither
+/// is missing.
 struct PhaseBarrier {
   SimulatedBlock *block = nullptr;
   uint64_t offset = 0;
@@ -79,7 +79,7 @@ struct Thread : ThreadState {
   uint16_t number = 0; // in its block
   Fiber fiber;
   Wait wait = Wait::Nothing;
-  Site waitSite; // of the wait, or where the thread ended
+  Site waitSite;     // of the wait, or where the thread ended
   Conflict conflict; // that the last check found
   // The shuffle that the thread is in: what it gives, then what it gets.
   uint64_t shuffleBits = 0;
@@ -124,8 +124,8 @@ struct SimulatedBlock {
   std::map<Agent, Use> visitors;
 };
 
-/// Runs one launch after the other: its clusters in sequence, the threads of a cluster as fibers where they have to wait
-/// for each other, one behind the other where they do not.
+/// Runs one launch after the other: its clusters in sequence, the threads of a cluster as fibers where they have to
+/// wait for each other, one behind the other where they do not.
 class Machine {
 public:
   explicit Machine(ReportList &reports, bool checked) : reports(reports), checked(checked) {}

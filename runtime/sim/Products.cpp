@@ -24,7 +24,8 @@ int tilewright::sim::bytesOf(Element element) {
   return 0;
 }
 
-template <typename T, typename Convert> static void convertAll(const char *chunk, double *numbers, int step, Convert convert) {
+template <typename T, typename Convert>
+static void convertAll(const char *chunk, double *numbers, int step, Convert convert) {
   for (size_t i = 0; i < chunkBytes / sizeof(T); ++i) {
     T bits;
     std::memcpy(&bits, chunk + i * sizeof(T), sizeof(T));
@@ -72,11 +73,11 @@ void Sums::add(const double *a, const double *b, int k) {
       for (int column = 0; column < columns; ++column)
         sum[column] += factor * line[column];
     }
-    auto round = [&](auto narrow) {
-      std::transform(sum, sum + columns, sum, narrow);
-    };
+    auto round = [&](auto narrow) { std::transform(sum, sum + columns, sum, narrow); };
     if (type == Element::S32) // wraps
-      round([](double value) -> double { return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(value))); });
+      round([](double value) -> double {
+        return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(value)));
+      });
     else if (type == Element::F16)
       round([](double value) { return fromHalf(toHalf(value)); });
     else

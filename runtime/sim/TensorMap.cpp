@@ -44,7 +44,8 @@ std::string tilewright::sim::makeTensorMap(TensorMap &map, const uint64_t *tenso
   }
   if (map.rowBytes() % 16 || (map.swizzle && map.rowBytes() > map.swizzle))
     return "expected rows of the box of a multiple of 16 bytes" +
-           (map.swizzle ? " up to the swizzle's " + number(map.swizzle) : std::string()) + ", got " + number(map.rowBytes());
+           (map.swizzle ? " up to the swizzle's " + number(map.swizzle) : std::string()) + ", got " +
+           number(map.rowBytes());
   return "";
 }
 
@@ -55,7 +56,8 @@ uint64_t TensorMap::span() const {
   return bytes;
 }
 
-bool TensorMap::findRow(const int32_t *coordinates, uint64_t row, uint64_t &found, uint64_t &first, uint64_t &count) const {
+bool TensorMap::findRow(const int32_t *coordinates, uint64_t row, uint64_t &found, uint64_t &first,
+                        uint64_t &count) const {
   found = address;
   for (int i = 1; i < rank; ++i) {
     int64_t at = int64_t(coordinates[i]) + int64_t(row % box[i]);

@@ -32,13 +32,14 @@ struct TensorMap {
   /// The bytes from the first element of the tensor to the end of its last.
   uint64_t span() const;
 
-  /// Of the coordinates of a box's first element: where a row of the box lies in global memory, and which of its elements
-  /// are inside of the tensor. Returns false if none are.
+  /// Of the coordinates of a box's first element: where a row of the box lies in global memory, and which of its
+  /// elements are inside of the tensor. Returns false if none are.
   bool findRow(const int32_t *coordinates, uint64_t row, uint64_t &address, uint64_t &first, uint64_t &count) const;
 };
 static_assert(sizeof(TensorMap) <= 128, "a tensor map has 128 bytes");
 
-/// Where the hardware puts what would lie at a place in shared memory: of each span the chunks of 16 bytes change places.
+/// Where the hardware puts what would lie at a place in shared memory: of each span the chunks of 16 bytes change
+/// places.
 inline uint64_t swizzled(uint64_t address, int span) {
   uint64_t mask = span == 128 ? 7 : span == 64 ? 3 : span == 32 ? 1 : 0;
   return address ^ (address >> 7 & mask) << 4;

@@ -6,7 +6,8 @@
 
 using namespace tilewright::sim;
 
-static constexpr char usedSums[] = "use of sums that other products have been added to since: an accumulator is used once";
+static constexpr char usedSums[] =
+    "use of sums that other products have been added to since: an accumulator is used once";
 
 uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &part) {
   thread.product = &part;
@@ -20,8 +21,8 @@ static bool isSame(const ProductPart &a, const ProductPart &b) {
 }
 
 /// The numbers of an operand of one instruction: of the first by row, of the second by what is summed over.
-void Machine::readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
-                          const std::string &who, std::vector<double> &numbers) {
+void Machine::readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user,
+                          SimulatedBlock &block, const std::string &who, std::vector<double> &numbers) {
   Element element = part.element(operand);
   int extent = part.extent(operand), k = productBytes / bytesOf(element), inChunk = chunkBytes / bytesOf(element);
   bool isMNMajor = part.isMNMajor(operand);
@@ -30,7 +31,8 @@ void Machine::readOperand(const ProductPart &part, int operand, Descriptor descr
   uintptr_t base = reinterpret_cast<uintptr_t>(block.shared.base());
   uint64_t window = base & ~(SharedMemory::windowBytes - 1);
   if (descriptor.baseOffset())
-    reportAt(OutOfBounds, user.site, "expected a descriptor without a base offset, got " + std::to_string(descriptor.baseOffset()), block);
+    reportAt(OutOfBounds, user.site,
+             "expected a descriptor without a base offset, got " + std::to_string(descriptor.baseOffset()), block);
   int lines = isMNMajor ? k : extent, chunks = (isMNMajor ? extent : k) / inChunk;
   for (int line = 0; line < lines; ++line)
     for (int number = 0; number < chunks; ++number) {
@@ -52,18 +54,20 @@ void Machine::readOperand(const ProductPart &part, int operand, Descriptor descr
     }
 }
 
-/// A product begins when all threads of the warpgroup have come to it. It is done at once, and counts as under way until
-/// the wait for its group.
+/// A product begins when all threads of the warpgroup have come to it. It is done at once, and counts as under way
+/// until the wait for its group.
 bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   Thread *first = block.threads + firstThread, *end = first + warpgroupSize;
   Site site = first->waitSite;
-  if (!std::all_of(first, end, [&](const Thread &thread) { return thread.wait == Wait::Product && thread.waitSite == site; }))
+  if (!std::all_of(first, end,
+                   [&](const Thread &thread) { return thread.wait == Wait::Product && thread.waitSite == site; }))
     return false;
   const ProductPart part = *first->product;
   size_t number = firstThread / warpgroupSize;
   std::string who = "the products of warpgroup " + std::to_string(number);
   if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.product); }))
-    reportAt(BarrierAccess, site, "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
+    reportAt(BarrierAccess, site,
+             "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
   // What one of them does not know of the product cannot rely on.
   Meeting common;
   Agent agent = first->productGroups.agent;
@@ -114,8 +118,8 @@ void Machine::readSums(Thread &thread, Site site, uint64_t accumulator, char *re
   }
   if (checked && thread.knowledge.known.of(thread.productGroups.agent) < sums->group)
     reportAt(UnfinishedCopy, site,
-             "read of sums that are not done: " + describe(thread) + " reads what the products at " + sums->site.line() +
-                 " add up, which are under way: their group is not " +
+             "read of sums that are not done: " + describe(thread) + " reads what the products at " +
+                 sums->site.line() + " add up, which are under way: their group is not " +
                  (sums->group > thread.productGroups.ended ? "ended" : "waited for"),
              *thread.block);
   sums->read(thread.number % warpgroupSize, result);
