@@ -96,8 +96,6 @@ def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
     """The choices for a product that are worth a thought: no tile of more than twice the rows or columns there are."""
     if arch == "sm_90a":
         yield from _by_warpgroups(problem)
-    if problem.dtype.startswith("float8"):
-        return
     for tile, warps, depth, step_bytes in _TILES:
         step = step_bytes // problem.item_bytes
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
@@ -141,7 +139,7 @@ def choose(problem: Problem, arch: str | None) -> Choice:
     near = min(table(arch), key=lambda entry: problem.distance(entry[0]), default=None) if arch else None
     if near is not None and near[0].kind == problem.kind and problem.distance(near[0]) <= NEAR:
         return near[1]
-    return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice), default=Choice("matmul_mma"))
+    return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice))
 
 
 @cache

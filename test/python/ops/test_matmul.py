@@ -220,7 +220,8 @@ def test_warpgroups_multiply_where_there_are_any() -> None:
             assert chosen == Choice("matmul_wgmma", {"tile": (128, 256)})
             assert choices.choose(Problem(4096, 4096, 4096, dtype, layout), "sm_80").schedule == "matmul_mma"
     assert choices.choose(Problem(8192, 8192, 8192, "float8_e4m3fn", "NT"), "sm_90a").schedule == "matmul_wgmma"
-    assert choices.choose(Problem(8192, 8192, 8192, "int8", "NN"), "sm_90a").schedule == "matmul_mma"
+    for dtype in ("float8_e4m3fn", "int8"):
+        assert choices.choose(Problem(8192, 8192, 8192, dtype, "NN"), "sm_90a").schedule == "matmul_mma"
     assert choices.choose(Problem(8192, 8192, 8192, "int8", "NT"), "sm_90a").schedule == "matmul_wgmma"
 
 
