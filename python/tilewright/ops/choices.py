@@ -14,6 +14,8 @@ from math import ceil, inf, log2, sqrt
 from pathlib import Path
 from typing import Any
 
+from ..report.occupancy import shared_bytes_of
+
 __all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "refinements", "table"]
 
 TABLE = Path(__file__).with_name("matmul.json")
@@ -87,17 +89,23 @@ _TILES = (
     ((32, 32), (1, 2), 6, 128),
 )
 _PARTS = (1, 2, 4, 8, 16)
+# What a block may have of shared memory on the least of the GPUs from sm_80 on.
+_LEAST_SHARED = 99 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
 _PROMOTED_COLUMNS = 128
 
 
 def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
-    """The choices for a product that are worth a thought: no tile of more than twice the rows or columns there are."""
+    """The choices for a product that fit a GPU and are worth a thought: no tile of more than twice the rows or columns
+    there are."""
     if arch == "sm_90a":
         yield from _by_warpgroups(problem)
+    most = (shared_bytes_of(arch) if arch else None) or _LEAST_SHARED
     for tile, warps, depth, step_bytes in _TILES:
         step = step_bytes // problem.item_bytes
+        if depth * sum(tile) * step_bytes > most:
+            continue
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
         tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["Occupancy", "occupancy_of"]
+__all__ = ["Occupancy", "occupancy_of", "shared_bytes_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,17 @@ class Occupancy:
 
     def __str__(self) -> str:
         return f"{self.blocks} blocks, {self.warps} of {self.most} warps (limited by {self.limit})"
+
+
+def shared_bytes_of(arch: str) -> int | None:
+    """The most shared memory that a block may have; None for an architecture whose multiprocessors are not known here.
+
+    >>> shared_bytes_of("sm_89") == 99 * 1024, shared_bytes_of("sm_90a") == 227 * 1024
+    (True, True)
+    """
+    capability = re.match(r"sm_(\d+)", arch)
+    machine = _MULTIPROCESSORS.get(int(capability[1])) if capability else None
+    return machine.shared_bytes - machine.reserved_bytes if machine else None
 
 
 def occupancy_of(arch: str, threads: int, registers: int, shared_bytes: int) -> Occupancy | None:

@@ -138,6 +138,16 @@ def test_a_choice_of_any_schedule() -> None:
     assert np.abs(got - expected(a, b)).max() < 0.05
 
 
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89", "sm_120"])
+def test_what_is_chosen_fits(arch: str) -> None:
+    for shape in ((4096, 4096, 512), (256, 4096, 1024)):
+        a, b = ops.Operand((shape[0], shape[2]), "bfloat16"), ops.Operand((shape[2], shape[1]), "bfloat16")
+        assert (
+            ops.matmul.function(a, b, target=f"cuda -arch={arch}").launch_config().shared_bytes <= 99 * 1024
+            or arch == "sm_80"
+        )
+
+
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
     found = list(choices.refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3})))
