@@ -98,6 +98,19 @@ template <typename Copy> static void forEachChunk(uint64_t address, uint64_t byt
     copy(reinterpret_cast<char *>(swizzled(address + at, span)), at);
 }
 
+/// Numbers of 32 bits, each to the nearest one of 10 bits behind the point; what is no finite number stays.
+static void roundToTF32(char *numbers, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+    uint32_t bits;
+    std::memcpy(&bits, numbers + at, sizeof(bits));
+    constexpr uint32_t exponent = 0x7f800000;
+    if ((bits & exponent) == exponent)
+      continue;
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    std::memcpy(numbers + at, &bits, sizeof(bits));
+  }
+}
+
 /// The bytes of a box, with zeros for what is outside of the tensor.
 void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates,
                        std::vector<char> &bytes) {
@@ -113,8 +126,10 @@ void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const in
                "read of unwritten memory: '" + memory->buffer->name + "' by a bulk copy of " +
                    describeNumber(thread.number),
                *thread.block);
-    std::memcpy(bytes.data() + row * map.rowBytes() + first * map.elementBytes, reinterpret_cast<const char *>(address),
-                length);
+    char *place = bytes.data() + row * map.rowBytes() + first * map.elementBytes;
+    std::memcpy(place, reinterpret_cast<const char *>(address), length);
+    if (map.roundsToTF32())
+      roundToTF32(place, length);
   }
 }
 

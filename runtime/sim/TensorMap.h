@@ -21,6 +21,8 @@ struct TensorMap {
   uint64_t strides[maxRank]; // in bytes
 
   bool isValid() const { return magic == magicNumber; }
+  /// Of a map of tf32 the engine rounds what it loads, to nearest even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 and _FTZ).
+  bool roundsToTF32() const { return element == 11 || element == 12; }
   uint64_t rowBytes() const { return uint64_t(box[0]) * elementBytes; }
   uint64_t rows() const {
     uint64_t count = 1;

@@ -45,9 +45,10 @@ TYPES: dict[str, tuple[Any, Any, float]] = {
 }
 
 
-def truncated(array: np.ndarray) -> np.ndarray:
-    """The tf32 numbers that tensor cores take: without the last 13 bits."""
-    return (array.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+def rounded(array: np.ndarray) -> np.ndarray:
+    """The nearest numbers of tf32, which bulk copies make of those of 32 bits: 10 bits behind the point, ties to even."""
+    bits = array.view(np.uint32)
+    return ((bits + 0xFFF + (bits >> 13 & 1)) & np.uint32(0xFFFFE000)).astype(np.uint32).view(np.float32)
 
 
 def operands(gemm: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tile_kernels import TYPES, Gemm, both, build, operands, tile_gemm, truncated
+from tile_kernels import TYPES, Gemm, both, build, operands, rounded, tile_gemm
 from tilewright.errors import CompileError, SimulationError
 
 
@@ -20,7 +20,7 @@ def simulate(gemm: Any, text: str | None = None, checks: bool = True, target: st
     """Runs the kernel, or `text` in its place, and compares what it makes with float64."""
     a, b, c = operands(gemm)
     build(text or gemm.text(), target, "gemm", checks)(a, b, c)
-    left, right = (truncated(x) if gemm.dtype == "tf32" else x for x in (a, b))
+    left, right = (rounded(x) if gemm.dtype == "tf32" else x for x in (a, b))
     left, right = left.astype(np.float64), right.astype(np.float64)
     exact = (left.T if gemm.transpose_a else left) @ (right.T if gemm.transpose_b else right)
     error = np.abs(c.astype(np.float64) - exact)

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tile_kernels import both, build, host_function
+from tile_kernels import both, build, host_function, rounded
 
 
 def wide(swizzle: int) -> str:
@@ -241,3 +241,14 @@ def test_sums_of_16_bits(target: str, dtype: str) -> None:
 @both
 def test_fragments_in_shared_memory(target: str, stored: str, swizzle: int) -> None:
     check(Product("f16", "f32", 64, 32, 64, 64, stored=stored, swizzle_c=swizzle), target)
+
+
+@both
+def test_copies_of_tf32_are_rounded_to_nearest_even(target: str) -> None:
+    product = Product("tf32", "f32", 32, 32)
+    bits = np.random.default_rng(3).integers(0x3F000000, 0x41000000, (64, 32), dtype=np.uint32)
+    bits[:4] = bits[:4] & 0xFFFFE000 | 0x1000  # in the middle
+    a, b = bits.view(np.float32), np.eye(32, dtype=np.float32)
+    c = np.full((64, 32), np.nan, np.float32)
+    build(product.text(), target)(a, b, c)
+    assert np.array_equal(c, rounded(a))
