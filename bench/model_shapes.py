@@ -1,7 +1,9 @@
-"""Products from real models beside torch: `python bench/model_shapes.py OUT.json [part of a name]`.
+"""Products from real models beside torch: `python bench/model_shapes.py OUT.json [models | ragged] [part of a name]`.
 
 Forty shapes in bfloat16, each by `tw.ops.matmul`: what the layers of a 7B and a 70B model multiply for 1, 16, 128 and
 4096 tokens, vocabulary heads, and heads in batches. Weights are stored as torch's linear layers have them, N x K.
+"ragged" has ten with rows that no instruction fetches whole instead.
+
 Medians of event times, inputs random, the L2 cache flushed before every run; each result, written over NaN, is checked
 against float64 with the error of torch's own as the measure. Last come the geometric mean of the ratios, and the least.
 """
@@ -74,6 +76,26 @@ def shapes() -> list[Shape]:
     return found
 
 
+def ragged() -> list[Shape]:
+    """Products of odd extents, and of such that only pairs of elements are aligned."""
+    extents = (
+        (4095, 4097, 4093),
+        (4097, 4095, 4099),
+        (4093, 4099, 4095),
+        (2047, 2049, 2051),
+        (8191, 8193, 8189),
+        (4097, 1025, 8191),
+        (1023, 8191, 4095),
+        (3001, 5003, 4001),
+        (4090, 4102, 4098),
+        (6145, 3071, 2047),
+    )
+    return [Shape("ragged", Problem(*shape, "bfloat16", "NN")) for shape in extents]
+
+
+SUITES = {"models": shapes, "ragged": ragged}
+
+
 def operands(problem: Problem) -> tuple[torch.Tensor, torch.Tensor]:
     """Random factors, as they are stored."""
     p, some = problem, (problem.batch,) if problem.batch > 1 else ()
@@ -120,9 +142,10 @@ def measure(bench: Bench, shape: Shape) -> dict[str, Any]:
 
 if __name__ == "__main__":
     bench = Bench()
-    wanted = sys.argv[2] if len(sys.argv) > 2 else ""
+    named, *rest = [*sys.argv[2:], ""]
+    suite, wanted = (SUITES[named], rest[0]) if named in SUITES else (shapes, named)
     ratios = {}
-    for shape in shapes():
+    for shape in suite():
         if wanted not in str(shape):
             continue
         try:
