@@ -137,6 +137,22 @@ __device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<
   return c;
 }
 )"},
+    {"mma_e4m3_f32", R"(// The factors are 8-bit floats, in bytes.
+__device__ Vector<float, 4> mma_m16n8k32_e4m3(const Vector<signed char, 16> &a, const Vector<signed char, 8> &b, Vector<float, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
+    {"mma_e5m2_f32", R"(// The factors are 8-bit floats, in bytes.
+__device__ Vector<float, 4> mma_m16n8k32_e5m2(const Vector<signed char, 16> &a, const Vector<signed char, 8> &b, Vector<float, 4> c) {
+  const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
+  return c;
+}
+)"},
     {"wait_for_kernels_before", R"(
 // What the kernels before this one in the stream wrote is there from here on; the one after it may come up, and waits too.
 __device__ void wait_for_kernels_before() {

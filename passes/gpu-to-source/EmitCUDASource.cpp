@@ -1,5 +1,6 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
 #include "passes/LaunchAttributes.h"
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/CWriter.h"
 
@@ -28,10 +29,12 @@ public:
   KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
     indexType = areIndicesShort ? "int" : "long long";
     // A tensor of such a name would hide what is called.
-    for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies", "wait_for_copies", "prefetch", "wait_for_kernels_before",
-                             "bit_cast", "to_fp8", "load_matrices", "mma_m16n8k8", "mma_m16n8k16", "mma_m16n8k32", "memcpy", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div", "ceil_div_unsigned",
-                             "absolute", "count_ones", "leading_zeros", "trailing_zeros", "integer_power", "Vector", "Chunk",
-                             "shared_memory", "lane", "isnan", "isinf", "isfinite"})
+    for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies",
+                             "wait_for_copies", "prefetch", "wait_for_kernels_before", "bit_cast", "to_fp8",
+                             "load_matrices", "mma_m16n8k8", "mma_m16n8k16", "mma_m16n8k32", "mma_m16n8k32_e4m3",
+                             "mma_m16n8k32_e5m2", "memcpy", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div",
+                             "ceil_div_unsigned", "absolute", "count_ones", "leading_zeros", "trailing_zeros",
+                             "integer_power", "Vector", "Chunk", "shared_memory", "lane", "isnan", "isinf", "isfinite"})
       unique(helper);
     for (StringRef function : mathFunctions()) {
       unique(function);
@@ -349,16 +352,23 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
   };
   static const llvm::StringMap<std::array<int64_t, 3>> known = {{"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}},
                                                                 {"mma_bf16_f32", {16, 8, 16}}, {"mma_f32_f32", {16, 8, 8}},
-                                                                {"mma_i8_i32", {16, 8, 32}}};
-  std::string function = "mma_" + nameOf(factor) + "_" + nameOf(sum);
+                                                                {"mma_i8_i32", {16, 8, 32}}, {"mma_e4m3_f32", {16, 8, 32}},
+                                                                {"mma_e5m2_f32", {16, 8, 32}}};
+  // 8-bit floats come as bytes.
+  auto float8 = op->getAttrOfType<TypeAttr>(kFactorTypeAttr);
+  std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
+  std::string function = "mma_" + (float8 ? kind : nameOf(factor)) + "_" + nameOf(sum);
   auto found = known.find(function);
   std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
   if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
-    return fail(op, "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, 16 x 8 x 32 of i8"), true;
+    return fail(op, "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
+                    "16 x 8 x 32 of i8 or 8-bit floats"),
+           true;
   needs("Vector"), needs("mma"), needs(function);
   writeOrigin(op);
-  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k" << shape[2] << "("
-         << use(product.getMatrixA()) << ", " << use(product.getMatrixB()) << ", " << use(product.getMatrixC()) << ");\n";
+  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k"
+         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", " << use(product.getMatrixB())
+         << ", " << use(product.getMatrixC()) << ");\n";
   return true;
 }
 

@@ -15,7 +15,7 @@ from fuzz.schedules import Scheduler
 from source.kernels import PROGRAMS, SUMS_OF_PRODUCTS
 from source.nvrtc import compile_cuda
 from source.on_cpu import arrays_for, compile_on_cpu, run_printed
-from tilewright import te
+from tilewright import schedules, te
 
 TARGET = tw.Target("cuda", arch="sm_90a")
 # Random programs and schedules: a few for each run of the tests, and more where one asks for slow ones.
@@ -106,6 +106,14 @@ def test_narrow_floats_compile_for_a_gpu(dtype: str) -> None:
     s = te.create_schedule(C.op)
     s[C].bind(C.op.axis[0], te.thread_axis("threadIdx.x"))
     compile_cuda(tw.build(s, [A, B, C], TARGET, "narrow").source("cuda"))
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("float8_e4m3fn", "e4m3"), ("float8_e5m2", "e5m2")])
+def test_products_of_8_bit_floats_compile_for_a_gpu(dtype: str, kind: str) -> None:
+    s, args = schedules.matmul_mma(32, 32, 64, dtype, tile=(32, 32), warps=(1, 2), transpose_b=True)
+    source = tw.build(s, args, TARGET, "products").source("cuda")
+    assert f" = mma_m16n8k32_{kind}(" in source
+    compile_cuda(source)
 
 
 def test_the_source_reads_like_the_program() -> None:
