@@ -10,6 +10,7 @@
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +51,11 @@ int64_t getTensorMapElement(mlir::Type type);
 inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16;
 /// A register of the block's file belongs to one thread; setmaxnreg hands them out in these steps.
 inline constexpr int64_t kBlockRegisters = 65536, kMinRegisters = 24, kMaxRegisters = 240, kRegisterStep = 8;
+/// The registers of a thread of a block of `threads` when it is launched. The roles share the block's: where they ask for
+/// more, setmaxnreg waits forever.
+inline int64_t getRegistersAtLaunch(int64_t threads) {
+  return std::min<int64_t>(256, kBlockRegisters / threads / kRegisterStep * kRegisterStep);
+}
 inline constexpr int64_t kWarpSize = 32, kWarpgroupSize = 128, kWarpgroupWarps = 4;
 
 } // namespace tilewright::tile

@@ -55,7 +55,9 @@ LogicalResult RolesOp::verifyRegions() {
   }
   if (!before)
     return emitOpError("expected at least one role");
-  if (registers > kBlockRegisters)
-    return emitOpError("expected roles with at most ") << kBlockRegisters << " registers in all, got " << registers;
+  int64_t threads = first * kWarpSize, most = threads * getRegistersAtLaunch(threads);
+  if (registers > most)
+    return emitOpError("expected roles with at most ") << most << " registers in all, which " << threads
+                                                       << " threads are launched with, got " << registers;
   return success();
 }

@@ -279,14 +279,16 @@ LogicalResult TileProgram::checkResources() {
            << "expected at most 1024 threads a block, got " << threads << ": those of " << numWarpgroups
            << " warpgroups that multiply" << (isSpecialized ? " and of one that copies" : "");
   int64_t registers = tile::kWarpgroupSize * (producerRegisters + numWarpgroups * consumerRegisters);
-  if (registers > tile::kBlockRegisters)
+  int64_t most = threads * tile::getRegistersAtLaunch(threads);
+  if (registers > most)
     return error("specialize", steps.getLoc())
-           << "expected at most " << tile::kBlockRegisters << " registers a block, got " << registers << ": " << producerRegisters
+           << "expected at most " << most << " registers a block of " << threads << " threads, got " << registers << ": "
+           << producerRegisters
            << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
            << tile::kWarpgroupSize * numWarpgroups << " that multiply";
   // All threads have the same number where none is handed out.
   if (!isSpecialized)
-    consumerRegisters = std::min<int64_t>(255, tile::kBlockRegisters / threads);
+    consumerRegisters = std::min<int64_t>(255, tile::getRegistersAtLaunch(threads));
   int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
                  tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (isPromoted ? 2 : 1);
   // Addresses, the ring's state and what the epilogue computes.

@@ -134,7 +134,7 @@ void ExpandTileRoles::expand(gpu::GPUFuncOp kernel, tile::RolesOp roles) {
   OpBuilder builder(roles);
   int64_t threads = kernel.getKnownBlockSizeAttr()[0], first = 0;
   // What each thread has until roles hand out others: the block takes the whole file.
-  int64_t initial = llvm::alignDown(tile::kBlockRegisters / threads, tile::kRegisterStep);
+  int64_t initial = tile::getRegistersAtLaunch(threads);
   SmallVector<tile::RoleOp> all(roles.getOps<tile::RoleOp>());
   if (all.front().getRegisters())
     kernel->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(1));

@@ -18,7 +18,7 @@ _BYTES_MADE = {"float16": 2, "bfloat16": 2, "float32": 4, "int32": 4}
 _ALIGNED, _SPAN = 16, 128
 # Of shared memory a block has so much, less what barriers take, and for C at most so much.
 _SHARED, _SHARED_RESULT, _MAX_DEPTH = 231424, 65536, 8
-_BLOCK_REGISTERS = 512  # of 128 threads
+_BLOCK_REGISTERS = 65536
 
 
 def matmul_wgmma(
@@ -173,7 +173,9 @@ def matmul_wgmma(
     s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
     if registers is None:
         copying = 40 if warpgroups < 3 else 24
-        registers = copying, min(240, (_BLOCK_REGISTERS - copying) // warpgroups // 8 * 8)
+        # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
+        each = min(256, _BLOCK_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
+        registers = copying, min(240, (each + (each - copying) // warpgroups) // 8 * 8)
     if specialize:
         s[P].specialize(ko, *registers)
 

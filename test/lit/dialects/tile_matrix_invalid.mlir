@@ -200,7 +200,7 @@ func.func @registers() {
 // -----
 
 func.func @all_registers() {
-  // expected-error@+1 {{'tile.roles' op expected roles with at most 65536 registers in all, got 66560}}
+  // expected-error@+1 {{'tile.roles' op expected roles with at most 64512 registers in all, which 384 threads are launched with, got 66560}}
   tile.roles {
     tile.role "producer" warps 4 registers 40 {
       tile.fence_async

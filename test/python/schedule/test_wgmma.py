@@ -245,8 +245,8 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"registers": (40, 240), "warpgroups": 4, "M": 512},
-        "specialize: expected at most 65536 registers a block, got 128000: 40 for each of 128 threads that copy, and 240 "
-        "for each of 512 that multiply",
+        "specialize: expected at most 61440 registers a block of 640 threads, got 128000: 40 for each of 128 threads that "
+        "copy, and 240 for each of 512 that multiply",
     ),
     (
         {"registers": (24, 48)},
