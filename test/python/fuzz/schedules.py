@@ -39,6 +39,8 @@ class Scheduler:
         for place in self.places.values():
             self._finish(place)
             self._lay_out(place)
+        if self.choices.chance(10):
+            self.schedule.launch(dependent=True, cooperative=self.choices.chance(50))
         return self.schedule
 
     # Where a stage is computed.
