@@ -186,6 +186,13 @@ void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes
     vector::StoreOp::create(builder, loc, vector, memref, getBases(indices));
     return;
   }
+  auto lanesOf = mask ? mask.getDefiningOp<vector::CreateMaskOp>() : nullptr;
+  if (areContiguous(indices) && lanesOf && getConstantIntValue(lanesOf.getOperand(0)) == 1) {
+    // LLVM 22 stores eight bytes or more where one lane of a truncated vector is to be stored, and so writes past the end.
+    Value element = vector::ExtractOp::create(builder, loc, vector, 0);
+    memref::StoreOp::create(builder, loc, element, memref, getBases(indices));
+    return;
+  }
   if (areContiguous(indices)) {
     vector::MaskedStoreOp::create(builder, loc, memref, getBases(indices), mask, vector);
     return;

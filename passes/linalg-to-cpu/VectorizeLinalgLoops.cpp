@@ -263,17 +263,18 @@ void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
     emitLoop(axis, main, extents[axis], 1, {}, inner);
     return;
   }
-  // LLVM 22 stores a vector of eight bytes or more where one lane of a truncated vector is to be stored, and so writes
-  // past the end of the buffer.
-  if (std::optional<int64_t> extent = getConstantIntValue(extents[axis]); extent && *extent % lanes == 1) {
+  // One lane alone has a mask that says so, for the store of it.
+  std::optional<int64_t> extent = getConstantIntValue(extents[axis]);
+  bool isOneLeft = extent && *extent % lanes == 1;
+  if (isOneLeft) {
     OpFoldResult last = rewriter.getIndexAttr(*extent - 1);
     emitLoop(axis, main, last, lanes, {}, inner);
-    lanes = 1;
-    emitLoop(axis, last, extents[axis], 1, {}, inner);
-    return;
+    main = last;
   }
   emitLoop(axis, main, extents[axis], lanes, {}, [&](ValueRange) {
-    Value left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
+    Value left = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    if (!isOneLeft)
+      left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
     mask = vector::CreateMaskOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI1Type()), left);
     emitSpatial(rest.drop_front());
     mask = {};

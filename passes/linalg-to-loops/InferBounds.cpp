@@ -139,6 +139,17 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
   // An engine copies the tile as a whole.
   if (stage.scope != schedule::Scope::Shared || stage.copiedBy || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
     return;
+  // What is computed within it takes all threads for one of its elements.
+  auto takesThreads = [&](ScheduledStage &other) {
+    return &other != &stage && (other.scope == schedule::Scope::Shared || llvm::any_of(other.loops, [](Axis *loop) {
+             return loop->bind && isThread(*loop->bind);
+           }));
+  };
+  for (auto &other : stages)
+    if (takesThreads(*other))
+      for (ScheduledStage *outer = other->attachStage; outer; outer = outer->attachStage)
+        if (outer == &stage)
+          return;
   SmallVector<Axis *> shared;
   for (Axis *loop : stage.loops) {
     bool holds = llvm::any_of(stage.attached, [&](ScheduledStage *other) { return other->attachAxis == loop; });

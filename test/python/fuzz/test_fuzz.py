@@ -11,17 +11,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+import tilewright as tw
 from fuzz.check import check, is_clear
 from fuzz.choices import Choices, Seeded
 from fuzz.coverage import WANTED, called, features
 from fuzz.mutations import mutated
 from fuzz.programs import Program, random_program
 from fuzz.schedules import Scheduler
-from tilewright import ScheduleError, te
+from tilewright import ScheduleError, te, testing
 
 SCHEDULES, MUTATIONS, PROCESSOR, MANY = 250, 150, 100, 4000
 
@@ -193,3 +195,24 @@ def test_many_schedules_on_the_processor() -> None:
 @pytest.mark.slow
 def test_many_mutations_are_refused_or_right() -> None:
     fuzz_mutations(MANY)
+
+
+def test_sums_across_threads_within_a_shared_stage() -> None:
+    """Seed 1026 of older generators: threads must not share out a loop in which all of them compute one element."""
+    A = te.placeholder((13, 23), name="A")
+    k = te.reduce_axis((0, 23), "k")
+    top = te.compute((13,), lambda i: te.max(A[i, k], axis=k), name="top")
+    below = te.compute((13, 23), lambda i, j: A[i, j] - top[i], name="below")
+    B = te.compute((13, 23), lambda i, j: below[i, j] * 2.0, name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(s[B].op.axis[0], te.thread_axis("threadIdx.x"))
+    j = s[B].op.axis[1]
+    s[B].reorder(j, s[B].op.axis[0])
+    s[B].bind(j, te.thread_axis("blockIdx.x"))
+    s[below].set_scope("shared")
+    s[below].compute_at(s[B], j)
+    s[top].compute_at(s[below], s[below].op.axis[1])
+    s[top].bind(s[top].split(k, factor=13)[1], te.thread_axis("threadIdx.x"))
+    a = np.random.default_rng(3).integers(-9, 9, (13, 23)).astype("float32")
+    (got,) = testing.run(tw.build(s, [A, B], "sim"), [a], [((13, 23), "float32")])
+    np.testing.assert_array_equal(got, 2 * (a - a.max(axis=1, keepdims=True)))
