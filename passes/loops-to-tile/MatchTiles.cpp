@@ -1,4 +1,5 @@
 //===- MatchTiles.cpp - copies, products and functions of tiles -----------===//
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileProgram.h"
 
@@ -9,13 +10,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-static bool isShared(Value buffer) {
-  return gpu::GPUDialect::isWorkgroupMemoryAddressSpace(cast<MemRefType>(buffer.getType()).getMemorySpace());
-}
-static bool isPrivate(Value buffer) {
-  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(cast<MemRefType>(buffer.getType()).getMemorySpace());
-  return space && space.getValue() == gpu::AddressSpace::Private;
-}
 static bool isGlobal(Value buffer) { return !cast<MemRefType>(buffer.getType()).getMemorySpace(); }
 
 static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
