@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
+import products
 import tilewright as tw
-from tilewright import schedules, te, testing
+from tilewright import schedules
 from tilewright.codegen import link
-from tilewright.runtime.ndarray import as_dtype
 
 SMALL: dict[str, Any] = {"tile": (64, 64), "blocks": 2}
 TYPES = [
@@ -22,48 +21,13 @@ TYPES = [
     ("float8_e5m2", "float32", "float16"),
     ("int8", "int32", "int32"),
 ]
-# What a number that is rounded to it may be off by, relative to it.
-ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-24, "int32": 0.0}
-
-
-def random_factor(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
-    if dtype == "int8":
-        return rng.integers(-128, 128, shape, dtype=np.int8)
-    values = rng.standard_normal(shape).astype(np.float32)
-    return values if dtype == "tfloat32" else values.astype(as_dtype(dtype))
 
 
 def check(shape: tuple[int, int, int], types: tuple[str, str, str], **options: Any) -> None:
-    """A product on the simulator, with `bias`, a relu and a residual where options say so."""
-    M, N, K = shape
-    in_dtype, sum_dtype, out_dtype = types
-    some = (options["batch"],) if "batch" in options else ()
-    has_bias = options.pop("bias", False)
-    if has_bias:
-        bias, residual = (
-            te.placeholder((N,), "float32", name="bias"),
-            te.placeholder((*some, M, N), "float32", name="R"),
-        )
-        options["operands"] = [bias, residual]
-        options["epilogue"] = lambda value, *at: te.max(value + bias[at[-1]], 0) + residual[at]
-    func = tw.build(
-        *schedules.matmul_wgmma(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm"
-    )
-    rng = np.random.default_rng(M * N + K)
-    a = random_factor(rng, (*some, *((K, M) if options.get("transpose_a") else (M, K))), in_dtype)
-    b = random_factor(rng, (*some, *((N, K) if options.get("transpose_b") else (K, N))), in_dtype)
-    added = [random_factor(rng, size, "float32") for size in ((N,), (*some, M, N))] if has_bias else []
-    (c,) = testing.run(func, [a, b, *added], [((*some, M, N), out_dtype)])
-    left = (a.swapaxes(-1, -2) if options.get("transpose_a") else a).astype(np.float64)
-    right = (b.swapaxes(-1, -2) if options.get("transpose_b") else b).astype(np.float64)
-    exact, terms = left @ right, np.abs(left) @ np.abs(right)
-    if has_bias:
-        exact = np.maximum(exact + added[0].astype(np.float64), 0) + added[1]
-        terms = terms + np.abs(added[0].astype(np.float64)) + np.abs(added[1])
-    # Each of the sums is rounded once an instruction; tf32 leaves out 13 bits of each factor.
-    steps = (-(-K // 8) + 3) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
-    bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
-    assert (np.abs(c.astype(np.float64) - exact) <= bound).all()
+    """A product on the simulator, with a bias, a relu and a residual where options say so."""
+    added = "float32" if options.pop("bias", False) else None
+    # Each of the sums is rounded once an instruction.
+    products.check(schedules.matmul_wgmma, shape, types, roundings=3, bias=added, residual=added, **options)
 
 
 @pytest.mark.parametrize("types", TYPES, ids="-".join)

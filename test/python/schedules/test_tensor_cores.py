@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
+import products
 import tilewright as tw
-from tilewright import schedules, te, testing
+from tilewright import schedules
 from tilewright.codegen import link
-from tilewright.runtime.ndarray import as_dtype
 
 SMALL = {"tile": (32, 32), "warps": (1, 2)}
 TYPES = [
@@ -24,44 +23,14 @@ TYPES = [
     ("float8_e4m3fn", "float32", "float32"),
     ("float8_e5m2", "float32", "float16"),
 ]
-# What a number that is rounded to it may be off by, relative to it.
-ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-24, "int32": 0.0}
-
-
-def random_factor(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
-    if dtype == "int8":
-        return rng.integers(-128, 128, shape, dtype=np.int8)
-    values = rng.standard_normal(shape).astype(np.float32)
-    return values if dtype == "tfloat32" else values.astype(as_dtype(dtype))
 
 
 def check(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
-    """A product on the simulator, with `bias` and a relu where options say so."""
-    M, N, K = shape
-    in_dtype, sum_dtype, out_dtype = types
+    """A product on the simulator, with a bias and a relu where options say so."""
     options = dict(options)
-    bias = [te.placeholder((N,), out_dtype, name="bias")] if options.pop("bias", False) else []
-    if bias:
-        options["operands"] = bias
-        options["epilogue"] = lambda value, *at: te.max(value + bias[0][at[-1]].astype(sum_dtype), 0)
-    func = tw.build(
-        *schedules.matmul_mma(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm"
-    )
-    rng = np.random.default_rng(M * N + K)
-    some = (options["batch"],) if "batch" in options else ()
-    a = random_factor(rng, (*some, *((K, M) if options.get("transpose_a") else (M, K))), in_dtype)
-    b = random_factor(rng, (*some, *((N, K) if options.get("transpose_b") else (K, N))), in_dtype)
-    added = [random_factor(rng, (N,), out_dtype) for _ in bias]
-    (c,) = testing.run(func, [a, b, *added], [((*some, M, N), out_dtype)])
-    left = (a.swapaxes(-1, -2) if options.get("transpose_a") else a).astype(np.float64)
-    right = (b.swapaxes(-1, -2) if options.get("transpose_b") else b).astype(np.float64)
-    exact, terms = left @ right, np.abs(left) @ np.abs(right)
-    if bias:
-        exact, terms = np.maximum(exact + added[0].astype(np.float64), 0), terms + np.abs(added[0].astype(np.float64))
-    # Each of the sums is rounded once a product of tiles; tf32 leaves out 13 bits of each factor.
-    steps = (-(-K // 8) + 2) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
-    bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
-    assert (np.abs(c.astype(np.float64) - exact) <= bound).all()
+    bias = types[2] if options.pop("bias", False) else None
+    # Each of the sums is rounded once a product of tiles.
+    products.check(schedules.matmul_mma, shape, types, roundings=2, bias=bias, **options)
 
 
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
