@@ -8,11 +8,8 @@ torch's own as the measure. The file says with which command, of which commit an
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -187,22 +184,5 @@ GROUPS = {
 }
 
 
-def commit() -> str | None:
-    """The commit that is checked out; None where there is no git."""
-    try:
-        return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
 if __name__ == "__main__":
-    bench = Bench()
-    bench.results |= {"command": " ".join(["python", *sys.argv]), "commit": commit()}
-    bench.results["device"] = torch.cuda.get_device_name()
-    for group in sys.argv[2:] or GROUPS:
-        try:
-            GROUPS[group](bench)
-        except Exception as error:  # the other figures are still worth having
-            bench.results[group] = f"{type(error).__name__}: {error}"
-            print(group, bench.results[group], flush=True)
-        Path(sys.argv[1]).write_text(json.dumps(bench.results, indent=1) + "\n")
+    Bench().run(GROUPS)

@@ -12,9 +12,10 @@ import importlib.util
 import json
 import os
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,20 @@ class Bench:
             events.append((begin, end))
         torch.cuda.synchronize()
         return statistics.median(begin.elapsed_time(end) for begin, end in events)
+
+    def run(self, groups: Mapping[str, Callable[[Bench], None]]) -> None:
+        """Measures the groups that the command line names after the file, or all, and writes the file."""
+        commit = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True
+        ).stdout.strip()
+        self.results |= {"command": " ".join(["python", *sys.argv]), "commit": commit}
+        for group in sys.argv[2:] or groups:
+            try:
+                groups[group](self)
+            except Exception as error:  # the other figures are still worth having
+                self.results[group] = f"{type(error).__name__}: {error}"
+            Path(sys.argv[1]).write_text(json.dumps(self.results, indent=1) + "\n")
+        print(json.dumps(self.results, indent=1))
 
     def measure(
         self,
@@ -235,11 +250,4 @@ GROUPS = {
 }
 
 if __name__ == "__main__":
-    bench = Bench()
-    for group in sys.argv[2:] or GROUPS:
-        try:
-            GROUPS[group](bench)
-        except Exception as error:  # the other figures are still worth having
-            bench.results[group] = f"{type(error).__name__}: {error}"
-    print(json.dumps(bench.results, indent=1))
-    Path(sys.argv[1]).write_text(json.dumps(bench.results, indent=1) + "\n")
+    Bench().run(GROUPS)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -208,11 +206,4 @@ GROUPS = {
 }
 
 if __name__ == "__main__":
-    bench = Bench()
-    for group in sys.argv[2:] or GROUPS:
-        try:
-            GROUPS[group](bench)
-        except Exception as error:  # the other figures are still worth having
-            bench.results[group] = f"{type(error).__name__}: {error}"
-    print(json.dumps(bench.results, indent=1))
-    Path(sys.argv[1]).write_text(json.dumps(bench.results, indent=1) + "\n")
+    Bench().run(GROUPS)
