@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ..report.occupancy import shared_bytes_of
+from ..schedules.matrices import item_bytes
 
 __all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "refinements", "table"]
 
 TABLE = Path(__file__).with_name("matmul.json")
 # How far from a product of the table another may be to get the same: so many factors of two, all extents together.
 NEAR = 1.0
-_BYTES = {"int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2, "tfloat32": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Problem:
 
     @property
     def item_bytes(self) -> int:
-        return _BYTES[self.dtype]
+        return item_bytes(self.dtype)
 
     @property
     def is_aligned(self) -> tuple[bool, bool]:

@@ -10,7 +10,8 @@ from ..schedule import Schedule, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 from .gemm import BLOCKS
-from .tensor_cores import BITS, COPY, add_up, copy, fetch
+from .matrices import add_up, copy, item_bytes, stored_as
+from .tensor_cores import COPY, fetch
 
 __all__ = ["conv2d_mma"]
 
@@ -59,8 +60,8 @@ def conv2d_mma(
     True
     """
     mma = mma_sync(in_dtype, "float32", transpose_b=True)
-    granule, instruction_k = COPY * 8 // BITS[in_dtype], MMA_SYNC[in_dtype, "float32"]
-    dtype = "float32" if in_dtype == "tfloat32" else in_dtype
+    granule, instruction_k = COPY // item_bytes(in_dtype), MMA_SYNC[in_dtype, "float32"]
+    dtype = stored_as(in_dtype)
     margin = kernel // 2
     out = (size + 2 * margin - kernel) // stride + 1
     pixels = batch * out * out

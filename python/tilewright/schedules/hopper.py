@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from ..instructions import wgmma
-from ..schedule import Schedule, create_schedule
-from ..te import Expr, Tensor, compute, placeholder, reduce_axis, sum, thread_axis
-from .tensor_cores import add_up, columns_of, copy, in_whole_tiles
+from ..schedule import Schedule
+from ..te import Expr, Tensor, thread_axis
+from .matrices import columns_of, item_bytes, product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma"]
 
-_BYTES = {"int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "float16": 2, "bfloat16": 2, "tfloat32": 4}
-_BYTES_MADE = {"float16": 2, "bfloat16": 2, "float32": 4, "int32": 4}
 # What rows of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel is.
 _ALIGNED, _SPAN = 16, 128
 # Of shared memory a block has so much, less what barriers take, and for C at most so much.
@@ -79,16 +77,15 @@ def matmul_wgmma(
     >>> "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16" in func.ptx
     True
     """
-    sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
-    out_dtype = out_dtype or sum_dtype
-    step = _SPAN // _BYTES.get(in_dtype, 2)
+    sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
+    step = _SPAN // item_bytes(in_dtype)
     if promote is None:
         promote = in_dtype.startswith("float8")
     tile = tile or (128, 128 if promote else 256)
     if tile[0] % 64 or tile[0] < 64:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     # No more than there is: of whole panels where B's rows are columns.
-    grain = 8 if transpose_b else _SPAN // _BYTES.get(in_dtype, 2)
+    grain = 8 if transpose_b else step
     tile = (min(tile[0], -(-M // 64) * 64), min(tile[1], -(-N // grain) * grain))
     warpgroups, n = tile[0] // 64, tile[1]
     if parts < 1 or (parts > 1 and batch is not None):
@@ -96,49 +93,22 @@ def matmul_wgmma(
     instruction = wgmma(
         in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote
     )
-    dtype = "float32" if in_dtype == "tfloat32" else in_dtype
-
-    rows, width, share = -(-M // tile[0]) * tile[0], -(-N // n) * n, -(-K // (parts * step)) * step
-    length = parts * share
-    some = () if batch is None else (batch,)
-    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
-    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
-    a_shape = (*some, *((length, rows) if transpose_a else (rows, length)))
-    b_shape = (*some, *((width, length) if transpose_b else (length, width)))
-    pads = [columns_of(tensor) * _BYTES[in_dtype] % _ALIGNED != 0 for tensor in (A, B)]
-    Ap = in_whole_tiles(A, a_shape, "Ap") if pads[0] else A
-    Bp = in_whole_tiles(B, b_shape, "Bp") if pads[1] else B
-    As, Bs = in_whole_tiles(Ap, a_shape, "As"), in_whole_tiles(Bp, b_shape, "Bs")
-    k = reduce_axis((0, share), "k")
-
-    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
-        a = As[(*some, at, i) if transpose_a else (*some, i, at)]
-        b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
-        return a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype)
-
-    def result(value: Expr, *at: Expr) -> Expr:
-        return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
-
-    if parts == 1:
-        P = compute((*some, rows, width), lambda *at: sum(product(at[:-2], at[-2], at[-1], k), axis=k), name="P")
-        C = tiled = total = compute((*some, M, N), lambda *at: result(P[at], *at), name="C")
-        made = out_dtype
-    else:
-        p = reduce_axis((0, parts), "p")
-        P = compute((parts, rows, width), lambda p, i, j: sum(product((), i, j, p * share + k), axis=k), name="P")
-        tiled = compute((parts, rows, width), lambda *at: P[at], name="parts")
-        total = compute((M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
-        C = compute((M, N), lambda *at: result(total[at], *at), name="C")
-        made = sum_dtype
-    s = create_schedule(C.op)
-    for padded, is_padded in ((Ap, pads[0]), (Bp, pads[1])):
-        if is_padded:
-            copy(s[padded])
-    if parts > 1:
-        add_up(s, C, total)
+    product = product_of_tiles(
+        (M, N, K),
+        (in_dtype, sum_dtype, out_dtype),
+        (*tile, step),
+        batch=batch,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        epilogue=epilogue,
+        parts=parts,
+        whole=_ALIGNED // item_bytes(in_dtype),
+    )
+    s, P, tiled = product.schedule, product.sums, product.tiled
+    made = item_bytes(out_dtype if parts == 1 else sum_dtype)
 
     # The engine stores rows that it can step over, of tiles that are whole somewhere.
-    is_copied = columns_of(tiled) * _BYTES_MADE[made] % _ALIGNED == 0 and n * _BYTES_MADE[made] % _SPAN == 0
+    is_copied = columns_of(tiled) * made % _ALIGNED == 0 and n * made % _SPAN == 0
     is_copied = is_copied and (parts > 1 or (tile[0] <= M and n <= N))
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
@@ -153,9 +123,9 @@ def matmul_wgmma(
         s[stored].compute_at(s[tiled], bx)
         i = s[stored].op.axis[-2]
         if columns is None:
-            is_small = tile[0] * n * _BYTES_MADE[made] <= _SHARED_RESULT
-            columns = n if is_small else min(n, 2 * _SPAN // _BYTES_MADE[made])
-        shared = tile[0] * columns * _BYTES_MADE[made]
+            is_small = tile[0] * n * made <= _SHARED_RESULT
+            columns = n if is_small else min(n, 2 * _SPAN // made)
+        shared = tile[0] * columns * made
         s[tiled].copy_by("tma", swizzle=_SPAN, columns=columns)
     warpgroup, _ = s[stored].split(i, factor=64)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
@@ -166,7 +136,7 @@ def matmul_wgmma(
     ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=step)
     s[P].reorder(ko, i, j, ki)
     s[P].tensorize(i, instruction)
-    for stage in (As, Bs):
+    for stage in product.factors:
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=_SPAN)
@@ -180,11 +150,11 @@ def matmul_wgmma(
         s[P].specialize(ko, *registers)
 
     if cluster is None:
-        cluster = (2, 1) if rows // tile[0] % 2 == 0 else (1, 2) if width // n % 2 == 0 else (1, 1)
+        cluster = (2, 1) if -(-M // tile[0]) % 2 == 0 else (1, 2) if -(-N // n) % 2 == 0 else (1, 1)
     for axis, size in zip((by, bx), cluster, strict=True):
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
         # What runs at once is as high as it is wide, so that it reads the least.
         s[tiled].persistent(blocks, raster="grouped", group=group or max(1, round(sqrt(blocks * n / tile[0]))))
-    return s, [A, B, *operands, C]
+    return s, [product.A, product.B, *operands, product.C]

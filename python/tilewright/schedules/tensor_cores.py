@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from math import gcd
 
 from ..instructions import MMA_SYNC, mma_sync
-from ..schedule import Schedule, Stage, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
-from ..te import all as all_of
+from ..schedule import Schedule, Stage
+from ..te import Expr, Tensor, thread_axis
+from .matrices import columns_of, item_bytes, product_of_tiles, result_dtypes
 
-__all__ = ["BITS", "COPY", "add_up", "copy", "fetch", "matmul_mma", "side_by_side"]
+__all__ = ["COPY", "fetch", "matmul_mma", "side_by_side"]
 
-BITS = {"int8": 8, "float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "tfloat32": 32}
 # Bytes that a thread copies at once.
 COPY = 16
 
@@ -73,11 +72,10 @@ def matmul_mma(
     >>> "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in func.ptx
     True
     """
-    sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
+    sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
     mma = mma_sync(in_dtype, sum_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
     instruction_k = MMA_SYNC[in_dtype, sum_dtype]
-    dtype = "float32" if in_dtype == "tfloat32" else in_dtype
-    granule = COPY * 8 // BITS[in_dtype]
+    granule = COPY // item_bytes(in_dtype)
     step = step or 8 * granule
     if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or step % instruction_k:
         raise ValueError(
@@ -86,55 +84,25 @@ def matmul_mma(
         )
     if parts < 1 or group < 1:
         raise ValueError(f"expected positive numbers of parts and of rows in a group, got {parts} and {group}")
-    rows, columns, share = -(-M // tile[0]) * tile[0], -(-N // tile[1]) * tile[1], -(-K // (parts * step)) * step
-    length = parts * share
-    some = () if batch is None else (batch,)
-    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
-    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
-    a_shape = (length, rows) if transpose_a else (rows, length)
-    b_shape = (columns, length) if transpose_b else (length, columns)
-    pads = pad or tuple(columns_of(tensor) % granule != 0 for tensor in (A, B))
-    Ap = in_whole_tiles(A, (*some, *a_shape), "Ap") if pads[0] else A
-    Bp = in_whole_tiles(B, (*some, *b_shape), "Bp") if pads[1] else B
-    As, Bs = in_whole_tiles(Ap, (*some, *a_shape), "As"), in_whole_tiles(Bp, (*some, *b_shape), "Bs")
-
-    k = reduce_axis((0, share), "k")
-
-    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
-        a = As[(*some, at, i) if transpose_a else (*some, i, at)]
-        b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
-        return a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype)
-
-    def result(value: Expr, *indices: Expr) -> Expr:
-        return (epilogue(value, *indices) if epilogue else value).astype(out_dtype or sum_dtype)
-
-    if parts == 1:
-        Cl = compute((*some, rows, columns), lambda *at: sum(product(at[:-2], at[-2], at[-1], k), axis=k), name="Cl")
-        C = tiled = total = compute((*some, M, N), lambda *at: result(Cl[at], *at), name="C")
-    else:
-        p = reduce_axis((0, parts), "p")
-        Cl = compute(
-            (parts, *some, rows, columns),
-            lambda p, *at: sum(product(at[:-2], at[-2], at[-1], p * share + k), axis=k),
-            name="Cl",
-        )
-        tiled = compute((parts, *some, rows, columns), lambda *at: Cl[at], name="P")
-        total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
-        C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")
-    s = create_schedule(C.op)
-    for padded, is_padded in ((Ap, pads[0]), (Bp, pads[1])):
-        if is_padded:
-            copy(s[padded])
-    if parts > 1:
-        add_up(s, C, total)
-
+    product = product_of_tiles(
+        (M, N, K),
+        (in_dtype, sum_dtype, out_dtype),
+        (*tile, step),
+        batch=batch,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        epilogue=epilogue,
+        parts=parts,
+        whole=pad or granule,
+    )
+    s, sums, tiled = product.schedule, product.sums, product.tiled
     *outer, i, j = s[tiled].op.axis
     by, i = s[tiled].split(i, factor=tile[0])
     bx, j = s[tiled].split(j, factor=tile[1])
     wy, i = s[tiled].split(i, nparts=warps[0])
     wx, j = s[tiled].split(j, nparts=warps[1])
     s[tiled].reorder(*outer, by, bx, wy, wx, i, j)
-    group = max(size for size in range(1, group + 1) if rows // tile[0] % size == 0)
+    group = max(size for size in range(1, group + 1) if -(-M // tile[0]) % size == 0)
     if group > 1:
         by, gy = s[tiled].split(by, factor=group)
         s[tiled].reorder(by, bx, gy)
@@ -147,86 +115,39 @@ def matmul_mma(
     if min_blocks is not None:
         s[tiled].launch_bounds(min_blocks)
 
-    s[Cl].set_scope("local")
-    s[Cl].compute_at(s[tiled], wx)
-    *_, i, j = s[Cl].op.axis
-    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
-    ki, kt = s[Cl].split(ki, factor=instruction_k)
-    i, it = s[Cl].split(i, factor=16)
-    j, jt = s[Cl].split(j, factor=8)
-    s[Cl].reorder(ko, ki, i, j, it, jt, kt)
+    s[sums].set_scope("local")
+    s[sums].compute_at(s[tiled], wx)
+    *_, i, j = s[sums].op.axis
+    ko, ki = s[sums].split(s[sums].op.reduce_axis[0], factor=step)
+    ki, kt = s[sums].split(ki, factor=instruction_k)
+    i, it = s[sums].split(i, factor=16)
+    j, jt = s[sums].split(j, factor=8)
+    s[sums].reorder(ko, ki, i, j, it, jt, kt)
     for axis in (ki, i, j):
-        s[Cl].unroll(axis)
-    s[Cl].tensorize(it, mma)
+        s[sums].unroll(axis)
+    s[sums].tensorize(it, mma)
 
     is_async = True
-    for stage, source, has_k_in_rows in ((As, Ap, not transpose_a), (Bs, Bp, transpose_b)):
+    k_is_in_rows = not transpose_a, transpose_b
+    for stage, source, has_k_in_rows in zip(product.factors, product.sources, k_is_in_rows, strict=True):
         s[stage].set_scope("shared")
-        fragments = s.cache_read(stage, "local", [Cl])
-        s[fragments].compute_at(s[Cl], ki)
-        s[stage].compute_at(s[Cl], ko)
+        fragments = s.cache_read(stage, "local", [sums])
+        s[fragments].compute_at(s[sums], ki)
+        s[stage].compute_at(s[sums], ko)
         if has_k_in_rows and step < 8 * granule:
             side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         width = gcd(granule, columns_of(source))
         fetch(s[stage], width, warps)
-        is_async = is_async and width * BITS[in_dtype] >= 32
-    s[Cl].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
-    return s, [A, B, *operands, C]
-
-
-def columns_of(tensor: Tensor) -> int:
-    extent = tensor.shape[-1]
-    assert isinstance(extent, int)  # these schedules have no symbols
-    return extent
-
-
-def in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
-    """The tensor, with zeros where it ends before `shape` does."""
-
-    def element(*at: Expr) -> Expr:
-        inside = [i < had for i, had, has in zip(at, tensor.shape, shape, strict=True) if had != has]
-        return if_then_else(all_of(*inside), tensor[at], 0) if inside else tensor[at]
-
-    return compute(shape, element, name=name)
+        is_async = is_async and width * item_bytes(in_dtype) >= 4
+    s[sums].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
+    return s, [product.A, product.B, *operands, product.C]
 
 
 def side_by_side(stage: Stage, rows: int, length: int) -> None:
     """So many rows of this length, which are shorter than all banks, become one."""
     stage.transform_layout(lambda *at: [*at[:-2], at[-2] // rows, at[-2] % rows * length + at[-1]])
-
-
-def copy(stage: Stage) -> None:
-    """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
-    *outer, row, column = stage.op.axis
-    row = stage.fuse(*outer, row) if outer else row
-    row, y = stage.split(row, factor=8)
-    column, x = stage.split(column, factor=256)
-    turn, x = stage.split(x, factor=32)
-    stage.reorder(row, column, y, x, turn)
-    stage.unroll(turn)
-    for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
-        stage.bind(axis, thread_axis(tag))
-
-
-def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
-    """A kernel of its own, in which a thread adds up two neighbours."""
-    width = 2 if columns_of(C) % 2 == 0 else 1
-    *outer, row, column = s[C].op.axis
-    row = s[C].fuse(*outer, row) if outer else row
-    block, column = s[C].split(column, factor=128 * width)
-    thread, column = s[C].split(column, factor=width)
-    s[C].bind(s[C].fuse(row, block), thread_axis("blockIdx.x"))
-    s[C].bind(thread, thread_axis("threadIdx.x"))
-    s[total].set_scope("local")
-    s[total].compute_at(s[C], thread)
-    (p,) = s[total].op.reduce_axis
-    s[total].reorder(p, *s[total].op.axis)
-    s[total].unroll(p)
-    if width > 1:
-        s[C].vectorize(column)
-        s[total].vectorize(s[total].op.axis[-1])
 
 
 def fetch(stage: Stage, width: int, warps: tuple[int, int]) -> None:

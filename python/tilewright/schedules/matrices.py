@@ -1,0 +1,170 @@
+"""What products of matrices by tensor cores compute, whichever schedule they get, and the kernels beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..schedule import Schedule, Stage, create_schedule
+from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
+from ..te import all as all_of
+from ..te.dtypes import dtype_of
+
+__all__ = [
+    "Product",
+    "add_up",
+    "columns_of",
+    "copy",
+    "in_whole_tiles",
+    "item_bytes",
+    "product_of_tiles",
+    "result_dtypes",
+    "stored_as",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product of two matrices, or of as many in a batch, as te has it, and a schedule whose kernels beside the
+    product's own are done: those that write factors in whole tiles, and the one that adds up parts.
+
+    `sources` are the factors as the product's kernel finds them, `factors` the same in whole tiles, `sums` the product
+    in whole tiles, and `tiled` what its kernel makes of them: C, or where blocks share the work along k their parts.
+    """
+
+    schedule: Schedule
+    A: Tensor
+    B: Tensor
+    sources: tuple[Tensor, Tensor]
+    factors: tuple[Tensor, Tensor]
+    sums: Tensor
+    tiled: Tensor
+    C: Tensor
+
+
+def result_dtypes(in_dtype: str, sum_dtype: str | None, out_dtype: str | None) -> tuple[str, str]:
+    """What a product of factors of a type is summed up in, and what is made of the sums, unless it is given."""
+    sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
+    return sum_dtype, out_dtype or sum_dtype
+
+
+def stored_as(in_dtype: str) -> str:
+    """The type of the elements that an instruction takes by this name."""
+    return "float32" if in_dtype == "tfloat32" else in_dtype
+
+
+def item_bytes(dtype: str) -> int:
+    """The bytes of an element, of ``"tfloat32"`` too."""
+    return dtype_of(stored_as(dtype)).bits // 8
+
+
+def product_of_tiles(
+    extents: tuple[int, int, int],
+    dtypes: tuple[str, str, str],
+    tile: tuple[int, int, int],
+    *,
+    batch: int | None,
+    transpose_a: bool,
+    transpose_b: bool,
+    epilogue: Callable[..., Expr] | None,
+    parts: int,
+    whole: int | tuple[bool, bool],
+) -> Product:
+    """C = A B of `extents` M, N and K, of the factors', the sums' and C's `dtypes`, with room for whole tiles of as
+    many rows and columns of C and steps along k.
+
+    A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
+    many elements, or where `whole` says so of the two. With more than one of `parts`, the sums have so many in front.
+    """
+    M, N, K = extents
+    in_dtype, sum_dtype, out_dtype = dtypes
+    dtype = stored_as(in_dtype)
+    rows, columns, share = (-(-extent // of) * of for extent, of in ((M, tile[0]), (N, tile[1]), (K, parts * tile[2])))
+    share //= parts
+    length = parts * share
+    some = () if batch is None else (batch,)
+    A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
+    B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
+    shapes = (
+        (*some, *((length, rows) if transpose_a else (rows, length))),
+        (*some, *((columns, length) if transpose_b else (length, columns))),
+    )
+    pads = whole if isinstance(whole, tuple) else tuple(columns_of(tensor) % whole != 0 for tensor in (A, B))
+    Ap = in_whole_tiles(A, shapes[0], "Ap") if pads[0] else A
+    Bp = in_whole_tiles(B, shapes[1], "Bp") if pads[1] else B
+    As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
+    k = reduce_axis((0, share), "k")
+
+    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
+        a = As[(*some, at, i) if transpose_a else (*some, i, at)]
+        b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
+        return sum(a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype), axis=k)
+
+    def result(value: Expr, *at: Expr) -> Expr:
+        return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
+
+    if parts == 1:
+        P = compute((*some, rows, columns), lambda *at: product(at[:-2], at[-2], at[-1], k), name="P")
+        C = tiled = total = compute((*some, M, N), lambda *at: result(P[at], *at), name="C")
+    else:
+        p = reduce_axis((0, parts), "p")
+        shape = (parts, *some, rows, columns)
+        P = compute(shape, lambda p, *at: product(at[:-2], at[-2], at[-1], p * share + k), name="P")
+        tiled = compute(shape, lambda *at: P[at], name="parts")
+        total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
+        C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")
+    s = create_schedule(C.op)
+    for padded, is_padded in zip((Ap, Bp), pads, strict=True):
+        if is_padded:
+            copy(s[padded])
+    if parts > 1:
+        add_up(s, C, total)
+    return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
+
+
+def columns_of(tensor: Tensor) -> int:
+    extent = tensor.shape[-1]
+    assert isinstance(extent, int)  # these schedules have no symbols
+    return extent
+
+
+def in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
+    """The tensor, with zeros where it ends before `shape` does."""
+
+    def element(*at: Expr) -> Expr:
+        inside = [i < had for i, had, has in zip(at, tensor.shape, shape, strict=True) if had != has]
+        return if_then_else(all_of(*inside), tensor[at], 0) if inside else tensor[at]
+
+    return compute(shape, element, name=name)
+
+
+def copy(stage: Stage) -> None:
+    """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
+    *outer, row, column = stage.op.axis
+    row = stage.fuse(*outer, row) if outer else row
+    row, y = stage.split(row, factor=8)
+    column, x = stage.split(column, factor=256)
+    turn, x = stage.split(x, factor=32)
+    stage.reorder(row, column, y, x, turn)
+    stage.unroll(turn)
+    for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
+        stage.bind(axis, thread_axis(tag))
+
+
+def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
+    """A kernel of its own, in which a thread adds up two neighbours."""
+    width = 2 if columns_of(C) % 2 == 0 else 1
+    *outer, row, column = s[C].op.axis
+    row = s[C].fuse(*outer, row) if outer else row
+    block, column = s[C].split(column, factor=128 * width)
+    thread, column = s[C].split(column, factor=width)
+    s[C].bind(s[C].fuse(row, block), thread_axis("blockIdx.x"))
+    s[C].bind(thread, thread_axis("threadIdx.x"))
+    s[total].set_scope("local")
+    s[total].compute_at(s[C], thread)
+    (p,) = s[total].op.reduce_axis
+    s[total].reorder(p, *s[total].op.axis)
+    s[total].unroll(p)
+    if width > 1:
+        s[C].vectorize(column)
+        s[total].vectorize(s[total].op.axis[-1])
