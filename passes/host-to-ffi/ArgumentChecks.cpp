@@ -1,7 +1,11 @@
 //===- ArgumentChecks.cpp - whether a call's arguments fit, compiled ------===//
 //
 // The rules are those of runtime/host/Check.cpp, which has the last word: here stands only what decides whether it must
-// be asked. Conditions that can be evaluated together are, so that a call that fits has few branches.
+// be asked. That is asked more often than it refuses, so that what is compiled is short: memory that is pinned or managed,
+// strides that are absent or of no account, and arrays without elements are left to it.
+//
+// Few arguments go through each of three steps together, and a step ends in one branch: are they tensors, do they have
+// their dtypes and ranks (from then on their shapes and strides can be read), and does everything else fit.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/host-to-ffi/ArgumentChecks.h"
@@ -11,142 +15,207 @@
 using namespace mlir;
 using namespace tilewright;
 
-Value ArgumentChecks::constant(Type type, int64_t value) { return LLVM::ConstantOp::create(builder, type, value); }
+/// Up to so many pairs an argument are compared one by one. More are for the run time's loop, so that the code grows with the
+/// number of arguments and not with its square.
+static constexpr size_t kMostPairs = 4;
 
-Value ArgumentChecks::equal(Value a, Value b) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, a, b); }
+/// A branch is of not much more than so many expectations: LLVM's time grows with the square of their number.
+static constexpr size_t kMostTogether = 48;
 
-Value ArgumentChecks::load(Type type, Value base, int64_t offset) {
-  Value place = offset ? LLVM::GEPOp::create(builder, base.getType(), builder.getI8Type(), base,
-                                             ArrayRef<LLVM::GEPArg>{int32_t(offset)})
-                             .getResult()
-                       : base;
-  return LLVM::LoadOp::create(builder, type, place);
+Value ArgumentChecks::constant(Type type, int64_t value) {
+  Value &known = constants[{type, value}];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder);
+    // Here it dominates everything.
+    builder.setInsertionPointToStart(&builder.getInsertionBlock()->getParent()->front());
+    known = LLVM::ConstantOp::create(builder, type, value);
+  }
+  return known;
 }
 
-Value ArgumentChecks::conjoin(Value a, Value b) { return a ? LLVM::AndOp::create(builder, a, b).getResult() : b; }
+Value ArgumentChecks::place(Value base, int64_t offset) {
+  if (!offset)
+    return base;
+  return LLVM::GEPOp::create(builder, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+}
 
-void ArgumentChecks::require(Value condition) {
-  if (!condition)
+Value ArgumentChecks::load(Type type, Value base, int64_t offset) {
+  return LLVM::LoadOp::create(builder, type, place(base, offset));
+}
+
+void ArgumentChecks::store(Value value, Value array, int64_t index) {
+  LLVM::StoreOp::create(builder, value, place(array, index * sizeof(int64_t)));
+}
+
+void ArgumentChecks::expectEqual(Value value, Value expected) {
+  bits.push_back(LLVM::XOrOp::create(builder, value, expected));
+}
+
+void ArgumentChecks::expectNonNegative(Value value) { numbers.push_back(value); }
+
+/// Within a step, between two arguments or pairs of them.
+void ArgumentChecks::branchIfMany() {
+  if (conditions.size() + bits.size() + numbers.size() >= kMostTogether)
+    branch();
+}
+
+/// Goes on where everything that was expected is so.
+void ArgumentChecks::branch() {
+  auto join = [&](auto create, ArrayRef<Value> values) {
+    Value result;
+    for (Value value : values)
+      result = result ? Value(create(result, value)) : value;
+    return result;
+  };
+  auto either = [&](Value a, Value b) { return LLVM::OrOp::create(builder, a, b); };
+  if (Value number = join(either, numbers))
+    bits.push_back(LLVM::LShrOp::create(builder, number, i64(63)));
+  if (Value set = join(either, bits))
+    conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, set, i64(0)));
+  Value fits = join([&](Value a, Value b) { return LLVM::AndOp::create(builder, a, b); }, conditions);
+  conditions.clear(), bits.clear(), numbers.clear();
+  if (!fits)
     return;
   Block *next = builder.getInsertionBlock()->splitBlock(builder.getInsertionPoint());
   builder.setInsertionPointToEnd(next->getPrevNode());
-  LLVM::CondBrOp::create(builder, condition, next, ValueRange(), refuse, ValueRange(), std::pair<uint32_t, uint32_t>(2000, 1));
+  LLVM::CondBrOp::create(builder, fits, next, ValueRange(), otherwise, ValueRange(), std::pair<uint32_t, uint32_t>(2000, 1));
   builder.setInsertionPointToStart(next);
 }
 
-void ArgumentChecks::emit(Value args, Value count) {
-  require(equal(count, i32(program.arguments.size())));
-  for (auto [position, argument] : llvm::enumerate(program.arguments))
-    checkArgument(loadTensor(args, position), argument);
+Value ArgumentChecks::emit(Value args, Value count) {
+  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, i32(program.arguments.size())));
+  branch();
+  SmallVector<Value> tensors;
+  for (unsigned position = 0; position < program.arguments.size(); ++position, branchIfMany())
+    tensors.push_back(checkKind(args, position));
+  branch();
+  for (auto [tensor, argument] : llvm::zip(tensors, program.arguments)) {
+    checkHeader(tensor, argument);
+    branchIfMany();
+  }
+  branch();
+  for (auto [position, tensor] : llvm::enumerate(tensors)) {
+    checkMemory(tensor, position);
+    branchIfMany();
+  }
   checkOverlap();
+  branch();
+  return device ? LLVM::TruncOp::create(builder, builder.getI32Type(), LLVM::LShrOp::create(builder, device, i64(32))).getResult()
+                : i32(0);
 }
 
-Value ArgumentChecks::loadTensor(Value args, unsigned position) {
+/// A tensor object, or a pointer to a DLTensor.
+Value ArgumentChecks::checkKind(Value args, unsigned position) {
   int64_t offset = int64_t(position) * sizeof(TilewrightAny);
   Value type = load(builder.getI32Type(), args, offset);
   Value object = load(args.getType(), args, offset + 8);
-  Value isTensor = equal(type, i32(TilewrightTypeTensor));
-  Value known = LLVM::OrOp::create(builder, isTensor, equal(type, i32(TilewrightTypeDLTensor)));
+  auto is = [&](int32_t kind) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult(); };
+  Value isTensor = is(TilewrightTypeTensor);
+  conditions.push_back(LLVM::OrOp::create(builder, isTensor, is(TilewrightTypeDLTensor)));
   Value null = LLVM::ZeroOp::create(builder, object.getType());
-  require(conjoin(known, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, object, null)));
-  Value offsetOfTensor = LLVM::SelectOp::create(builder, isTensor, i64(TilewrightTensorOffset), i64(0));
-  return LLVM::GEPOp::create(builder, object.getType(), builder.getI8Type(), object, ArrayRef<LLVM::GEPArg>{offsetOfTensor});
+  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, object, null));
+  Value start = LLVM::SelectOp::create(builder, isTensor, i64(TilewrightTensorOffset), i64(0));
+  return LLVM::GEPOp::create(builder, object.getType(), builder.getI8Type(), object, ArrayRef<LLVM::GEPArg>{start});
 }
 
-void ArgumentChecks::checkArgument(Value tensor, const HostArgument &argument) {
-  Type i32Type = builder.getI32Type(), i64Type = builder.getI64Type(), pointer = tensor.getType();
-  CheckedArgument found;
-  Value device = load(i32Type, tensor, offsetof(TilewrightDLTensor, deviceType));
-  found.deviceId = load(i32Type, tensor, offsetof(TilewrightDLTensor, deviceId));
+void ArgumentChecks::checkHeader(Value tensor, const HostArgument &argument) {
+  Type i64Type = builder.getI64Type();
+  // Kind and number of the device in one: those of the first on a GPU; of the host there is but one.
+  Value where = load(i64Type, tensor, offsetof(TilewrightDLTensor, deviceType));
   bool onGPU = target == TargetKind::CUDA;
-  Value fits = LLVM::OrOp::create(builder, equal(device, i32(onGPU ? TilewrightDeviceCUDA : TilewrightDeviceCPU)),
-                                  equal(device, i32(onGPU ? TilewrightDeviceManaged : TilewrightDeviceCUDAHost)));
-  // Code, bits and lanes in one.
-  fits = conjoin(fits, equal(load(i32Type, tensor, offsetof(TilewrightDLTensor, code)), i32(argument.dtype)));
-  fits = conjoin(fits, equal(load(i32Type, tensor, offsetof(TilewrightDLTensor, ndim)), i32(argument.extents.size())));
-  if (onGPU && !checked.empty())
-    fits = conjoin(fits, equal(found.deviceId, checked.front().deviceId));
-  require(fits);
-
-  Value data = load(pointer, tensor, offsetof(TilewrightDLTensor, data));
-  Value byteOffset = load(i64Type, tensor, offsetof(TilewrightDLTensor, byteOffset));
-  found.address = LLVM::AddOp::create(builder, LLVM::PtrToIntOp::create(builder, i64Type, data), byteOffset);
-  Value shape = load(pointer, tensor, offsetof(TilewrightDLTensor, shape));
-  for (size_t dim = 0; dim < argument.extents.size(); ++dim)
-    found.extents.push_back(load(i64Type, shape, dim * sizeof(int64_t)));
-  fits = checkExtents(argument, found);
-
-  // From here on an extent that is a number is that number.
-  Value elements = i64(1), empty = constant(builder.getI1Type(), 0);
-  for (auto [extent, value] : llvm::zip(argument.extents, found.extents)) {
-    if (!extent.isSymbol())
-      value = i64(extent.number);
-    elements = LLVM::MulOp::create(builder, elements, value);
-    empty = LLVM::OrOp::create(builder, empty, equal(value, i64(0)));
-  }
-  found.bytes = LLVM::MulOp::create(builder, elements, i64(argument.itemBytes()));
-  Value past = LLVM::AndOp::create(builder, found.address, i64(kHostAlignment - 1));
-  fits = conjoin(fits, LLVM::OrOp::create(builder, equal(past, i64(0)), empty));
-  require(fits);
-  if (!argument.extents.empty())
-    checkRowMajor(load(pointer, tensor, offsetof(TilewrightDLTensor, strides)), found, empty);
-  checked.push_back(std::move(found));
-}
-
-Value ArgumentChecks::checkExtents(const HostArgument &argument, CheckedArgument &found) {
-  Value fits;
-  for (auto [extent, value] : llvm::zip(argument.extents, found.extents)) {
-    if (!extent.isSymbol()) {
-      fits = conjoin(fits, equal(value, i64(extent.number)));
-      continue;
-    }
-    auto [known, isFirst] = symbols.try_emplace(extent.symbol, value);
-    if (!isFirst)
-      fits = conjoin(fits, equal(value, known->second));
-    if (extent.divisibleBy > 1)
-      fits = conjoin(fits, equal(LLVM::SRemOp::create(builder, value, i64(extent.divisibleBy)), i64(0)));
-    fits = conjoin(fits, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::sge, value, i64(extent.minimum)));
-    if (extent.maximum != INT64_MAX)
-      fits = conjoin(fits, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::sle, value, i64(extent.maximum)));
-  }
-  return fits;
-}
-
-void ArgumentChecks::checkRowMajor(Value strides, const CheckedArgument &argument, Value empty) {
-  // Without strides an array is row-major.
-  Block *next = builder.getInsertionBlock()->splitBlock(builder.getInsertionPoint());
-  Block *before = next->getPrevNode();
-  Block *read = builder.createBlock(next);
-  builder.setInsertionPointToEnd(before);
+  if (onGPU && device)
+    expectEqual(where, device);
+  else
+    expectEqual(LLVM::AndOp::create(builder, where, i64(UINT32_MAX)), i64(onGPU ? TilewrightDeviceCUDA : TilewrightDeviceCPU));
+  if (!device)
+    device = where;
+  // Rank, code, bits and lanes in one.
+  static_assert(offsetof(TilewrightDLTensor, code) == offsetof(TilewrightDLTensor, ndim) + 4);
+  expectEqual(load(i64Type, tensor, offsetof(TilewrightDLTensor, ndim)),
+              i64(int64_t(argument.extents.size()) | int64_t(argument.dtype) << 32));
+  if (argument.extents.empty())
+    return;
+  Value strides = load(tensor.getType(), tensor, offsetof(TilewrightDLTensor, strides));
   Value null = LLVM::ZeroOp::create(builder, strides.getType());
-  LLVM::CondBrOp::create(builder, equal(strides, null), next, read);
-  builder.setInsertionPointToEnd(read);
-  Value fits, expected = i64(1);
-  for (size_t dim = argument.extents.size(); dim-- > 0;) {
-    Value extent = argument.extents[dim], stride = load(builder.getI64Type(), strides, dim * sizeof(int64_t));
-    fits = conjoin(fits, LLVM::OrOp::create(builder, equal(stride, expected), equal(extent, i64(1))));
-    if (dim)
-      expected = LLVM::MulOp::create(builder, expected, extent);
-  }
-  fits = LLVM::OrOp::create(builder, fits, empty);
-  LLVM::CondBrOp::create(builder, fits, next, ValueRange(), refuse, ValueRange(), std::pair<uint32_t, uint32_t>(2000, 1));
-  builder.setInsertionPointToStart(next);
+  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, strides, null));
 }
 
-void ArgumentChecks::checkOverlap() {
-  Value fits;
-  for (size_t output = 0; output < checked.size(); ++output) {
-    if (!program.arguments[output].output)
-      continue;
-    for (size_t other = 0; other < checked.size(); ++other) {
-      if (other == output || (other < output && program.arguments[other].output))
-        continue;
-      const CheckedArgument &a = checked[output], &b = checked[other];
-      Value begins = LLVM::UMaxOp::create(builder, a.address, b.address);
-      Value ends = LLVM::UMinOp::create(builder, LLVM::AddOp::create(builder, a.address, a.bytes),
-                                        LLVM::AddOp::create(builder, b.address, b.bytes));
-      fits = conjoin(fits, LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::uge, begins, ends));
-    }
+void ArgumentChecks::checkExtent(const HostExtent &extent, Value value) {
+  if (!extent.isSymbol())
+    return expectEqual(value, i64(extent.number));
+  auto [known, isFirst] = symbols.try_emplace(extent.symbol, value);
+  if (!isFirst)
+    expectEqual(value, known->second);
+  expectNonNegative(value);
+  if (extent.divisibleBy > 1)
+    bits.push_back(llvm::isPowerOf2_64(extent.divisibleBy)
+                       ? LLVM::AndOp::create(builder, value, i64(extent.divisibleBy - 1)).getResult()
+                       : LLVM::SRemOp::create(builder, value, i64(extent.divisibleBy)).getResult());
+  if (extent.minimum > 0)
+    expectNonNegative(LLVM::SubOp::create(builder, value, i64(extent.minimum)));
+  if (extent.maximum != INT64_MAX)
+    expectNonNegative(LLVM::SubOp::create(builder, i64(extent.maximum), value));
+}
+
+/// The extents, that the strides are those of a row-major array, the address.
+void ArgumentChecks::checkMemory(Value tensor, unsigned position) {
+  const HostArgument &argument = program.arguments[position];
+  Type i64Type = builder.getI64Type(), pointer = tensor.getType();
+  size_t rank = argument.extents.size();
+  SmallVector<Value> extents;
+  Value shape = rank ? load(pointer, tensor, offsetof(TilewrightDLTensor, shape)) : Value();
+  for (auto [dim, extent] : llvm::enumerate(argument.extents)) {
+    Value value = load(i64Type, shape, dim * sizeof(int64_t));
+    checkExtent(extent, value);
+    store(value, slots.shape, numExtents++);
+    // From here on an extent that is a number is that number.
+    extents.push_back(extent.isSymbol() ? value : i64(extent.number));
   }
-  require(fits);
+  Value strides = rank ? load(pointer, tensor, offsetof(TilewrightDLTensor, strides)) : Value();
+  Value elements = i64(1);
+  for (size_t dim = rank; dim-- > 0;) {
+    expectEqual(load(i64Type, strides, dim * sizeof(int64_t)), elements);
+    elements = LLVM::MulOp::create(builder, elements, extents[dim]);
+  }
+  Value data = LLVM::PtrToIntOp::create(builder, i64Type, load(pointer, tensor, offsetof(TilewrightDLTensor, data)));
+  Value address = LLVM::AddOp::create(builder, data, load(i64Type, tensor, offsetof(TilewrightDLTensor, byteOffset)));
+  bits.push_back(LLVM::AndOp::create(builder, address, i64(kHostAlignment - 1)));
+  store(address, slots.data, position);
+  Value bytes = LLVM::MulOp::create(builder, elements, i64(argument.itemBytes()));
+  ranges.push_back({address, LLVM::AddOp::create(builder, address, bytes)});
+}
+
+/// What is written shares no memory with anything else. Of two ranges that share some each begins before the other ends.
+void ArgumentChecks::checkOverlap() {
+  SmallVector<std::pair<size_t, size_t>> pairs;
+  for (size_t output = 0; output < ranges.size(); ++output)
+    for (size_t other = 0; program.arguments[output].output && other < ranges.size(); ++other)
+      if (other != output && (other > output || !program.arguments[other].output))
+        pairs.emplace_back(output, other);
+  if (pairs.size() <= kMostPairs * ranges.size()) {
+    for (auto [output, other] : pairs) {
+      const Range &a = ranges[output], &b = ranges[other];
+      Value both = LLVM::AndOp::create(builder, LLVM::SubOp::create(builder, a.begin, b.end),
+                                       LLVM::SubOp::create(builder, b.begin, a.end));
+      expectNonNegative(both);
+      branchIfMany();
+    }
+    return;
+  }
+  auto count = LLVM::ConstantOp::create(builder, builder.getI32Type(), ranges.size());
+  Value ends = LLVM::AllocaOp::create(builder, slots.data.getType(), builder.getI64Type(), count, /*alignment=*/8);
+  for (auto [position, range] : llvm::enumerate(ranges))
+    store(range.end, ends, position);
+  auto module = program.function->getParentOfType<ModuleOp>();
+  StringRef name = "tilewrightHostShareMemory";
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!callee) {
+    auto top = OpBuilder::atBlockBegin(module.getBody());
+    Type pointer = slots.data.getType();
+    callee = LLVM::LLVMFuncOp::create(top, module.getLoc(), name,
+                                      LLVM::LLVMFunctionType::get(builder.getI64Type(), {pointer, pointer, pointer}));
+  }
+  Value signature = LLVM::AddressOfOp::create(builder, slots.data.getType(), (program.name() + "_signature").str());
+  auto share = LLVM::CallOp::create(builder, callee, ValueRange{signature, slots.data, ends});
+  bits.push_back(share.getResult());
 }

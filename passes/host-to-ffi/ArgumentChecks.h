@@ -7,43 +7,56 @@
 
 namespace tilewright {
 
-/// What the checks have read of an argument that fits.
-struct CheckedArgument {
-  mlir::Value address, bytes, deviceId;
-  llvm::SmallVector<mlir::Value> extents;
+/// Where the checks leave what the program takes: an address an argument, and the extents of all arguments in order.
+struct ArgumentSlots {
+  mlir::Value data, shape;
 };
 
-/// Emits the checks of one call; wherever one fails, control goes to `refuse`.
+/// Emits the checks of one call that decide whether it is a plain one, and take it apart. Wherever it is not, control goes
+/// to `otherwise`.
 class ArgumentChecks {
 public:
-  ArgumentChecks(mlir::ImplicitLocOpBuilder &builder, const HostProgram &program, TargetKind target, mlir::Block *refuse)
-      : builder(builder), program(program), target(target), refuse(refuse) {}
+  ArgumentChecks(mlir::ImplicitLocOpBuilder &builder, const HostProgram &program, TargetKind target, ArgumentSlots slots,
+                 mlir::Block *otherwise)
+      : builder(builder), program(program), target(target), slots(slots), otherwise(otherwise) {}
 
-  /// Emits all checks where `builder` stands, and leaves it where they have all been passed.
-  void emit(mlir::Value args, mlir::Value count);
-
-  llvm::ArrayRef<CheckedArgument> arguments() const { return checked; }
+  /// Emits all checks where `builder` stands, and leaves it where they have all been passed. Returns the device's number.
+  mlir::Value emit(mlir::Value args, mlir::Value count);
 
 private:
-  void require(mlir::Value condition);
-  mlir::Value loadTensor(mlir::Value args, unsigned position);
-  void checkArgument(mlir::Value tensor, const HostArgument &argument);
-  void checkRowMajor(mlir::Value strides, const CheckedArgument &argument, mlir::Value empty);
-  mlir::Value checkExtents(const HostArgument &argument, CheckedArgument &found);
+  /// Of an argument, what the overlaps are found by.
+  struct Range {
+    mlir::Value begin, end;
+  };
+
+  void branch();
+  void branchIfMany();
+  void expectEqual(mlir::Value value, mlir::Value expected);
+  void expectNonNegative(mlir::Value value);
+  mlir::Value checkKind(mlir::Value args, unsigned position);
+  void checkHeader(mlir::Value tensor, const HostArgument &argument);
+  void checkMemory(mlir::Value tensor, unsigned position);
+  void checkExtent(const HostExtent &extent, mlir::Value value);
   void checkOverlap();
 
   mlir::Value constant(mlir::Type type, int64_t value);
   mlir::Value i64(int64_t value) { return constant(builder.getI64Type(), value); }
   mlir::Value i32(int64_t value) { return constant(builder.getI32Type(), value); }
-  mlir::Value equal(mlir::Value a, mlir::Value b);
+  mlir::Value place(mlir::Value base, int64_t offset);
   mlir::Value load(mlir::Type type, mlir::Value base, int64_t offset);
-  mlir::Value conjoin(mlir::Value a, mlir::Value b);
+  void store(mlir::Value value, mlir::Value array, int64_t index);
 
   mlir::ImplicitLocOpBuilder &builder;
   const HostProgram &program;
   TargetKind target;
-  mlir::Block *refuse;
-  llvm::SmallVector<CheckedArgument> checked;
+  ArgumentSlots slots;
+  mlir::Block *otherwise;
+  /// Since the last branch: conditions that must hold, bits of which none must be set, numbers that must not be negative.
+  llvm::SmallVector<mlir::Value> conditions, bits, numbers;
+  llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> constants;
+  mlir::Value device;
+  int64_t numExtents = 0;
+  llvm::SmallVector<Range> ranges;
   llvm::StringMap<mlir::Value> symbols;
 };
 

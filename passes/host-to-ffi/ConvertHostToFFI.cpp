@@ -136,43 +136,47 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, cons
   Block *entry = call.addEntryBlock(builder);
   Value stream = entry->getArgument(0), args = entry->getArgument(1), count = entry->getArgument(2);
 
-  Block *refuse = builder.createBlock(&call.getBody(), call.getBody().end());
-  LLVM::LLVMFuncOp explain = declare("tilewrightHostRefuse", i32(), {pointer(), pointer(), i32()});
-  auto failed = LLVM::CallOp::create(builder, explain, ValueRange{addressOf(builder, signature), args, count});
-  LLVM::ReturnOp::create(builder, failed.getResult());
-
-  builder.setInsertionPointToStart(entry);
   int64_t numExtents = 0;
   for (const HostArgument &argument : program.arguments)
     numExtents += argument.extents.size();
-  auto allocate = [&](Type element, int64_t count) -> Value {
+  builder.setInsertionPointToStart(entry);
+  auto allocate = [&](int64_t count) -> Value {
     Value size = LLVM::ConstantOp::create(builder, i32(), std::max<int64_t>(count, 1));
-    return LLVM::AllocaOp::create(builder, pointer(), element, size, /*alignment=*/8);
+    return LLVM::AllocaOp::create(builder, pointer(), i64(), size, /*alignment=*/8);
   };
-  Value data = allocate(i64(), program.arguments.size()), shape = allocate(i64(), numExtents);
-  ArgumentChecks checks(builder, program, target, refuse);
-  checks.emit(args, count);
+  ArgumentSlots slots;
+  slots.data = allocate(program.arguments.size());
+  slots.shape = allocate(numExtents);
+  Block *bind = builder.createBlock(&call.getBody(), call.getBody().end());
+  Block *refuse = builder.createBlock(&call.getBody(), call.getBody().end());
+  Block *run = builder.createBlock(&call.getBody(), call.getBody().end(), {i32()}, {builder.getLoc()});
 
-  auto store = [&](Value value, Value array, int32_t i) {
-    Value place = LLVM::GEPOp::create(builder, pointer(), i64(), array, ArrayRef<LLVM::GEPArg>{i});
-    LLVM::StoreOp::create(builder, value, place);
-  };
-  int32_t extent = 0;
-  for (auto [position, argument] : llvm::enumerate(checks.arguments())) {
-    store(argument.address, data, position);
-    for (Value value : argument.extents)
-      store(value, shape, extent++);
-  }
+  builder.setInsertionPointToEnd(entry);
+  ArgumentChecks checks(builder, program, target, slots, bind);
+  Value device = checks.emit(args, count);
+  LLVM::BrOp::create(builder, ValueRange{device}, run);
+
+  // What is no plain call: the run time finds out whether it is one at all, and takes it apart.
+  builder.setInsertionPointToEnd(bind);
+  LLVM::LLVMFuncOp binds = declare("tilewrightHostBind", i32(), {pointer(), pointer(), i32(), pointer(), pointer()});
+  auto bound = LLVM::CallOp::create(builder, binds,
+                                    ValueRange{addressOf(builder, signature), args, count, slots.data, slots.shape});
+  Value zero = LLVM::ConstantOp::create(builder, i32(), 0);
+  Value failed = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::slt, bound.getResult(), zero);
+  LLVM::CondBrOp::create(builder, failed, refuse, ValueRange(), run, bound.getResult());
+  builder.setInsertionPointToEnd(refuse);
+  LLVM::ReturnOp::create(builder, bound.getResult());
+
+  builder.setInsertionPointToEnd(run);
   LLVM::CallOp status;
   if (target == TargetKind::CPU) {
     Value null = LLVM::ZeroOp::create(builder, pointer());
-    status = LLVM::CallOp::create(builder, program.function, ValueRange{data, shape, null, null});
+    status = LLVM::CallOp::create(builder, program.function, ValueRange{slots.data, slots.shape, null, null});
   } else {
-    LLVM::LLVMFuncOp run = declare(target == TargetKind::CUDA ? "tilewrightHostRunCuda" : "tilewrightSimRun", i32(),
-                                   {pointer(), pointer(), i32(), pointer(), pointer()});
-    Value device = checks.arguments().empty() ? LLVM::ConstantOp::create(builder, i32(), 0).getResult()
-                                              : checks.arguments().front().deviceId;
-    status = LLVM::CallOp::create(builder, run, ValueRange{addressOf(builder, described), stream, device, data, shape});
+    LLVM::LLVMFuncOp runs = declare(target == TargetKind::CUDA ? "tilewrightHostRunCuda" : "tilewrightSimRun", i32(),
+                                    {pointer(), pointer(), i32(), pointer(), pointer()});
+    status = LLVM::CallOp::create(
+        builder, runs, ValueRange{addressOf(builder, described), stream, run->getArgument(0), slots.data, slots.shape});
   }
   LLVM::ReturnOp::create(builder, status.getResult());
   return call;

@@ -21,8 +21,8 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
 
     `@f_call` checks the number of arguments and of each one the type (a tensor, or a pointer to a DLTensor), dtype,
     rank, kind of device, device, extents, strides and alignment, and that no output shares memory with another
-    argument. It only decides whether all of that is so: where it is not, `tilewrightHostRefuse` finds out what is wrong,
-    in the order in which a reader expects it, and says so. What `tilewright.cubins` on the host program has (a dictionary from an
+    argument. It only decides whether that is plainly so: where it is not, `tilewrightHostBind` goes through the rules in
+    the order in which a reader expects them, and either takes the call apart, too, or says what is wrong. What `tilewright.cubins` on the host program has (a dictionary from an
     architecture to a cubin) becomes part of the module.
 
     With `export`, the functions of tvm-ffi's ABI alone can be seen from outside of a library; `@f_call` and `@f_signature` can
@@ -39,13 +39,15 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     llvm.mlir.global external @f_program() ...
     llvm.func @f_call(%stream: !llvm.ptr, %args: !llvm.ptr, %count: i32) -> i32 {
       ...
-      llvm.cond_br %fits weights([2000, 1]), ^next, ^refuse
-      ...
-      %status = llvm.call @tilewrightHostRunCuda(%program, %stream, %device, %data, %shape) : (...) -> i32
-      llvm.return %status : i32
+      llvm.cond_br %fits weights([2000, 1]), ^run(%device : i32), ^bind
+    ^bind:
+      %bound = llvm.call @tilewrightHostBind(%signature, %args, %count, %data, %shape) : (...) -> i32
+      llvm.cond_br %failed, ^refuse, ^run(%bound : i32)
     ^refuse:
-      %failed = llvm.call @tilewrightHostRefuse(%signature, %args, %count) : (...) -> i32
-      llvm.return %failed : i32
+      llvm.return %bound : i32
+    ^run(%gpu: i32):
+      %status = llvm.call @tilewrightHostRunCuda(%program, %stream, %gpu, %data, %shape) : (...) -> i32
+      llvm.return %status : i32
     }
     llvm.func @__tvm_ffi_f(%handle: !llvm.ptr, %args: !llvm.ptr, %count: i32, %result: !llvm.ptr) -> i32
     ```

@@ -131,10 +131,6 @@ def _recorder_functions() -> tuple[int, int]:
     return launch, encode
 
 
-# From here on checks are compiled like those of a GPU's programs.
-_MANY_ARGUMENTS = 32
-
-
 class HostProgram:
     """A program of the host stage, compiled by LLVM's JIT at its first use.
 
@@ -224,9 +220,7 @@ class HostProgram:
             if self._engine is not None:
                 return
             # For a GPU a handful of integer operations: what matters is the time to compile, not theirs.
-            # LLVM's time for the checks of arguments grows faster than their number: 0.6 s for 32, a minute for 100.
-            is_worth_it = self.target == "cpu" and self._argument_count <= _MANY_ARGUMENTS
-            engine = ExecutionEngine(self.ffi_module(), opt_level=3 if is_worth_it else 1)
+            engine = ExecutionEngine(self.ffi_module(), opt_level=3 if self.target == "cpu" else 1)
             for symbol, address in run_time_symbols().items():
                 engine.raw_register_runtime(symbol, ctypes.c_void_p(address))
             self._call = HostFunction(lookup(engine, self.name))

@@ -93,8 +93,13 @@ enum : int32_t { TilewrightWhole = 0, TilewrightFirst = 1, TilewrightInputs = 2 
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity);
 
-/// Raises what tilewrightHostCheck says. Returns -1.
-int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count);
+/// Checks a call that is no plain one, and takes it apart: `data` gets the arguments' addresses, `shape` all their extents.
+/// Returns the number of the device, or raises what tilewrightHostCheck says and returns -1.
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count, int64_t *data,
+                           int64_t *shape);
+
+/// Whether an output's memory, from where it begins to where it ends, is another argument's too.
+int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends);
 
 /// The call of a function that is given its inputs alone: allocates the outputs by the environment's allocator, beside
 /// the first input, calls `call` with all arguments and returns the outputs: a tensor, or an array of them where there are

@@ -310,18 +310,32 @@ int32_t tilewrightHostCheck(const TilewrightSignature *signature, const Tilewrig
   return partial ? +TilewrightFits : check.checkOverlap(count);
 }
 
-int32_t tilewrightHostRefuse(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count) {
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count, int64_t *data,
+                           int64_t *shape) {
   char message[4096];
-  int32_t found = tilewrightHostCheck(signature, args, count, nullptr, 0, message, sizeof(message));
-  const char *parts[] = {message};
-  if (found == TilewrightFits)
-    Text(message, sizeof(message)) << signature->text
-                                   << ": the compiled checks refuse arguments that fit: this is a defect of Tilewright's";
-  tilewrightFFI.raise(found == TilewrightTypeError    ? "TypeError"
-                      : found == TilewrightValueError ? "ValueError"
-                                                      : "RuntimeError",
-                      parts, 1);
-  return -1;
+  if (int32_t found = tilewrightHostCheck(signature, args, count, nullptr, TilewrightWhole, message, sizeof(message))) {
+    const char *parts[] = {message};
+    tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
+    return -1;
+  }
+  int32_t device = 0;
+  for (int32_t position = count; position-- > 0;)
+    device = tensorOf(args[position])->deviceId;
+  for (int32_t position = 0; position < count; ++position) {
+    const TilewrightDLTensor &tensor = *tensorOf(args[position]);
+    data[position] = addressOf(tensor);
+    for (int32_t dim = 0; dim < tensor.ndim; ++dim)
+      *shape++ = tensor.shape[dim];
+  }
+  return device;
+}
+
+int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends) {
+  int64_t share = 0;
+  for (int32_t output = 0; output < signature->argumentCount; ++output)
+    for (int32_t other = 0; signature->arguments[output].output && other < signature->argumentCount; ++other)
+      share |= other != output && begins[output] < ends[other] && begins[other] < ends[output];
+  return share;
 }
 
 int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result) {

@@ -22,7 +22,8 @@ _CELL = 24  # of an object, after its header
 
 # What compiled host functions call (runtime/host/ABI.h).
 _RUN_TIME = (
-    "tilewrightHostRefuse",
+    "tilewrightHostBind",
+    "tilewrightHostShareMemory",
     "tilewrightHostCallAllocating",
     "tilewrightHostDispatch",
     "tilewrightHostReturnText",

@@ -25,39 +25,55 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 
 // CHECK-LABEL: llvm.func @scale_call(
 // CHECK-SAME: %[[STREAM:.*]]: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr, %[[COUNT:.*]]: i32) -> i32
+// CHECK-DAG: %[[LEAST:.*]] = llvm.mlir.constant(32 : i64) : i64
+// CHECK-DAG: %[[MOST:.*]] = llvm.mlir.constant(4096 : i64) : i64
+// CHECK-DAG: %[[BELOW_UNIT:.*]] = llvm.mlir.constant(15 : i64) : i64
+// CHECK-DAG: %[[DATA:.*]] = llvm.alloca %{{.*}} x i64
+// CHECK: %[[SHAPES:.*]] = llvm.alloca %{{.*}} x i64
 // CHECK: llvm.icmp "eq" %[[COUNT]], %{{.*}} : i32
-// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[REFUSE:bb[0-9]+]]
+// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[BIND:bb[0-9]+]]
 
-// A tensor object, or a pointer to a DLTensor.
+// Tensor objects, or pointers to a DLTensor, in one branch.
 // CHECK: %[[TYPE:.*]] = llvm.load %[[ARGS]] : !llvm.ptr -> i32
 // CHECK: %[[IS_TENSOR:.*]] = llvm.icmp "eq" %[[TYPE]], %{{.*}} : i32
 // CHECK: llvm.icmp "eq" %[[TYPE]], %{{.*}} : i32
 // CHECK: %[[OFFSET:.*]] = llvm.select %[[IS_TENSOR]], %{{.*}}, %{{.*}} : i1, i64
 // CHECK: %[[TENSOR:.*]] = llvm.getelementptr %{{.*}}[%[[OFFSET]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[BIND]]
+
+// Devices, dtypes with ranks, and that there are strides. B is where A is.
+// CHECK: %[[WHERE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i64
+// CHECK: llvm.xor %{{.*}}, %[[WHERE]] : i64
+// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[BIND]]
 
 // Of the symbol's first place: its divisor, its least and its greatest value.
 // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[TENSOR]][24]
 // CHECK: %[[SHAPE:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> !llvm.ptr
 // CHECK: %[[N:.*]] = llvm.load %[[SHAPE]] : !llvm.ptr -> i64
-// CHECK: %[[UNIT:.*]] = llvm.mlir.constant(16 : i64) : i64
-// CHECK: llvm.srem %[[N]], %[[UNIT]] : i64
-// CHECK: %[[LEAST:.*]] = llvm.mlir.constant(32 : i64) : i64
-// CHECK: llvm.icmp "sge" %[[N]], %[[LEAST]] : i64
-// CHECK: %[[MOST:.*]] = llvm.mlir.constant(4096 : i64) : i64
-// CHECK: llvm.icmp "sle" %[[N]], %[[MOST]] : i64
+// CHECK: llvm.and %[[N]], %[[BELOW_UNIT]] : i64
+// CHECK: llvm.sub %[[N]], %[[LEAST]] : i64
+// CHECK: llvm.sub %[[MOST]], %[[N]] : i64
+// CHECK: llvm.store %[[N]], %[[SHAPES]] : i64
 
 // The second place has the same extent. B overlaps nothing.
-// CHECK: llvm.icmp "eq" %{{.*}}, %[[N]] : i64
-// CHECK: llvm.intr.umax
-// CHECK: llvm.intr.umin
+// CHECK: llvm.xor %{{.*}}, %[[N]] : i64
+// CHECK: %[[BEFORE:.*]] = llvm.sub
+// CHECK: %[[AFTER:.*]] = llvm.sub
+// CHECK: llvm.and %[[AFTER]], %[[BEFORE]] : i64
+// CHECK: llvm.cond_br {{.*}} weights([2000, 1]), ^{{.*}}, ^[[BIND]]
 
-// CHECK: %[[PROGRAM:.*]] = llvm.mlir.addressof @scale_program
-// CHECK: %[[STATUS:.*]] = llvm.call @tilewrightHostRunCuda(%[[PROGRAM]], %[[STREAM]], %{{.*}}, %{{.*}}, %{{.*}})
-// CHECK: llvm.return %[[STATUS]] : i32
-// CHECK: ^[[REFUSE]]:
+// What is no plain call the run time looks at.
+// CHECK: ^[[BIND]]:
 // CHECK: %[[SIGNATURE:.*]] = llvm.mlir.addressof @scale_signature
-// CHECK: %[[FAILED:.*]] = llvm.call @tilewrightHostRefuse(%[[SIGNATURE]], %[[ARGS]], %[[COUNT]])
-// CHECK: llvm.return %[[FAILED]] : i32
+// CHECK: %[[BOUND:.*]] = llvm.call @tilewrightHostBind(%[[SIGNATURE]], %[[ARGS]], %[[COUNT]], %[[DATA]], %[[SHAPES]])
+// CHECK: %[[FAILED:.*]] = llvm.icmp "slt" %[[BOUND]]
+// CHECK: llvm.cond_br %[[FAILED]], ^[[REFUSED:.*]], ^[[GO:.*]](%[[BOUND]] : i32)
+// CHECK: ^[[REFUSED]]:
+// CHECK: llvm.return %[[BOUND]] : i32
+// CHECK: ^[[GO]](%[[DEVICE:.*]]: i32):
+// CHECK: %[[PROGRAM:.*]] = llvm.mlir.addressof @scale_program
+// CHECK: %[[STATUS:.*]] = llvm.call @tilewrightHostRunCuda(%[[PROGRAM]], %[[STREAM]], %[[DEVICE]], %[[DATA]], %[[SHAPES]])
+// CHECK: llvm.return %[[STATUS]] : i32
 
 // CHECK: llvm.func @__tvm_ffi__metadata_scale(
 // CHECK: llvm.func @__tvm_ffi__doc_scale(

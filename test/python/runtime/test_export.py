@@ -181,7 +181,7 @@ def test_no_leak_and_no_bad_access(functions, tmp_path: Path) -> None:
 def test_object_files(functions, tmp_path: Path) -> None:
     tw.export_object(functions[0], tmp_path / "add.o", cpu="x86-64" if os.uname().machine == "x86_64" else None)
     symbols = subprocess.run(["nm", tmp_path / "add.o"], capture_output=True, text=True, check=True).stdout
-    assert "T __tvm_ffi_add" in symbols and "U tilewrightHostRefuse" in symbols
+    assert "T __tvm_ffi_add" in symbols and "U tilewrightHostBind" in symbols
     assert " T add\n" not in symbols
 
 
