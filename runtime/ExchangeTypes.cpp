@@ -1,5 +1,5 @@
 //===- ExchangeTypes.cpp - types of Python's with DLPack's exchange API ---===//
-#include "runtime/ExchangeTypes.h"
+#include "runtime/PythonCallable.h"
 
 #include <dlfcn.h>
 
@@ -100,10 +100,15 @@ const ExchangeType *tilewright::learnExchangeType(const TilewrightInterpreter &p
   return &exchangeTypes.known[count];
 }
 
-bool tilewright::readByAPI(const TilewrightInterpreter &python, const ExchangeType &type, void *object,
-                           TilewrightDLTensor &tensor) {
-  if (!type.api->tensorFromObject(object, &tensor))
-    return true;
+const ExchangeType *tilewright::findExchangeType(const void *type) {
+  int count = exchangeTypes.count.load(std::memory_order_acquire);
+  for (int i = 0; i < count; ++i)
+    if (exchangeTypes.known[i].type == type)
+      return &exchangeTypes.known[i];
+  return nullptr;
+}
+
+bool tilewright::cannotRead() {
   python.clearError();
   return false;
 }

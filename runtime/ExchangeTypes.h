@@ -7,9 +7,13 @@
 #ifndef TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
 #define TILEWRIGHT_RUNTIME_EXCHANGETYPES_H
 
-#include "runtime/PythonCallable.h"
+#include "runtime/PythonCall.h"
 
 #include <atomic>
+
+/// What every call runs, put together; and what none but this library sees, so that it is not looked up by name.
+#define TILEWRIGHT_HOT __attribute__((hot, visibility("hidden")))
+#define TILEWRIGHT_HIDDEN __attribute__((visibility("hidden")))
 
 namespace tilewright {
 
@@ -41,26 +45,24 @@ struct ExchangeTypes {
 TILEWRIGHT_HIDDEN extern ExchangeTypes exchangeTypes;
 
 /// The type as it is known, or null where it has not been asked yet.
-inline const ExchangeType *findExchangeType(const void *type) {
-  int count = exchangeTypes.count.load(std::memory_order_acquire);
-  for (int i = 0; i < count; ++i)
-    if (exchangeTypes.known[i].type == type)
-      return &exchangeTypes.known[i];
-  return nullptr;
+TILEWRIGHT_HIDDEN const ExchangeType *findExchangeType(const void *type);
+
+/// Whether that is one of the types that are known, which stay.
+inline bool isKept(const ExchangeType *type) {
+  return type >= exchangeTypes.known && type < exchangeTypes.known + ExchangeTypes::capacity;
 }
 
 /// Asks the type of `object` for the exchange API. Null, without an error of Python's, where it has none that can be
 /// used. What is returned may be this thread's next answer too. Called with the interpreter's lock held.
 const ExchangeType *learnExchangeType(const TilewrightInterpreter &python, void *type, void *object);
 
-/// Reads a tensor by the exchange API. False, without an error of Python's, where that cannot be.
-bool readByAPI(const TilewrightInterpreter &python, const ExchangeType &type, void *object, TilewrightDLTensor &tensor);
+/// Clears the error of Python's that the exchange API has set. Returns false.
+TILEWRIGHT_HIDDEN __attribute__((noinline, cold)) bool cannotRead();
 
 /// Reads a tensor. False, without an error of Python's, where that cannot be.
-inline bool readTensor(const TilewrightInterpreter &python, const ExchangeType &type, void *object,
-                       TilewrightDLTensor &tensor) {
+inline bool readTensor(const ExchangeType &type, void *object, TilewrightDLTensor &tensor) {
   if (__builtin_expect(!type.convert, 0))
-    return readByAPI(python, type, object, tensor);
+    return __builtin_expect(!type.api->tensorFromObject(object, &tensor), 1) || cannotRead();
   try {
     type.convert(static_cast<char *>(object) + type.tensorOffset, &tensor);
     return true;

@@ -11,7 +11,8 @@
 
 extern "C" {
 
-/// `config` is grid x, y, z, block x, y, z and the bytes of dynamic shared memory.
+/// `config` is grid x, y, z, block x, y, z and the bytes of dynamic shared memory. `params` has one element more: the end
+/// of the parameters where they are one block as the kernel takes it, from params[0] on; null where they are not.
 struct TilewrightLauncher {
   void *context;
   int32_t (*launch)(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t paramCount);

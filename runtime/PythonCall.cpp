@@ -13,6 +13,7 @@
 using namespace tilewright;
 
 TilewrightInterpreter tilewright::python;
+std::atomic<int64_t> tilewright::numPushedStreams{0};
 
 namespace {
 
@@ -30,7 +31,7 @@ struct BufferView {
 constexpr int stridedWithFormat = 0x10 | 0x08 | 0x04;
 
 constexpr char callerName[] = "tilewright.caller";
-constexpr int maxArguments = 64, maxBufferRank = 8;
+constexpr int maxArguments = TilewrightCaller::maxArguments, maxBufferRank = 8;
 
 // -------------------------------------------------------------------- streams of `with stream:`
 
@@ -39,11 +40,9 @@ struct StreamEntry {
   void *stream;
 };
 thread_local std::vector<StreamEntry> *streams = nullptr;
-/// Of all threads. While there are none, which is most of the time, no thread looks for its own.
-std::atomic<int64_t> numStreams{0};
 
 bool findStream(int32_t device, void *&stream) {
-  if (numStreams.load(std::memory_order_relaxed) == 0 || !streams)
+  if (numPushedStreams.load(std::memory_order_relaxed) == 0 || !streams)
     return false;
   for (auto it = streams->rbegin(); it != streams->rend(); ++it)
     if (it->device == device) {
@@ -55,29 +54,6 @@ bool findStream(int32_t device, void *&stream) {
 
 } // namespace
 
-struct alignas(64) TilewrightCaller {
-  // What a call needs first, in one line of the cache.
-  std::atomic<int32_t (*)(void *const *, const TilewrightAny *, int32_t)> entry{nullptr};
-  int32_t count = 0, device = 0;
-  void *(*saveThread)();
-  void (*restoreThread)(void *);
-  void (*incRef)(void *);
-  void *arrayType, *none;
-  ptrdiff_t typeOffset;
-
-  uint8_t outputs[maxArguments] = {};
-  void *slow, *streamHandle, *raise;
-  /// PyMethodDef.
-  struct {
-    const char *name;
-    void *(*function)(void *self, void *const *args, ptrdiff_t count, void *names);
-    int flags;
-    const char *documentation;
-  } definition;
-  std::string name, documentation;
-  std::vector<std::string> names;
-};
-
 namespace {
 
 /// The arguments of one call.
@@ -86,6 +62,8 @@ struct Call {
   TilewrightDLTensor tensors[maxArguments];
   /// Of the first tensor on a GPU.
   const ExchangeAPI *streamApi = nullptr;
+  /// Of the first argument, where that has one.
+  const ExchangeType *firstType = nullptr;
   int numBuffers = 0;
   struct Buffer {
     BufferView view;
@@ -149,7 +127,7 @@ __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, 
   return true;
 }
 
-inline bool Call::read(const TilewrightCaller &caller, int position, void *object) {
+bool Call::read(const TilewrightCaller &caller, int position, void *object) {
   void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + caller.typeOffset);
   args[position].type = TilewrightTypeDLTensor;
   args[position].padding = 0;
@@ -159,8 +137,10 @@ inline bool Call::read(const TilewrightCaller &caller, int position, void *objec
   const ExchangeType *known = findExchangeType(type);
   if (!known && !(known = learnExchangeType(python, type, object)))
     return python.typeIsSubtype(type, python.arrayType) && readBuffer(caller, position, object);
-  if (!readTensor(python, *known, object, tensors[position]))
+  if (!readTensor(*known, object, tensors[position]))
     return false;
+  if (position == 0)
+    firstType = known;
   if (!streamApi && tensors[position].deviceType == TilewrightDeviceCUDA && known->api->currentStream)
     streamApi = known->api;
   return true;
@@ -212,7 +192,9 @@ __attribute__((noinline)) bool arrange(const TilewrightCaller &caller, void *con
   return std::find(ordered, ordered + caller.count, nullptr) == ordered + caller.count;
 }
 
-__attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller) {
+} // namespace
+
+void *tilewright::raiseError(const TilewrightCaller &caller) {
   void *empty = python.tupleNew(0);
   if (!empty)
     return nullptr;
@@ -223,12 +205,9 @@ __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller)
   return nullptr;
 }
 
-} // namespace
-
-void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names,
-                             bool holdsLock) {
+void *tilewright::callAny(TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names, bool holdsLock) {
   auto entry = caller.entry.load(std::memory_order_acquire);
-  if (__builtin_expect(!entry, 0))
+  if (!entry)
     return callSlow(caller, args, count, names);
   void *givenStream = nullptr;
   void *ordered[maxArguments];
@@ -237,13 +216,15 @@ void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, pt
     if (!arrange(caller, args, count, names, ordered, givenStream))
       return callSlow(caller, args, count, names);
     arrays = ordered;
-  } else if (__builtin_expect(count != caller.count, 0)) {
+  } else if (count != caller.count) {
     return callSlow(caller, args, count, names);
   }
   Call call;
   for (int i = 0; i < caller.count; ++i)
     if (!call.read(caller, i, arrays[i]))
       return callSlow(caller, args, count, names);
+  if (!call.numBuffers && caller.count <= TilewrightCaller::maxShort && isKept(call.firstType))
+    caller.usual.store(call.firstType, std::memory_order_release);
 
   void *stream = nullptr;
   bool known = false;
@@ -261,15 +242,7 @@ void *tilewright::callFast(const TilewrightCaller &caller, void *const *args, pt
       known = true;
     }
   }
-  // Kernels may have to be loaded, and a full queue makes a launch wait.
-  void *state = holdsLock ? nullptr : caller.saveThread();
-  int32_t failed = entry(known ? &stream : nullptr, call.args, caller.count);
-  if (state)
-    caller.restoreThread(state);
-  if (__builtin_expect(failed, 0))
-    return raiseError(caller);
-  caller.incRef(caller.none);
-  return caller.none;
+  return run(caller, entry, known ? &stream : nullptr, call.args, holdsLock);
 }
 
 namespace {
@@ -288,7 +261,7 @@ TilewrightCaller &callerOf(void *capsule) {
 }
 
 void *callBuiltin(void *self, void *const *args, ptrdiff_t count, void *names) {
-  return callFast(callerOf(self), args, count, names, /*holdsLock=*/false);
+  return call(callerOf(self), args, count, names, /*holdsLock=*/false);
 }
 
 void destroyCaller(void *capsule) {
@@ -345,9 +318,9 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
   caller->definition = {caller->name.c_str(), callBuiltin, fastCallWithKeywords, caller->documentation.c_str()};
   caller->saveThread = python.saveThread;
   caller->restoreThread = python.restoreThread;
-  caller->incRef = python.incRef;
   caller->arrayType = python.arrayType;
   caller->none = python.none;
+  caller->noneReferences = python.noneReferences;
   caller->typeOffset = python.typeOffset;
   caller->slow = slow;
   caller->streamHandle = streamHandle;
@@ -385,14 +358,14 @@ void tilewrightPushStream(int32_t device, void *stream) {
   if (!streams)
     streams = new std::vector<StreamEntry>;
   streams->push_back({device, stream});
-  numStreams.fetch_add(1, std::memory_order_relaxed);
+  numPushedStreams.fetch_add(1, std::memory_order_relaxed);
 }
 
 void tilewrightPopStream() {
   if (!streams)
     return;
   streams->pop_back();
-  numStreams.fetch_sub(1, std::memory_order_relaxed);
+  numPushedStreams.fetch_sub(1, std::memory_order_relaxed);
   if (streams->empty()) {
     delete streams;
     streams = nullptr;

@@ -48,6 +48,8 @@ struct TilewrightInterpreter {
   /// numpy.ndarray.
   void *arrayType;
   ptrdiff_t typeOffset;
+  /// Where references to None are counted, or null where None is immortal.
+  intptr_t *noneReferences;
 };
 
 /// A function that can be called from Python. `entry` is null until the program is compiled.

@@ -35,8 +35,8 @@ TILEWRIGHT_HOT void *callObject(void *self, void *const *args, size_t count, voi
   constexpr size_t mayWriteBefore = size_t(1) << (8 * sizeof(size_t) - 1);
   Callable &callable = callableOf(self);
   auto positional = ptrdiff_t(count & ~mayWriteBefore);
-  if (const TilewrightCaller *caller = callable.caller.load(std::memory_order_acquire))
-    return callFast(*caller, args, positional, names, callable.holdsLock.load(std::memory_order_relaxed));
+  if (TilewrightCaller *caller = callable.caller.load(std::memory_order_acquire))
+    return call(*caller, args, positional, names, callable.holdsLock.load(std::memory_order_relaxed));
   return callByTuple(callable.target.load(std::memory_order_acquire), args, positional, names);
 }
 

@@ -32,6 +32,8 @@ constexpr int64_t mapBytes = 128, mapAlignment = 64;
 struct KernelNumbers {
   SmallVector<StringRef> names;
   int64_t mostParams = 0;
+  /// Whether each kernel takes its parameters as one block of slots.
+  bool areBlocks = true;
 
   int64_t of(StringRef name) const { return llvm::find(names, name) - names.begin(); }
 };
@@ -80,6 +82,14 @@ int64_t countParams(gpu::LaunchFuncOp launch) {
   return count;
 }
 
+/// Whether a kernel takes the parameters just as slots of 8 bytes lie, one after the other.
+bool isBlock(gpu::LaunchFuncOp launch) {
+  return launch.getNumKernelOperands() != 0 && llvm::all_of(launch.getKernelOperands(), [](Value operand) {
+           Type type = operand.getType();
+           return isa<MemRefType>(type) || type.isIndex() || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() == 64);
+         });
+}
+
 FailureOr<KernelNumbers> numberKernels(func::FuncOp function, SymbolTableCollection &symbols) {
   KernelNumbers numbers;
   gpu::GPUModuleOp module;
@@ -94,6 +104,7 @@ FailureOr<KernelNumbers> numberKernels(func::FuncOp function, SymbolTableCollect
     }
     module = found;
     numbers.mostParams = std::max(numbers.mostParams, countParams(launch));
+    numbers.areBlocks &= isBlock(launch);
     return WalkResult::advance();
   });
   if (walked.wasInterrupted())
@@ -158,7 +169,7 @@ LaunchFrame createFrame(OpBuilder &builder, Location loc, Value launcher, const 
   };
   frame.config = allocate(i64, configSize);
   frame.slots = allocate(i64, kernels.mostParams);
-  frame.params = allocate(pointer, kernels.mostParams);
+  frame.params = allocate(pointer, kernels.mostParams + 1);
   if (hasMaps) {
     frame.encode = load(2);
     frame.tensor = allocate(i64, TilewrightTensorSize);
@@ -229,12 +240,13 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
   for (auto [i, value] : llvm::enumerate(config))
     store(value, frame.config, i);
   int32_t count = 0;
-  // A map is a parameter where it lies; other launches have numbers at its place of the array.
+  // A map is a parameter where it lies, and other launches have numbers at its place of the array. Where there is none
+  // an end is the address that stood there before.
   auto setParam = [&](Value where) {
     Value param = LLVM::GEPOp::create(builder, loc, pointer, pointer, frame.params, ArrayRef<LLVM::GEPArg>{count});
     LLVM::StoreOp::create(builder, loc, where, param);
   };
-  if (frame.tensor)
+  if (!kernels.areBlocks)
     for (; count < kernels.mostParams; ++count)
       setParam(LLVM::GEPOp::create(builder, loc, pointer, i64, frame.slots, ArrayRef<LLVM::GEPArg>{count}));
   count = 0;
@@ -254,6 +266,9 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
       if (cast<MemRefType>(operand.getType()).isDynamicDim(d))
         store(asI64(builder, loc, extent), frame.slots, count++);
   }
+  setParam(isBlock(launch)
+               ? LLVM::GEPOp::create(builder, loc, pointer, i64, frame.slots, ArrayRef<LLVM::GEPArg>{count}).getResult()
+               : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
 
   StringRef name = launch.getKernelName().getValue();
   Value number = LLVM::ConstantOp::create(builder, loc, i32, kernels.of(name));

@@ -6,6 +6,7 @@ The library has no part of Python's headers: it is given the functions of the in
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +36,7 @@ class Interpreter(ctypes.Structure):
         ("none", ctypes.c_void_p),
         ("array_type", ctypes.c_void_p),
         ("type_offset", ctypes.c_ssize_t),
+        ("none_references", ctypes.c_void_p),
     )
 
 
@@ -44,7 +46,9 @@ def interpreter() -> Interpreter:
     addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS]
     # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
     offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
-    return Interpreter(*addresses, id(None), id(np.ndarray), offset)
+    # In front of it stands the count of references, which None does without from 3.12 on.
+    counted = id(None) + offset - ctypes.sizeof(ctypes.c_ssize_t) if sys.version_info < (3, 12) else None
+    return Interpreter(*addresses, id(None), id(np.ndarray), offset, counted)
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
