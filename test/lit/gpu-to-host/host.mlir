@@ -40,6 +40,10 @@
 // CHECK: llvm.getelementptr %[[SLOTS]][3]
 // CHECK: llvm.getelementptr %[[SLOTS]][4]
 // CHECK: llvm.store %{{.*}} : f32
+// The scalar of 4 bytes keeps the parameters from being one block.
+// CHECK: %[[END:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK: %[[END_PLACE:.*]] = llvm.getelementptr %[[PARAMS]][5]
+// CHECK: llvm.store %[[END]], %[[END_PLACE]]
 // CHECK: %[[KERNEL:.*]] = llvm.mlir.constant(0 : i32)
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(5 : i32)
 // CHECK: %[[STATUS:.*]] = llvm.call %[[LAUNCH]](%[[CONTEXT]], %[[KERNEL]], %[[CONFIG]], %[[PARAMS]], %[[COUNT]])
@@ -88,6 +92,8 @@ module attributes {gpu.container_module} {
 // CHECK-NOT: llvm.cond_br
 // CHECK: llvm.store %[[BYTES]]
 // CHECK: llvm.store %[[T]]
+// CHECK: %[[END:.*]] = llvm.getelementptr %{{.*}}[2] : (!llvm.ptr) -> !llvm.ptr, i64
+// CHECK: llvm.store %[[END]]
 // CHECK: %[[FIRST:.*]] = llvm.call {{.*}}{tilewright.kernel = "twice_kernel0"
 // CHECK: llvm.cond_br %{{.*}}, ^[[STOP:.*]](%[[FIRST]] : i32), ^[[NEXT:.*]]
 // CHECK: ^[[NEXT]]:

@@ -300,8 +300,14 @@ class FakeDriver:
         return {"NUM_REGS": 32, "MAX_THREADS_PER_BLOCK": 1024}.get(name, 0) + function - 0xF000
 
     # the C launcher's entry points
-    def _launch_kernel_ex(self, config, function, params, _extra):
+    def _launch_kernel_ex(self, config, function, params, extra):
         numbers = LaunchConfig.from_address(config)
+        if extra:
+            # CU_LAUNCH_PARAM_BUFFER_POINTER, _SIZE and _END.
+            names = (POINTER * 5).from_address(extra)
+            assert not params and (names[0], names[2], names[4]) == (1, 2, None)
+            count = SIZE.from_address(names[3]).value // 8
+            params = (POINTER * count)(*(names[1] + 8 * i for i in range(count)))
         self.launches.append((function, tuple(numbers.numbers), numbers.stream))
         attributes = (LaunchAttribute * numbers.attribute_count).from_address(numbers.attributes or config)
         self.launch_attributes.append({each.id: each.value for each in attributes})

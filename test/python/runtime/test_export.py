@@ -231,7 +231,8 @@ int cuModuleUnload(void *module) { return 0; }
 int cuFuncSetAttribute(void *function, int attribute, int value) { return 0; }
 int cuLaunchKernelEx(const unsigned *config, void *function, void **params, void **extra) {
   static int times = 0;
-  printf("launch %u x %u with n = %ld\\n", config[0], config[3], *(long *)params[1]);
+  long n = params ? *(long *)params[1] : ((long *)extra[1])[1]; /* CU_LAUNCH_PARAM_BUFFER_POINTER */
+  printf("launch %u x %u with n = %ld\\n", config[0], config[3], n);
   return times++ ? 1 : 0;
 }
 int cuGetErrorName(int code, const char **name) { *name = "CUDA_ERROR_INVALID_VALUE"; return 0; }

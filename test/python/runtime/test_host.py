@@ -57,6 +57,8 @@ class Spy:
 
     def __init__(self, params: dict[int, str], answers: dict[int, int] | None = None) -> None:
         self.launches: list[tuple[int, tuple[int, ...], list[object]]] = []
+        # Of each launch, the bytes of the parameters as one block, or None.
+        self.blocks: list[int | None] = []
         kinds = {"p": ctypes.c_uint64, "i": ctypes.c_int64, "f": ctypes.c_float}
 
         def launch(_context, kernel, config, slots, count):
@@ -65,6 +67,7 @@ class Spy:
                 for i, kind in zip(range(count), params[kernel], strict=True)
             ]
             self.launches.append((kernel, tuple(config[i] for i in range(7)), values))
+            self.blocks.append(slots[count] and slots[count] - slots[0])
             return (answers or {}).get(kernel, 0)
 
         self._function = _LaunchFunction(launch)
@@ -83,6 +86,8 @@ def test_launches_follow_the_kernel_abi(scale: HostProgram) -> None:
         (0, (8, 1, 1, 128, 1, 1, 1024), [0x1000, 1000, 0x4100, 1000, 2.5]),
         (1, (1, 8, 1, 64, 1, 1, 0), [0x4100, 1000, 0x2000, 1000, 1000]),
     ]
+    # A float of 4 bytes does not lie in its slot as the kernel would find it.
+    assert spy.blocks == [None, 40]
 
 
 def test_a_branch_not_taken_launches_nothing(scale: HostProgram) -> None:
