@@ -1,12 +1,17 @@
 """What a call costs beside its kernel: ours by every road, and others' in the same run.
 
-    python bench/launch_overhead.py [--json FILE]
+    python bench/launch_overhead.py [--json FILE] [--rounds N]
 
-With a driver that does nothing, compiled here by cc, and tensors that are objects whose exchange API takes no time,
-what is left is what this project adds. On a GPU machine with torch the tensors are torch's, the floor is a loop in C
-around cuLaunchKernelEx, and CuPy, Triton and cuda.bindings are timed where they are installed. Figures are
-nanoseconds a call: the median and the tenth percentile of batches that take turns. The queue is emptied between
-batches, so that no launch waits for one.
+On a GPU machine with torch the tensors are torch's, the floor is a loop in C around cuLaunchKernelEx, and CuPy, Triton
+and cuda.bindings are timed where they are installed. Without a GPU the driver is one that does nothing, compiled here
+by cc, and the tensors are objects whose exchange API takes no time: what is left is what this project adds. Since a
+real driver leaves little of its callers in the first caches, there is a driver too that does nothing but that; how a
+change shows there is how it shows on a GPU machine.
+
+Everything runs on one core, by one clock, in short blocks of calls that take turns, each between two blocks of the
+floor's: the queue is emptied before a block, so that no launch waits for one. Figures are nanoseconds a call: the
+median and the tenth percentile of the blocks, and the median and the tenth and ninetieth percentile of the differences
+between a block and its neighbours.
 
 What a call consists of is timed too, each part in a loop in C of its own and all of them together in one: reading the
 tensors, asking for the stream, releasing the GIL, the compiled function with its checks, and the driver's launch by
@@ -35,134 +40,20 @@ import tilewright as tw
 from tilewright import te
 from tilewright.ir import library
 
-C_SOURCE = r"""
-#include <stdint.h>
-#include <string.h>
-#include <time.h>
-
-/* A driver that does nothing, in the order of TilewrightCudaDriver (runtime/host/Cuda.h). */
-static void *current = (void *)0xC0;
-static int init(unsigned f) { (void)f; return 0; }
-static int count(int *n) { *n = 1; return 0; }
-static int name(char *t, int n, int d) { (void)n; (void)d; strcpy(t, "nothing"); return 0; }
-static int attribute(int *v, int a, int d) { (void)d; *v = a == 75 ? 9 : a == 76 ? 0 : 1 << 20; return 0; }
-static int retain(void **c, int d) { (void)d; *c = current; return 0; }
-static int get(void **c) { *c = current; return 0; }
-static int push(void *c) { current = c; return 0; }
-static int pop(void **c) { *c = current; return 0; }
-static int load(void **m, const void *i) { (void)i; *m = (void *)1; return 0; }
-static int function(void **f, void *m, const char *n) { (void)m; (void)n; *f = (void *)2; return 0; }
-static int unload(void *m) { (void)m; return 0; }
-static int set(void *f, int a, int v) { (void)f; (void)a; (void)v; return 0; }
-static int launch(const void *c, void *f, void **p, void **e) { (void)c; (void)f; (void)p; (void)e; return 0; }
-static int error(int c, const char **n) { (void)c; *n = "none"; return 0; }
-void *null_driver[] = {init, count, name, attribute, retain, get, push, pop, load, function,
-                       unload, set, launch, error, 0, 0, 0, 0, 0};
-
-/* The exchange API of objects that are all one tensor of 64 floats, each with memory of its own. */
-typedef struct { void *data; int32_t kind, id, ndim; uint8_t code, bits; uint16_t lanes;
-                 int64_t *shape, *strides; uint64_t offset; } Tensor;
-static int64_t shape[1] = {64}, strides[1] = {1};
-int tensor_of(void *object, Tensor *out) {
-  Tensor made = {(void *)((uintptr_t)object << 8), 2, 0, 1, 2, 32, 1, shape, strides, 0};
-  *out = made;
-  return 0;
-}
-int stream_of(int32_t kind, int32_t id, void **stream) { (void)kind; (void)id; *stream = 0; return 0; }
-
-static double since(struct timespec begin, int times) {
-  struct timespec end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  return ((end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec)) / times;
-}
-#define LOOP(...)                                                                                                      \
-  struct timespec begin;                                                                                               \
-  clock_gettime(CLOCK_MONOTONIC, &begin);                                                                              \
-  for (int i = 0; i < times; ++i) {                                                                                    \
-    __VA_ARGS__;                                                                                                       \
-  }                                                                                                                    \
-  return since(begin, times)
-
-typedef struct { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned count; } Config;
-typedef int LaunchEx(const Config *, void *, void **, void **);
-typedef unsigned U;
-typedef int Launch(void *, U, U, U, U, U, U, U, void *, void **, void **);
-
-/* The floor: nanoseconds a launch. */
-double launch_loop(LaunchEx *launch_ex, void *kernel, void *stream, void **params, int times) {
-  Config config = {{1, 1, 1}, {64, 1, 1}, 0, stream, 0, 0};
-  LOOP(launch_ex(&config, kernel, params, 0));
-}
-
-/* The same with the parameters as one block of bytes. */
-double packed_loop(LaunchEx *launch_ex, void *kernel, void *stream, void *block, size_t bytes, int times) {
-  Config config = {{1, 1, 1}, {64, 1, 1}, 0, stream, 0, 0};
-  void *extra[] = {(void *)1, block, (void *)2, &bytes, 0};
-  LOOP(launch_ex(&config, kernel, 0, extra));
-}
-
-double plain_loop(Launch *launch, void *kernel, void *stream, void **params, int times) {
-  LOOP(launch(kernel, 1, 1, 1, 64, 1, 1, 0, stream, params, 0));
-}
-
-/* The parts of a call. */
-double api_loop(int (*read)(void *, Tensor *), void **objects, int count, int times) {
-  Tensor tensors[8];
-  LOOP(for (int j = 0; j < count; ++j) read(objects[j], &tensors[j]));
-}
-
-double torch_loop(void (*convert)(void *, Tensor *), void **objects, int count, int times) {
-  Tensor tensors[8];
-  LOOP(for (int j = 0; j < count; ++j) convert((char *)objects[j] + 16, &tensors[j]));
-}
-
-double stream_loop(int (*current)(int32_t, int32_t, void **), int times) {
-  void *stream;
-  LOOP(current(2, 0, &stream));
-}
-
-double gil_loop(void *(*save)(void), void (*restore)(void *), int times) { LOOP(restore(save())); }
-
-double context_loop(int (*get_current)(void **), int times) {
-  void *context;
-  LOOP(get_current(&context));
-}
-
-double entry_loop(int (*entry)(void **, void *, int), void **stream, void *args, int count, int times) {
-  LOOP(if (entry(stream, args, count)) return -1);
-}
-
-/* The function as the interpreter calls it, without the interpreter's loop around. */
-double vectorcall_loop(void *(*call)(void *, void **, size_t, void *), void (*release)(void *), void *function,
-                       void **objects, int count, int times) {
-  LOOP(void *result = call(function, objects, count, 0); if (!result) return -1; release(result));
-}
-
-/* All that a call cannot do without, as one would write it in C for this one kernel. */
-double bare_loop(void (*convert)(void *, Tensor *), void **objects, int count,
-                 int (*current)(int32_t, int32_t, void **), void *(*save)(void), void (*restore)(void *),
-                 int (*get_current)(void **), LaunchEx *launch_ex, void *kernel, void **params, int times) {
-  Tensor tensors[8];
-  void *context;
-  Config config = {{1, 1, 1}, {64, 1, 1}, 0, 0, 0, 0};
-  LOOP(for (int j = 0; j < count; ++j) convert((char *)objects[j] + 16, &tensors[j]); current(2, 0, &config.stream);
-       void *state = save(); get_current(&context); launch_ex(&config, kernel, params, 0); restore(state));
-}
-"""
 CUDA_SOURCE = r"""
 extern "C" __global__ void add(const float *a, const float *b, float *c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) c[i] = a[i] + b[i];
 }
 """
-BATCHES, CALLS = 41, 500
+CALLS = 100  # of a block
 _kept: list[object] = []
 
 
 def helper() -> ctypes.CDLL:
     folder = Path(tempfile.mkdtemp())
-    (folder / "helper.c").write_text(C_SOURCE)
-    command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(folder / "helper.so"), str(folder / "helper.c")]
+    source = Path(__file__).with_suffix(".c")
+    command = ["cc", "-O2", "-shared", "-fPIC", "-o", str(folder / "helper.so"), str(source)]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(folder / "helper.so"))
 
@@ -197,19 +88,50 @@ def stand_ins(loaded: ctypes.CDLL) -> tuple[tuple[Any, Any, Any], object]:
     return (kind(), kind(), kind()), api
 
 
-def per_call(calls: dict[str, Callable[[int], float]], drain: Callable[[], None]) -> dict[str, dict[str, float]]:
-    """Nanoseconds a call of each, whose function takes the number of calls and gives that."""
+Figures = dict[str, dict[str, float]]
+
+
+def per_call(calls: dict[str, Callable[[int], float]], drain: Callable[[], None], rounds: int) -> Figures:
+    """Nanoseconds a call of each, whose function takes the number of calls and gives that. The first is the floor."""
+    (floor, lowest), *others = calls.items()
     found: dict[str, list[float]] = {name: [] for name in calls}
+    over: dict[str, list[float]] = {name: [] for name, _ in others}
+
+    def block(call: Callable[[int], float]) -> float:
+        drain()
+        return call(CALLS)
+
     for call in calls.values():
-        call(100)
+        block(call)
+    # From here on, so that what the libraries run beside this thread keeps the other cores.
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
     gc.disable()
-    for _ in range(BATCHES):
-        for name, call in calls.items():
-            drain()
-            found[name].append(call(CALLS))
+    for _ in range(rounds):
+        for name, call in others:
+            # Between two of the floor's: what drifts drifts for both.
+            before, each, after = block(lowest), block(call), block(lowest)
+            found[floor].append(before)
+            found[name].append(each)
+            over[name].append(each - (before + after) / 2)
     gc.enable()
+    os.sched_setaffinity(0, cores)
+
+    def percentile(values: list[float], percent: int) -> float:
+        return sorted(values)[(len(values) - 1) * percent // 100]
+
     return {
-        name: {"median": statistics.median(each), "p10": sorted(each)[len(each) // 10]} for name, each in found.items()
+        name: {
+            "median": statistics.median(each),
+            "p10": percentile(each, 10),
+            **(
+                {"over": statistics.median(over[name])}
+                | {f"over_p{percent}": percentile(over[name], percent) for percent in (10, 90)}
+                if name in over
+                else {}
+            ),
+        }
+        for name, each in found.items()
     }
 
 
@@ -225,41 +147,104 @@ def timed(function: Callable[..., object], *args: Any) -> Callable[[int], float]
     return loop["run"]
 
 
-def without_driver(loaded: ctypes.CDLL, on_gpu: bool) -> dict[str, dict[str, float]]:
-    library().tilewrightCudaUse(ctypes.cast(loaded.null_driver, ctypes.c_void_p))
-    add, on_cpu = vector_add(tw.Target("cuda", arch="sm_90a")), vector_add("cpu")
+def without_driver(loaded: ctypes.CDLL, on_gpu: bool, rounds: int) -> dict[str, Figures]:
+    """Calls whose driver does nothing, and calls whose driver takes the caches."""
+    import tvm_ffi
+
+    if loaded.make_greedy():
+        raise SystemExit("no memory for code of 64 KiB")
+    held = ctypes.PyDLL(loaded._name)  # keeps the GIL, as a loop of Python's does
+    held.launch_loop.restype = ctypes.c_double
+    slots = (ctypes.c_int64 * 6)()
+    params = (ctypes.c_void_p * 6)(*(ctypes.addressof(slots) + 8 * i for i in range(6)))
     tensors, _keep = stand_ins(loaded)
     arrays = tuple(np.zeros(64, "float32") for _ in range(3))
-    on_cpu(*arrays)
-    add(*tensors)
-    add(*tensors)
 
     def nothing(a: object, b: object, c: object) -> None:
         pass
 
-    import tvm_ffi
+    found = {}
+    for kind in ("null", "greedy"):
+        library().tilewrightCudaUse(ctypes.cast(getattr(loaded, f"{kind}_driver"), ctypes.c_void_p))
+        # Each loaded by that driver.
+        add, holding = (vector_add(tw.Target("cuda", arch="sm_90a")) for _ in range(2))
+        holding.release_gil = False
+        for function in (add, add, holding, holding):
+            function(*tensors)
+        launch = ctypes.cast(getattr(loaded, f"{kind}_launch"), ctypes.c_void_p)
 
-    ours = tuple(tvm_ffi.from_dlpack(array) for array in arrays)
-    calls: dict[str, Callable[[int], float]] = {}
-    if on_gpu:
-        import torch
+        def floor(times: int, launch: ctypes.c_void_p = launch) -> float:
+            return held.launch_loop(launch, None, None, params, ctypes.c_int(times))
 
-        real = tuple(torch.ones(64, device="cuda") for _ in range(3))
-        calls["f(a, b, c), torch's tensors, a driver that does nothing"] = timed(add, *real)
-    return per_call(
-        {
-            "an empty Python function": timed(nothing, *tensors),
-            "f(a, b, c), 3 stand-ins for torch's tensors, a driver that does nothing": timed(add, *tensors),
-            "f(a, b, c), 3 NumPy arrays of 64 floats, target cpu": timed(on_cpu, *arrays),
-            "f.ffi(a, b, c), the same": timed(on_cpu.ffi, *arrays),
-            "f.ffi(a, b, c), 3 tvm_ffi tensors": timed(on_cpu.ffi, *ours),
-            **calls,
-        },
-        lambda: None,
-    )
+        calls: dict[str, Callable[[int], float]] = {
+            "a loop in C around the launch": floor,
+            "f(a, b, c), 3 stand-ins for torch's tensors": timed(add, *tensors),
+            "the same, f.release_gil = False": timed(holding, *tensors),
+            "f(a, b, c), called by a loop in C": called_in_c(held, add, tensors),
+            "  part: the compiled function with its checks": entered_in_c(held, add, [256, 512, 768]),
+        }
+        if on_gpu:
+            import torch
+
+            real = tuple(torch.ones(64, device="cuda") for _ in range(3))
+            add(*real)
+            calls["f(a, b, c), torch's tensors"] = timed(add, *real)
+        if kind == "null":
+            on_cpu = vector_add("cpu")
+            on_cpu(*arrays)
+            ours = tuple(tvm_ffi.from_dlpack(array) for array in arrays)
+            calls |= {
+                "an empty Python function": timed(nothing, *tensors),
+                "f(a, b, c), 3 NumPy arrays of 64 floats, target cpu": timed(on_cpu, *arrays),
+                "f.ffi(a, b, c), the same": timed(on_cpu.ffi, *arrays),
+                "f.ffi(a, b, c), 3 tvm_ffi tensors": timed(on_cpu.ffi, *ours),
+            }
+        where = "a driver that does nothing" if kind == "null" else "a driver that takes the caches"
+        found[where] = per_call(calls, lambda: None, rounds)
+    library().tilewrightCudaUse(None)
+    return found
 
 
-def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
+def loop_in_c(held: ctypes.PyDLL, name: str, *args: Any) -> Callable[[int], float]:
+    """One of the loops above, as what `per_call` times."""
+    function = getattr(held, name)
+    function.restype = ctypes.c_double
+
+    def run(times: int) -> float:
+        nanoseconds = function(*args, ctypes.c_int(times))
+        assert nanoseconds >= 0, f"{name} failed"
+        return nanoseconds
+
+    return run
+
+
+def address(function: Any) -> ctypes.c_void_p:
+    return ctypes.cast(function, ctypes.c_void_p)
+
+
+def called_in_c(held: ctypes.PyDLL, function: tw.Function, tensors: tuple[Any, ...]) -> Callable[[int], float]:
+    """The function as the interpreter calls it, without the interpreter."""
+    python, objects = ctypes.pythonapi, (ctypes.c_void_p * len(tensors))(*map(id, tensors))
+    return loop_in_c(
+        held, "vectorcall_loop", address(python.PyObject_Vectorcall), address(python.Py_DecRef),
+        ctypes.c_void_p(id(function)), objects, ctypes.c_int(len(tensors)),
+    )  # fmt: skip
+
+
+def entered_in_c(held: ctypes.PyDLL, function: tw.Function, addresses: list[int]) -> Callable[[int], float]:
+    """The compiled function, given tensors of 64 floats at these addresses."""
+    from tilewright.runtime import dlpack
+    from tilewright.runtime.ffi import Any_
+
+    shape, strides, queue = (ctypes.c_int64 * 1)(64), (ctypes.c_int64 * 1)(1), ctypes.c_void_p()
+    read = [dlpack.DLTensor(each, 2, 0, 1, 2, 32, 1, shape, strides, 0) for each in addresses]
+    args = (Any_ * len(read))(*(Any_(7, 0, ctypes.addressof(each)) for each in read))
+    _kept.append((read, shape, strides))  # what the addresses are of
+    entry = ctypes.c_void_p(function._program.host.entry)
+    return loop_in_c(held, "entry_loop", entry, ctypes.byref(queue), args, ctypes.c_int(len(read)))
+
+
+def with_gpu(loaded: ctypes.CDLL, rounds: int) -> Figures:
     import torch
 
     add, holding = vector_add("cuda"), vector_add("cuda")
@@ -282,7 +267,7 @@ def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     loop.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
     launch = ctypes.cast(ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx, ctypes.c_void_p)
     parts = parts_of(loaded, add, (a, b, c), kernel, params, stream)
-    calls: dict[str, Callable[[int], float]] = {
+    calls: dict[str, Callable[[int], float]] = {  # the floor first
         "a loop in C around cuLaunchKernelEx": lambda times: loop(launch, kernel, stream, params, times),
         "f(a, b, c), torch's tensors": timed(add, a, b, c),
         "the same, f.release_gil = False": timed(holding, a, b, c),
@@ -319,31 +304,17 @@ def with_gpu(loaded: ctypes.CDLL) -> dict[str, dict[str, float]]:
     except ImportError:
         pass
     calls.update(parts)
-    return per_call(calls, torch.cuda.synchronize)
+    return per_call(calls, torch.cuda.synchronize, rounds)
 
 
 def parts_of(
     loaded: ctypes.CDLL, add: tw.Function, tensors: tuple[Any, Any, Any], kernel: int, params: Any, stream: int
 ) -> dict[str, Callable[[int], float]]:
     """Loops in C around each part of a call with torch's tensors, and around all of them."""
-    from tilewright.runtime import dlpack
-    from tilewright.runtime.ffi import Any_
-
     held = ctypes.PyDLL(loaded._name)  # keeps the GIL
 
-    def address(function: Any) -> ctypes.c_void_p:
-        return ctypes.cast(function, ctypes.c_void_p)
-
     def loop(name: str, *args: Any) -> Callable[[int], float]:
-        function = getattr(held, name)
-        function.restype = ctypes.c_double
-
-        def run(times: int) -> float:
-            nanoseconds = function(*args, ctypes.c_int(times))
-            assert nanoseconds >= 0, f"{name} failed"
-            return nanoseconds
-
-        return run
+        return loop_in_c(held, name, *args)
 
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -355,22 +326,15 @@ def parts_of(
     current, context = ctypes.c_void_p(api.stream), address(driver.cuCtxGetCurrent)
     launch, queue = address(driver.cuLaunchKernelEx), ctypes.c_void_p(stream)
     block, bytes_ = ctypes.c_void_p(params[0]), ctypes.c_size_t(8 * len(params))
-    shape, strides = (ctypes.c_int64 * 1)(64), (ctypes.c_int64 * 1)(1)
-    read = [dlpack.DLTensor(t.data_ptr(), 2, t.device.index or 0, 1, 2, 32, 1, shape, strides, 0) for t in tensors]
-    args = (Any_ * 3)(*(Any_(7, 0, ctypes.addressof(each)) for each in read))
-    _kept.append((read, shape, strides, params))  # what the addresses are of
-    called = loop(
-        "vectorcall_loop", address(python.PyObject_Vectorcall), address(python.Py_DecRef), ctypes.c_void_p(id(add)),
-        objects, count,
-    )  # fmt: skip
+    _kept.append(params)
     found = {
-        "f(a, b, c), called by a loop in C": called,
+        "f(a, b, c), called by a loop in C": called_in_c(held, add, tensors),
         "  part: cuLaunchKernelEx with one block of parameters": loop(
             "packed_loop", launch, function, queue, block, bytes_
         ),
         "  part: cuLaunchKernel": loop("plain_loop", address(driver.cuLaunchKernel), function, queue, params),
-        "  part: the compiled function with its checks and the launch": loop(
-            "entry_loop", ctypes.c_void_p(add._program.host.entry), ctypes.byref(queue), args, count
+        "  part: the compiled function with its checks and the launch": entered_in_c(
+            held, add, [tensor.data_ptr() for tensor in tensors]
         ),
         "  part: 3 tensors read by the exchange API": loop("api_loop", ctypes.c_void_p(api.tensor), objects, count),
         "  part: torch's current stream": loop("stream_loop", current),
@@ -422,14 +386,18 @@ def triton_add() -> Callable[..., object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--rounds", type=int, default=300, help="blocks of 100 calls, of each")
     options = parser.parse_args()
     loaded = helper()
-    found = {"on a GPU": with_gpu(loaded)} if tw.cuda(0).exist else {}
-    found["without a driver"] = without_driver(loaded, bool(found))
+    found = {"on a GPU": with_gpu(loaded, options.rounds)} if tw.cuda(0).exist else {}
+    found |= without_driver(loaded, bool(found), options.rounds)
     for where, figures in found.items():
-        print(f"{where}, nanoseconds a call" + " " * 52 + "median      p10")
+        print(f"{where + ', nanoseconds a call':66}  median     p10    over the floor: median     p10     p90")
         for name, figure in figures.items():
-            print(f"  {name:78}{figure['median']:9.0f}{figure['p10']:9.0f}")
+            columns = [f"{figure[each]:8.0f}" for each in ("median", "p10")]
+            if "over" in figure:
+                columns += [" " * 16, *(f"{figure[each]:8.0f}" for each in ("over", "over_p10", "over_p90"))]
+            print(f"  {name:64}{''.join(columns)}")
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1))
 
