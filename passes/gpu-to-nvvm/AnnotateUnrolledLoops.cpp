@@ -16,7 +16,8 @@ namespace tilewright {
 #define GEN_PASS_DEF_ANNOTATEUNROLLEDLOOPS
 #include "passes/gpu-to-nvvm/Passes.h.inc"
 
-/// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache.
+/// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache, and take LLVM
+/// minutes.
 static constexpr int64_t kMaxOps = 4096;
 
 /// Whether `index` is computed from `variable`.
@@ -45,11 +46,34 @@ static bool indexesRegisters(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-static bool isSmallEnough(scf::ForOp loop, int64_t trips) {
-  int64_t ops = 0;
-  loop.walk([&](Operation *) { ++ops; });
-  return ops * trips <= kMaxOps;
-}
+namespace {
+/// How many ops there are once the loops that were annotated so far are written out.
+class Sizes {
+public:
+  /// Of the loop's body once.
+  int64_t getBody(scf::ForOp loop) const {
+    int64_t ops = 0;
+    for (Operation &op : loop.getBody()->getOperations())
+      ops += get(&op);
+    return ops;
+  }
+  /// The loop is written out; inner loops come before those around them.
+  void setWrittenOut(scf::ForOp loop, int64_t trips) { writtenOut[loop] = trips * getBody(loop); }
+
+private:
+  int64_t get(Operation *op) const {
+    if (auto found = writtenOut.find(op); found != writtenOut.end())
+      return found->second;
+    int64_t ops = 1;
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        ops += get(&inner);
+    return ops;
+  }
+
+  llvm::DenseMap<Operation *, int64_t> writtenOut;
+};
+} // namespace
 
 namespace {
 struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledLoops> {
@@ -61,11 +85,15 @@ struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledL
                                             /*followupAll=*/nullptr);
     auto annotation = LLVM::LoopAnnotationAttr::get(&getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
                                                     {}, {}, {});
+    Sizes sizes;
     getOperation().walk([&](scf::ForOp loop) {
       auto trips = getConstantIntValue(loop.getUpperBound());
       bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
-      if (isMarked || (trips && isSmallEnough(loop, *trips) && indexesRegisters(loop)))
-        loop->setAttr("llvm.loop_annotation", annotation);
+      bool isSmall = trips && *trips * sizes.getBody(loop) <= kMaxOps;
+      if (!isMarked && !(isSmall && indexesRegisters(loop)))
+        return;
+      loop->setAttr("llvm.loop_annotation", annotation);
+      sizes.setWrittenOut(loop, trips.value_or(1));
     });
   }
 };

@@ -11,7 +11,10 @@ static constexpr int64_t kLineBytes = 128;
 static std::string getTensorName(StageModel &model, Value tensor) {
   if (ScheduledStage *producer = model.getProducer(tensor))
     return producer->name;
-  auto name = model.function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(tensor).getArgNumber(), te::kNameAttr);
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  if (!argument)
+    return ""; // what a reduction starts from
+  auto name = model.function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
   return name ? name.str() : "";
 }
 

@@ -13,8 +13,8 @@ public:
   using Combine = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange, mlir::ValueRange)>;
 
   ThreadReduction(mlir::OpBuilder &builder, mlir::Location loc, std::array<int64_t, 3> block,
-                  std::array<mlir::Value, 3> ids, llvm::StringRef name)
-      : builder(builder), loc(loc), block(block), ids(ids), name(name) {}
+                  std::array<mlir::Value, 3> ids, std::string name)
+      : builder(builder), loc(loc), block(block), ids(ids), name(std::move(name)) {}
 
   /// `parts` of all threads along dimension `dim` of the block.
   llvm::SmallVector<mlir::Value> reduce(unsigned dim, mlir::ValueRange parts, Combine combine);
@@ -30,7 +30,7 @@ private:
   mlir::Location loc;
   std::array<int64_t, 3> block;
   std::array<mlir::Value, 3> ids;
-  llvm::StringRef name;
+  std::string name;
   int64_t width = 0; // of a shuffle
 };
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -99,8 +99,9 @@ def run_expanded(text: str, arrays: Sequence[np.ndarray], shared_bytes: int | No
 both = pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
 
 
-def build(text: str, target: str = "sim", name: str = "f", checks: bool = True) -> tw.Function:
-    """The function of a module of the gpu stage, for the simulator, or for the GPU, where there is one with wgmma."""
+def build(text: str, target: str = "sim", name: str = "f", checks: bool = True) -> Callable[..., object]:
+    """The function of a module of the gpu stage, for the simulator, or for the GPU, where there is one with wgmma. It takes
+    NumPy arrays, and what the kernel does not write stays what it was."""
     if target == "cuda" and (not tw.cuda(0).exist or tw.cuda(0).compute_version != "9.0"):
         pytest.skip("no GPU of compute capability 9.0 here")
     with context():
@@ -108,7 +109,15 @@ def build(text: str, target: str = "sim", name: str = "f", checks: bool = True) 
         PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
         if target == "sim":
             return tw.build(module, target=tw.Target("sim", checks=checks), name=name, start="gpu")
-        return tw.build(module, target=tw.Target("cuda", arch="sm_90a"), name=name, start="gpu", host="managed")
+        function = tw.build(module, target=tw.Target("cuda", arch="sm_90a"), name=name, start="gpu")
+
+    def run(*arrays: np.ndarray) -> None:
+        there = [tw.nd.array(array, tw.cuda(0)) for array in arrays]
+        function(*there)
+        for array, result in zip(arrays, there):
+            array[...] = result.numpy()
+
+    return run
 
 
 def host_function(

@@ -2,7 +2,7 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(annotate-unrolled-loops),convert-scf-to-cf,convert-kernels-to-nvvm))' | FileCheck %s --check-prefix=NVVM
 
 // Marked loops are annotated, and loops that pick elements of registers; one that picks among more than could be code
-// is not.
+// is not, nor one around others that are code enough.
 // CHECK: #[[UNROLL:.*]] = #llvm.loop_unroll<full = true>
 // CHECK: #[[LOOP:.*]] = #llvm.loop_annotation<unroll = #[[UNROLL]]>
 // CHECK-LABEL: gpu.func @f
@@ -16,8 +16,21 @@
 // CHECK-NOT: llvm.loop_annotation
 // CHECK: gpu.return
 
+// CHECK-LABEL: gpu.func @nested
+// CHECK: scf.for
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: scf.for
+// CHECK: } {llvm.loop_annotation = #[[LOOP]]}
+// CHECK-NEXT: } {llvm.loop_annotation = #[[LOOP]]}
+// CHECK-NEXT: }
+// CHECK-NEXT: gpu.return
+
 // The annotation is the latch's.
 // NVVM-LABEL: llvm.func @f
+// NVVM-COUNT-2: llvm.br {{.*}} {loop_annotation = #{{.*}}}
+// NVVM-NOT: loop_annotation
+// NVVM: llvm.return
+// NVVM-LABEL: llvm.func @nested
 // NVVM-COUNT-2: llvm.br {{.*}} {loop_annotation = #{{.*}}}
 // NVVM-NOT: loop_annotation
 // NVVM: llvm.return
@@ -37,6 +50,21 @@ gpu.module @kernels {
     }
     scf.for %i = %c0 to %many step %c1 {
       memref.store %x, %l[%i] : memref<8192xf32, #gpu.address_space<private>>
+    }
+    gpu.return
+  }
+
+  gpu.func @nested(%x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %l = memref.alloca() : memref<16x16x16xf32, #gpu.address_space<private>>
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c16 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          memref.store %x, %l[%i, %j, %k] : memref<16x16x16xf32, #gpu.address_space<private>>
+        }
+      }
     }
     gpu.return
   }

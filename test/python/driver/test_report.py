@@ -29,7 +29,8 @@ def test_matrix_product() -> None:
     assert "global store, 16 bytes" in kernel.instructions
     text = str(report).splitlines()
     assert text[0] == "sgemm: 269 M operations, 3.67 MB at the least, 73.3 operations a byte"
-    assert text[1] == "sgemm_kernel0: grid 4 x 8 = 32, block 16 x 16 = 256, 16640 bytes of shared memory"
+    # Before it, where there is a GPU, what bounds it there.
+    assert "sgemm_kernel0: grid 4 x 8 = 32, block 16 x 16 = 256, 16640 bytes of shared memory" in text
 
 
 def test_tensor_cores() -> None:
@@ -39,7 +40,7 @@ def test_tensor_cores() -> None:
     assert (kernel.stages, kernel.tensor_type, kernel.spills) == (4, "bf16", 0)
     # A step of 64 along k, for 4 x 8 tiles of a warp.
     assert kernel.instructions["mma.sync"][0] == 4 * 4 * 8
-    assert str(report).splitlines()[1].endswith("131072 bytes of shared memory in 4 stages")
+    assert "131072 bytes of shared memory in 4 stages\n" in str(report)
     assert report.work is not None and report.work.operations == 2 * 512**3
 
 

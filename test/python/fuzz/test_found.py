@@ -349,3 +349,33 @@ def test_stages_that_are_computed_at_loops_of_each_other() -> None:
         f"{__file__}:{caught.traceback[0].lineno - 2}: error: reverse_compute_at: expected a producer that is computed at the "
         "root, got stage 'B.shared', which is computed at a loop of stage 'B'\n(lowering f from linalg to loops)"
     )
+
+
+def test_a_prefetch_in_a_scan() -> None:
+    """The scan reads its own state beside the tensor that is asked for, and the state has no name of an argument."""
+    A = te.placeholder((6, 8), name="A", dtype="int32")
+    state = te.placeholder((6, 8), name="state", dtype="int32")
+    first = te.compute((1, 8), lambda t, i: A[t, i], name="first")
+    update = te.compute((6, 8), lambda t, i: state[t - 1, i] + A[t, i], name="update")
+    B = te.scan(first, update, state, name="B")
+    s = te.create_schedule(B.op)
+    t, i = s[B].op.axis
+    s[first].bind(first.op.axis[1], te.thread_axis("threadIdx.x"))
+    s[B].bind(i, te.thread_axis("threadIdx.x"))
+    s[B].prefetch(A, t, 1)
+    a = np.arange(48, dtype="int32").reshape(6, 8)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((6, 8), "int32")])
+    np.testing.assert_array_equal(b, a.cumsum(axis=0))
+
+
+def test_the_names_of_shared_buffers_in_which_threads_reduce() -> None:
+    A = te.placeholder((5, 60), name="A", dtype="int32")
+    k = te.reduce_axis((0, 60), "k")
+    B = te.compute((5,), lambda i: te.sum(A[i, k], axis=k), name="a_name_of_more_than_fifteen_letters")
+    s = te.create_schedule(B.op)
+    _, thread = s[B].split(k, factor=9)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    s[B].bind(thread, te.thread_axis("threadIdx.y"))
+    function = tw.build(s, [A, B], target="sim")
+    (launch,) = function.launch_config().launches
+    assert launch.origin["shared"] == "a_name_of_more_than_fifteen_letters (180 bytes)"
