@@ -22,7 +22,7 @@ static int set(void *f, int a, int v) { (void)f; (void)a; (void)v; return 0; }
 int null_launch(const void *c, void *f, void **p, void **e) { (void)c; (void)f; (void)p; (void)e; return 0; }
 static int error(int c, const char **n) { (void)c; *n = "none"; return 0; }
 void *null_driver[] = {init, count, name, attribute, retain, get, push, pop, load, function,
-                       unload, set, null_launch, error, 0, 0, 0, 0, 0};
+                       unload, set, null_launch, error, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /* One that takes the caches: it goes once through 64 KiB of code, a jump in every line, and 64 KiB of data. */
 enum { Lines = 1024, LineBytes = 64 };
@@ -45,7 +45,7 @@ int greedy_launch(const void *c, void *f, void **p, void **e) {
   return 0;
 }
 void *greedy_driver[] = {init, count, name, attribute, retain, get, push, pop, load, function,
-                         unload, set, greedy_launch, error, 0, 0, 0, 0, 0};
+                         unload, set, greedy_launch, error, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /* The exchange API of objects that are all one tensor of 64 floats, each with memory of its own. */
 typedef struct { void *data; int32_t kind, id, ndim; uint8_t code, bits; uint16_t lanes;

@@ -20,6 +20,10 @@ struct ConvertHostToFFI : impl::ConvertHostToFFIBase<ConvertHostToFFI> {
   using ConvertHostToFFIBase::ConvertHostToFFIBase;
 
   void runOnOperation() override {
+    if (managed && target != TargetKind::CUDA) {
+      getOperation()->emitOpError("expected target=cuda with managed=true: the arrays of other targets are this machine's anyway");
+      return signalPassFailure();
+    }
     SmallVector<LLVM::LLVMFuncOp> functions;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (function->hasAttr("tilewright.arguments") && !function.isExternal())
@@ -42,6 +46,12 @@ private:
   void createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name, StringRef text);
   void createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments);
+
+  /// Where the arguments are, as a target's are.
+  TargetKind placeOfArguments() const { return managed ? TargetKind::CPU : target; }
+  StringRef runner() const {
+    return target == TargetKind::Sim ? "tilewrightSimRun" : managed ? "tilewrightHostRunManaged" : "tilewrightHostRunCuda";
+  }
 
   Type i32() { return IntegerType::get(&getContext(), 32); }
   Type i64() { return IntegerType::get(&getContext(), 64); }
@@ -74,7 +84,7 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
                          tables.i32(argument.output), tables.i32(kHostAlignment)});
   }
   ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
-  int32_t device = target == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
+  int32_t device = placeOfArguments() == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
   SmallVector<ConstantField> signature = {tables.text(program.text()), tables.text(program.name()), table,
                                           tables.i32(program.arguments.size()), tables.i32(device)};
   return tables.createTable("signature", {signature}, /*single=*/true);
@@ -152,7 +162,7 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, cons
   Block *run = builder.createBlock(&call.getBody(), call.getBody().end(), {i32()}, {builder.getLoc()});
 
   builder.setInsertionPointToEnd(entry);
-  ArgumentChecks checks(builder, program, target, slots, bind);
+  ArgumentChecks checks(builder, program, placeOfArguments(), slots, bind);
   Value device = checks.emit(args, count);
   LLVM::BrOp::create(builder, ValueRange{device}, run);
 
@@ -173,8 +183,7 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, cons
     Value null = LLVM::ZeroOp::create(builder, pointer());
     status = LLVM::CallOp::create(builder, program.function, ValueRange{slots.data, slots.shape, null, null});
   } else {
-    LLVM::LLVMFuncOp runs = declare(target == TargetKind::CUDA ? "tilewrightHostRunCuda" : "tilewrightSimRun", i32(),
-                                    {pointer(), pointer(), i32(), pointer(), pointer()});
+    LLVM::LLVMFuncOp runs = declare(runner(), i32(), {pointer(), pointer(), i32(), pointer(), pointer()});
     status = LLVM::CallOp::create(
         builder, runs, ValueRange{addressOf(builder, described), stream, run->getArgument(0), slots.data, slots.shape});
   }
@@ -262,7 +271,7 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   }
   LLVM::LLVMFuncOp call = createCall(builder, *program, signature, described);
   createTextFunction(builder, tables, "__tvm_ffi__metadata_" + program->name(), program->metadata(target));
-  createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(), program->documentation(target));
+  createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(), program->documentation(placeOfArguments(), managed));
   if (target == TargetKind::CUDA)
     createLoad(builder, *program, described);
 

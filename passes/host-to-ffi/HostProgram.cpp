@@ -162,9 +162,10 @@ std::string HostProgram::metadata(TargetKind target) const {
   return result;
 }
 
-std::string HostProgram::documentation(TargetKind target) const {
+std::string HostProgram::documentation(TargetKind target, bool managed) const {
   std::string result = text() + "\n\nRow-major arrays on " + (target == TargetKind::CUDA ? "one GPU" : "the cpu") +
-                       ", aligned to " + std::to_string(kHostAlignment) + " bytes. Writes ";
+                       ", aligned to " + std::to_string(kHostAlignment) + " bytes" +
+                       (managed ? ", which are copied to a GPU and back" : "") + ". Writes ";
   llvm::ListSeparator separator;
   llvm::raw_string_ostream stream(result);
   bool any = false;

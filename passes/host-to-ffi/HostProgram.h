@@ -45,7 +45,7 @@ struct HostProgram {
   /// For `mod.get_function_metadata`: tvm-ffi's type schema, and what the arguments must be.
   std::string metadata(TargetKind target) const;
   /// For `mod.get_function_doc`.
-  std::string documentation(TargetKind target) const;
+  std::string documentation(TargetKind target, bool managed) const;
 };
 
 /// The alignment in bytes that the kernel ABI asks of every argument (docs/stages.md, nvvm).

@@ -25,6 +25,9 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     the order in which a reader expects them, and either takes the call apart, too, or says what is wrong. What `tilewright.cubins` on the host program has (a dictionary from an
     architecture to a cubin) becomes part of the module.
 
+    With `managed`, a program of target cuda takes arrays of this machine's: `tilewrightHostRunManaged` copies them to the
+    GPU and back.
+
     With `export`, the functions of tvm-ffi's ABI alone can be seen from outside of a library; `@f_call` and `@f_signature` can
     be linked to within, by functions that call one of several.
 
@@ -58,6 +61,8 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
            [{::llvm::cl::values(clEnumValN(tilewright::TargetKind::CUDA, "cuda", "an NVIDIA GPU"),
                                 clEnumValN(tilewright::TargetKind::CPU, "cpu", "this machine's processor"),
                                 clEnumValN(tilewright::TargetKind::Sim, "sim", "the GPU simulator"))}]>,
+    Option<"managed", "managed", "bool", "false",
+           "A program of target cuda takes arrays of this machine's, which are copied to the GPU and back">,
     Option<"exported", "export", "bool", "false", "Only the functions of tvm-ffi's ABI can be seen from outside">,
   ];
 }

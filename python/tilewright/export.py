@@ -165,11 +165,11 @@ def export_library(
     archive = Path(__file__).parent / "_lib" / "libtilewright_host.a"
     with tempfile.TemporaryDirectory() as folder:
         objects = []
-        has_kernels = any(function.signature.device_kind.name == "CUDA" for function in checked)
+        has_kernels = any(not _is_on_cpu(function) for function in checked)
         for function in checked:
             objects.append(Path(folder) / f"{function.entry_name}.o")
             # Beside functions with kernels those of target cpu have none; alone they refuse them.
-            takes_none = has_kernels and function.signature.device_kind.name == "CPU"
+            takes_none = has_kernels and _is_on_cpu(function)
             objects[-1].write_bytes(_object_of(function, cpu, () if takes_none else architectures))
         made = Path(folder) / path.name
         arguments = [
@@ -221,8 +221,19 @@ def _told(function: Function | Dispatch) -> str:
     if isinstance(function, Dispatch):
         parts = "".join(f"\n *   {part.signature}" for part in function.functions)
         return f"{function}: calls the first of these that takes the dtypes and extents:{parts}"
-    where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
+    if function.is_managed:
+        where = "the cpu; copied to a GPU and back, on the stream of TVMFFIEnvSetStream, and waited for"
+    else:
+        where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
     return f"{function.signature}: row-major, on {where}"
+
+
+def _is_on_cpu(function: Function | Dispatch) -> bool:
+    """Whether it has no kernels for GPUs, nor chooses functions that have some."""
+    from .driver import Dispatch
+
+    parts = function.functions if isinstance(function, Dispatch) else (function,)
+    return all(part.target.kind == "cpu" for part in parts)
 
 
 def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:

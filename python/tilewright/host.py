@@ -102,9 +102,13 @@ _STATE_OFFSET = 48  # of the state in TilewrightProgram (runtime/host/ABI.h)
 
 @cache
 def _run_functions() -> dict[str, Any]:
-    """What runs a TilewrightProgram, by target."""
+    """What runs a TilewrightProgram, by target, or "managed"."""
     loaded = library()
-    found = {"cuda": loaded.tilewrightHostRunCuda, "sim": loaded.tilewrightSimRun}
+    found = {
+        "cuda": loaded.tilewrightHostRunCuda,
+        "managed": loaded.tilewrightHostRunManaged,
+        "sim": loaded.tilewrightSimRun,
+    }
     for function in found.values():
         function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
     return found
@@ -153,6 +157,8 @@ class HostProgram:
         name: str | None = None,
         target: str = "cuda",
         cubins: Mapping[str, bytes] | None = None,
+        *,
+        managed: bool = False,
     ) -> None:
         if target not in _TARGETS:
             raise ValueError(f"expected a target of {', '.join(_TARGETS)}, got {target!r}")
@@ -167,7 +173,7 @@ class HostProgram:
         self._extent_count = sum(type.rank for type in types)
         self._origins = self._launch_origins(function)
         self._launch = launch_options(function, "tilewright.launch")
-        self.target, self.cubins = target, dict(cubins or {})
+        self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed
         self._module = module
         self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
@@ -209,7 +215,7 @@ class HostProgram:
             if self.cubins:
                 images = {arch: ir.StringAttr.get(image) for arch, image in self.cubins.items()}
                 self._find(module, self.name).attributes["tilewright.cubins"] = ir.DictAttr.get(images)
-            options = f"target={self.target}" + (" export=true" if export else "")
+            options = f"target={self.target}" + " managed=true" * self.is_managed + " export=true" * export
             PassManager.parse(f"builtin.module(convert-host-to-ffi{{{options}}})").run(module.operation)
             return module
 
@@ -272,17 +278,19 @@ class HostProgram:
         """Which simulator runs a program of target "sim"."""
         self._state = simulator
 
-    def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int = 0) -> None:
-        """Runs the program on checked arguments, on the GPU of that number and on that stream.
+    def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int | None = 0) -> None:
+        """Runs the program on checked arguments, on the GPU of that number and on that stream, or on that of tvm-ffi's
+        environment where it is None.
 
         Raises what the launches raise: DriverError, LaunchError, SimulationError.
         """
         if self.target == "cpu":
             code = self.call(data, shape, 0, 0)
         else:
-            run = _run_functions()[self.target]
+            run = _run_functions()["managed" if self.is_managed else self.target]
             addresses, extents = (ctypes.c_void_p * len(data))(*data), self._extents(shape)
-            code = run(self.program, ctypes.byref(ctypes.c_void_p(stream)), device, addresses, extents)
+            on = None if stream is None else ctypes.byref(ctypes.c_void_p(stream))
+            code = run(self.program, on, device, addresses, extents)
         if code:
             from .runtime.ffi import raise_error
 

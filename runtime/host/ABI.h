@@ -134,6 +134,12 @@ int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny
 int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
                               const int64_t *shape);
 
+/// The same with arrays of this machine's: they are copied to the GPU and back in the stream's order, and have been when
+/// this returns. On the GPU of that number where there is a stream; otherwise on the thread's current one, the first where
+/// there is none, and on the environment's stream of it.
+int32_t tilewrightHostRunManaged(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
+                                 const int64_t *shape);
+
 /// Loads the program's kernels into a GPU, which its first call there does otherwise.
 int32_t tilewrightHostLoadCuda(TilewrightProgram *program, int32_t device);
 

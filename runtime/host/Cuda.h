@@ -28,6 +28,10 @@ struct TilewrightCudaDriver {
   int32_t (*memPoolSetAttribute)(void *pool, int32_t attribute, void *value);
   int32_t (*memAllocFromPoolAsync)(uint64_t *address, size_t bytes, void *pool, void *stream);
   int32_t (*memFreeAsync)(uint64_t address, void *stream);
+  int32_t (*ctxGetDevice)(int32_t *device);
+  int32_t (*memcpyHtoDAsync)(uint64_t to, const void *from, size_t bytes, void *stream);
+  int32_t (*memcpyDtoHAsync)(void *to, uint64_t from, size_t bytes, void *stream);
+  int32_t (*streamSynchronize)(void *stream);
   int32_t (*tensorMapEncodeTiled)(void *, int32_t, uint32_t, void *, const uint64_t *, const uint64_t *,
                                   const uint32_t *, const uint32_t *, int32_t, int32_t, int32_t, int32_t);
 };

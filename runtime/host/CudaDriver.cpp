@@ -68,6 +68,10 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
       {&driver->memPoolSetAttribute, "cuMemPoolSetAttribute"},
       {&driver->memAllocFromPoolAsync, "cuMemAllocFromPoolAsync"},
       {&driver->memFreeAsync, "cuMemFreeAsync"},
+      {&driver->ctxGetDevice, "cuCtxGetDevice"},
+      {&driver->memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2"},
+      {&driver->memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2"},
+      {&driver->streamSynchronize, "cuStreamSynchronize"},
   };
   for (auto &function : functions) {
     void *found = dlsym(handle, function.name);

@@ -193,8 +193,7 @@ __attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *
   return result ? result : code ? failDriver(driver, "cuMemFreeAsync", code) : 0;
 }
 
-/// Runs the host program in the GPU's context, which is current. A failure is begun, not raised.
-HOT inline int32_t runInContext(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
+HOT inline int32_t runHere(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
   Launch launch = {&loaded, stream};
   TilewrightLauncher launcher = {&launch, launchKernel, encodeTensorMap};
   if (__builtin_expect(loaded.workspaceBytes != nullptr, 0))
@@ -210,13 +209,17 @@ __attribute__((noinline, cold)) int32_t runElsewhere(LoadedProgram &loaded, void
     failDriver(driver, "cuCtxPushCurrent", code);
     return raiseFailure();
   }
-  int32_t result = runInContext(loaded, stream, data, shape);
+  int32_t result = runHere(loaded, stream, data, shape);
   void *popped;
   driver.ctxPopCurrent(&popped);
   return result ? raiseFailure() : 0;
 }
 
 } // namespace
+
+int32_t tilewright::host::runInContext(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape) {
+  return runHere(loaded, stream, data, shape);
+}
 
 HOT int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
                                   const int64_t *shape) {
@@ -227,6 +230,6 @@ HOT int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *strea
   void *current = nullptr;
   loaded->ctxGetCurrent(&current);
   if (__builtin_expect(current == loaded->context, 1))
-    return __builtin_expect(runInContext(*loaded, launchStream, data, shape), 0) ? raiseFailure() : 0;
+    return __builtin_expect(runHere(*loaded, launchStream, data, shape), 0) ? raiseFailure() : 0;
   return runElsewhere(*loaded, launchStream, data, shape);
 }

@@ -66,6 +66,18 @@ inline LoadedProgram *findLoaded(TilewrightProgram *program, int32_t device) {
   return __builtin_expect(first && first->device == device, 1) ? first : findLoadedElsewhere(program, device);
 }
 
+/// Runs a program in the GPU's context, which is current: its host code, with a workspace where it takes one. Returns
+/// other than 0 with a failure begun.
+int32_t runInContext(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape);
+
+/// The bytes of a tensor, whose extents begin at `shape`, which then stands behind them.
+inline int64_t countBytes(const TilewrightArgument &argument, const int64_t *&shape) {
+  int64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
+  for (int32_t dim = 0; dim < argument.rank; ++dim)
+    bytes *= *shape++;
+  return bytes;
+}
+
 } // namespace tilewright::host
 
 #endif

@@ -1,6 +1,7 @@
 """A library of kernels: `add` for several dtypes and classes of shapes, and `softmax`, with a C header.
 
-Run it: python build.py [cpu|cuda] kernels.so
+Run it: python build.py [cpu|cuda|managed] kernels.so
+With `managed` the functions run on a GPU and take this machine's arrays (NumPy, C++), which they copy there and back.
 The other files here use the library, and need nothing of Tilewright: NumPy, torch, JAX, CuPy, C++.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
 import tilewright as tw
 from tilewright import schedules, te
@@ -15,6 +17,7 @@ from tilewright import schedules, te
 
 def add(name: str, dtype: str, target: str, *, lanes: int = 1) -> tw.Function:
     """C[i] = A[i] + B[i]; with `lanes`, of lengths that are multiples of them, that many elements a thread."""
+    target, host = _where(target)
     n = te.var("n", divisible_by=lanes)
     A, B = (te.placeholder((n,), dtype, name=each) for each in "AB")
     C = te.compute((n,), lambda i: A[i] + B[i], name="C")
@@ -25,7 +28,11 @@ def add(name: str, dtype: str, target: str, *, lanes: int = 1) -> tw.Function:
         s[C].bind(block, te.thread_axis("blockIdx.x"))
         s[C].bind(thread, te.thread_axis("threadIdx.x"))
         s[C].vectorize(lane)
-    return tw.build(s, [A, B, C], target, name)
+    return tw.build(s, [A, B, C], target, name, host=host)
+
+
+def _where(target: str) -> tuple[str, Literal["managed"] | None]:
+    return ("cuda", "managed") if target == "managed" else (target, None)
 
 
 def library(path: str, target: str, architectures: Sequence[str] = ()) -> None:
@@ -41,11 +48,12 @@ def library(path: str, target: str, architectures: Sequence[str] = ()) -> None:
         ],
         name="add",
     )
-    softmax = tw.build(*schedules.softmax(64, 1000), target, "softmax")
+    on, host = _where(target)
+    softmax = tw.build(*schedules.softmax(64, 1000), on, "softmax", host=host)
     tw.export_library([any_add, softmax], path, header=True, architectures=architectures)
 
 
 if __name__ == "__main__":
     target, path = sys.argv[1:] if len(sys.argv) == 3 else ("cpu", "kernels.so")
-    library(path, target, ["sm_80", "sm_90a"] if target == "cuda" else ())
+    library(path, target, () if target == "cpu" else ["sm_80", "sm_90a"])
     print(f"{path}: add, softmax for {target}")

@@ -1,4 +1,4 @@
-// The library from C++, for cpu: with its header, libtvm_ffi and nothing else.
+// The library from C++, built for cpu or managed: with its header, libtvm_ffi and nothing else.
 //   g++ -std=c++17 with_cpp.cpp ./kernels.so $(tvm-ffi-config --cxxflags --ldflags --libs) -o with_cpp && ./with_cpp
 #include "kernels.h"
 

@@ -1,4 +1,4 @@
-"""The library from NumPy: python with_numpy.py kernels.so, which was built for cpu."""
+"""The library from NumPy: python with_numpy.py kernels.so, which was built for cpu, or managed."""
 
 import sys
 

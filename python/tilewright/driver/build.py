@@ -187,8 +187,9 @@ def build(
         False for nowhere. Where it is left out, the environment says: see `tw.cache.default`. With passes that are
         Python functions in `after` nothing is kept, for nobody knows what they do.
     host
-        "managed" for a function that takes arrays of this machine's for target cuda too: it copies them to the GPU and
-        back, and waits for the results. The other targets' functions do so anyway.
+        "managed" for a function that takes arrays of this machine's for target cuda too, also as a function of tvm-ffi
+        and in a library: it copies them to the thread's current GPU and back, and waits for the results. The other
+        targets' functions take such arrays anyway.
 
     Raises
     ------

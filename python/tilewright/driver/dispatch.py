@@ -103,9 +103,8 @@ class _FirstCall:
 
         choice = self._choice
         kinds = {function.signature.device_kind for function in choice.functions}
-        # A builtin takes arrays of one kind of device, and copies none.
-        is_plain = len(kinds) == 1 and not any(function.is_managed for function in choice.functions)
-        target = make_caller(choice, slow=choice) if is_plain else choice
+        # A builtin takes arrays of one kind of device.
+        target = make_caller(choice, slow=choice) if len(kinds) == 1 else choice
         dispatch = self._dispatch()
         if dispatch is not None:
             set_target(dispatch, target)

@@ -134,8 +134,7 @@ class Function(CallableBase):
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self._program: Program = make_program(lowering)
-        # Copies are made in Python; without them a call needs no frame there.
-        set_target(self, self._program if self.is_managed else _FirstCall(self, self._program))
+        set_target(self, _FirstCall(self, self._program))
 
     @property
     def name(self) -> str:
@@ -184,7 +183,6 @@ class Function(CallableBase):
         >>> mmult.ffi(a, b, c)                                          # doctest: +SKIP
         >>> tvm_ffi.register_global_func("mmult", mmult.ffi)            # doctest: +SKIP
         """
-        self._refuse_managed()
         return self._program.host.ffi
 
     @property
@@ -216,8 +214,7 @@ class Function(CallableBase):
         if device is not None and device.is_cuda != (self.target.kind == "cuda"):
             raise ValueError(f"expected a device of target {self.target.kind}, got {device!r}")
         self._program.load(device)
-        if not self.is_managed:
-            set_target(self, make_caller(self._program))
+        set_target(self, make_caller(self._program))
 
     # ------------------------------------------------------------------ export
 
@@ -232,15 +229,7 @@ class Function(CallableBase):
 
     def host_program(self, architectures: Sequence[str] = ()) -> HostProgram:
         """The compiled host function, with kernels for these architectures beside the target's own."""
-        self._refuse_managed()
         return self._program.for_architectures(architectures)
-
-    def _refuse_managed(self) -> None:
-        if self.is_managed:
-            raise TilewrightError(
-                f'{self.name} is built with host="managed", whose copies are made in this process alone: build it '
-                'without for tvm-ffi and for libraries, or take source("host"), which has the copies, too'
-            )
 
     # ------------------------------------------------------------------ inspection
 

@@ -72,6 +72,9 @@ class _Cuda:
     import the run time.
     """
 
+    # Whether the arrays are this machine's.
+    is_managed = False
+
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
         self.entry_name = lowering.name
@@ -93,10 +96,13 @@ class _Cuda:
 
     @cached_property
     def _host(self) -> HostProgram:
+        return self._host_of({self._lowering.target.arch or "": self.cubin})
+
+    def _host_of(self, cubins: Mapping[str, bytes]) -> HostProgram:
         from ..host import HostProgram
 
-        arch = self._lowering.target.arch or ""
-        return HostProgram(self._lowering.reach("host"), self._lowering.name, "cuda", {arch: self.cubin})
+        lowering = self._lowering
+        return HostProgram(lowering.reach("host"), lowering.name, "cuda", cubins, managed=self.is_managed)
 
     @property
     def host(self) -> HostProgram:
@@ -110,7 +116,8 @@ class _Cuda:
     def _signature(self) -> Signature:
         from ..runtime import DeviceKind, Signature
 
-        return Signature.from_function(_function(self._lowering), DeviceKind.CUDA)
+        kind = DeviceKind.CPU if self.is_managed else DeviceKind.CUDA
+        return Signature.from_function(_function(self._lowering), kind)
 
     @cached_property
     def _program(self) -> CudaProgram:
@@ -120,7 +127,6 @@ class _Cuda:
 
     def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
         from .. import codegen
-        from ..host import HostProgram
 
         cubins = dict(self.host.cubins)
         for arch in architectures:
@@ -131,7 +137,7 @@ class _Cuda:
             doing = f"compiling {self.entry_name} for {arch}"
             run_passes(kernels, pipeline_text("gpu", "nvvm", target), doing, "nvvm")
             cubins[arch] = codegen.link_cubin(codegen.emit_ptx(kernels), arch)
-        return HostProgram(self._lowering.reach("host"), self._lowering.name, "cuda", cubins)
+        return self._host_of(cubins)
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
         self._program(*arrays, stream=stream)
@@ -144,39 +150,18 @@ class _Cuda:
 
 
 class ManagedCuda(_Cuda):
-    """The same, on arrays of this machine: their memory on the GPU is the function's, and they are copied there and
-    back. A call waits for the results."""
+    """The same, on arrays of this machine: their memory on the GPU is the call's, and they are copied there and back.
+    A call waits for the results."""
 
-    @property
-    def signature(self) -> Signature:
-        return self._host_signature
-
-    @cached_property
-    def _host_signature(self) -> Signature:
-        from ..runtime import DeviceKind, Signature
-
-        return Signature.from_function(_function(self._lowering), DeviceKind.CPU)
+    is_managed = True
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
-        from ..runtime import NDArray, cpu, cuda
-        from ..runtime.ndarray import as_dtype, empty
+        from ..runtime import cuda
 
         bound = self.signature.bind(arrays, None)
         device = getattr(stream, "device", None) or cuda(0)
-        here: list[NDArray] = []
-        there: list[NDArray] = []
-        at = 0
-        for argument, address in zip(self.signature.arguments, bound.data):
-            shape = tuple(bound.shape[at : at + len(argument.shape)])
-            at += len(argument.shape)
-            here.append(NDArray(address, shape, as_dtype(argument.dtype), cpu(), None, bound.keep))
-            there.append(empty(shape, argument.dtype, device))
-            if not argument.output and here[-1].size:
-                there[-1].copyfrom(here[-1])
-        self._program(*there, stream=stream)
-        for argument, ours, theirs in zip(self.signature.arguments, here, there):
-            if argument.output and ours.size:
-                ours.copyfrom(theirs)
+        handle = None if stream is None else self.signature.stream(stream, device).handle
+        self.host.run(bound.data, bound.shape, device.index, handle)
 
 
 class _Sim:

@@ -28,6 +28,7 @@ _RUN_TIME = (
     "tilewrightHostDispatch",
     "tilewrightHostReturnText",
     "tilewrightHostRunCuda",
+    "tilewrightHostRunManaged",
     "tilewrightHostLoad",
     "tilewrightSimRun",
 )

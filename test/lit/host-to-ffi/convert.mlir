@@ -1,6 +1,7 @@
 // RUN: tilewright-opt %s --convert-host-to-ffi | FileCheck %s
 // RUN: tilewright-opt %s --convert-host-to-ffi=target=cpu | FileCheck %s --check-prefix=CPU
 // RUN: tilewright-opt %s --convert-host-to-ffi=target=sim | FileCheck %s --check-prefix=SIM
+// RUN: tilewright-opt %s --convert-host-to-ffi=managed=true | FileCheck %s --check-prefix=MANAGED
 // RUN: tilewright-opt %s --convert-host-to-ffi=export=true | FileCheck %s --check-prefix=EXPORT
 
 llvm.func @scale(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
@@ -101,3 +102,8 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // EXPORT: llvm.mlir.global internal @scale_program()
 // EXPORT: llvm.func hidden @scale_call(
 // EXPORT: llvm.func @__tvm_ffi_scale(
+
+// Of arrays of this machine's, which the run time copies.
+// MANAGED-LABEL: llvm.func @scale_call(
+// MANAGED: llvm.call @tilewrightHostRunManaged(
+// MANAGED: @__tvm_ffi_scale_load

@@ -21,9 +21,11 @@ class Result(enum.IntEnum):
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_NO_DEVICE = 100
     CUDA_ERROR_NO_BINARY_FOR_GPU = 209
+    CUDA_ERROR_INVALID_CONTEXT = 201
     CUDA_ERROR_NOT_FOUND = 500
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
+    CUDA_ERROR_LAUNCH_FAILED = 719
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720
     CUDA_ERROR_INVALID_CLUSTER_SIZE = 912
 
@@ -47,6 +49,8 @@ FUNCTIONS = {
     "cuLaunchKernelEx": (POINTER, POINTER, ctypes.POINTER(POINTER), POINTER), "cuGetErrorName": (INT, POINTER),
     "cuMemPoolCreate": (POINTER, POINTER), "cuMemPoolSetAttribute": (POINTER, INT, POINTER),
     "cuMemAllocFromPoolAsync": (POINTER, SIZE, POINTER, POINTER), "cuMemFreeAsync": (SIZE, POINTER),
+    "cuCtxGetDevice": (POINTER,), "cuMemcpyHtoDAsync": (SIZE, POINTER, SIZE, POINTER),
+    "cuMemcpyDtoHAsync": (POINTER, SIZE, SIZE, POINTER), "cuStreamSynchronize": (POINTER,),
 }  # fmt: skip
 # cuTensorMapEncodeTiled, which an old driver does not have.
 ENCODE = ctypes.CFUNCTYPE(INT, *[POINTER, INT, ctypes.c_uint32, *[POINTER] * 5, *[INT] * 4])
@@ -123,8 +127,17 @@ class Table:
     def cuMemPoolSetAttribute(self, _pool, _attribute, _value):
         return 0
 
+    def cuCtxGetDevice(self, out):
+        if not self.fake._stack:
+            return int(Result.CUDA_ERROR_INVALID_CONTEXT)
+        INT.from_address(out).value = self.fake._stack[-1] - 0xC0
+        return 0
 
-PLAIN = ("cuCtxPushCurrent", "cuModuleUnload", "cuMemFreeAsync")
+
+PLAIN = (
+    "cuCtxPushCurrent", "cuModuleUnload", "cuMemFreeAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+    "cuStreamSynchronize",
+)  # fmt: skip
 
 
 class LaunchConfig(ctypes.Structure):

@@ -240,6 +240,10 @@ int cuMemPoolCreate(void **pool, const void *properties) { return 0; }
 int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return 0; }
 int cuMemAllocFromPoolAsync(unsigned long *address, unsigned long bytes, void *pool, void *stream) { return 0; }
 int cuMemFreeAsync(unsigned long address, void *stream) { return 0; }
+int cuCtxGetDevice(int *device) { return 201; }
+int cuMemcpyHtoDAsync_v2(unsigned long to, const void *from, unsigned long bytes, void *stream) { return 0; }
+int cuMemcpyDtoHAsync_v2(void *to, unsigned long from, unsigned long bytes, void *stream) { return 0; }
+int cuStreamSynchronize(void *stream) { return 0; }
 """
 ON_FAKE = """
 import ctypes, sys

@@ -29,9 +29,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     make = runpy.run_path(str(FOLDER / "build.py"))["library"]
     made = {"cpu": tmp_path_factory.mktemp("library") / "kernels.so"}
     make(str(made["cpu"]), "cpu")
-    if tw.cuda(0).exist:
-        made["cuda"] = tmp_path_factory.mktemp("library") / "kernels.so"
-        make(str(made["cuda"]), "cuda", ["sm_80", "sm_90a"])
+    for target in ("cuda", "managed") if tw.cuda(0).exist else ():
+        made[target] = tmp_path_factory.mktemp("library") / "kernels.so"
+        make(str(made[target]), target, ["sm_80", "sm_90a"])
     return made
 
 
@@ -42,6 +42,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("torch", "cpu"),
         ("jax", "cpu"),
         *(pytest.param(user, "cuda", marks=pytest.mark.gpu) for user in ("torch", "jax", "cupy")),
+        pytest.param("numpy", "managed", marks=pytest.mark.gpu),
     ],
 )
 def test_from_python(user: str, target: str, libraries: dict[str, Path]) -> None:
@@ -56,10 +57,13 @@ def test_from_python(user: str, target: str, libraries: dict[str, Path]) -> None
     assert (result.returncode, result.stdout) == (0, "right\n"), result.stderr
 
 
-def test_from_cpp(libraries: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["cpu", pytest.param("managed", marks=pytest.mark.gpu)])
+def test_from_cpp(target: str, libraries: dict[str, Path], tmp_path: Path) -> None:
     if shutil.which("g++") is None:
         pytest.skip("no g++ here")
-    ffi, library = libtvm_ffi_path().parent, libraries["cpu"]
+    if target not in libraries:
+        pytest.skip("no NVIDIA GPU here")
+    ffi, library = libtvm_ffi_path().parent, libraries[target]
     subprocess.run(
         ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", str(FOLDER / "with_cpp.cpp"), str(library), "-o",
          str(tmp_path / "with_cpp"), f"-I{library.parent}", f"-I{ffi.parent / 'include'}",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tvm_ffi
 
 import tilewright as tw
 from tilewright import te
@@ -66,14 +67,72 @@ def test_one_of_several_functions(fake, scale: tw.Function) -> None:
     assert (either(np.ones(64, "int32")) == 3).all() and len(fake.launches) == 1
 
 
-def test_it_is_none_of_tvm_ffi(fake, scale: tw.Function, tmp_path: Path) -> None:
-    for use in (lambda: scale.ffi, lambda: tw.export_library(scale, tmp_path / "scale.so"), scale.host_program):
-        with pytest.raises(tw.TilewrightError) as caught:
-            use()
-        assert str(caught.value) == (
-            'scale is built with host="managed", whose copies are made in this process alone: build it without for tvm-ffi '
-            'and for libraries, or take source("host"), which has the copies, too'
-        )
+def test_for_users_of_tvm_ffi(fake, scale: tw.Function) -> None:
+    a, b = np.arange(64, dtype="float32"), np.zeros(64, "float32")
+    scale.ffi(a, b)
+    np.testing.assert_array_equal(b, 2 * a)
+
+
+def test_on_the_gpu_that_is_current_and_on_a_stream(fake, scale: tw.Function) -> None:
+    a, b = np.ones(64, "float32"), np.zeros(64, "float32")
+    scale(a, b)
+    fake._stack.append(0xC1)
+    scale(a, b)
+    assert fake._stack.pop() == 0xC1
+    stream = tw.runtime.Stream(tw.cuda(1))
+    scale(a, b, stream=stream)
+    assert [call[1] for call in fake.calls if call[0] == "cuDevicePrimaryCtxRetain"][:2] == [0, 1]
+    assert [launch[2] for launch in fake.launches] == [None, None, stream.handle]
+    assert fake._stack == [] and fake.memory == {}
+
+
+def test_a_copy_that_fails(fake, scale: tw.Function) -> None:
+    a, b = np.ones(64, "float32"), np.zeros(64, "float32")
+    scale(a, b)
+    fake.fail["cuMemcpyHtoDAsync"] = fake.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(tw.DriverError) as caught:
+        scale(a, b)
+    assert str(caught.value) == (
+        "cuMemcpyHtoDAsync failed with CUDA_ERROR_ILLEGAL_ADDRESS (700): 256 bytes of A of scale on cuda:0; an earlier "
+        'kernel of this process did that, and the GPU\'s context is lost with it: target "sim" names such an access of a '
+        "kernel of Tilewright's, compute-sanitizer of any"
+    )
+    assert fake._stack == [] and fake.memory == {} and fake.names()[-1] == "cuCtxPopCurrent"
+    del fake.fail["cuMemcpyHtoDAsync"]
+    fake.fail["cuStreamSynchronize"] = fake.CUresult.CUDA_ERROR_LAUNCH_FAILED
+    with pytest.raises(
+        tw.DriverError, match=r"^cuStreamSynchronize failed with CUDA_ERROR_LAUNCH_FAILED \(719\): while scale "
+    ):
+        scale(a, b)
+
+
+def test_memory_that_there_is_not(fake, scale: tw.Function) -> None:
+    fake.capacity = 256
+    with pytest.raises(tw.DriverError) as caught:
+        scale(np.ones(64, "float32"), np.zeros(64, "float32"))
+    assert str(caught.value) == (
+        "cuMemAllocFromPoolAsync failed with CUDA_ERROR_OUT_OF_MEMORY (2): 512 bytes for the arrays of scale on cuda:0; free "
+        "memory on the GPU, or let fewer programs share it"
+    )
+
+
+def test_as_a_library(fake, scale: tw.Function, tmp_path: Path) -> None:
+    tw.export_library(scale, tmp_path / "scale.so", header=True)
+    header = (tmp_path / "scale.h").read_text()
+    assert (
+        "/* scale(A: float32[64], B: float32[64]): row-major, on the cpu; copied to a GPU and back, on the stream of "
+        "TVMFFIEnvSetStream, and waited for; writes B. */"
+    ) in header
+    loaded = tvm_ffi.load_module(str(tmp_path / "scale.so"))
+    assert loaded.get_function_doc("scale") == (
+        "scale(A: float32[64], B: float32[64])\n\nRow-major arrays on the cpu, aligned to 16 bytes, which are copied to a "
+        "GPU and back. Writes B."
+    )
+    # The library has the driver, not the fake that stands in for it here.
+    with pytest.raises(RuntimeError, match="^no CUDA driver|^cuInit failed with |^scale is compiled for "):
+        loaded.scale(np.ones(64, "float32"), np.zeros(64, "float32"))
+    with pytest.raises(ValueError, match=r"argument 0 \(A\): expected extent 64 in dimension 0, got shape \(63,\)$"):
+        loaded.scale(np.ones(63, "float32"), np.zeros(64, "float32"))
 
 
 def test_other_targets_are_managed_anyway() -> None:
