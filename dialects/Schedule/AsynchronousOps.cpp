@@ -46,6 +46,9 @@ LogicalResult SpecializeOp::verify() {
   for (int64_t registers : {int64_t(getProducer()), int64_t(getConsumer())})
     if (registers < 24 || registers > 240 || registers % 8)
       return emitOpError() << "expected a multiple of 8 registers from 24 to 240, got " << registers;
+  // Of 16 named barriers each takes one, as each warpgroup does.
+  if (int64_t consumers = getConsumers(); consumers < 1 || consumers > 7)
+    return emitOpError() << "expected 1 to 7 consumers, got " << consumers;
   if (failed(verifyIsLoop(*this, getAxis())))
     return failure();
   return verifyOnlyOne<SpecializeOp>(

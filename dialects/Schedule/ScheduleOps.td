@@ -366,14 +366,17 @@ def Schedule_CopyByOp : Schedule_Primitive<"copy_by"> {
 def Schedule_SpecializeOp : Schedule_Primitive<"specialize"> {
   let summary = "some warps of the block fill the buffers of a pipelined loop, the others compute";
   let description = [{
-    The registers of a thread of each.
+    The registers of a thread of each. With several `consumers` there are so many sets of those that compute, which take
+    the tiles of a persistent block in turn.
 
     ```mlir
     schedule.specialize %k_outer producer 40 consumer 232
+    schedule.specialize %k_outer producer 40 consumer 232 consumers 2
     ```
   }];
-  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$producer, I64Attr:$consumer);
-  let assemblyFormat = "$axis `producer` $producer `consumer` $consumer attr-dict";
+  let arguments = (ins Schedule_AxisType:$axis, I64Attr:$producer, I64Attr:$consumer,
+                       DefaultValuedAttr<I64Attr, "1">:$consumers);
+  let assemblyFormat = "$axis `producer` $producer `consumer` $consumer (`consumers` $consumers^)? attr-dict";
 }
 
 def Schedule_ClusterOp : Schedule_Primitive<"cluster"> {

@@ -12,7 +12,8 @@ using namespace tilewright::tile;
 static bool isOfWarpgroup(Operation *op) {
   if (auto elect = dyn_cast<ElectOp>(op))
     return elect.getScope() == ElectScope::Warpgroup;
-  return isa<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp, ReleaseOp, StoreFragmentOp, MapOp, SyncWarpgroupOp>(op);
+  return isa<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp, ReleaseOp, StoreFragmentOp, MapOp, SyncWarpgroupOp, TakeTurnOp,
+             PassTurnOp>(op);
 }
 
 LogicalResult RoleOp::verifyRegions() {
@@ -44,6 +45,9 @@ LogicalResult RolesOp::verifyRegions() {
     if (wantsWarpgroups && warps % kWarpgroupWarps)
       return role.emitOpError("expected role '") << role.getName() << "' to have a multiple of " << kWarpgroupWarps
                                                  << " warps, warpgroups, " << why << ", got " << warps;
+    if (std::optional<int64_t> turns = role.getTurns(); turns && warps % (*turns * kWarpgroupWarps))
+      return role.emitOpError("expected role '") << role.getName() << "' to have a multiple of " << *turns * kWarpgroupWarps
+                                                 << " warps, warpgroups that take " << *turns << " turns, got " << warps;
     if (std::optional<int64_t> each = role.getRegisters()) {
       if (*each < kMinRegisters || *each > kMaxRegisters || *each % kRegisterStep)
         return role.emitOpError("expected a multiple of ") << kRegisterStep << " registers from " << kMinRegisters << " to "

@@ -123,15 +123,17 @@ def Tile_ReleaseOp : Tile_RingUse<"release"> {
 def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
   let summary = "the slot after a slot, and its phase";
   let description = [{
-    The phase changes with every turn of the ring.
+    The phase changes with every turn of the ring. With `by` it is the slot so many slots later: those between are others'.
 
     ```mlir
     %next, %phase1 = tile.advance %ring[%slot, %phase] : !tile.ring<...>
+    %mine, %phase2 = tile.advance %ring[%slot, %phase] by 64 : !tile.ring<...>
     ```
   }];
-  let arguments = (ins Tile_RingType:$ring, I32:$slot, I32:$phase);
+  let arguments = (ins Tile_RingType:$ring, I32:$slot, I32:$phase,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$by);
   let results = (outs I32:$nextSlot, I32:$nextPhase);
-  let assemblyFormat = "$ring `[` $slot `,` $phase `]` attr-dict `:` type($ring)";
+  let assemblyFormat = "$ring `[` $slot `,` $phase `]` (`by` $by^)? attr-dict `:` type($ring)";
 }
 
 def Tile_InitOp : Tile_RingUse<"init"> {
@@ -370,6 +372,35 @@ def Tile_SyncWarpgroupOp : Tile_Op<"sync_warpgroup"> {
   let assemblyFormat = "attr-dict";
 }
 
+class Tile_TurnOp<string mnemonic> : Tile_Op<mnemonic> {
+  let arguments = (ins Index:$set, ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<7>]>:$sets,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$warpgroups);
+  let assemblyFormat = "$set `of` $sets `warpgroups` $warpgroups attr-dict";
+}
+
+def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
+  let summary = "waits until the set of warpgroups before this one has passed the turn";
+  let description = [{
+    By all threads of the set, which has so many `warpgroups`. The first to have a turn waits for nobody: it leaves this
+    out. A barrier, so what was done before the turn was passed is seen.
+
+    ```mlir
+    tile.take_turn %set of 2 warpgroups 1
+    ```
+  }];
+}
+
+def Tile_PassTurnOp : Tile_TurnOp<"pass_turn"> {
+  let summary = "lets the next set of warpgroups have its turn, and goes on";
+  let description = [{
+    By all threads of the set. Whoever passes it has a next one that takes it: the last leaves this out.
+
+    ```mlir
+    tile.pass_turn %set of 2 warpgroups 1
+    ```
+  }];
+}
+
 def Tile_ElectScope : I32EnumAttr<"ElectScope", "of what one thread is elected", [
     I32EnumAttrCase<"Role", 0, "role">, I32EnumAttrCase<"Warpgroup", 1, "warpgroup">]> {
   let cppNamespace = "::tilewright::tile";
@@ -407,16 +438,23 @@ def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp
     The region's argument is the number of the warpgroup within the role. With `registers` each thread may have so many
     from here on; the hardware moves them between warpgroups, so all roles have whole warpgroups then.
 
+    With `turns` the role's warpgroups are so many sets, the first warpgroups the first, each of which does whole tiles in
+    turn (`tile.take_turn`): a slot of a ring is used by one of them.
+
     ```mlir
     tile.role "consumer" warps 8 registers 232 {
     ^bb0(%warpgroup: index):
       ...
     }
+    tile.role "consumer" warps 8 registers 232 turns 2 {
+      ...
+    }
     ```
   }];
-  let arguments = (ins StrAttr:$name, ConfinedAttr<I64Attr, [IntPositive]>:$warps, OptionalAttr<I64Attr>:$registers);
+  let arguments = (ins StrAttr:$name, ConfinedAttr<I64Attr, [IntPositive]>:$warps, OptionalAttr<I64Attr>:$registers,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<7>]>>:$turns);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `warps` $warps (`registers` $registers^)? $body attr-dict";
+  let assemblyFormat = "$name `warps` $warps (`registers` $registers^)? (`turns` $turns^)? $body attr-dict";
   let hasRegionVerifier = 1;
 }
 

@@ -202,6 +202,11 @@ bool AsynchronousOps::convertBarrier(Operation *op, sim::RuntimeCalls &calls) {
     calls.create(sim::namedBarrierFunction, {state, calls.site("barrier"), number, threads});
     return replace(op);
   }
+  if (auto barrier = dyn_cast<NVVM::BarrierArriveOp>(op)) {
+    Value number = barrier.getBarrierId() ? barrier.getBarrierId() : calls.i32(0);
+    calls.create(sim::namedArriveFunction, {state, calls.site("arrive"), number, barrier.getNumberOfThreads()});
+    return replace(op);
+  }
   if (isa<NVVM::ClusterArriveOp>(op)) {
     calls.create(sim::clusterArriveFunction, {state, calls.site("cluster arrive")});
     return replace(op);
@@ -282,7 +287,7 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
 } // namespace
 
 bool sim::isLeftToTiles(Operation *op) {
-  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp,
+  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp,
              NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp, NVVM::PrefetchOp>(op);
 }
 

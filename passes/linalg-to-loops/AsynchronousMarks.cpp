@@ -12,6 +12,8 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
   } else if (auto specialize = dyn_cast<schedule::SpecializeOp>(op)) {
     Axis *axis = handles[specialize.getAxis()];
     axis->specialized = {int64_t(specialize.getProducer()), int64_t(specialize.getConsumer())};
+    if (int64_t consumers = specialize.getConsumers(); consumers > 1)
+      axis->specialized->push_back(consumers);
     axis->loc = op->getLoc();
   } else if (auto cluster = dyn_cast<schedule::ClusterOp>(op)) {
     Axis *axis = handles[cluster.getAxis()];

@@ -41,7 +41,8 @@ struct Axis {
   bool isSharedOut = false; // by no primitive: the threads of the block share its iterations
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
-  std::optional<std::array<int64_t, 2>> specialized; // registers of a thread that fills its buffers, and of one that computes
+  // Registers of a thread that fills its buffers, and of one that computes; how many sets of these there are, if several.
+  std::optional<llvm::SmallVector<int64_t, 3>> specialized;
   int64_t cluster = 0; // blocks along it in a cluster
 
   // Filled by bound inference.

@@ -127,7 +127,20 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
 void TileEmitter::emitResult(Value fragment) {
   const TileCopy &copy = *program.result;
   Location at = copy.getLoc();
-  int64_t columns = copy.columnsAtOnce.value_or(copy.columns);
+  // With less than all columns at once the engine reads one half of the buffer while the other is written to.
+  int64_t columns = copy.columnsAtOnce.value_or(copy.columns), halves = 1;
+  auto whole = cast<tile::BufferType>(myResult.getType());
+  if (columns < copy.columns && columns % (2 * whole.getPanelColumns()) == 0)
+    columns /= halves = 2;
+  SmallVector<Value> buffers = {myResult};
+  if (halves == 2) {
+    bool isPanel = columns == whole.getPanelColumns();
+    auto half = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, whole.getElementType(),
+                                      whole.getSwizzle(), isPanel ? tile::kWgmmaRows : whole.getPanelRows());
+    buffers.clear();
+    for (int64_t number = 0; number < 2; ++number)
+      buffers.push_back(tile::PartOp::create(builder, at, half, myResult, constant(0), constant(number)));
+  }
   SmallVector<Value> coordinates;
   for (const LinearIndex &index : copy.first)
     coordinates.push_back(index.materialize(builder, at, places));
@@ -136,16 +149,17 @@ void TileEmitter::emitResult(Value fragment) {
   row = binary(first + builder.getAffineDimExpr(1) * tile::kWgmmaRows, {row, warpgroup});
   Value begin = coordinates.back();
   for (int64_t column = 0; column < copy.columns; column += columns) {
-    tile::WaitStoresOp::create(builder, at, 0, /*read=*/true);
+    Value buffer = buffers[column / columns % halves];
+    tile::WaitStoresOp::create(builder, at, halves - 1, /*read=*/true);
     tile::SyncWarpgroupOp::create(builder, at);
-    tile::StoreFragmentOp::create(builder, at, fragment, column, myResult);
+    tile::StoreFragmentOp::create(builder, at, fragment, column, buffer);
     tile::FenceAsyncOp::create(builder, at);
     tile::SyncWarpgroupOp::create(builder, at);
     coordinates.back() = column ? binary(first + column, begin) : begin;
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());
-    tile::TMAStoreOp::create(builder, at, myResult, resultMap, coordinates);
+    tile::TMAStoreOp::create(builder, at, buffer, resultMap, coordinates);
     tile::CommitStoresOp::create(builder, at);
   }
 }

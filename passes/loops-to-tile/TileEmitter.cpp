@@ -23,7 +23,7 @@ tile::BufferType TileEmitter::getBufferType(const TileCopy &copy, Type element, 
 int64_t TileEmitter::getNumClusters() const {
   int64_t tiles = 1, size = program.cluster[0] * program.cluster[1];
   for (unsigned tag = 0; tag < 3; ++tag)
-    tiles *= program.getBlockExtent(tag) / program.cluster[tag];
+    tiles *= program.getClusters(tag);
   int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
   return std::max<int64_t>(1, std::min(tiles, blocks / size));
 }
@@ -74,7 +74,8 @@ gpu::LaunchOp TileEmitter::emitLaunch() {
   Value grid[3], cluster[3];
   for (unsigned tag = 0; tag < 3; ++tag) {
     cluster[tag] = constant(program.cluster[tag]);
-    grid[tag] = constant(isPersistent() ? program.cluster[tag] * (tag == 0 ? getNumClusters() : 1) : program.getBlockExtent(tag));
+    int64_t clusters = !isPersistent() ? program.getClusters(tag) : tag == 0 ? getNumClusters() : 1;
+    grid[tag] = constant(program.cluster[tag] * clusters);
     static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
     scf::ForOp loop = program.blocks[tag];
     if (isPersistent() && tag == 0)
@@ -82,9 +83,10 @@ gpu::LaunchOp TileEmitter::emitLaunch() {
     else if (loop && !isPersistent())
       say(kNames[tag], describeOrigin(getAxisName(loop, program.function), loop.getLoc()));
   }
-  Value one = constant(1), threads = constant(tile::kWarpgroupSize * (program.isSpecialized + program.numWarpgroups));
+  int64_t multiplying = program.numWarpgroups * program.numConsumers;
+  Value one = constant(1), threads = constant(tile::kWarpgroupSize * (program.isSpecialized + multiplying));
   say("block.x", Twine(program.isSpecialized ? "a warpgroup that copies and " : "warpgroups that multiply: ") +
-                     Twine(program.numWarpgroups) + (program.isSpecialized ? " that multiply, " : ", ") +
+                     Twine(multiplying) + (program.isSpecialized ? " that multiply, " : ", ") +
                      getFileAndLine(program.steps.getLoc()));
   bool isCluster = program.cluster[0] * program.cluster[1] > 1;
   auto launch = gpu::LaunchOp::create(builder, program.nest->getLoc(), grid[0], grid[1], grid[2], threads, one, one, Value(),
@@ -103,10 +105,13 @@ void TileEmitter::emit() {
   gpu::LaunchOp launch = emitLaunch();
   builder.setInsertionPointToStart(&launch.getBody().front());
   ring = tile::RingOp::create(builder, loc, ringType, program.numWarpgroups, IntegerAttr(), IntegerAttr());
-  if (auto &copy = program.result)
-    result = tile::AllocOp::create(builder, copy->getLoc(),
-                                   getBufferType(*copy, getElement(*copy), copy->columnsAtOnce.value_or(copy->columns)),
-                                   IntegerAttr());
+  if (auto &copy = program.result) {
+    // Each set of warpgroups has its own: one writes to it while the engine reads another's.
+    int64_t rows = copy->rows * program.numConsumers;
+    auto type = tile::BufferType::get(builder.getContext(), {rows, copy->columnsAtOnce.value_or(copy->columns)},
+                                      getElement(*copy), copy->swizzle, rows);
+    result = tile::AllocOp::create(builder, copy->getLoc(), type, IntegerAttr());
+  }
   for (unsigned tag = 0; tag < 2; ++tag)
     if (program.cluster[tag] > 1)
       ranks[tag] = gpu::ClusterBlockIdOp::create(builder, loc, static_cast<gpu::Dimension>(tag));
@@ -120,7 +125,7 @@ void TileEmitter::emit() {
     Block *all = builder.createBlock(&roles.getBody());
     builder.setInsertionPointToStart(all);
     emitRole("producer", tile::kWarpgroupWarps, program.producerRegisters, false);
-    emitRole("consumer", tile::kWarpgroupWarps * program.numWarpgroups, program.consumerRegisters, true);
+    emitRole("consumer", tile::kWarpgroupWarps * program.numWarpgroups * program.numConsumers, program.consumerRegisters, true);
   } else {
     Value size = constant(tile::kWarpgroupSize);
     emitConsumer(arith::DivUIOp::create(builder, loc, launch.getThreadIds().x, size));
@@ -132,7 +137,9 @@ void TileEmitter::emit() {
 
 void TileEmitter::emitRole(StringRef name, int64_t warps, int64_t registers, bool multiplies) {
   OpBuilder::InsertionGuard guard(builder);
-  auto role = tile::RoleOp::create(builder, loc, name, warps, builder.getI64IntegerAttr(registers));
+  bool takesTurns = multiplies && program.numConsumers > 1;
+  auto role = tile::RoleOp::create(builder, loc, name, warps, builder.getI64IntegerAttr(registers),
+                                   takesTurns ? builder.getI64IntegerAttr(program.numConsumers) : IntegerAttr());
   Block *body = builder.createBlock(&role.getBody());
   if (multiplies)
     return emitConsumer(body->addArgument(builder.getIndexType(), loc));
@@ -143,6 +150,11 @@ void TileEmitter::emitRole(StringRef name, int64_t warps, int64_t registers, boo
 
 void TileEmitter::emitConsumer(Value number) {
   warpgroup = number;
+  if (program.numConsumers > 1) {
+    Value each = constant(program.numWarpgroups);
+    set = program.numWarpgroups == 1 ? number : arith::DivUIOp::create(builder, loc, number, each).getResult();
+    warpgroup = program.numWarpgroups == 1 ? constant(0) : arith::RemUIOp::create(builder, loc, number, each).getResult();
+  }
   if (program.warpgroups)
     places.map(program.warpgroups.getInductionVar(), warpgroup);
   if (auto &copy = program.result) {
@@ -150,7 +162,7 @@ void TileEmitter::emitConsumer(Value number) {
     auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, whole.getColumns()}, whole.getElementType(),
                                       whole.getSwizzle(),
                                       whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : tile::kWgmmaRows);
-    myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, warpgroup, constant(0)).getResult();
+    myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, number, constant(0)).getResult();
   }
   emitTiles(true);
   if (result)
@@ -158,29 +170,62 @@ void TileEmitter::emitConsumer(Value number) {
 }
 
 void TileEmitter::emitTiles(bool multiplies) {
-  Value zero = constant32(0);
+  RingState state{constant32(0), constant32(0)};
   if (!isPersistent()) {
-    emitTile(multiplies, {zero, zero});
+    emitTile(multiplies, state);
     return;
   }
   int64_t tiles = 1;
   for (unsigned tag = 0; tag < 3; ++tag)
-    tiles *= program.getBlockExtent(tag) / program.cluster[tag];
+    tiles *= program.getClusters(tag);
   Value first = gpu::ClusterIdOp::create(builder, loc, gpu::Dimension::x);
   if (program.cluster[0] * program.cluster[1] == 1)
     first = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  auto loop = scf::ForOp::create(builder, loc, first, constant(tiles), constant(getNumClusters()), ValueRange{zero, zero});
+  Value begin = first;
+  bool takesTurns = multiplies && program.numConsumers > 1;
+  int64_t stride = getNumClusters();
+  int64_t steps = takesTurns ? *getConstantIntValue(program.steps.getUpperBound()) : 0;
+  if (takesTurns) {
+    // A set begins as many tiles, and their slots, later as there are sets before it.
+    begin = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride, {first, set});
+    RingState zero = state;
+    for (int64_t before = 1; before < program.numConsumers; ++before) {
+      RingState later = advance(zero, before * steps);
+      Value isThis = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, set, constant(before));
+      state.slot = arith::SelectOp::create(builder, loc, isThis, later.slot, state.slot);
+      state.phase = arith::SelectOp::create(builder, loc, isThis, later.phase, state.phase);
+    }
+    stride *= program.numConsumers;
+  }
+  auto loop = scf::ForOp::create(builder, loc, begin, constant(tiles), constant(stride), ValueRange{state.slot, state.phase});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  emitPlace(loop.getInductionVar());
-  RingState state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  Value tile = loop.getInductionVar();
+  if (takesTurns) {
+    isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
+    Value next = binary(builder.getAffineDimExpr(0) + getNumClusters(), {tile});
+    isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, constant(tiles));
+  }
+  emitPlace(tile);
+  state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  if (takesTurns)
+    state = advance(state, (program.numConsumers - 1) * steps);
   scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
+}
+
+template <typename Op> void TileEmitter::emitTurn(Value isLeftOut) {
+  if (program.numConsumers == 1)
+    return;
+  Value isThere = arith::XOrIOp::create(builder, loc, isLeftOut, arith::ConstantIntOp::create(builder, loc, 1, 1));
+  auto choice = scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false);
+  OpBuilder inner = choice.getThenBodyBuilder();
+  Op::create(inner, loc, set, program.numConsumers, program.numWarpgroups);
 }
 
 void TileEmitter::emitPlace(Value tile) {
   int64_t extents[3];
   for (unsigned tag = 0; tag < 3; ++tag)
-    extents[tag] = program.getBlockExtent(tag) / program.cluster[tag];
+    extents[tag] = program.getClusters(tag);
   auto divide = [&](Value value, Value by) -> Value { return arith::DivUIOp::create(builder, loc, value, by); };
   auto remainder = [&](Value value, Value by) -> Value { return arith::RemUIOp::create(builder, loc, value, by); };
   Value columns = constant(extents[0]), plane = constant(extents[0] * extents[1]);
@@ -216,7 +261,18 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   if (!multiplies)
     return emitLoads(state);
   Value fragment;
-  RingState after = program.isPromoted ? emitPromotedProducts(state, fragment) : emitProducts(state, fragment);
+  RingState after = program.promotedSteps ? emitPromotedProducts(state, fragment) : emitProducts(state, fragment);
+  // A tile that is not there is multiplied all the same, for the cluster's other blocks.
+  Value isThere;
+  for (unsigned tag = 0; tag < 3; ++tag)
+    if (int64_t extent = program.getBlockExtent(tag); extent % program.cluster[tag]) {
+      Value block = places.lookup(scf::ForOp(program.blocks[tag]).getInductionVar());
+      Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, block, constant(extent));
+      isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, holds).getResult() : holds;
+    }
+  OpBuilder::InsertionGuard guard(builder);
+  if (isThere)
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
   emitFunctions(fragment);
   return after;
 }
@@ -249,8 +305,8 @@ void TileEmitter::emitFill(Value step, RingState state) {
   tile::CommitOp::create(builder, loc, ring, state.slot);
 }
 
-TileEmitter::RingState TileEmitter::advance(RingState state) {
-  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase);
+TileEmitter::RingState TileEmitter::advance(RingState state, int64_t by) {
+  auto next = tile::AdvanceOp::create(builder, loc, ring, state.slot, state.phase, by);
   return {next.getNextSlot(), next.getNextPhase()};
 }
 
@@ -289,41 +345,62 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   return made;
 }
 
-Value TileEmitter::emitPart(RingState state) {
-  auto filled = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
-  Value made = emitProduct(filled.getBuffers(), Value());
+Value TileEmitter::emitPart(RingState &state, int64_t count) {
+  Value made, before;
+  for (int64_t step = 0; step < count; ++step) {
+    auto filled = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
+    made = emitProduct(filled.getBuffers(), made);
+    if (before) {
+      tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
+      tile::ReleaseOp::create(builder, loc, ring, before);
+    }
+    before = state.slot;
+    if (step + 1 != count)
+      state = advance(state);
+  }
   auto accumulator = cast<tile::AccumulatorType>(made.getType());
   auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
   Value part = tile::WgmmaWaitOp::create(builder, loc, type, 0, made).getFragment();
-  tile::ReleaseOp::create(builder, loc, ring, state.slot);
+  tile::ReleaseOp::create(builder, loc, ring, before);
   return part;
 }
 
-/// The tensor cores, which keep few bits of some sums, sum over one step alone.
-TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
-  Value first = emitPart(state);
-  RingState next = advance(state);
-  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1), ValueRange{first, next.slot, next.phase});
-  fragment = loop.getResult(0);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value sum = loop.getRegionIterArg(0);
-  RingState here{loop.getRegionIterArg(1), loop.getRegionIterArg(2)};
-  Value part = emitPart(here);
+Value TileEmitter::emitSum(Value sum, Value part) {
   auto map = tile::MapOp::create(builder, loc, sum.getType(), ValueRange{sum, part});
+  OpBuilder::InsertionGuard guard(builder);
+  Type element = cast<tile::FragmentType>(sum.getType()).getElementType(), index = builder.getIndexType();
+  Block *body = builder.createBlock(&map.getBody(), {}, {element, element, index, index}, {loc, loc, loc, loc});
+  Value x = body->getArgument(0), y = body->getArgument(1);
+  Value added = isa<FloatType>(element) ? arith::AddFOp::create(builder, loc, x, y).getResult()
+                                        : arith::AddIOp::create(builder, loc, x, y).getResult();
+  tile::YieldOp::create(builder, loc, added);
+  return map.getResult();
+}
+
+/// The tensor cores, which keep few bits of some sums, sum over few steps alone.
+TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
+  emitTurn<tile::TakeTurnOp>(isFirstTurn);
+  int64_t steps = *getConstantIntValue(program.steps.getUpperBound()), each = std::min(program.promotedSteps, steps);
+  Value first = emitPart(state, each);
+  state = advance(state);
+  auto loop = scf::ForOp::create(builder, loc, constant(1), constant(steps / each), constant(1),
+                                 ValueRange{first, state.slot, state.phase});
   {
-    OpBuilder::InsertionGuard inner(builder);
-    Type element = cast<tile::FragmentType>(sum.getType()).getElementType(), index = builder.getIndexType();
-    Block *body = builder.createBlock(&map.getBody(), {}, {element, element, index, index}, {loc, loc, loc, loc});
-    Value x = body->getArgument(0), y = body->getArgument(1);
-    Value added = isa<FloatType>(element) ? arith::AddFOp::create(builder, loc, x, y).getResult()
-                                          : arith::AddIOp::create(builder, loc, x, y).getResult();
-    tile::YieldOp::create(builder, loc, added);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    RingState here{loop.getRegionIterArg(1), loop.getRegionIterArg(2)};
+    Value sum = emitSum(loop.getRegionIterArg(0), emitPart(here, each));
+    here = advance(here);
+    scf::YieldOp::create(builder, loc, ValueRange{sum, here.slot, here.phase});
   }
-  RingState after = advance(here);
-  scf::YieldOp::create(builder, loc, ValueRange{map.getResult(), after.slot, after.phase});
-  return {loop.getResult(1), loop.getResult(2)};
+  fragment = loop.getResult(0);
+  state = {loop.getResult(1), loop.getResult(2)};
+  if (int64_t left = steps % each) {
+    fragment = emitSum(fragment, emitPart(state, left));
+    state = advance(state);
+  }
+  emitTurn<tile::PassTurnOp>(isLastTurn);
+  return state;
 }
 
 /// Adds up the products of all steps. One group of products is under way while the next is begun. Without roles one of
@@ -332,6 +409,7 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   RingState ahead = state;
   if (!program.isSpecialized)
     ahead = emitFirstLoads(state);
+  emitTurn<tile::TakeTurnOp>(isFirstTurn);
   auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
   Value begun = emitProduct(first.getBuffers(), Value());
   RingState next = advance(state);
@@ -358,6 +436,8 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
     }
     scf::YieldOp::create(builder, loc, carried);
   }
+  // All products are begun: those of the next tile follow them while this one's become results.
+  emitTurn<tile::PassTurnOp>(isLastTurn);
   auto accumulator = cast<tile::AccumulatorType>(loop.getResult(0).getType());
   auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
   fragment = tile::WgmmaWaitOp::create(builder, loc, type, 0, loop.getResult(0)).getFragment();

@@ -31,14 +31,17 @@ private:
   void emitConsumer(mlir::Value number);
   /// Has the tiles of a step copied to a slot.
   void emitFill(mlir::Value step, RingState state);
-  RingState advance(RingState state);
+  RingState advance(RingState state, int64_t by = 1);
+  /// Where several sets of warpgroups take tiles in turn: an op of the turn, unless the condition holds.
+  template <typename Op> void emitTurn(mlir::Value isLeftOut);
   RingState emitLoads(RingState state);
   RingState emitFirstLoads(RingState state);
   void emitLoadAhead(mlir::Value step, RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
   RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
-  /// What the product of one slot is, once it is done.
-  mlir::Value emitPart(RingState state);
+  /// What the products of so many slots add up to, once they are done; `state` becomes that of the last.
+  mlir::Value emitPart(RingState &state, int64_t count);
+  mlir::Value emitSum(mlir::Value sum, mlir::Value part);
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
 
   // EmitFunctions.cpp: what becomes of the sums.
@@ -70,6 +73,7 @@ private:
   mlir::Value resultMap, ring, result;       // the result's map and buffer
   mlir::Value ranks[2];                      // of the block in its cluster
   mlir::Value warpgroup, myResult;
+  mlir::Value set, isFirstTurn, isLastTurn; // of warpgroups that take tiles in turn
   mlir::IRMapping places;                    // values for the loops on blocks and warpgroups, and of steps
   llvm::DenseMap<mlir::Value, mlir::Value> fragments; // what buffers of the nest hold
 };

@@ -12,7 +12,7 @@ namespace tilewright {
 /// Whether the op is the outermost loop of a product by warpgroups.
 static bool isProduct(Operation *op) {
   auto instruction = op->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
-  return instruction && (instruction.getValue() == kWgmma || instruction.getValue() == kWgmmaPromoted);
+  return instruction && (instruction.getValue() == kWgmma || instruction.getValue().starts_with(kWgmmaPromoted));
 }
 
 /// The primitives that need a kernel of tiles, by what they leave on ops.
@@ -79,7 +79,9 @@ LogicalResult TileProgram::match() {
     });
     return failure(walked.wasInterrupted());
   }
-  isPromoted = product->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue() == kWgmmaPromoted;
+  StringRef instruction = product->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue();
+  if (instruction.consume_front(kWgmmaPromoted) && (instruction.getAsInteger(10, promotedSteps) || promotedSteps < 1))
+    return wgmmaError() << "expected a number of steps of at least 1 to promote after, got '" << instruction << "'";
   if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
   return checkResources();
@@ -125,10 +127,6 @@ LogicalResult TileProgram::matchLoops() {
         numWarpgroups = getConstantIntValue(loop.getUpperBound()).value_or(0);
         warpgroupBody = loop.getBody();
       }
-  for (auto [tag, loop] : llvm::enumerate(blocks))
-    if (loop && getBlockExtent(tag) % cluster[tag])
-      return error("cluster", loop.getLoc()) << "expected a number of blocks that " << cluster[tag] << " divides, got "
-                                             << getBlockExtent(tag) << " along " << getAxisName(loop, function).quoted();
   for (Operation *around = product; around != warpgroupBody->getParentOp(); around = around->getParentOp())
     if (auto loop = dyn_cast<scf::ForOp>(around); loop && loop->hasAttr(schedule::kPipelineAttr))
       steps = loop;
@@ -160,7 +158,13 @@ LogicalResult TileProgram::matchSteps() {
   if (isSpecialized) {
     producerRegisters = registers[0];
     consumerRegisters = registers[1];
-  } else if (isPromoted) {
+    if (registers.size() > 2)
+      numConsumers = registers[2];
+    if (numConsumers > 1 && !nest->hasAttr(schedule::kPersistentAttr))
+      return error("specialize", steps.getLoc())
+             << "expected a kernel whose blocks go through several tiles, which " << numConsumers
+             << " consumers take in turn: use s[...].persistent of the kernel's stage";
+  } else if (promotedSteps) {
     return error("software_pipeline", steps.getLoc())
            << "expected roles for promoted products, warps that copy beside those that multiply: use s["
            << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
@@ -260,7 +264,7 @@ LogicalResult TileProgram::checkResources() {
   auto getBytes = [](const TileCopy &copy, int64_t columns) {
     return copy.rows * columns * tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
   };
-  int64_t slot = 0, stored = result ? getBytes(*result, result->columnsAtOnce.value_or(result->columns)) : 0;
+  int64_t slot = 0, stored = result ? numConsumers * getBytes(*result, result->columnsAtOnce.value_or(result->columns)) : 0;
   for (const TileCopy &copy : loads)
     slot += llvm::alignTo(getBytes(copy, copy.columns), 8 * copy.swizzle);
   // Each slot has two barriers.
@@ -273,24 +277,25 @@ LogicalResult TileProgram::checkResources() {
       diag << ", and " << stored << " for those of stage '" << getBufferName(result->buffer) << "'";
     return diag;
   }
-  int64_t threads = tile::kWarpgroupSize * (isSpecialized + numWarpgroups);
+  int64_t multiplying = numWarpgroups * numConsumers;
+  int64_t threads = tile::kWarpgroupSize * (isSpecialized + multiplying);
   if (threads > 1024)
     return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
-           << "expected at most 1024 threads a block, got " << threads << ": those of " << numWarpgroups
+           << "expected at most 1024 threads a block, got " << threads << ": those of " << multiplying
            << " warpgroups that multiply" << (isSpecialized ? " and of one that copies" : "");
-  int64_t registers = tile::kWarpgroupSize * (producerRegisters + numWarpgroups * consumerRegisters);
+  int64_t registers = tile::kWarpgroupSize * (producerRegisters + multiplying * consumerRegisters);
   int64_t most = threads * tile::getRegistersAtLaunch(threads);
   if (registers > most)
     return error("specialize", steps.getLoc())
            << "expected at most " << most << " registers a block of " << threads << " threads, got " << registers << ": "
            << producerRegisters
            << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
-           << tile::kWarpgroupSize * numWarpgroups << " that multiply";
+           << tile::kWarpgroupSize * multiplying << " that multiply";
   // All threads have the same number where none is handed out.
   if (!isSpecialized)
     consumerRegisters = std::min<int64_t>(255, tile::getRegistersAtLaunch(threads));
   int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
-                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (isPromoted ? 2 : 1);
+                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (promotedSteps ? 2 : 1);
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
   if (held + kOthers > consumerRegisters)

@@ -14,8 +14,9 @@
 
 namespace tilewright {
 
-/// The instructions by name. Of the second each step's products are added to the sums outside of the tensor cores.
-inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted";
+/// The instruction by name. With a number, as in "wgmma_promoted_1", the products of so many steps are added to the sums
+/// outside of the tensor cores.
+inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted_";
 
 /// A tile that the copy engine moves between a tensor in global memory and a buffer in shared memory.
 struct TileCopy {
@@ -58,18 +59,23 @@ public:
   mlir::scf::ForOp blocks[3]; // by block index, null where none is bound
   mlir::scf::ForOp lanes, warpgroups, steps, product;
   int64_t cluster[3] = {1, 1, 1};
-  int64_t numWarpgroups = 1, depth = 1, producerRegisters = 0, consumerRegisters = 0;
+  // Those that compute one tile; how many sets of these take the tiles of a block in turn.
+  int64_t numWarpgroups = 1, numConsumers = 1;
+  int64_t depth = 1, producerRegisters = 0, consumerRegisters = 0;
 
   llvm::SmallVector<TileCopy> loads; // in the order of the ring's buffers
   TileOperand a, b;
   mlir::Type aType, bType; // of the elements, as the instruction reads them
   mlir::Value sum;         // the private buffer
   int64_t k = 0;
-  bool isPromoted = false, isSpecialized = false;
+  int64_t promotedSteps = 0; // 0: the tensor cores add up all steps
+  bool isSpecialized = false;
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
 
   int64_t getBlockExtent(unsigned tag) const;
+  /// How many clusters there are along a block index. Of the last some blocks may have no tile.
+  int64_t getClusters(unsigned tag) const { return llvm::divideCeil(getBlockExtent(tag), cluster[tag]); }
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,
   /// whole panels, rather than rows.
   bool isMulticast(const TileCopy &copy, unsigned tag) const;

@@ -17,7 +17,7 @@ struct CheckTileKernels : impl::CheckTileKernelsBase<CheckTileKernels> {
     if (!hasTileOps(kernel))
       return;
     if (failed(checkBlock(kernel)) || failed(checkPlaces(kernel)) || failed(checkElected(kernel)) ||
-        failed(checkSlots(kernel)) || failed(checkArrivals(kernel)))
+        failed(checkSlots(kernel)) || failed(checkTurns(kernel)) || failed(checkArrivals(kernel)))
       signalPassFailure();
   }
 
@@ -25,6 +25,7 @@ struct CheckTileKernels : impl::CheckTileKernelsBase<CheckTileKernels> {
   static LogicalResult checkPlaces(gpu::GPUFuncOp kernel);
   static LogicalResult checkElected(gpu::GPUFuncOp kernel);
   static LogicalResult checkSlots(gpu::GPUFuncOp kernel);
+  static LogicalResult checkTurns(gpu::GPUFuncOp kernel);
   static LogicalResult checkArrivals(gpu::GPUFuncOp kernel);
 };
 } // namespace
@@ -67,7 +68,7 @@ LogicalResult CheckTileKernels::checkElected(gpu::GPUFuncOp kernel) {
     if (isa<tile::AcquireOp, tile::CommitOp, tile::TMALoadOp, tile::TMAStoreOp, tile::CommitStoresOp>(op) && !isElected)
       return op->emitOpError("expected one thread to do this, in tile.elect");
     if (isa<tile::WgmmaOp, tile::WgmmaCommitOp, tile::WgmmaWaitOp, tile::ReleaseOp, tile::StoreFragmentOp, tile::MapOp,
-            tile::SyncWarpgroupOp, tile::ElectOp>(op) &&
+            tile::SyncWarpgroupOp, tile::TakeTurnOp, tile::PassTurnOp, tile::ElectOp>(op) &&
         isElected)
       return op->emitOpError("expected all threads of a warpgroup to do this, not one in tile.elect");
     return WalkResult::advance();
@@ -117,6 +118,37 @@ LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
   return failure(walked.wasInterrupted());
 }
 
+/// As many wait at a turn's barrier as the op says, and each turn that is taken somebody passes.
+LogicalResult CheckTileKernels::checkTurns(gpu::GPUFuncOp kernel) {
+  auto check = [](auto op) -> LogicalResult {
+    auto role = op->template getParentOfType<tile::RoleOp>();
+    if (!role || role.getTurns() != op.getSets() ||
+        role.getWarps() != int64_t(op.getSets() * op.getWarpgroups()) * tile::kWarpgroupWarps)
+      return op.emitOpError("expected a role with turns ") << op.getSets() << " of " << op.getWarpgroups()
+                                                           << " warpgroups each around it";
+    return success();
+  };
+  WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
+    if (auto take = dyn_cast<tile::TakeTurnOp>(op))
+      return check(take);
+    if (auto pass = dyn_cast<tile::PassTurnOp>(op))
+      return check(pass);
+    auto role = dyn_cast<tile::RoleOp>(op);
+    if (!role || !role.getTurns())
+      return WalkResult::advance();
+    bool isTaken = false, isPassed = false;
+    role->walk([&](Operation *inner) {
+      isTaken |= isa<tile::TakeTurnOp>(inner);
+      isPassed |= isa<tile::PassTurnOp>(inner);
+    });
+    if (!isTaken || !isPassed)
+      return role.emitOpError("expected tile.take_turn and tile.pass_turn in a role with turns, got no ")
+             << (isTaken ? "tile.pass_turn" : "tile.take_turn");
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult CheckTileKernels::checkArrivals(gpu::GPUFuncOp kernel) {
   int64_t blockWarpgroups = kernel.getKnownBlockSizeAttr()[0] / tile::kWarpgroupSize;
   for (auto ring : kernel.getOps<tile::RingOp>()) {
@@ -126,7 +158,7 @@ LogicalResult CheckTileKernels::checkArrivals(gpu::GPUFuncOp kernel) {
       if (isa<tile::ReleaseOp>(user)) {
         auto role = user->getParentOfType<tile::RoleOp>();
         if (releasing.insert(role).second)
-          consumers += role ? role.getWarps() / tile::kWarpgroupWarps : blockWarpgroups;
+          consumers += role ? role.getWarps() / tile::kWarpgroupWarps / role.getTurns().value_or(1) : blockWarpgroups;
       }
     // A ring whose every slot is used once is never released.
     if (!releasing.empty() && consumers != ring.getConsumers())

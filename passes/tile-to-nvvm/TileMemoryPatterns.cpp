@@ -162,12 +162,22 @@ struct ConvertAdvance : TilePattern<tile::AdvanceOp> {
   LogicalResult matchAndRewrite(tile::AdvanceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
-    Value next = address.add(adaptor.getSlot(), address.constant(1));
-    Value depth = address.constant(op.getRing().getType().getDepth());
-    Value turns = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq, next, depth);
-    Value slot = LLVM::SelectOp::create(rewriter, loc, turns, address.constant(0), next);
-    Value other = LLVM::XOrOp::create(rewriter, loc, adaptor.getPhase(), address.constant(1));
-    Value phase = LLVM::SelectOp::create(rewriter, loc, turns, other, adaptor.getPhase());
+    // Whole turns change the phase alone; of what is left the slot goes past the end once at most.
+    int64_t count = op.getRing().getType().getDepth(), left = op.getBy() % count;
+    Value phase = adaptor.getPhase();
+    if (op.getBy() / count % 2)
+      phase = LLVM::XOrOp::create(rewriter, loc, phase, address.constant(1));
+    if (!left) {
+      rewriter.replaceOp(op, {adaptor.getSlot(), phase});
+      return success();
+    }
+    Value next = address.add(adaptor.getSlot(), address.constant(left)), depth = address.constant(count);
+    auto kind = left == 1 ? LLVM::ICmpPredicate::eq : LLVM::ICmpPredicate::uge;
+    Value turns = LLVM::ICmpOp::create(rewriter, loc, kind, next, depth);
+    Value first = left == 1 ? address.constant(0) : LLVM::SubOp::create(rewriter, loc, next, depth).getResult();
+    Value slot = LLVM::SelectOp::create(rewriter, loc, turns, first, next);
+    Value other = LLVM::XOrOp::create(rewriter, loc, phase, address.constant(1));
+    phase = LLVM::SelectOp::create(rewriter, loc, turns, other, phase);
     rewriter.replaceOp(op, {slot, phase});
     return success();
   }
@@ -390,12 +400,43 @@ struct ConvertSyncWarpgroup : TilePattern<tile::SyncWarpgroupOp> {
   }
 };
 
+/// The barrier of a set's turn, where that set waits and the one before it arrives.
+template <typename Op> std::pair<Value, Value> getTurn(SharedAddress address, Op op, Value set) {
+  // Those of warpgroups come before.
+  constexpr int64_t kFirst = 1 + 1024 / tile::kWarpgroupSize;
+  return {address.add(address.narrow(set), address.constant(kFirst)),
+          address.constant(2 * op.getWarpgroups() * tile::kWarpgroupSize)};
+}
+
+struct ConvertTakeTurn : TilePattern<tile::TakeTurnOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(tile::TakeTurnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto [number, threads] = getTurn(SharedAddress(rewriter, op.getLoc()), op, adaptor.getSet());
+    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(op, TypeRange(), number, threads, NVVM::BarrierReductionAttr(), Value());
+    return success();
+  }
+};
+
+struct ConvertPassTurn : TilePattern<tile::PassTurnOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(tile::PassTurnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    SharedAddress address(rewriter, loc);
+    Value next = address.add(address.narrow(adaptor.getSet()), address.constant(1));
+    Value isLast = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq, next, address.constant(op.getSets()));
+    next = LLVM::SelectOp::create(rewriter, loc, isLast, address.constant(0), next);
+    auto [number, threads] = getTurn(address, op, next);
+    rewriter.replaceOpWithNewOp<NVVM::BarrierArriveOp>(op, number, threads);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateTileMemoryPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<ConvertAlloc, ConvertPart, ConvertRing, ConvertInit, ConvertAdvance, ConvertAcquire, ConvertWait, ConvertCommit,
                ConvertRelease, ConvertTMALoad, ConvertTMAStore, ConvertCommitStores, ConvertWaitStores, ConvertFenceAsync,
-               ConvertSyncWarpgroup>(converter);
+               ConvertSyncWarpgroup, ConvertTakeTurn, ConvertPassTurn>(converter);
 }
 
 } // namespace tilewright

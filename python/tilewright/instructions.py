@@ -105,7 +105,7 @@ def wgmma(
     k: int | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
-    promote: bool = False,
+    promote: int = 0,
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
@@ -127,8 +127,8 @@ def wgmma(
     transpose_b
         The second factor is indexed ``b[j, k]``. Of types that are not of 16 bits it must be.
     promote
-        The tensor cores, which keep few bits of sums of 8-bit floats, add up the `k` products of one iteration alone,
-        and other instructions these: twice the registers.
+        The tensor cores, which keep few bits of sums of 8-bit floats, add up the products of so many iterations alone,
+        and other instructions these, in twice the registers; 0: all of them.
 
     The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
     which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in
@@ -187,7 +187,9 @@ def wgmma(
             f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"
         )
     shape = (_WARPGROUP_ROWS, n, extent)
-    name = "wgmma_promoted" if promote else "wgmma"
+    if promote < 0:
+        raise ValueError(f"{source}: wgmma: expected to promote after at least 0 iterations, got {promote}")
+    name = f"wgmma_promoted_{int(promote)}" if promote else "wgmma"
     return _product(name, shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
 
 

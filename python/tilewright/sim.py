@@ -47,6 +47,7 @@ _RUNTIME = (
     "tw_sim_store_bytes",
     "tw_sim_store_matrices",
     "tw_sim_elect",
+    "tw_sim_named_arrive",
     "tw_sim_named_barrier",
     "tw_sim_cluster_arrive",
     "tw_sim_cluster_wait",

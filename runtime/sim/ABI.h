@@ -106,6 +106,7 @@ constexpr const char storeBytesFunction[] = "tw_sim_store_bytes";     // (state,
 constexpr const char storeMatricesFunction[] = "tw_sim_store_matrices"; // (state, site, matrices, address, registers)
 constexpr const char electFunction[] = "tw_sim_elect";                // (state, site) -> 1 in one lane of the warp, else 0
 constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier"; // (state, site, number, threads or 0 for all)
+constexpr const char namedArriveFunction[] = "tw_sim_named_arrive";   // the same, and nobody waits
 constexpr const char clusterArriveFunction[] = "tw_sim_cluster_arrive"; // (state, site)
 constexpr const char clusterWaitFunction[] = "tw_sim_cluster_wait";     // (state, site)
 constexpr const char peerAddressFunction[] = "tw_sim_peer_address";     // (state, site, address, rank) -> address

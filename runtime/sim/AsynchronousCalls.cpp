@@ -43,6 +43,10 @@ void tw_sim_named_barrier(ThreadState *state, const char *site, int32_t number, 
   of(state).machine->waitAtNamedBarrier(of(state), Site(site), number, threads);
 }
 
+void tw_sim_named_arrive(ThreadState *state, const char *site, int32_t number, int32_t threads) {
+  of(state).machine->arriveAtNamedBarrier(of(state), Site(site), number, threads);
+}
+
 void tw_sim_cluster_arrive(ThreadState *state, const char *) { of(state).machine->arriveAtCluster(of(state)); }
 
 void tw_sim_cluster_wait(ThreadState *state, const char *site) {

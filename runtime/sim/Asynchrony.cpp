@@ -18,6 +18,7 @@ void Machine::beginCluster() {
     SimulatedBlock &block = *blocks[rank];
     block.tracked.clear();
     block.barriers.clear();
+    block.arrivals.clear();
     block.visitors.clear();
     block.sums.resize((threadCount + warpgroupSize - 1) / warpgroupSize);
     for (WarpgroupSums &sums : block.sums)
@@ -81,6 +82,29 @@ void Machine::waitAtNamedBarrier(Thread &thread, Site site, uint32_t number, uin
   block(thread, Wait::NamedBarrier, site);
 }
 
+void Machine::arriveAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t count) {
+  // Those who wait may be enough with who has arrived before.
+  endNamedBarriers(*thread.block);
+  NamedArrivals &arrivals = thread.block->arrivals[number];
+  auto who = [&](const std::string &arrives) {
+    return describe(thread) + arrives + " at barrier " + std::to_string(number) + ", which is one of " +
+           std::to_string(arrivals.threads) + " threads and not over";
+  };
+  if (arrivals.who.empty())
+    arrivals.threads = count;
+  if (arrivals.threads != count)
+    reportAt(BarrierAccess, site,
+             "arrivals that do not add up: " + who(" arrives as one of " + std::to_string(count) + " threads"),
+             *thread.block);
+  else if (!arrivals.who.insert(thread.number).second)
+    reportAt(BarrierAccess, site, "too many arrivals: " + who(" arrives again"), *thread.block);
+  arrivals.lastSite = site;
+  if (!checked)
+    return;
+  arrivals.meeting.add(thread.knowledge);
+  step(thread);
+}
+
 bool Machine::endNamedBarriers(SimulatedBlock &block) {
   std::map<uint32_t, std::vector<Thread *>> waiting;
   for (Thread *thread = block.threads, *end = thread + threadCount; thread != end; ++thread)
@@ -92,11 +116,19 @@ bool Machine::endNamedBarriers(SimulatedBlock &block) {
     uint32_t count = all.front()->barrierThreads;
     all.erase(std::remove_if(all.begin(), all.end(), [&](Thread *thread) { return thread->barrierThreads != count; }),
               all.end());
-    if (all.size() < count)
+    auto found = block.arrivals.find(number);
+    bool isAwaited = found != block.arrivals.end() && found->second.threads == count;
+    uint32_t arrived = isAwaited ? static_cast<uint32_t>(found->second.who.size()) : 0;
+    if (all.size() + arrived < count)
       continue;
-    all.resize(count);
-    for (Thread *thread : all)
+    all.resize(count - std::min(arrived, count));
+    for (Thread *thread : all) {
       thread->wait = Wait::Nothing;
+      if (isAwaited)
+        thread->knowledge.add(found->second.meeting);
+    }
+    if (isAwaited)
+      block.arrivals.erase(found);
     join(all);
     any = true;
   }
@@ -320,6 +352,12 @@ void Machine::checkEnd() {
                      describeBarrier(barrier) + " is not over, " + describeMissing(barrier),
                  block);
     }
+    for (auto &[number, arrivals] : block.arrivals)
+      reportAt(BarrierAccess, arrivals.lastSite,
+               "arrivals that do not add up: at the end " + std::to_string(arrivals.who.size()) + " of " +
+                   std::to_string(arrivals.threads) + " threads have come to barrier " + std::to_string(number) +
+                   ", and none waits for them",
+               block);
     for (auto &[agent, use] : block.visitors)
       if (!ended.has(use.moment))
         reportAt(OutOfBounds, use.site,

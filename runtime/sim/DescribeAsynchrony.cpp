@@ -106,6 +106,9 @@ std::string Machine::describeWait(const Thread &thread) const {
            describeMissing(*thread.phaseBarrier);
   case Wait::NamedBarrier: {
     size_t come = 0;
+    if (auto found = thread.block->arrivals.find(thread.barrierNumber);
+        found != thread.block->arrivals.end() && found->second.threads == thread.barrierThreads)
+      come = found->second.who.size();
     for (size_t number = 0; number < threadCount; ++number) {
       const Thread &other = thread.block->threads[number];
       come += other.wait == Wait::NamedBarrier && other.barrierNumber == thread.barrierNumber &&

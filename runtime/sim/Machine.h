@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +73,14 @@ struct PhaseBarrier {
   Meeting arrived, passed;
 };
 
+/// Threads that have arrived at a barrier with a number, and do not wait there.
+struct NamedArrivals {
+  std::set<uint16_t> who;
+  uint32_t threads = 0; // so many make the barrier
+  Site lastSite;
+  Meeting meeting;
+};
+
 /// A simulated thread. Compiled code holds a pointer to its state, which is therefore first.
 struct Thread : ThreadState {
   Machine *machine = nullptr;
@@ -118,6 +127,7 @@ struct SimulatedBlock {
   SharedMemory shared;
   TrackedMemory tracked;
   std::map<uint64_t, PhaseBarrier> barriers; // by offset
+  std::map<uint32_t, NamedArrivals> arrivals; // by the barrier's number
   std::vector<WarpgroupSums> sums;           // of each warpgroup
   int64_t freeRegisters = 0;
   // The last thing that each agent of another block did to this one's memory.
@@ -155,6 +165,7 @@ public:
   void loadBytes(Thread &thread, Site site, uint64_t address, char *result, uint64_t bytes);
   void storeBytes(Thread &thread, Site site, uint64_t address, const char *value, uint64_t bytes);
   void waitAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t threads);
+  void arriveAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t threads);
   void arriveAtCluster(Thread &thread);
   void waitForCluster(Thread &thread, Site site);
   uint64_t peerAddress(Thread &thread, Site site, uint64_t address, uint32_t rank);

@@ -67,13 +67,17 @@ class AsynchronousPrimitives(StageHandles):
         part = integer(columns, "copy_by", "columns", source)
         self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part)
 
-    def specialize(self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232) -> None:
+    def specialize(
+        self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232, consumers: int = 1
+    ) -> None:
         """Beside the warpgroups that compute, another issues the copies to the buffers of a pipelined loop.
 
-        A thread of it has `producer_registers`, one that computes `consumer_registers`.
+        A thread of it has `producer_registers`, one that computes `consumer_registers`. There are so many `consumers`,
+        sets of the warpgroups that compute a tile, and each takes the next tile of a `persistent` block in turn: while
+        one computes what becomes of its sums and stores it, the other keeps the tensor cores busy (ping-pong).
 
         Requires: a loop that is a `software_pipeline`; multiples of 8 registers from 24 to 240, which all threads of a
-        block together have.
+        block together have; with several consumers, up to 7, a kernel that is `persistent`.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -108,8 +112,8 @@ class AsynchronousPrimitives(StageHandles):
               B.acc += A.shared[k.inner]
           B[i] = B.acc
 
-        CUTLASS: ``KernelTmaWarpSpecialized``; tilelang: ``T.annotate_ws_schedule``; Exo: ``CudaWarpConfig``; TVM,
-        Halide, MLIR: none.
+        CUTLASS: ``KernelTmaWarpSpecialized``, with two consumers ``KernelTmaWarpSpecializedPingpong``; tilelang:
+        ``T.annotate_ws_schedule``; Exo: ``CudaWarpConfig``; TVM, Halide, MLIR: none.
         """
         from . import handles
 
@@ -117,7 +121,8 @@ class AsynchronousPrimitives(StageHandles):
         axis_handle = self._axis(axis, "specialize", source)
         producer = integer(producer_registers, "specialize", "producer_registers", source, 40)
         consumer = integer(consumer_registers, "specialize", "consumer_registers", source, 232)
-        self._schedule.apply(handles.specialize, source, axis_handle, axis.name, producer, consumer)
+        sets = integer(consumers, "specialize", "consumers", source, 2)
+        self._schedule.apply(handles.specialize, source, axis_handle, axis.name, producer, consumer, sets)
 
     def cluster(self, axis: IterVar, blocks: int = 2) -> None:
         """Blocks that are neighbours along `axis` are a cluster: what all of them need each copies in part, to all.

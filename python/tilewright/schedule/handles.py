@@ -214,8 +214,9 @@ def copy_by(of: ir.Value, name: str, copier: str, swizzle: int, columns: int | N
     return ops.CopyByOp(engine, of, _integer(swizzle), columns=part, loc=_named(name))
 
 
-def specialize(axis: ir.Value, name: str, producer: int, consumer: int) -> ir.OpView:
-    return ops.SpecializeOp(axis, _integer(producer), _integer(consumer), loc=_named(name))
+def specialize(axis: ir.Value, name: str, producer: int, consumer: int, consumers: int) -> ir.OpView:
+    sets = None if consumers == 1 else _integer(consumers)
+    return ops.SpecializeOp(axis, _integer(producer), _integer(consumer), consumers=sets, loc=_named(name))
 
 
 def cluster(axis: ir.Value, name: str, blocks: int) -> ir.OpView:

@@ -176,8 +176,9 @@ class _Nest:
             how = " by cp.async" if "schedule.async" in op.attributes else ""
             yield f"filled {ir.IntegerAttr(op.attributes[_PIPELINE]).value - 1} ahead{how}"
         if "schedule.specialize" in op.attributes:
-            producer, consumer = ir.DenseI64ArrayAttr(op.attributes["schedule.specialize"])
-            yield f"by a warpgroup with {producer} registers a thread, the others with {consumer}"
+            producer, consumer, *sets = ir.DenseI64ArrayAttr(op.attributes["schedule.specialize"])
+            turns = f", {sets[0]} sets of which take tiles in turn" if sets else ""
+            yield f"by a warpgroup with {producer} registers a thread, the others with {consumer}{turns}"
         if "schedule.cluster" in op.attributes:
             yield f"clusters of {ir.IntegerAttr(op.attributes['schedule.cluster']).value}"
         if "schedule.persistent" in op.attributes:

@@ -182,6 +182,8 @@ class Reader:
     def _specialize(self, primitive: Primitive) -> Step:
         (axis,) = primitive.operands
         options = {f"{role}_registers": primitive.options[role] for role in ("producer", "consumer")}
+        if primitive.options.get("consumers", 1) > 1:
+            options["consumers"] = primitive.options["consumers"]
         return Step("specialize", self._stage_of[axis], (self._of(axis),), options)
 
     def _cluster(self, primitive: Primitive) -> Step:

@@ -34,13 +34,14 @@ def matmul_wgmma(
     operands: Sequence[Tensor] = (),
     parts: int = 1,
     tile: tuple[int, int] | None = None,
-    promote: bool | None = None,
+    promote: int | None = None,
     depth: int | None = None,
     columns: int | None = None,
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 132,
     group: int | None = None,
     specialize: bool = True,
+    consumers: int = 1,
     registers: tuple[int, int] | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
@@ -51,9 +52,11 @@ def matmul_wgmma(
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
     share what they read alike. As many as there are multiprocessors, `blocks`, go through all tiles, `group` rows of
     tiles together (None: a block a tile). C goes by way of shared memory, so many `columns` at a time. A thread that
-    copies and one that multiplies have so many `registers`. With `promote` the tensor cores add up one step alone, as
-    they must of 8-bit floats, of whose sums they keep few bits. What is not given follows from the tile, shared memory
-    and the block's registers.
+    copies and one that multiplies have so many `registers`. With two `consumers` a block has two sets of the warpgroups
+    that compute a tile, which take tiles in turn: one stores while the other multiplies, which pays where k is short.
+    Of 8-bit floats the tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a
+    step unless given, and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not
+    given follows from the tile, shared memory and the block's registers.
 
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
@@ -80,7 +83,9 @@ def matmul_wgmma(
     sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
     step = _SPAN // item_bytes(in_dtype)
     if promote is None:
-        promote = in_dtype.startswith("float8")
+        promote = step if in_dtype.startswith("float8") else 0
+    if promote < 0 or promote % step:
+        raise ValueError(f"expected to promote after a multiple of {step} products of {in_dtype}, or 0, got {promote}")
     tile = tile or (128, 128 if promote else 256)
     if tile[0] % 64 or tile[0] < 64:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
@@ -91,7 +96,7 @@ def matmul_wgmma(
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
     instruction = wgmma(
-        in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote
+        in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote // step
     )
     product = product_of_tiles(
         (M, N, K),
@@ -118,14 +123,16 @@ def matmul_wgmma(
     for axis, tag in zip((*outer, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(outer) :], strict=True):
         s[tiled].bind(axis, thread_axis(tag))
     s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    sets = tile[0] * n * consumers  # elements of C that are on their way
     shared = 0
     if is_copied:
         s[stored].compute_at(s[tiled], bx)
         i = s[stored].op.axis[-2]
         if columns is None:
-            is_small = tile[0] * n * made <= _SHARED_RESULT
-            columns = n if is_small else min(n, 2 * _SPAN // made)
-        shared = tile[0] * columns * made
+            # All, or at most two panels that divide them, of which one is written to while the other is stored.
+            panel = _SPAN // made
+            columns = n if sets * made <= _SHARED_RESULT else panel * (2 - n // panel % 2)
+        shared = sets // n * columns * made
         s[tiled].copy_by("tma", swizzle=_SPAN, columns=columns)
     warpgroup, _ = s[stored].split(i, factor=64)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
@@ -142,12 +149,13 @@ def matmul_wgmma(
         s[stage].copy_by("tma", swizzle=_SPAN)
     s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
     if registers is None:
-        copying = 40 if warpgroups < 3 else 24
+        multiplying = warpgroups * consumers
+        copying = 40 if multiplying < 3 else 24
         # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
-        each = min(256, _BLOCK_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
-        registers = copying, min(240, (each + (each - copying) // warpgroups) // 8 * 8)
+        each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
+        registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
     if specialize:
-        s[P].specialize(ko, *registers)
+        s[P].specialize(ko, *registers, consumers=consumers)
 
     if cluster is None:
         cluster = (2, 1) if -(-M // tile[0]) % 2 == 0 else (1, 2) if -(-N // n) % 2 == 0 else (1, 1)

@@ -76,8 +76,8 @@ schedule.of @asynchronous {
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
   // CHECK: schedule.copy_by <tma> %C swizzle 128 columns 64
   schedule.copy_by <tma> %C swizzle 128 columns 64
-  // CHECK-NEXT: schedule.specialize %k producer 40 consumer 232
-  schedule.specialize %k producer 40 consumer 232
+  // CHECK-NEXT: schedule.specialize %k producer 40 consumer 232 consumers 2
+  schedule.specialize %k producer 40 consumer 232 consumers 2
   // CHECK-NEXT: schedule.cluster %i blocks 2
   schedule.cluster %i blocks 2
   // CHECK-NEXT: schedule.persistent %C on 132 <grouped> by 8

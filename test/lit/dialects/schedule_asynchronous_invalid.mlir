@@ -43,6 +43,16 @@ func.func @f(%A: tensor<8xf32>) { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.specialize' op expected 1 to 7 consumers, got 8}}
+  schedule.specialize %k producer 40 consumer 232 consumers 8
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %k = schedule.reduce_axes %C ["k"] : !schedule.axis
   // expected-note @below {{the first is here}}
   schedule.specialize %k producer 40 consumer 232
   // expected-error @below {{'schedule.specialize' op expected specialize of axis 'k' once, got it twice}}

@@ -52,6 +52,8 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
       tile.release %ring[%slot] : !ring
       // CHECK: tile.advance %ring
       %s, %ph = tile.advance %ring[%slot, %slot] : !ring
+      // CHECK: tile.advance %ring[%{{.*}}, %{{.*}}] by 64 :
+      %later, %phase = tile.advance %ring[%slot, %slot] by 64 : !ring
       // CHECK: tile.part %{{.*}} : <128x256xbf16, swizzle = 128> -> <64x256xbf16, swizzle = 128, panel_rows = 128>
       %m = tile.part %c[%w, %i] : !c -> !mine
       // CHECK: tile.store_fragment %{{.*}} to %{{.*}} : <64x256xf32>, <64x256xbf16, swizzle = 128, panel_rows = 128>
@@ -68,6 +70,22 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
         // CHECK: tile.wait_stores 0 read
         tile.wait_stores 0 read
       }
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @turns
+func.func @turns() {
+  tile.roles {
+    // CHECK: tile.role "consumer" warps 8 registers 232 turns 2 {
+    // CHECK-NEXT: ^bb0(%[[SET:.*]]: index):
+    tile.role "consumer" warps 8 registers 232 turns 2 {
+    ^bb0(%set: index):
+      // CHECK: tile.take_turn %[[SET]] of 2 warpgroups 1
+      tile.take_turn %set of 2 warpgroups 1
+      // CHECK: tile.pass_turn %[[SET]] of 2 warpgroups 1
+      tile.pass_turn %set of 2 warpgroups 1
     }
   }
   return

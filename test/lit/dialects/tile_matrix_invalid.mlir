@@ -290,3 +290,14 @@ func.func @assemble_type(%x: f16) {
   %f = tile.assemble %x, %x, %x, %x : f16 -> !tile.fragment<64x8xf32>
   return
 }
+
+// -----
+
+func.func @sets() {
+  tile.roles {
+    // expected-error@+1 {{'tile.role' op expected role 'consumer' to have a multiple of 8 warps, warpgroups that take 2 turns, got 12}}
+    tile.role "consumer" warps 12 turns 2 {
+    }
+  }
+  return
+}

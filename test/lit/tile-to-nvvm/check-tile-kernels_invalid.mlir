@@ -159,3 +159,63 @@ gpu.module @arrivals {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @turn {
+  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    tile.roles {
+      tile.role "consumer" warps 8 {
+        // expected-error@+1 {{'tile.take_turn' op expected a role with turns 2 of 1 warpgroups each around it}}
+        tile.take_turn %set of 2 warpgroups 1
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @warpgroups {
+  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
+    tile.roles {
+      tile.role "consumer" warps 16 turns 2 {
+        tile.take_turn %set of 2 warpgroups 2
+        // expected-error@+1 {{'tile.pass_turn' op expected a role with turns 2 of 1 warpgroups each around it}}
+        tile.pass_turn %set of 2 warpgroups 1
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kept {
+  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    tile.roles {
+      // expected-error@+1 {{'tile.role' op expected tile.take_turn and tile.pass_turn in a role with turns, got no tile.pass_turn}}
+      tile.role "consumer" warps 8 turns 2 {
+        tile.take_turn %set of 2 warpgroups 1
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @arrivals_of_turns {
+  gpu.func @f(%set: index, %s: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    // expected-error@+1 {{'tile.ring' op expected 1 consumers, the warpgroups that release the ring, got 2}}
+    %r = tile.ring consumers 2 at 0 barriers at 512 : !tile.ring<1, !tile.buffer<8x16xf32>>
+    tile.roles {
+      tile.role "consumer" warps 8 turns 2 {
+        tile.take_turn %set of 2 warpgroups 1
+        tile.release %r[%s] : !tile.ring<1, !tile.buffer<8x16xf32>>
+        tile.pass_turn %set of 2 warpgroups 1
+      }
+    }
+    gpu.return
+  }
+}

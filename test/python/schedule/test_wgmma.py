@@ -32,6 +32,7 @@ def product(
     swizzle: int = 128,
     pipeline: bool = True,
     registers: tuple[int, int] | None = (40, 232),
+    consumers: int = 1,
     promote: bool = False,
     cluster: int | None = None,
     columns: int | None = None,
@@ -79,7 +80,7 @@ def product(
     if pipeline:
         s[P].software_pipeline(ko, 2)
     if registers is not None:
-        s[P].specialize(ko, *registers)
+        s[P].specialize(ko, *registers, consumers=consumers)
     s[P].tensorize(i, wgmma(dtype, "float32", n=N, k=step, transpose_b=True, promote=promote))
     if change is not None:
         change(s, A=A, B=B, P=P, C=C, AS=AS, BS=BS, stored=stored, block=block)
@@ -190,6 +191,34 @@ def test_blocks_that_stay_go_through_all_tiles() -> None:
         assert f"known_grid_size = array<i32: {', '.join(map(str, grid))}>" in text
 
 
+def test_consumers_take_tiles_in_turn() -> None:
+    """Each has its half of C's buffer and every other tile; a slot is released by the one that used it."""
+    text = str(
+        tw.lower(*schedules.matmul_wgmma(1024, 1024, 256, tile=(64, 256), consumers=2, cluster=(1, 1)), stage="gpu")
+    )
+    for op in (
+        "tile.ring consumers 1 ",
+        'tile.role "consumer" warps 8 registers 232 turns 2',
+        "tile.take_turn %arg",
+        "tile.pass_turn %arg",
+        "by 4 :",
+        "<128x64xf32, swizzle = 128>",
+    ):
+        assert op in text
+    scheduled = schedules.matmul_wgmma(1024, 1024, 256, "bfloat16", "bfloat16", tile=(128, 128), consumers=2)
+    cubin = link(tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
+    assert not cubin.notes
+    assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
+
+
+def test_blocks_of_a_cluster_may_have_no_tile() -> None:
+    """They multiply what there is not, zeros, for what they copy to the others, and store nothing."""
+    scheduled = schedules.matmul_wgmma(192, 64, 64, tile=(64, 64), cluster=(2, 1), blocks=None)
+    text = str(tw.lower(*scheduled, stage="gpu"))
+    assert "known_grid_size = array<i32: 1, 4, 1>" in text and "multicast y" in text
+    assert "scf.if" in text[text.index("tile.wgmma_wait 0 for") : text.index("tile.store_fragment")]
+
+
 def other_axis(P: te.Tensor, i: te.Expr, j: te.Expr) -> te.Expr:
     return P[i, 63 - j]
 
@@ -236,8 +265,14 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "'f16', 64 bytes",
     ),
     (
-        {"cluster": 2},
-        "cluster: expected a number of blocks that 2 divides, got 1 along axis 'C.i.outer'",
+        {"consumers": 2},
+        "specialize: expected a kernel whose blocks go through several tiles, which 2 consumers take in turn: use "
+        "s[...].persistent of the kernel's stage",
+    ),
+    (
+        {"consumers": 5, "change": lambda s, C, **others: s[C].persistent()},
+        "specialize: expected at most 1024 threads a block, got 1408: those of 10 warpgroups that multiply and of one that "
+        "copies",
     ),
     (
         {"M": 256, "N": 72, "cluster": 2},

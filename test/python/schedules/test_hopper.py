@@ -55,6 +55,14 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
         ((70, 71, 72), {"transpose_b": True}),
         ((33, 47, 65), {}),
         ((33, 48, 66), {"transpose_a": True}),
+        ((192, 64, 128), {"cluster": (2, 1)}),
+        ((180, 136, 136), {"cluster": (2, 1), "blocks": 4, "bias": True}),
+        ((64, 192, 128), {"cluster": (1, 2), "blocks": None}),
+        ((256, 128, 192), {"consumers": 2, "blocks": 1, "cluster": (1, 1)}),
+        ((320, 192, 320), {"consumers": 2, "cluster": (2, 1)}),
+        ((256, 256, 64), {"consumers": 2, "tile": (128, 64), "cluster": (1, 2)}),
+        ((192, 72, 200), {"consumers": 3, "blocks": 1, "depth": 2, "cluster": (1, 1), "bias": True}),
+        ((192, 71, 200), {"consumers": 2, "blocks": 1, "cluster": (1, 1), "transpose_b": True}),
         ((64, 64, 64), {"batch": 3, "cluster": (1, 1)}),
         ((72, 72, 72), {"batch": 2, "bias": True}),
         ((64, 64, 250), {"parts": 3}),
@@ -66,6 +74,17 @@ def test_shapes(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     check(shape, TYPES[0], **(SMALL | options))
 
 
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_a_result_in_parts(consumers: int) -> None:
+    """While the engine reads one half of the buffer the other is written to."""
+    options = {"tile": (64, 128), "columns": 64, "blocks": 1, "cluster": (1, 1), "consumers": consumers}
+    check((128, 256, 192), ("bfloat16", "float32", "float32"), **options)
+
+
+def test_sums_that_are_promoted_in_turn() -> None:
+    check((128, 128, 512), TYPES[4], transpose_b=True, **(SMALL | {"consumers": 2, "blocks": 1, "cluster": (1, 1)}))
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a tile with a multiple of 64 rows, of which a warpgroup has 64"):
         schedules.matmul_wgmma(64, 64, 64, tile=(96, 64))
@@ -73,7 +92,18 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, batch=2, parts=2)
 
 
-@pytest.mark.parametrize("options", [{}, {"out_dtype": "float32"}, {"tile": (192, 128)}, {"tile": (64, 256)}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"out_dtype": "float32"},
+        {"tile": (192, 128)},
+        {"tile": (192, 192)},
+        {"tile": (64, 256)},
+        {"tile": (64, 256), "consumers": 2},
+        {"depth": 4, "columns": 128},
+    ],
+)
 def test_nothing_is_spilled_and_nothing_waits(options: dict[str, Any]) -> None:
     """What ptxas says of a kernel of full size: no notes, no spills."""
     options = {"out_dtype": "bfloat16"} | options

@@ -58,6 +58,10 @@ OPERAND = f"""
 PRODUCT = f"%s = tile.wgmma %a, %a : {FACTOR}, {FACTOR} -> {SUM} @51\n"
 MORE = f"%s1 = tile.wgmma %a, %a into %s : {FACTOR}, {FACTOR} -> {SUM} @53\n"
 COMMIT = "tile.wgmma_commit\n"
+ARRIVE = """
+  %nine = arith.constant 9 : i32
+  %n = arith.constant 256 : i32
+  nvvm.barrier.arrive id = %nine number_of_threads = %n """
 READ = f"%f = tile.wgmma_wait 0 for %s : {SUM} -> {FRAGMENT} @52\n"
 FENCED = "tile.fence_async\ntile.sync_warpgroup @18\n"
 
@@ -252,6 +256,27 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             "k.py:60: deadlock in f_kernel0: thread (0, 0, 0) of block (0, 0, 0) waits here at barrier 1, to which 1 "
             "of 128 threads have come; 127 threads of block (0, 0, 0) ended at k.py:99",
+        ),
+    ),
+    "an arrival that nobody waits for": (
+        ARRIVE + "@61\n",
+        (
+            "k.py:61: arrivals that do not add up: at the end 128 of 256 threads have come to barrier 9, and none waits "
+            "for them, in block (0, 0, 0) in f_kernel0",
+        ),
+    ),
+    "a second arrival": (
+        ARRIVE + "@61\n nvvm.barrier.arrive id = %nine number_of_threads = %n @62\n",
+        (
+            "k.py:62: too many arrivals: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 arrives again at barrier 9, which "
+            "is one of 256 threads and not over (128 more like this)",
+        ),
+    ),
+    "an arrival as one of others": (
+        ARRIVE + "@61\n %m = arith.constant 384 : i32\n nvvm.barrier.arrive id = %nine number_of_threads = %m @62\n",
+        (
+            "k.py:62: arrivals that do not add up: thread (0, 0, 0) of block (0, 0, 0) in f_kernel0 arrives as one of 384 "
+            "threads at barrier 9, which is one of 256 threads and not over (128 more like this)",
         ),
     ),
     "an election that not all come to": (
