@@ -93,7 +93,9 @@ _PARTS = (1, 2, 4, 8, 16)
 _LEAST_SHARED = 99 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
-_PROMOTED_COLUMNS = 128
+_PROMOTED_COLUMNS = 192
+# Those of which two sets of warpgroups have sums at once, in turn.
+_TURNS = ((128, 128), (64, 256), (64, 128))
 
 
 def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
@@ -176,6 +178,10 @@ def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
         more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
         if tiles[0] * tiles[1] > _MULTIPROCESSORS:
             more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
+            if tuple(tile) in _TURNS and "parts" not in choice.options:
+                more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
+            if tuple(tile) == (128, 256) and problem.item_bytes == 2:
+                more.append({"depth": 4, "columns": 128})
         more.append({"cluster": (1, 1), "blocks": None})
     else:
         depth = choice.options["depth"]
