@@ -44,20 +44,26 @@ class Bench:
         self.results["copy 1GiB"] = {"ms": ms, "TBs": self.copied_per_ms / 1e9}
 
     def median_ms(self, call: Callable[[], Any], repeat: int = 25) -> float:
+        return self.medians_ms([call], repeat)[0]
+
+    def medians_ms(self, calls: Sequence[Callable[[], Any]], repeat: int = 25) -> list[float]:
+        """Of calls in turn: what the GPU's clock does while it is hot, it does to all of them."""
         # A sum flushes the cache: what is left there need not be written back while the kernel runs. It also keeps the
         # GPU busy while the host prepares the launch: what is timed is the kernel.
-        for _ in range(3):
-            call()
-        events = []
+        for call in calls:
+            for _ in range(3):
+                call()
+        events: list[list[tuple[torch.cuda.Event, torch.cuda.Event]]] = [[] for _ in calls]
         for _ in range(repeat):
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            self._flush.sum()
-            begin.record()
-            call()
-            end.record()
-            events.append((begin, end))
+            for call, timed in zip(calls, events):
+                begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                self._flush.sum()
+                begin.record()
+                call()
+                end.record()
+                timed.append((begin, end))
         torch.cuda.synchronize()
-        return statistics.median(begin.elapsed_time(end) for begin, end in events)
+        return [statistics.median(begin.elapsed_time(end) for begin, end in timed) for timed in events]
 
     def run(self, groups: Mapping[str, Callable[[Bench], None]]) -> None:
         """Measures the groups that the command line names after the file, or all, and writes the file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import gcd, sqrt
 
 from ..instructions import wgmma
 from ..schedule import Schedule
@@ -12,8 +12,8 @@ from .matrices import columns_of, item_bytes, product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma"]
 
-# What rows of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel is.
-_ALIGNED, _SPAN = 16, 128
+# What rows of tensors are multiples of for the copy engine; how wide a row of a shared buffer's panel is, and at least.
+_ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
 # Of shared memory a block has so much, less what barriers take, and for C at most so much.
 _SHARED, _SHARED_RESULT, _MAX_DEPTH = 231424, 65536, 8
 _BLOCK_REGISTERS = 65536
@@ -71,8 +71,8 @@ def matmul_wgmma(
     Raises
     ------
     ValueError
-        Where there is no instruction of these types; where `tile` is no multiple of 64 x 8; where `parts` is not
-        positive, or more than one of a batch.
+        Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or `promote` none of a
+        step; where `parts` is not positive, or more than one of a batch.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
@@ -112,8 +112,9 @@ def matmul_wgmma(
     s, P, tiled = product.schedule, product.sums, product.tiled
     made = item_bytes(out_dtype if parts == 1 else sum_dtype)
 
-    # The engine stores rows that it can step over, of tiles that are whole somewhere.
-    is_copied = columns_of(tiled) * made % _ALIGNED == 0 and n * made % _SPAN == 0
+    # The engine stores rows that it can step over, of tiles that are whole somewhere, in panels that divide them.
+    span = gcd(n * made, _SPAN)
+    is_copied = columns_of(tiled) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
     is_copied = is_copied and (parts > 1 or (tile[0] <= M and n <= N))
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
@@ -130,10 +131,10 @@ def matmul_wgmma(
         i = s[stored].op.axis[-2]
         if columns is None:
             # All, or at most two panels that divide them, of which one is written to while the other is stored.
-            panel = _SPAN // made
+            panel = span // made
             columns = n if sets * made <= _SHARED_RESULT else panel * (2 - n // panel % 2)
         shared = sets // n * columns * made
-        s[tiled].copy_by("tma", swizzle=_SPAN, columns=columns)
+        s[tiled].copy_by("tma", swizzle=span, columns=columns)
     warpgroup, _ = s[stored].split(i, factor=64)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
 

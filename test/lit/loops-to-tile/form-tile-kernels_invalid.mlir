@@ -14,6 +14,18 @@ func.func @no_block() {
 
 // -----
 
+func.func @no_steps() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  // expected-error @below {{wgmma of stage 'P': expected a number of steps of at least 1 to promote after, got '0'}}
+  scf.for %m = %c0 to %c64 step %c1 {
+  } {schedule.axis = "P.m", schedule.instruction = "wgmma_promoted_0"}
+  return
+}
+
+// -----
+
 func.func @pipeline_in_a_loop() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -154,6 +154,15 @@ def test_refinements_can_be_scheduled() -> None:
     assert len(found) == 4
     for choice in found:
         schedules.matmul_mma(300, 500, 400, "bfloat16", **choice.options)
+    problem = Problem(2048, 4096, 512, "bfloat16")
+    found = list(choices.refinements(problem, Choice("matmul_wgmma", {"tile": (64, 256)})))
+    assert [choice.options for choice in found if "consumers" in choice.options] == [
+        {"tile": (64, 256), "consumers": 2},
+        {"tile": (64, 256), "consumers": 2, "cluster": (1, 1)},
+    ]
+    for choice in found:
+        s, tensors = schedules.matmul_wgmma(2048, 4096, 512, "bfloat16", "bfloat16", **choice.options)
+        tw.lower(s, tensors, stage="gpu")
 
 
 def message(error: type[Exception], *arrays: Any, **options: Any) -> str:

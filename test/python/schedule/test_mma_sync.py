@@ -128,7 +128,7 @@ def test_old_target() -> None:
 
 def test_old_target_of_8_bit_floats() -> None:
     scheduled = schedules.matmul_mma(64, 64, 64, "float8_e4m3fn", tile=(32, 32), warps=(1, 2))
-    assert "mma_sync of stage 'Cl': expected types that mma.sync multiplies, got 'f8E4M3FN' to 'f32'" in message(
+    assert "mma_sync of stage 'P': expected types that mma.sync multiplies, got 'f8E4M3FN' to 'f32'" in message(
         scheduled, "cuda -arch=sm_80"
     )
 

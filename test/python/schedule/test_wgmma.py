@@ -161,6 +161,11 @@ def test_an_epilogue_is_a_function_of_the_fragment() -> None:
     assert not cubin.notes
 
 
+def test_a_number_of_iterations_is_not_negative() -> None:
+    with pytest.raises(ValueError, match="wgmma: expected to promote after at least 0 iterations, got -1"):
+        wgmma("float8_e4m3fn", "float32", transpose_b=True, promote=-1)
+
+
 def test_promoted_sums_are_added_up_elsewhere() -> None:
     """Each step's product begins at zero, and a function of two fragments adds it."""
     s, tensors = schedules.matmul_wgmma(256, 256, 512, "float8_e4m3fn", "bfloat16", transpose_b=True)

@@ -74,11 +74,26 @@ def test_shapes(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     check(shape, TYPES[0], **(SMALL | options))
 
 
+@pytest.mark.parametrize(("columns", "out_dtype"), [(48, "float16"), (80, "float32"), (96, "float16")])
+def test_a_result_in_narrow_panels(columns: int, out_dtype: str) -> None:
+    """As wide as divides a tile's rows: 32 or 64 bytes."""
+    shape, options = (64, 2 * columns, 64), {"tile": (64, columns), "transpose_b": True}
+    scheduled = schedules.matmul_wgmma(*shape, "float16", out_dtype, **options)
+    assert "tile.tma_store" in str(tw.lower(*scheduled, stage="gpu"))
+    check(shape, ("float16", "float32", out_dtype), **options)
+
+
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_a_result_in_parts(consumers: int) -> None:
     """While the engine reads one half of the buffer the other is written to."""
     options = {"tile": (64, 128), "columns": 64, "blocks": 1, "cluster": (1, 1), "consumers": consumers}
     check((128, 256, 192), ("bfloat16", "float32", "float32"), **options)
+
+
+@pytest.mark.parametrize("promote", [0, 128, 256])
+def test_sums_that_are_promoted_after_so_many_products(promote: int) -> None:
+    """Of five steps the last is left over."""
+    check((64, 64, 640), TYPES[4], transpose_b=True, promote=promote, **SMALL)
 
 
 def test_sums_that_are_promoted_in_turn() -> None:
@@ -90,6 +105,10 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, tile=(96, 64))
     with pytest.raises(ValueError, match="expected a positive number of parts, and one of a batch, got 2"):
         schedules.matmul_wgmma(64, 64, 64, batch=2, parts=2)
+    with pytest.raises(
+        ValueError, match="expected to promote after a multiple of 128 products of float8_e5m2, or 0, got 64"
+    ):
+        schedules.matmul_wgmma(64, 64, 64, "float8_e5m2", transpose_b=True, promote=64)
 
 
 @pytest.mark.parametrize(
