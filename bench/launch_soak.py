@@ -1,12 +1,14 @@
 """Ten million launches: nothing that a call takes is kept, on this machine or on the GPU.
 
     python bench/launch_soak.py [--launches N] [--json FILE]
-    python bench/launch_soak.py --sanitizer            # itself under compute-sanitizer, with few launches
+    python bench/launch_soak.py --sanitizer [--json FILE]     # itself under compute-sanitizer, with few launches
 
 Every road of a call takes its share: by position, by names, on a stream of its own, with outputs that the function
-allocates, refused calls, `f.ffi`, and an exported library by tvm-ffi; on every GPU of the machine, from several
-threads. torch's tensors are used where torch is installed, those of `tw.nd` elsewhere. Memory is looked at after every
-tenth of the launches; the first tenth is let settle. With `--target sim` or `cpu` the same runs without a GPU.
+allocates, of two kernels with a temporary, of this machine's arrays, refused calls, `f.ffi`, and an exported library by
+tvm-ffi; on every GPU of the machine. Of each tenth of the launches seven parts come from one thread and three from
+four threads at once, which wait for each other in the driver. torch's tensors are used where torch is installed, those
+of `tw.nd` elsewhere. Memory is looked at after every tenth; the first is let settle. With `--target sim` or `cpu` the
+same runs without a GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tvm_ffi
@@ -40,19 +42,40 @@ N = 1000
 SLACK, GPU_SLACK = 2 << 20, 64 << 20
 
 
-def build(target: str) -> tw.Function:
-    """B = 2 A + 1 in two kernels with a temporary, so that the workspace takes part."""
+def build(target: str, *, managed: bool = False) -> tw.Function:
+    """B = 2 A + 1 in one kernel."""
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    b = te.compute((n,), lambda i: a[i] * 2 + 1, name="B")
+    s = te.create_schedule(b.op)
+    bind(s[b], target)
+    return tw.build(s, [a, b], target, name="scaled", host="managed" if managed else None)
+
+
+def build_in_two(target: str) -> tw.Function:
+    """The same in two kernels with a temporary, so that the workspace takes part."""
     n = te.var("n")
     a = te.placeholder((n,), name="A")
     t = te.compute((n,), lambda i: a[i] * 2, name="T")
     b = te.compute((n,), lambda i: t[i] + 1, name="B")
     s = te.create_schedule(b.op)
+    for stage in (t, b):
+        bind(s[stage], target)
+    return tw.build(s, [a, b], target, name="scaled_in_two")
+
+
+def bind(stage: Any, target: str) -> None:
     if target != "cpu":
-        for stage in (t, b):
-            outer, inner = s[stage].split(stage.op.axis[0], 128)
-            s[stage].bind(outer, te.thread_axis("blockIdx.x"))
-            s[stage].bind(inner, te.thread_axis("threadIdx.x"))
-    return tw.build(s, [a, b], target, name="scaled")
+        outer, inner = stage.split(stage.op.axis[0], 128)
+        stage.bind(outer, te.thread_axis("blockIdx.x"))
+        stage.bind(inner, te.thread_axis("threadIdx.x"))
+
+
+class Functions(NamedTuple):
+    scaled: tw.Function
+    in_two: tw.Function
+    managed: tw.Function
+    exported: Any
 
 
 class Arrays:
@@ -84,27 +107,31 @@ class Arrays:
         )
 
 
-def roads(function: tw.Function, exported: Any, arrays: Arrays) -> Iterator[tuple[int, Callable[[], object]]]:
-    """The ways of a call, and how many of a hundred launches go each way."""
+def roads(functions: Functions, arrays: Arrays) -> Iterator[tuple[int, int, Callable[[], object]]]:
+    """The ways of a call: the calls of a turn that go each way, and the launches of one."""
     a, b, wrong, stream = arrays.a, arrays.b, arrays.wrong, arrays.stream
+    scaled, in_two, managed = functions.scaled, functions.in_two, functions.managed
+    here = np.ones(N, "float32"), np.zeros(N, "float32")
 
     def refused() -> None:
         try:
-            function(a, wrong)
+            scaled(a, wrong)
         except ValueError:
             return
         raise AssertionError("a call with a wrong shape went through")
 
-    yield 70, lambda: function(a, b)
-    yield 8, lambda: function(B=b, A=a)
+    yield 800, 1, lambda: scaled(a, b)
+    yield 50, 1, lambda: scaled(B=b, A=a)
     if stream is not None:
-        yield 8, lambda: function(a, b, stream=stream)
+        yield 30, 1, lambda: scaled(a, b, stream=stream)
     if not isinstance(a, tw.runtime.NDArray):
-        yield 6, lambda: function.ffi(a, b)
-        if exported is not None:
-            yield 6, lambda: exported.scaled(a, b)
-    yield 1, lambda: function(a)
-    yield 1, refused
+        yield 40, 1, lambda: scaled.ffi(a, b)
+        if functions.exported is not None:
+            yield 40, 1, lambda: functions.exported.scaled(a, b)
+    yield 10, 1, lambda: scaled(a)
+    yield 10, 2, lambda: in_two(a, b)
+    yield 1, 1, lambda: managed(*here)
+    yield 4, 0, refused
 
 
 def resident() -> int:
@@ -125,17 +152,45 @@ def on_gpus(devices: list[tw.runtime.Device]) -> list[int]:
     return free
 
 
-def work(function: tw.Function, exported: Any, arrays: Arrays, launches: int, failures: list[BaseException]) -> None:
+def work(functions: Functions, arrays: Arrays, launches: int, failures: list[BaseException], made: list[int]) -> None:
+    """Makes at least that many launches, and appends how many."""
     try:
-        ways = list(roads(function, exported, arrays))
-        for turn in range(max(1, launches // 100)):
-            for share, call in ways:
-                for _ in range(share):
+        ways, count, turn = list(roads(functions, arrays)), 0, 0
+        while count < launches:
+            for share, each, call in ways:
+                # Short of a whole turn every road has its part all the same.
+                times = min(share, max(1, share * launches // 1000))
+                for _ in range(times):
                     call()
-            if turn % 64 == 0 and arrays.device.is_cuda:
+                count += times * each
+            turn += 1
+            if turn % 8 == 0 and arrays.device.is_cuda:
                 synchronize(arrays.device)
+        made.append(count)
     except BaseException as error:  # noqa: BLE001 - told by the main thread
         failures.append(error)
+
+
+def tenth(functions: Functions, seats: list[Arrays], launches: int) -> int:
+    """One thread, then all of them. Returns how many launches were made."""
+    failures: list[BaseException] = []
+    made: list[int] = []
+    devices = len({seat.device.index for seat in seats})
+    for seat in seats[:devices]:  # one on each
+        work(functions, seat, launches * 7 // 10 // devices, failures, made)
+        if failures:
+            raise failures[0]
+    threads = [
+        threading.Thread(target=work, args=(functions, seat, launches * 3 // 10 // len(seats), failures, made))
+        for seat in seats
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return sum(made)
 
 
 def soak(target: str, launches: int) -> dict[str, Any]:
@@ -144,61 +199,65 @@ def soak(target: str, launches: int) -> dict[str, Any]:
         while cuda(count).exist:
             count += 1
     devices = [cuda(i) for i in range(count)] if target == "cuda" else [cpu()]
-    function = build(target)
+    scaled = build(target)
     exported = None
     with tempfile.TemporaryDirectory() as folder:
         if target != "sim" and shutil.which("cc"):
-            function.export_library(f"{folder}/scaled.so")
+            scaled.export_library(f"{folder}/scaled.so")
             exported = tvm_ffi.load_module(f"{folder}/scaled.so")
+    functions = Functions(scaled, build_in_two(target), build(target, managed=True), exported)
     seats = [Arrays(devices[i % len(devices)]) for i in range(max(THREADS, len(devices)))]
-    samples: list[tuple[int, list[int]]] = []
-    begin = time.perf_counter()
+    samples: list[dict[str, Any]] = []
+    begin, made = time.perf_counter(), 0
     for _ in range(10):
-        failures: list[BaseException] = []
-        share = launches // 10 // len(seats)
-        threads = [threading.Thread(target=work, args=(function, exported, seat, share, failures)) for seat in seats]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
+        made += tenth(functions, seats, launches // 10)
         gc.collect()
-        samples.append((resident(), on_gpus(devices)))
-        print(f"  {samples[-1][0] / 2**20:.1f} MiB here, free on the GPUs: {samples[-1][1]}", flush=True)
-    seconds = time.perf_counter() - begin
+        samples.append(
+            {
+                "launches": made,
+                "seconds": round(time.perf_counter() - begin, 1),
+                "resident_bytes": resident(),
+                "free_on_gpus": on_gpus(devices),
+            }
+        )
+        print(f"  {json.dumps(samples[-1])}", flush=True)
     for seat in seats:
         assert (seat.result() == 3).all(), "a wrong result"
-    grown = samples[-1][0] - samples[0][0]
+    first, last = samples[0], samples[-1]
+    grown = last["resident_bytes"] - first["resident_bytes"]
     assert grown < SLACK, f"{grown} bytes of this process's memory went"
-    lost = [before - after for before, after in zip(samples[0][1], samples[-1][1])]
+    lost = [before - after for before, after in zip(first["free_on_gpus"], last["free_on_gpus"])]
     assert max(lost, default=0) < GPU_SLACK, f"{lost} bytes of the GPUs' memory went"
     return {
-        "target": target, "launches": launches, "devices": len(devices), "threads": len(seats),
-        "seconds": round(seconds, 1), "grown_bytes": grown, "lost_on_gpus": lost, "torch": "torch" in sys.modules,
+        "target": target, "launches": made, "devices": len(devices), "threads": len(seats),
+        "seconds": last["seconds"], "grown_bytes": grown, "lost_on_gpus": lost, "torch": "torch" in sys.modules,
+        "samples": samples,
     }  # fmt: skip
 
 
-def sanitize(tool: str, launches: int) -> int:
-    """The same under each tool of compute-sanitizer that looks at memory."""
+# Where the CUDA toolkit has it, beside the PATH.
+SANITIZERS = ("/usr/local/cuda/bin/compute-sanitizer", "/usr/local/cuda/compute-sanitizer/compute-sanitizer")
+
+
+def sanitize(launches: int) -> dict[str, Any]:
+    """The same under each tool of compute-sanitizer: of each its exit status and last line; or why there is none."""
+    tool = shutil.which("compute-sanitizer") or next((each for each in SANITIZERS if shutil.which(each)), None)
+    if tool is None:
+        return {"missing": f"compute-sanitizer is neither on the PATH nor {' nor '.join(SANITIZERS)}"}
+    found: dict[str, Any] = {"tool": tool}
     for checks in ("memcheck", "racecheck", "initcheck", "synccheck"):
-        command = [
-            tool,
-            "--tool",
-            checks,
-            "--error-exitcode",
-            "9",
-            sys.executable,
-            __file__,
-            "--launches",
-            str(launches),
-        ]
+        script = [sys.executable, __file__, "--launches", str(launches)]
+        command = [tool, "--tool", checks, "--error-exitcode", "9", *script]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        print(f"{checks}: exit {done.returncode}: {(done.stdout.strip().splitlines() or [''])[-1]}", flush=True)
+        lines = done.stdout.strip().splitlines() or [""]
+        found[checks] = {"exit": done.returncode, "said": lines[-1]}
+        print(f"{checks}: exit {done.returncode}: {lines[-1]}", flush=True)
         if done.returncode:
+            if "Device not supported" in done.stdout:
+                found["missing"] = f"{tool} does not support the GPU of this machine"
+                return found
             print(done.stdout[-4000:], done.stderr[-2000:])
-            return done.returncode
-    return 0
+    return found
 
 
 def main() -> int:
@@ -208,20 +267,15 @@ def main() -> int:
     parser.add_argument("--sanitizer", action="store_true", help="run under compute-sanitizer, where that is found")
     parser.add_argument("--json", type=Path, help="where the figures go")
     options = parser.parse_args()
-    if options.sanitizer:
-        tool = shutil.which("compute-sanitizer")
-        if tool is None:
-            print("skipped: compute-sanitizer was not found")
-            return 0
-        return sanitize(tool, min(options.launches, 2000))
     if options.target == "cuda" and not cuda(0).exist:
         print("skipped: no GPU here")
         return 0
-    found = soak(options.target, options.launches)
-    print(json.dumps(found))
+    found = sanitize(min(options.launches, 2000)) if options.sanitizer else soak(options.target, options.launches)
+    print(json.dumps({name: value for name, value in found.items() if name != "samples"}))
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1))
-    return 0
+    failed = [value for value in found.values() if isinstance(value, dict) and value.get("exit")]
+    return 1 if failed and "missing" not in found else 0
 
 
 if __name__ == "__main__":
