@@ -596,56 +596,9 @@ def launches_of_the_schedule() -> str:
 @check
 def two_gpus() -> str:
     """Calls run where their arrays are, whatever the thread's current device is, and leave that as it is."""
-    if not cuda(1).exist:
-        return "skipped: there is one GPU"
-    if importlib.util.find_spec("torch") is None:
-        return "skipped: torch is not installed"
-    import torch
+    import two_gpus as script  # beside this file
 
-    f, n = built(), 5001
-    pairs = [(torch.randn(n, device=f"cuda:{i}"), torch.zeros(n, device=f"cuda:{i}")) for i in range(2)]
-    for current in range(2):
-        torch.cuda.set_device(current)
-        for call in (f, f.ffi):
-            for a, b in pairs:
-                b.zero_()
-                call(a, b)
-                assert torch.cuda.current_device() == current, "the current device is another one"
-                assert torch.equal(b, 2 * a + 1)
-                assert torch.equal(call(a), 2 * a + 1) and call(a).device == a.device
-    torch.cuda.set_device(0)
-    for given in ((pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])):
-        try:
-            f(*given)
-        except ValueError as error:
-            assert str(error).endswith(f"expected an array on {given[0].device}, got one on {given[1].device}"), error
-        else:
-            raise AssertionError("arrays of two GPUs were taken together")
-    side = torch.cuda.Stream(1)
-    a, b = pairs[1]
-    with torch.cuda.stream(side):
-        late = a * 3
-        f(late, b)
-        assert torch.equal(b, 2 * late + 1), "the launch did not follow the other GPU's stream"
-    failures: list[BaseException] = []
-
-    def work(index: int) -> None:
-        try:
-            torch.cuda.set_device(1 - index)  # not the one that the arrays are on
-            a, b = pairs[index][0], torch.zeros(n, device=f"cuda:{index}")
-            for _ in range(2000):
-                f(a, b)
-            assert torch.equal(b, 2 * a + 1)
-        except BaseException as error:  # noqa: BLE001 - told by the main thread
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
-    return "both, from four threads"
+    return "; ".join(f"{name}: {told}" for name, told in script.check().items())
 
 
 @check

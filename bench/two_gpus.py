@@ -1,0 +1,194 @@
+"""Functions and libraries where there are two GPUs: a call runs where its arrays are, the thread stays where it was.
+
+    python bench/two_gpus.py [--json FILE]
+
+`f(...)`, `f.ffi` and an exported library, from each current device, on each one's streams, and from threads whose
+device is the other one; arrays of both are refused. Needs torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib.util
+import json
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tilewright as tw
+from tilewright import te
+from tilewright.runtime import cuda
+
+N = 5001
+
+
+def scaled() -> tw.Function:
+    """B = 2 A + 1 in two kernels with a temporary."""
+    n = te.var("n")
+    a = te.placeholder((n,), name="A")
+    t = te.compute((n,), lambda i: a[i] * 2, name="T")
+    b = te.compute((n,), lambda i: t[i] + 1, name="B")
+    s = te.create_schedule(b.op)
+    for stage in (t, b):
+        outer, inner = s[stage].split(stage.op.axis[0], 128)
+        s[stage].bind(outer, te.thread_axis("blockIdx.x"))
+        s[stage].bind(inner, te.thread_axis("threadIdx.x"))
+    return tw.build(s, [a, b], "cuda", name="scaled")
+
+
+def current_context() -> int | None:
+    """The driver's own word for where the thread is."""
+    context = ctypes.c_void_p()
+    assert ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(context)) == 0
+    return context.value
+
+
+class Arrays:
+    def __init__(self) -> None:
+        import torch
+
+        self.pairs = [(torch.randn(N, device=f"cuda:{i}"), torch.zeros(N, device=f"cuda:{i}")) for i in range(2)]
+
+
+def under_each_device(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
+    import torch
+
+    for current in range(2):
+        torch.cuda.set_device(current)
+        torch.zeros(1, device="cuda")
+        context = current_context()
+        for name, call in roads.items():
+            for a, b in arrays.pairs:
+                b.zero_()
+                call(a, b)
+                assert torch.cuda.current_device() == current, f"{name}: the current device is another one"
+                assert current_context() == context, f"{name}: the current context is another one"
+                assert torch.equal(b, 2 * a + 1), name
+                made = torch.from_dlpack(call(a))
+                assert made.device == a.device and torch.equal(made, b), name
+    torch.cuda.set_device(0)
+    return ", ".join(roads)
+
+
+def arrays_of_both(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
+    told = ""
+    for name, call in roads.items():
+        for first, second in ((0, 1), (1, 0)):
+            try:
+                call(arrays.pairs[first][0], arrays.pairs[second][1])
+            except ValueError as error:
+                told = str(error)
+                expected = f"argument 1 (B): expected an array on cuda:{first}, got one on cuda:{second}"
+                assert told.endswith(expected), f"{name}: {told}"
+            else:
+                raise AssertionError(f"{name} took arrays of two GPUs")
+    return told
+
+
+def streams(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
+    """Work that is late on a stream of the other device: what is launched elsewhere reads too early."""
+    import torch
+
+    for index, (a, b) in enumerate(arrays.pairs):
+        torch.cuda.set_device(1 - index)
+        for name, call in roads.items():
+            side = torch.cuda.Stream(index)
+            side.wait_stream(torch.cuda.current_stream(index))
+            with torch.cuda.stream(side):
+                torch.cuda.set_device(index)
+                big = torch.randn(1 << 26, device=f"cuda:{index}")
+                for _ in range(8):
+                    big = big * 1.0001
+                late = big[:N].contiguous()
+                call(late, b)
+                assert torch.equal(b, 2 * late + 1), f"{name} did not follow the stream of cuda:{index}"
+            torch.cuda.set_device(1 - index)
+        side = torch.cuda.Stream(index)
+        torch.cuda.synchronize(index)
+        roads["f"](a, b, stream=side)
+        side.synchronize()
+        assert torch.equal(b, 2 * a + 1), "stream="
+    torch.cuda.set_device(0)
+    return "both devices' streams"
+
+
+def threads(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
+    import torch
+
+    failures: list[BaseException] = []
+
+    def work(index: int, call: Callable[..., Any]) -> None:
+        try:
+            torch.cuda.set_device(1 - index)  # not the one that the arrays are on
+            a, b = arrays.pairs[index][0], torch.zeros(N, device=f"cuda:{index}")
+            for _ in range(2000):
+                call(a, b)
+            assert torch.equal(b, 2 * a + 1)
+        except BaseException as error:  # noqa: BLE001 - told by the main thread
+            failures.append(error)
+
+    made = [threading.Thread(target=work, args=(i, call)) for call in roads.values() for i in (0, 1)]
+    for thread in made:
+        thread.start()
+    for thread in made:
+        thread.join()
+    assert not failures, failures
+    return f"{len(made)} threads"
+
+
+def loaded_first(path: str) -> str:
+    """Eagerly, on the second device alone, by a function and a library that have loaded nothing yet."""
+    import torch
+    import tvm_ffi
+
+    f = scaled()
+    f.load(cuda(1))
+    library = tvm_ffi.load_module(path)
+    library.scaled_load(1)
+    graph = torch.cuda.CUDAGraph()
+    a, b, c = (torch.ones(N, device="cuda:1") for _ in range(3))
+    with torch.cuda.device(1), torch.cuda.graph(graph):
+        f(a, b)
+        library.scaled(b, c)
+    graph.replay()
+    torch.cuda.synchronize(1)
+    assert bool((b == 3).all()) and bool((c == 7).all())
+    return "captured into a graph on cuda:1"
+
+
+def check() -> dict[str, str]:
+    """What each check says; the first that fails raises."""
+    if not cuda(1).exist:
+        return {"skipped": "there is one GPU"}
+    if importlib.util.find_spec("torch") is None:
+        return {"skipped": "torch is not installed"}
+    import tvm_ffi
+
+    f, arrays = scaled(), Arrays()
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/scaled.so"
+        f.export_library(path, architectures=["sm_80", "sm_90a"])
+        roads = {"f": f, "f.ffi": f.ffi, "library": tvm_ffi.load_module(path).scaled}
+        found = {each.__name__: each(roads, arrays) for each in (under_each_device, arrays_of_both, streams, threads)}
+        found[loaded_first.__name__] = loaded_first(path)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", type=Path, help="where the results go")
+    options = parser.parse_args()
+    found = check()
+    for name, told in found.items():
+        print(f"{name}: {told}")
+    if options.json is not None:
+        options.json.write_text(json.dumps(found, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
