@@ -25,7 +25,7 @@ enum { TilewrightConfigSize = 7 };
 
 /// What a tensor map is made of: where the first element lies, the driver's number of the type (CUtensorMapDataType),
 /// the number of dimensions, the swizzle's span in bytes or 0; then, of each dimension, the innermost first, the extent,
-/// the stride in bytes and the box's extent.
+/// the stride in bytes, the box's extent and of how many elements the box takes one.
 enum {
   TilewrightTensorData = 0,
   TilewrightTensorElement = 1,
@@ -34,7 +34,8 @@ enum {
   TilewrightTensorExtents = 4,
   TilewrightTensorStrides = 9,
   TilewrightTensorBox = 14,
-  TilewrightTensorSize = 19
+  TilewrightTensorSteps = 19,
+  TilewrightTensorSize = 24
 };
 
 struct TilewrightLaunchRecord {

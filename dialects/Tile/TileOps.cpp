@@ -32,8 +32,14 @@ LogicalResult PartOp::verify() {
   BufferType source = getSource().getType(), part = getPart().getType();
   if (source.getElementType() != part.getElementType() || source.getSwizzle() != part.getSwizzle())
     return emitOpError("expected a part with the elements and the swizzle of ") << source << ", got " << part;
-  if (source.getRows() % part.getRows())
+  if (std::optional<uint64_t> every = getEvery()) {
+    if (part.getRows() > source.getRows())
+      return emitOpError("expected at most ") << source.getRows() << " rows, got " << part.getRows();
+    if (source.getSwizzle() && *every % 8)
+      return emitOpError("expected parts that begin every multiple of 8 rows with a swizzle, got ") << *every;
+  } else if (source.getRows() % part.getRows()) {
     return emitOpError("expected a number of rows that divides ") << source.getRows() << ", got " << part.getRows();
+  }
   if (source.getColumns() % part.getColumns() || (!source.getSwizzle() && source.getColumns() != part.getColumns()))
     return emitOpError("expected ") << (source.getSwizzle() ? "a number of columns that divides " : "whole rows of ")
                                     << source.getColumns() << " columns, got " << part.getColumns();
@@ -100,15 +106,16 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map, BufferType buf
   if (box.back() != buffer.getPanelColumns())
     return op->emitOpError("expected a box as wide as the buffer's panels, ")
            << buffer.getPanelColumns() << " columns, got " << box.back();
-  int64_t rows = box.size() > 1 ? box[box.size() - 2] : 1;
+  int64_t rows = map.getBoxRows();
   if (buffer.getRows() % rows)
     return op->emitOpError("expected a box with a number of rows that divides the buffer's ")
            << buffer.getRows() << ", got " << rows;
   if (buffer.getSwizzle() && rows % 8)
     return op->emitOpError("expected a box with a multiple of 8 rows with a swizzle, got ") << rows;
-  for (int64_t extent : box.drop_back(std::min<size_t>(box.size(), 2)))
-    if (extent != 1)
-      return op->emitOpError("expected a box of one element in all but its last two dimensions, got ") << map;
+  // Boxes lie side by side along the last two dimensions.
+  if (buffer.getRows() != rows && (box.size() < 2 || rows != box[box.size() - 2]))
+    return op->emitOpError("expected one box for all ") << buffer.getRows() << " rows, as they go along several dimensions, got "
+                                                        << map;
   return success();
 }
 
@@ -133,10 +140,13 @@ LogicalResult EncodeOp::verify() {
   // The tensor cores read f32 as tf32.
   if (isa<FloatTF32Type>(stored))
     stored = Float32Type::get(getContext());
-  if (tensor.getElementType() != stored || tensor.getRank() != int64_t(map.getBox().size()))
+  int64_t bytes = getElementBytes(stored), rank = map.getBox().size();
+  if (getExtents())
+    return verifyDimensions(tensor, stored, bytes);
+  if (tensor.getElementType() != stored || tensor.getRank() != rank)
     return emitOpError("expected a map of ") << tensor.getRank() << " dimensions with elements of " << tensor.getElementType()
                                              << ", got " << map;
-  int64_t stride = getElementBytes(stored);
+  int64_t stride = bytes;
   for (int64_t dimension = tensor.getRank() - 1; dimension > 0; --dimension) {
     if (tensor.isDynamicDim(dimension))
       break; // the launcher sees to it
@@ -145,5 +155,34 @@ LogicalResult EncodeOp::verify() {
       return emitOpError("expected strides of multiples of ")
              << kTensorStrideBytes << " bytes, got " << stride << " in dimension " << dimension - 1 << " of " << tensor;
   }
+  return success();
+}
+
+LogicalResult EncodeOp::verifyDimensions(MemRefType tensor, Type stored, int64_t bytes) {
+  ArrayRef<int64_t> extents = *getExtents(), strides = *getStrides(), steps = *getSteps();
+  size_t rank = getMap().getType().getBox().size();
+  if (tensor.getElementType() != stored)
+    return emitOpError("expected a map with elements of ") << tensor.getElementType() << ", got " << getMap().getType();
+  if (extents.size() != rank || strides.size() != rank || steps.size() != rank)
+    return emitOpError("expected an extent, a stride and a step for each of ")
+           << rank << " dimensions, got " << extents.size() << ", " << strides.size() << " and " << steps.size();
+  if (strides.back() != 1 || steps.back() != 1)
+    return emitOpError("expected elements that lie together along the last dimension, got a stride of ")
+           << strides.back() << " and a step of " << steps.back();
+  int64_t last = 0;
+  for (auto [dimension, extent] : llvm::enumerate(extents)) {
+    int64_t stride = strides[dimension], step = steps[dimension];
+    if (extent < 1 || stride < 1)
+      return emitOpError("expected positive extents and strides, got ") << extent << " and " << stride << " in dimension " << dimension;
+    if (dimension + 1 < rank && stride * bytes % kTensorStrideBytes)
+      return emitOpError("expected strides of multiples of ")
+             << kTensorStrideBytes << " bytes, got " << stride * bytes << " in dimension " << dimension;
+    if (step < 1 || step > kMaxTensorStep)
+      return emitOpError("expected steps of 1 to ") << kMaxTensorStep << ", got " << step << " in dimension " << dimension;
+    last += (extent - 1) * stride;
+  }
+  if (tensor.hasStaticShape() && last >= tensor.getNumElements())
+    return emitOpError("expected dimensions within the ") << tensor.getNumElements() << " elements of " << tensor
+                                                          << ", got a last element " << last;
   return success();
 }

@@ -31,16 +31,22 @@ def Tile_PartOp : Tile_Op<"part", [Pure]> {
   let summary = "a part of a buffer, counted in parts of its size";
   let description = [{
     The part in row `i` and column `j` of the parts that the buffer divides into. With a swizzle a part has whole panels,
-    and rows in multiples of 8, so that the permutation of its rows is its own too.
+    and rows in multiples of 8, so that the permutation of its rows is its own too. Parts that begin `every` so many rows may
+    lie over each other.
 
     ```mlir
     %mine = tile.part %c[%warpgroup, %zero] : !tile.buffer<128x256xbf16, swizzle = 128>
         -> !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
+    %lower = tile.part %a[%row, %zero] every 8 : !tile.buffer<144x64xbf16, swizzle = 128>
+        -> !tile.buffer<64x64xbf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$source, Index:$row, Index:$column);
+  let arguments = (ins Tile_BufferType:$source, Index:$row, Index:$column,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$every);
   let results = (outs Tile_BufferType:$part);
-  let assemblyFormat = "$source `[` $row `,` $column `]` attr-dict `:` type($source) `->` type($part)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$part, "::mlir::Value":$source, "::mlir::Value":$row, "::mlir::Value":$column),
+                            [{ build($_builder, $_state, part, source, row, column, ::mlir::IntegerAttr()); }]>];
+  let assemblyFormat = "$source `[` $row `,` $column `]` (`every` $every^)? attr-dict `:` type($source) `->` type($part)";
   let hasVerifier = 1;
 }
 
@@ -163,8 +169,9 @@ def Tile_TMALoadOp : Tile_RingUse<"tma_load"> {
   let summary = "copies a tile from global memory to a slot's buffer, in bulk";
   let description = [{
     The coordinates are those of the tile's first element in the tensor, outermost dimension first; what lies outside of
-    the tensor is filled with zeros. One instruction copies one box of the map, and as many as it takes are issued. By one
-    thread, in `tile.elect`, between `tile.acquire` and `tile.commit`.
+    the tensor is filled with zeros. One instruction copies one box of the map, and as many as it takes are issued, side by
+    side along the last two dimensions; all of a box's dimensions but the last are rows. By one thread, in `tile.elect`,
+    between `tile.acquire` and `tile.commit`.
 
     `multicast x` copies to the same place of all blocks in the cluster's row of blocks along x, and their slots count the
     bytes too. Each of these blocks is to copy its part of the buffer.
@@ -223,14 +230,31 @@ def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpIn
   let description = [{
     The tensor's strides but the last must be multiples of 16 bytes.
 
+    The map may have dimensions of its own: `as` their extents, in another order or with elements that belong to several
+    places, with `strides` in elements of the tensor. A box then takes every element along a dimension, or one in `steps`.
+
     ```mlir
     %map = tile.encode %A : memref<?x4096xbf16> -> !tile.tensor_map<128x64xbf16, swizzle = 128>
+    %map1 = tile.encode %X as [32, 56, 56, 64] strides [200704, 3584, 64, 1] steps [1, 2, 2, 1]
+        : memref<32x56x56x64xbf16> -> !tile.tensor_map<1x8x8x64xbf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins AnyMemRef:$tensor);
+  let arguments = (ins AnyMemRef:$tensor, OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<DenseI64ArrayAttr>:$steps);
   let results = (outs Tile_TensorMapType:$map);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor) `->` type($map)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$map, "::mlir::Value":$tensor),
+                            [{ build($_builder, $_state, map, tensor, nullptr, nullptr, nullptr); }]>];
+  let assemblyFormat = [{
+    $tensor (`as` $extents^ `strides` $strides `steps` $steps)? attr-dict `:` type($tensor) `->` type($map)
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+  private:
+    /// Of a map with dimensions of its own.
+    ::llvm::LogicalResult verifyDimensions(::mlir::MemRefType tensor, ::mlir::Type stored, int64_t bytes);
+
+  public:
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -78,6 +78,8 @@ void TensorMapType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+int64_t TensorMapType::getBoxRows() const { return llvm::product_of(getBox().drop_back()); }
+
 template <typename T> static Type parseRegisterTile(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;

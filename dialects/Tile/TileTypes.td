@@ -119,6 +119,10 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "int64_t":$swizzle);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The rows that one box fills: all of its dimensions but the last are rows.
+    int64_t getBoxRows() const;
+  }];
 }
 
 class Tile_RegisterTile<string name, string mnemonicText> : Tile_Type<name, mnemonicText> {

@@ -300,13 +300,20 @@ void ConvertGPUToHost::convertEncode(tile::EncodeOp encode, const HostBuffers &b
   store(constant(tile::getTensorMapElement(type.getElementType())), TilewrightTensorElement);
   store(constant(rank), TilewrightTensorRank);
   store(constant(type.getSwizzle()), TilewrightTensorSwizzle);
-  Value stride = constant(tile::getElementBytes(type.getElementType()));
+  int64_t elementBytes = tile::getElementBytes(type.getElementType());
+  Value stride = constant(elementBytes);
   for (int64_t i = 0; i < rank; ++i) {
     int64_t dimension = rank - 1 - i;
+    store(constant(type.getBox()[dimension]), TilewrightTensorBox + i);
+    store(constant(encode.getSteps() ? (*encode.getSteps())[dimension] : 1), TilewrightTensorSteps + i);
+    if (encode.getExtents()) {
+      store(constant((*encode.getExtents())[dimension]), TilewrightTensorExtents + i);
+      store(constant((*encode.getStrides())[dimension] * elementBytes), TilewrightTensorStrides + i);
+      continue;
+    }
     Value extent = asI64(builder, loc, buffer.extents[dimension]);
     store(extent, TilewrightTensorExtents + i);
     store(stride, TilewrightTensorStrides + i);
-    store(constant(type.getBox()[dimension]), TilewrightTensorBox + i);
     stride = LLVM::MulOp::create(builder, loc, stride, extent);
   }
   Value &map = frame.maps[encode.getMap()];

@@ -73,6 +73,11 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
   for (Value fragment : read)
     body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
   Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
+  // Of one iteration is what no digit is.
+  function.nest->walk([&](scf::ForOp loop) {
+    if (getLoopExtent(loop.getInductionVar()) == 1)
+      mapping.map(loop.getInductionVar(), constant(0));
+  });
   for (auto [digits, number] : {std::pair(ArrayRef(function.rows), row), std::pair(ArrayRef(function.columns), column)})
     for (auto [position, digit] : llvm::enumerate(digits)) {
       AffineExpr expr = builder.getAffineDimExpr(0).floorDiv(digit.stride);
@@ -141,12 +146,9 @@ void TileEmitter::emitResult(Value fragment) {
     for (int64_t number = 0; number < 2; ++number)
       buffers.push_back(tile::PartOp::create(builder, at, half, myResult, constant(0), constant(number)));
   }
-  SmallVector<Value> coordinates;
-  for (const LinearIndex &index : copy.first)
-    coordinates.push_back(index.materialize(builder, at, places));
+  SmallVector<Value> coordinates = getCoordinates(copy);
   AffineExpr first = builder.getAffineDimExpr(0);
-  Value &row = coordinates[coordinates.size() - 2];
-  row = binary(first + builder.getAffineDimExpr(1) * tile::kWgmmaRows, {row, warpgroup});
+  moveToPart(copy, tile::kWgmmaRows, warpgroup, coordinates);
   Value begin = coordinates.back();
   for (int64_t column = 0; column < copy.columns; column += columns) {
     Value buffer = buffers[column / columns % halves];

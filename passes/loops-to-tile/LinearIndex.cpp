@@ -7,34 +7,62 @@ using namespace mlir;
 
 namespace tilewright {
 
-static std::optional<int64_t> getLoopExtent(Value value) {
+std::optional<int64_t> getLoopExtent(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : nullptr;
   return loop && loop.getInductionVar() == value ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+}
+
+/// The loop that a value is the number of, or a part of the number of.
+static Value getRoot(Value value) {
+  while (auto part = value.getDefiningOp<affine::AffineApplyOp>())
+    value = part.getMapOperands()[0];
+  return value;
+}
+
+/// What an expression of one value is, as the one affine.apply for it right behind that value.
+static LinearIndex getPart(AffineExpr expr, Value value) {
+  AffineMap map = AffineMap::get(1, 0, simplifyAffineExpr(expr, 1, 0));
+  LinearIndex result;
+  for (Operation *user : value.getUsers())
+    if (auto known = dyn_cast<affine::AffineApplyOp>(user); 
+        known && known->getBlock() == value.getParentBlock() && known.getAffineMap() == map) {
+      result.terms[known] = 1;
+      return result;
+    }
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  result.terms[affine::AffineApplyOp::create(builder, value.getLoc(), map, ValueRange(value)).getResult()] = 1;
+  return result;
 }
 
 /// The quotient and the remainder of a division by a positive constant, where each is such a sum.
 static std::optional<std::pair<LinearIndex, LinearIndex>> divide(const LinearIndex &index, int64_t by) {
   LinearIndex quotient, rest;
   int64_t largest = 0;
+  bool isKnown = true;
   for (auto [value, factor] : index.terms) {
     if (factor % by == 0) {
       quotient.terms[value] = factor / by;
       continue;
     }
     std::optional<int64_t> extent = getLoopExtent(value);
-    if (!extent || factor < 0)
-      return std::nullopt;
+    isKnown &= extent && factor > 0;
     rest.terms[value] = factor;
-    largest += factor * (*extent - 1);
+    largest += isKnown ? factor * (*extent - 1) : 0;
   }
   rest.constant = index.constant % by;
   if (rest.constant < 0)
     rest.constant += by;
   quotient.constant = (index.constant - rest.constant) / by;
-  if (largest + rest.constant >= by)
+  if (isKnown && largest + rest.constant < by)
+    return std::pair{quotient, rest};
+  // Of one value alone each is a value of its own.
+  if (rest.terms.size() != 1)
     return std::nullopt;
-  return std::pair{quotient, rest};
+  auto [value, factor] = *rest.terms.begin();
+  AffineExpr whole = getAffineDimExpr(0, value.getContext()) * factor + rest.constant;
+  return std::pair{quotient.plus(getPart(whole.floorDiv(by), value)), getPart(whole % by, value)};
 }
 
 static std::optional<LinearIndex> expand(AffineExpr expr, AffineMap map, ValueRange operands) {
@@ -73,8 +101,48 @@ std::optional<LinearIndex> LinearIndex::get(Value index) {
   }
   if (auto apply = index.getDefiningOp<affine::AffineApplyOp>())
     return expand(apply.getAffineMap().getResult(0), apply.getAffineMap(), apply.getMapOperands());
-  result.terms[index] = 1;
+  if (getLoopExtent(index) != 1)
+    result.terms[index] = 1;
   return result;
+}
+
+/// The largest value of a loop's number, or of a part of it.
+static std::optional<int64_t> getMaximumOf(Value value) {
+  if (std::optional<int64_t> extent = getLoopExtent(value))
+    return *extent - 1;
+  auto part = value.getDefiningOp<affine::AffineApplyOp>();
+  std::optional<int64_t> whole = part ? getMaximumOf(part.getMapOperands()[0]) : std::nullopt;
+  auto expr = part ? dyn_cast<AffineBinaryOpExpr>(part.getAffineMap().getResult(0)) : nullptr;
+  if (!whole || !expr || !isa<AffineConstantExpr>(expr.getRHS()) || part.getAffineMap().getNumInputs() != 1)
+    return std::nullopt;
+  int64_t by = cast<AffineConstantExpr>(expr.getRHS()).getValue();
+  if (expr.getKind() == AffineExprKind::Mod)
+    return by - 1;
+  return expr.getKind() == AffineExprKind::FloorDiv && isa<AffineDimExpr>(expr.getLHS()) ? std::optional(*whole / by) : std::nullopt;
+}
+
+std::optional<int64_t> LinearIndex::getMaximum() const {
+  int64_t result = constant;
+  for (auto [value, factor] : terms) {
+    std::optional<int64_t> most = getMaximumOf(value);
+    if (!most || factor < 0)
+      return std::nullopt;
+    result += *most * factor;
+  }
+  return result;
+}
+
+std::pair<LinearIndex, LinearIndex> LinearIndex::splitMultiples(int64_t factor) const {
+  LinearIndex multiples, rest;
+  for (auto [value, times] : terms)
+    (times % factor == 0 ? multiples : rest).terms[value] = times;
+  multiples.constant = constant / factor * factor;
+  rest.constant = constant - multiples.constant;
+  return {multiples, rest};
+}
+
+bool LinearIndex::dependsOn(Value loop) const {
+  return llvm::any_of(terms, [&](auto term) { return getRoot(term.first) == loop; });
 }
 
 bool LinearIndex::isMultipleOf(int64_t factor) const {
@@ -102,10 +170,16 @@ std::pair<LinearIndex, LinearIndex> LinearIndex::split(ArrayRef<scf::ForOp> loop
   LinearIndex inner, outer;
   outer.constant = constant;
   for (auto [value, factor] : terms) {
-    bool isInner = llvm::any_of(loops, [&, value = value](scf::ForOp loop) { return loop.getInductionVar() == value; });
+    bool isInner = llvm::any_of(loops, [&, root = getRoot(value)](scf::ForOp loop) { return loop.getInductionVar() == root; });
     (isInner ? inner : outer).terms[value] = factor;
   }
   return {inner, outer};
+}
+
+static LinearIndex getPartOf(Value value) {
+  LinearIndex result;
+  result.terms[value] = 1;
+  return result;
 }
 
 Value LinearIndex::materialize(OpBuilder &builder, Location loc, const IRMapping &mapping) const {
@@ -113,7 +187,11 @@ Value LinearIndex::materialize(OpBuilder &builder, Location loc, const IRMapping
   SmallVector<OpFoldResult> operands;
   for (auto [value, factor] : terms) {
     sum = sum + builder.getAffineDimExpr(operands.size()) * factor;
-    operands.push_back(mapping.lookupOrDefault(value));
+    Value known = mapping.lookupOrNull(value);
+    if (auto part = value.getDefiningOp<affine::AffineApplyOp>(); part && !known)
+      known = affine::makeComposedAffineApply(builder, loc, part.getAffineMap(),
+                                              {getPartOf(part.getMapOperands()[0]).materialize(builder, loc, mapping)});
+    operands.push_back(known ? known : value);
   }
   if (operands.empty())
     return arith::ConstantIndexOp::create(builder, loc, constant);

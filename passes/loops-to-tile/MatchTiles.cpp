@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 
@@ -26,14 +27,31 @@ static std::optional<SmallVector<LinearIndex>> getIndices(ValueRange indices) {
   return result;
 }
 
+/// The row and the column of an element of a buffer: all of its dimensions but the last are rows.
+static std::optional<std::pair<LinearIndex, LinearIndex>> getPlace(Value buffer, ValueRange indices) {
+  std::optional<SmallVector<LinearIndex>> each = getIndices(indices);
+  if (!each || each->empty())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  LinearIndex row;
+  for (auto [dimension, index] : llvm::enumerate(ArrayRef(*each).drop_back())) {
+    LinearIndex above;
+    row = above.plus(row, shape[dimension]).plus(index);
+  }
+  return std::pair{row, each->back()};
+}
+
+static int64_t countRows(Value buffer) { return llvm::product_of(cast<MemRefType>(buffer.getType()).getShape().drop_back()); }
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are.
-static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indices) {
+/// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are. `guarded` learns of
+/// which dimensions it says so.
+static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indices, llvm::BitVector &guarded) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return isWithin(both.getLhs(), tensor, indices) && isWithin(both.getRhs(), tensor, indices);
+    return isWithin(both.getLhs(), tensor, indices, guarded) && isWithin(both.getRhs(), tensor, indices, guarded);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
@@ -44,12 +62,41 @@ static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indice
   for (auto [dimension, index] : llvm::enumerate(indices)) {
     if (!(index == *left))
       continue;
+    guarded.set(dimension);
     if (compare.getPredicate() == arith::CmpIPredicate::slt && right->constant == type.getDimSize(dimension))
       return true;
     if (compare.getPredicate() == arith::CmpIPredicate::sge && right->constant == 0)
       return true;
   }
   return false;
+}
+
+std::optional<SmallVector<int64_t>> TileCopy::getPartBox(int64_t partRows) const {
+  SmallVector<int64_t> box;
+  for (const TileDimension &dimension : ArrayRef(dimensions).drop_back())
+    box.push_back(dimension.box);
+  for (int64_t &extent : llvm::reverse(box)) {
+    if (partRows % extent == 0) {
+      partRows /= extent;
+    } else if (extent % partRows == 0) {
+      extent = partRows;
+      partRows = 1;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return partRows == 1 ? std::optional(box) : std::nullopt;
+}
+
+bool TileCopy::hasTensorDimensions() const {
+  auto shape = cast<MemRefType>(tensor.getType()).getShape();
+  auto strides = cast<MemRefType>(tensor.getType()).getStridesAndOffset().first;
+  if (dimensions.size() != shape.size())
+    return false;
+  for (auto [number, dimension] : llvm::enumerate(dimensions))
+    if (dimension.extent != shape[number] || dimension.stride != strides[number] || dimension.step != 1)
+      return false;
+  return true;
 }
 
 FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store) {
@@ -87,38 +134,87 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   auto inBuffer = getIndices(isLoad ? store.getIndices() : copy.load.getIndices());
   if (!inTensor || !inBuffer)
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
+  llvm::BitVector guarded(type.getRank());
   for (Value condition : conditions)
-    if (!isWithin(condition, copy.tensor, *inTensor))
+    if (!isWithin(condition, copy.tensor, *inTensor, guarded))
       return refuse() << "expected zeros where the tensor ends and nowhere else, as the engine fills them in";
 
-  // Each dimension of the buffer is a dimension of the tensor, from its first element on, in the same order.
+  // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the map's.
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
-  SmallVector<int64_t> moving;
-  for (auto [dimension, index] : llvm::enumerate(*inTensor)) {
-    auto [inner, outer] = index.split(loops);
-    copy.first.push_back(outer);
-    if (!inner.terms.empty())
-      moving.push_back(dimension);
+  SmallVector<LinearIndex> inner, outer;
+  for (const LinearIndex &index : *inTensor) {
+    auto [moved, first] = index.split(loops);
+    inner.push_back(moved);
+    outer.push_back(first);
   }
-  SmallVector<int64_t> extents;
-  unsigned next = 0;
+  ArrayRef<int64_t> shape = type.getShape();
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  struct Movement {
+    unsigned dimension;
+    int64_t box, step;
+  };
+  SmallVector<Movement> movements;
   for (auto [dimension, index] : llvm::enumerate(*inBuffer)) {
     int64_t extent = bufferType.getDimSize(dimension);
     if (extent == 1)
       continue;
-    auto [inner, outer] = index.split(loops);
-    if (!outer.isZero() || !getDigits(inner, extent))
+    auto [along, first] = index.split(loops);
+    if (!first.isZero() || !getDigits(along, extent))
       return refuse() << "expected loops that go through all of the buffer";
-    if (next == moving.size() || !((*inTensor)[moving[next]].split(loops).first == inner))
-      return refuse() << "expected a copy that keeps the order of rows and columns, which the engine does not change";
-    extents.push_back(extent);
-    ++next;
+    auto [loop, factor] = *along.terms.begin();
+    const auto *found = llvm::find_if(inner, [&, loop = loop](const LinearIndex &one) { return one.terms.contains(loop); });
+    int64_t step = found == inner.end() ? 0 : found->terms.lookup(loop) / factor;
+    if (step < 1)
+      return refuse() << "expected each dimension of the buffer to go along one of the tensor";
+    unsigned of = found - inner.begin();
+    movements.push_back({of, extent, step});
+    inner[of] = inner[of].plus(along, -step);
   }
   unsigned rank = type.getRank();
-  if (next != moving.size() || extents.size() != 2 || moving[0] + 2 != rank || moving[1] + 1 != rank)
-    return refuse() << "expected tiles of rows and columns along the last two dimensions of the tensor";
-  copy.rows = extents[0];
-  copy.columns = extents[1];
+  if (llvm::any_of(inner, [](const LinearIndex &rest) { return !rest.terms.empty(); }))
+    return refuse() << "expected each dimension of the buffer to go along one of the tensor";
+  if (movements.size() < 2 || movements.back().dimension + 1 != rank || movements.back().step != 1)
+    return refuse() << "expected a tile of rows and columns, whose columns are elements of the tensor that lie together";
+  for (unsigned of = 0; of < rank; ++of)
+    if (llvm::none_of(movements, [&](const Movement &one) { return one.dimension == of; }))
+      copy.dimensions.push_back({shape[of], strides[of], 1, 1, outer[of]});
+  for (auto [dimension, box, step] : movements) {
+    bool isAlone = llvm::count_if(movements, [&, of = dimension](const Movement &one) { return one.dimension == of; }) == 1;
+    if (isAlone && step > tile::kMaxTensorStep)
+      return refuse() << "expected every element of a dimension, or one in up to " << tile::kMaxTensorStep << ", got one in " << step;
+    if (isAlone) {
+      copy.dimensions.push_back({shape[dimension], strides[dimension], box, step, outer[dimension]});
+      continue;
+    }
+    // The multiples of larger steps are counted along their dimensions.
+    LinearIndex first = outer[dimension];
+    SmallVector<int64_t> larger;
+    bool isLeast = true;
+    for (const Movement &other : movements) {
+      if (other.dimension == dimension && other.step > step)
+        larger.push_back(other.step);
+      isLeast &= other.dimension != dimension || other.step >= step;
+    }
+    llvm::sort(larger, std::greater<>());
+    for (int64_t by : larger)
+      first = first.splitMultiples(by).second;
+    auto [multiples, rest] = first.splitMultiples(step);
+    std::optional<int64_t> last = multiples.getMaximum();
+    if (guarded[dimension] || !last || (isLeast && !rest.isZero()))
+      return refuse() << "expected elements that are all inside of dimension " << dimension << " of " << getBufferName(copy.tensor)
+                      << ", along which several loops of the copy go";
+    copy.dimensions.push_back({*last / step + box, strides[dimension] * step, box, 1, multiples.dividedBy(step)});
+  }
+  copy.columns = movements.back().box;
+  copy.rows = 1;
+  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back()) {
+    copy.rows *= dimension.box;
+    if (int64_t across = dimension.box * dimension.step;
+        across > tile::kMaxBoxExtent && (movements.size() > 2 || dimension.step > 1))
+      return refuse() << "expected a box across at most " << tile::kMaxBoxExtent << " elements of a dimension, got " << across;
+  }
+  if (copy.rows % 8)
+    return refuse() << "expected a multiple of 8 rows, after which the swizzle is the same again, got " << copy.rows;
 
   int64_t bytes = tile::getElementBytes(type.getElementType());
   if (bytes == 0)
@@ -128,8 +224,12 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which the engine can step over, got " << type.getShape().back() << " elements of "
                     << type.getElementType() << ", " << rowBytes << " bytes, of " << getBufferName(copy.tensor);
-  if (rank > tile::kMaxTensorRank)
-    return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << rank;
+  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
+    if (dimension.stride * bytes % tile::kTensorStrideBytes)
+      return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes << " bytes along a dimension, got "
+                      << dimension.stride * bytes;
+  if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
+    return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   int64_t columns = copy.columnsAtOnce.value_or(copy.columns);
   if (copy.columns % columns)
     return refuse() << "expected columns at once that divide the tile's " << copy.columns << ", got " << columns;
@@ -146,6 +246,44 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
 static Value skipExtension(Value value) {
   Operation *op = value.getDefiningOp();
   return op && isa<arith::ExtFOp, arith::ExtSIOp>(op) ? op->getOperand(0) : value;
+}
+
+LogicalResult TileProgram::matchOperand(memref::LoadOp load, TileOperand &operand, ArrayRef<scf::ForOp> loops,
+                                        const LinearIndex &along, int64_t extent, LinearIndex &summed) {
+  operand.buffer = load.getMemRef();
+  StringRef which = &operand == &a ? "first" : "second";
+  const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
+  if (filled == loads.end())
+    return wgmmaError() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
+                        << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
+  auto place = getPlace(operand.buffer, load.getIndices());
+  if (!place)
+    return wgmmaError() << "expected a " << which << " operand at indices that are sums of multiples of loops";
+  auto [row, firstRow] = place->first.split(loops);
+  auto [column, firstColumn] = place->second.split(loops);
+  operand.isMNMajor = column == along;
+  if (!operand.isMNMajor && !(row == along))
+    return wgmmaError() << "expected a " << which << " operand whose rows, or columns, lie one behind the other in buffer '"
+                        << getBufferName(operand.buffer) << "' as those of the sums do: have a stage of its own hold them so";
+  summed = operand.isMNMajor ? row : column;
+  k = 1;
+  for (auto [loop, factor] : summed.terms)
+    k *= getLoopExtent(loop).value_or(0);
+  if (!getDigits(summed, k))
+    return wgmmaError() << "expected to sum over elements of buffer '" << getBufferName(operand.buffer) << "' that lie one behind the other";
+  operand.rows = operand.isMNMajor ? k : extent;
+  operand.columns = operand.isMNMajor ? extent : k;
+  // A part begins where the swizzle does.
+  int64_t panel = filled->swizzle / tile::getElementBytes(cast<MemRefType>(operand.buffer.getType()).getElementType());
+  if (!firstRow.isMultipleOf(8))
+    return wgmmaError() << "expected a " << which << " operand from a multiple of 8 rows of buffer '"
+                        << getBufferName(operand.buffer) << "' on";
+  if (!firstColumn.isMultipleOf(operand.columns) || (filled->columns != operand.columns && operand.columns % panel))
+    return wgmmaError() << "expected a " << which << " operand from a multiple of " << operand.columns << " columns of buffer '"
+                        << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
+  operand.firstRow = firstRow;
+  operand.firstColumn = firstColumn;
+  return success();
 }
 
 LogicalResult TileProgram::matchProduct() {
@@ -170,68 +308,27 @@ LogicalResult TileProgram::matchProduct() {
   if (!isPrivate(sum))
     return wgmmaError() << "expected a stage in local memory, whose elements are in registers, got one in "
                         << (isShared(sum) ? "shared" : "global") << " memory: cache_write it to \"local\"";
-  SmallVector<scf::ForOp> loops = getLoopsAround(store, steps);
-  loops.erase(loops.begin());
-  auto inSum = getIndices(store.getIndices());
+  SmallVector<scf::ForOp> loops = getLoopsAround(store, product);
+  auto inSum = getPlace(sum, store.getIndices());
   if (!inSum)
     return unexpected();
   auto type = cast<MemRefType>(sum.getType());
-  ArrayRef<int64_t> shape = type.getShape();
-  for (int64_t extent : shape.drop_back(std::min<size_t>(shape.size(), 2)))
-    if (extent != 1)
-      return wgmmaError() << "expected sums of one tile, got " << type;
-  if (shape.size() < 2 || shape[shape.size() - 2] != tile::kWgmmaRows)
-    return wgmmaError() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got "
-                        << (shape.size() < 2 ? 1 : shape[shape.size() - 2]) << ": bind the loop over rows of " << tile::kWgmmaRows
-                        << " to threadIdx.y";
-  int64_t columns = shape.back();
+  int64_t rows = countRows(sum), columns = type.getShape().back();
+  if (type.getRank() < 2 || rows != tile::kWgmmaRows)
+    return wgmmaError() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got " << (type.getRank() < 2 ? 1 : rows)
+                        << ": bind the loop over rows of " << tile::kWgmmaRows << " to threadIdx.y";
   if (columns > tile::kWgmmaMaxColumns || columns % tile::kWgmmaColumnStep)
     return wgmmaError() << "expected a multiple of " << tile::kWgmmaColumnStep << " columns of sums up to "
                         << tile::kWgmmaMaxColumns << ", got " << columns;
-  const LinearIndex &row = (*inSum)[shape.size() - 2], &column = inSum->back();
-  auto rowDigits = getDigits(row, tile::kWgmmaRows), columnDigits = getDigits(column, columns);
-  if (!rowDigits || !columnDigits)
+  const auto &[row, column] = *inSum;
+  if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() || !getDigits(row, tile::kWgmmaRows) ||
+      !getDigits(column, columns))
     return wgmmaError() << "expected loops that go through all sums, 64 rows and " << columns << " columns";
 
   LinearIndex summed[2];
-  TileOperand *operands[] = {&a, &b};
-  memref::LoadOp operandLoads[] = {aLoad, bLoad};
-  for (auto [number, load] : llvm::enumerate(operandLoads)) {
-    TileOperand &operand = *operands[number];
-    const LinearIndex &along = number == 0 ? row : column;
-    operand.extent = number == 0 ? tile::kWgmmaRows : columns;
-    operand.buffer = load.getMemRef();
-    StringRef which = number == 0 ? "first" : "second";
-    const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
-    if (filled == loads.end())
-      return wgmmaError() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
-                          << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
-    auto indices = getIndices(load.getIndices());
-    if (!indices)
-      return unexpected();
-    auto bufferShape = cast<MemRefType>(operand.buffer.getType()).getShape();
-    bool hasRows = false;
-    for (auto [dimension, index] : llvm::enumerate(*indices)) {
-      if (bufferShape[dimension] == 1)
-        continue;
-      auto [inner, outer] = index.split(loops);
-      if (inner == along) {
-        hasRows = true;
-        operand.isMNMajor = dimension + 1 == bufferShape.size();
-        if (!outer.isMultipleOf(operand.extent))
-          return wgmmaError() << "expected a " << which << " operand from a multiple of " << operand.extent << " on";
-        operand.part = outer.dividedBy(operand.extent);
-        continue;
-      }
-      if (!outer.isZero() || !getDigits(inner, bufferShape[dimension]))
-        return wgmmaError() << "expected to sum over all " << bufferShape[dimension] << " elements of buffer '"
-                            << getBufferName(operand.buffer) << "' in each iteration";
-      summed[number] = inner;
-      k = bufferShape[dimension];
-    }
-    if (!hasRows)
-      return unexpected();
-  }
+  if (failed(matchOperand(aLoad, a, loops, row, tile::kWgmmaRows, summed[0])) ||
+      failed(matchOperand(bLoad, b, loops, column, columns, summed[1])))
+    return failure();
   if (!(summed[0] == summed[1]))
     return unexpected();
 
@@ -275,18 +372,19 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
     bool isKnown = load.getMemRef() == sum || llvm::any_of(functions, [&](TileFunction &known) {
                      return known.store.getMemRef() == load.getMemRef();
                    });
-    auto indices = getIndices(load.getIndices());
-    if (!isKnown || !indices || indices->size() < 2 || (row && (!(*row == (*indices)[indices->size() - 2]) || !(*column == indices->back())))) {
+    auto place = getPlace(load.getMemRef(), load.getIndices());
+    if (!isKnown || !place || (row && (!(*row == place->first) || !(*column == place->second)))) {
       isElementwise = false;
       return;
     }
-    row = (*indices)[indices->size() - 2];
-    column = indices->back();
+    row = place->first;
+    column = place->second;
   });
   if (!isElementwise || !row)
     return refuse() << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
   auto rowDigits = getDigits(*row, tile::kWgmmaRows), columnDigits = getDigits(*column, columns);
-  if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != loops.size())
+  size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
+  if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
     return refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and " << columns
                     << " columns of a warpgroup's sums";
   function.rows = *rowDigits;
@@ -295,11 +393,11 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
     Type element = store.getValue().getType();
     if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
       return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
-    auto indices = getIndices(store.getIndices());
-    bool isAtItsPlace = indices && indices->size() >= 2 && indices->back() == *column;
+    auto place = getPlace(store.getMemRef(), store.getIndices());
+    bool isAtItsPlace = place && place->second == *column;
     if (isAtItsPlace) {
       // Of a buffer that they share each warpgroup has its rows.
-      auto [inner, first] = (*indices)[indices->size() - 2].split(loops);
+      auto [inner, first] = place->first.split(loops);
       LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;

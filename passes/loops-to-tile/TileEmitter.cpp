@@ -36,11 +36,46 @@ static int64_t getBoxRows(int64_t rows) {
   return box;
 }
 
-static tile::TensorMapType getMapType(Type tensor, tile::BufferType buffer) {
-  SmallVector<int64_t> box(cast<MemRefType>(tensor).getRank(), 1);
-  box[box.size() - 2] = getBoxRows(buffer.getRows());
-  box.back() = buffer.getPanelColumns();
-  return tile::TensorMapType::get(tensor.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
+Value TileEmitter::emitMap(const TileCopy &copy, tile::BufferType buffer) {
+  SmallVector<int64_t> box = *copy.getPartBox(buffer.getRows());
+  // Rows along one dimension may take several boxes.
+  if (box.back() == buffer.getRows())
+    box.back() = getBoxRows(buffer.getRows());
+  box.push_back(buffer.getPanelColumns());
+  auto type = tile::TensorMapType::get(builder.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
+  if (copy.hasTensorDimensions())
+    return tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor);
+  SmallVector<int64_t> extents, strides, steps;
+  for (const TileDimension &dimension : copy.dimensions) {
+    extents.push_back(dimension.extent);
+    strides.push_back(dimension.stride);
+    steps.push_back(dimension.step);
+  }
+  auto array = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
+  return tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor, array(extents), array(strides), array(steps));
+}
+
+SmallVector<Value> TileEmitter::getCoordinates(const TileCopy &copy) {
+  SmallVector<Value> coordinates;
+  for (const TileDimension &dimension : copy.dimensions)
+    coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), places));
+  return coordinates;
+}
+
+void TileEmitter::moveToPart(const TileCopy &copy, int64_t rows, Value number, MutableArrayRef<Value> coordinates) {
+  SmallVector<int64_t> box = *copy.getPartBox(rows);
+  AffineExpr first = builder.getAffineDimExpr(0), rest = builder.getAffineDimExpr(1);
+  int64_t left = copy.rows / rows;
+  for (size_t i = box.size(); i-- > 0 && left > 1;) {
+    const TileDimension &dimension = copy.dimensions[i];
+    int64_t parts = dimension.box / box[i];
+    if (parts == 1)
+      continue;
+    AffineExpr digit = left == parts ? rest : rest % parts;
+    coordinates[i] = binary(first + digit * (box[i] * dimension.step), {coordinates[i], number});
+    rest = rest.floorDiv(parts);
+    left /= parts;
+  }
 }
 
 void TileEmitter::emitMaps() {
@@ -57,14 +92,14 @@ void TileEmitter::emitMaps() {
       }
     buffers.push_back(whole);
     parts.push_back(part);
-    maps.push_back(tile::EncodeOp::create(builder, copy.getLoc(), getMapType(copy.tensor.getType(), part), copy.tensor));
+    maps.push_back(emitMap(copy, part));
   }
   ringType = tile::RingType::get(builder.getContext(), program.depth, buffers);
   if (auto &copy = program.result) {
     int64_t columns = copy->columnsAtOnce.value_or(copy->columns);
     auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, getElement(*copy), copy->swizzle,
                                       copy->rows);
-    resultMap = tile::EncodeOp::create(builder, copy->getLoc(), getMapType(copy->tensor.getType(), part), copy->tensor);
+    resultMap = emitMap(*copy, part);
   }
 }
 
@@ -282,10 +317,7 @@ void TileEmitter::emitFill(Value step, RingState state) {
   auto acquired = tile::AcquireOp::create(builder, loc, ring, state.slot, state.phase);
   for (auto [number, copy] : llvm::enumerate(program.loads)) {
     Value buffer = acquired.getBuffers()[number];
-    SmallVector<LinearIndex> first(copy.first);
-    SmallVector<Value> coordinates;
-    for (const LinearIndex &index : first)
-      coordinates.push_back(index.materialize(builder, copy.getLoc(), places));
+    SmallVector<Value> coordinates = getCoordinates(copy);
     tile::ClusterAxisAttr multicast;
     // Of the blocks that need the same each copies a part to all.
     for (unsigned tag = 0; tag < 2; ++tag) {
@@ -295,9 +327,11 @@ void TileEmitter::emitFill(Value step, RingState state) {
       bool byColumns = parts[number].getColumns() != whole.getColumns();
       buffer = tile::PartOp::create(builder, copy.getLoc(), parts[number], buffer, byColumns ? constant(0) : ranks[tag],
                                     byColumns ? ranks[tag] : constant(0));
-      Value &moved = coordinates[coordinates.size() - (byColumns ? 1 : 2)];
-      int64_t by = byColumns ? parts[number].getColumns() : parts[number].getRows();
-      moved = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * by, {moved, ranks[tag]});
+      if (byColumns)
+        coordinates.back() = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * parts[number].getColumns(),
+                                    {coordinates.back(), ranks[tag]});
+      else
+        moveToPart(copy, parts[number].getRows(), ranks[tag], coordinates);
       multicast = tile::ClusterAxisAttr::get(builder.getContext(), tag == 0 ? tile::ClusterAxis::X : tile::ClusterAxis::Y);
     }
     tile::TMALoadOp::create(builder, copy.getLoc(), maps[number], coordinates, buffer, ring, state.slot, multicast);
@@ -328,21 +362,33 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
     size_t number = llvm::find_if(program.loads, [&](const TileCopy &copy) { return copy.buffer == of.buffer; }) - program.loads.begin();
     Value buffer = buffers[number];
     auto whole = cast<tile::BufferType>(buffer.getType());
-    int64_t rows = of.isMNMajor ? whole.getRows() : of.extent, columns = of.isMNMajor ? of.extent : whole.getColumns();
-    if (rows == whole.getRows() && columns == whole.getColumns())
+    if (of.rows == whole.getRows() && of.columns == whole.getColumns())
       return buffer;
-    auto part = tile::BufferType::get(builder.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
-                                      columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
-    Value place = of.part.materialize(builder, loc, places), zero = constant(0);
-    return tile::PartOp::create(builder, loc, part, buffer, of.isMNMajor ? zero : place, of.isMNMajor ? place : zero);
+    auto part = tile::BufferType::get(builder.getContext(), {of.rows, of.columns}, whole.getElementType(), whole.getSwizzle(),
+                                      of.columns > whole.getPanelColumns() ? whole.getPanelRows() : of.rows);
+    bool isCounted = whole.getRows() % of.rows == 0 && of.firstRow.isMultipleOf(of.rows);
+    Value row = of.firstRow.dividedBy(isCounted ? of.rows : 8).materialize(builder, loc, places);
+    Value column = of.firstColumn.dividedBy(of.columns).materialize(builder, loc, places);
+    return tile::PartOp::create(builder, loc, part, buffer, row, column, isCounted ? IntegerAttr() : builder.getI64IntegerAttr(8));
   };
   auto sum = cast<MemRefType>(program.sum.getType());
   auto type = tile::AccumulatorType::get(builder.getContext(), {tile::kWgmmaRows, sum.getShape().back()}, sum.getElementType());
-  Value a = operand(program.a), b = operand(program.b);
   Location at = program.product.getLoc();
-  Value made = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor);
+  int64_t count = 1;
+  for (scf::ForOp around : program.productLoops)
+    count *= *getLoopExtent(around.getInductionVar());
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number;
+    for (scf::ForOp around : llvm::reverse(program.productLoops)) {
+      int64_t extent = *getLoopExtent(around.getInductionVar());
+      places.map(around.getInductionVar(), constant(rest % extent));
+      rest /= extent;
+    }
+    Value a = operand(program.a), b = operand(program.b);
+    accumulator = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor);
+  }
   tile::WgmmaCommitOp::create(builder, at);
-  return made;
+  return accumulator;
 }
 
 Value TileEmitter::emitPart(RingState &state, int64_t count) {

@@ -59,6 +59,12 @@ private:
   mlir::Value binary(mlir::AffineExpr expr, mlir::ValueRange operands) {
     return mlir::affine::makeComposedAffineApply(builder, loc, expr, mlir::getAsOpFoldResult(operands));
   }
+  /// The tensor map for copies of parts as large as `buffer`.
+  mlir::Value emitMap(const TileCopy &copy, tile::BufferType buffer);
+  /// Of the tile's first element, in the tensor map.
+  mlir::SmallVector<mlir::Value> getCoordinates(const TileCopy &copy);
+  /// From there to one of the parts of so many rows.
+  void moveToPart(const TileCopy &copy, int64_t rows, mlir::Value number, mlir::MutableArrayRef<mlir::Value> coordinates);
   tile::BufferType getBufferType(const TileCopy &copy, mlir::Type element, int64_t columns);
   mlir::Type getElement(const TileCopy &copy) const;
   bool isPersistent() const { return program.nest->hasAttr(schedule::kPersistentAttr); }

@@ -65,6 +65,15 @@ InFlightDiagnostic TileProgram::wgmmaError() const {
   return emitError(scf::ForOp(product).getLoc()) << "wgmma of stage '" << getStage() << "': ";
 }
 
+/// The rows of a tile, along each dimension where there is more than one.
+static std::string describeRows(const TileCopy &copy) {
+  std::string text;
+  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
+    if (dimension.box != 1)
+      text += (text.empty() ? "" : " x ") + std::to_string(dimension.box);
+  return text;
+}
+
 LogicalResult TileProgram::match() {
   nest->walk([&](scf::ForOp loop) {
     if (isProduct(loop) && !product)
@@ -177,8 +186,13 @@ LogicalResult TileProgram::matchSteps() {
       buffers.push_back(alloc);
       continue;
     }
-    if (isOnlyComputed(&op) || op.isAncestor(product))
+    if (isOnlyComputed(&op))
       continue;
+    if (op.isAncestor(product)) {
+      if (failed(matchProductLoops()))
+        return failure();
+      continue;
+    }
     SmallVector<memref::StoreOp> stores = getStores(&op);
     if (stores.size() != 1 || !llvm::is_contained(buffers, stores[0].getMemRef()))
       return error("software_pipeline", op.getLoc())
@@ -191,6 +205,22 @@ LogicalResult TileProgram::matchSteps() {
     if (failed(copy))
       return failure();
     loads.push_back(*copy);
+  }
+  return success();
+}
+
+/// The loops that a step's products are in.
+LogicalResult TileProgram::matchProductLoops() {
+  for (Operation *around = product->getParentOp(); around != steps; around = around->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(around);
+    if (!loop || !getConstantIntValue(loop.getUpperBound()))
+      return wgmmaError() << "expected loops of constant extents between it and the pipelined loop, got a "
+                          << (loop ? "symbolic extent" : "condition");
+    for (Operation &op : *loop.getBody())
+      if (!isOnlyComputed(&op) && !op.isAncestor(product))
+        return error("software_pipeline", op.getLoc())
+               << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
+    productLoops.insert(productLoops.begin(), loop);
   }
   return success();
 }
@@ -229,6 +259,10 @@ LogicalResult TileProgram::matchRest() {
         return failure();
       if (result)
         return error("copy_by", store.getLoc()) << "expected one result that the engine copies, got a second";
+      if (!copy->getPartBox(tile::kWgmmaRows))
+        return error("copy_by", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "': expected rows of which "
+                                                << tile::kWgmmaRows << " at once, those of a warpgroup, are a box of the tensor, got "
+                                                << describeRows(*copy) << " rows";
       result = *copy;
     } else if (op->getBlock() != warpgroupBody || failed(matchFunction(op, store))) {
       if (op->getBlock() != warpgroupBody)
@@ -246,7 +280,7 @@ bool TileProgram::isMulticast(const TileCopy &copy, unsigned tag) const {
   if (cluster[tag] < 2)
     return false;
   Value block = scf::ForOp(blocks[tag]).getInductionVar();
-  return llvm::none_of(copy.first, [&](const LinearIndex &index) { return index.terms.contains(block); });
+  return llvm::none_of(copy.dimensions, [&](const TileDimension &dimension) { return dimension.first.dependsOn(block); });
 }
 
 bool TileProgram::isMulticastByColumns(const TileCopy &copy, unsigned tag) const {
@@ -257,10 +291,11 @@ bool TileProgram::isMulticastByColumns(const TileCopy &copy, unsigned tag) const
 LogicalResult TileProgram::checkResources() {
   for (const TileCopy &copy : loads)
     for (unsigned tag = 0; tag < 2; ++tag)
-      if (isMulticast(copy, tag) && !isMulticastByColumns(copy, tag) && copy.rows % (8 * cluster[tag]))
+      if (isMulticast(copy, tag) && !isMulticastByColumns(copy, tag) &&
+          (copy.rows % (8 * cluster[tag]) || !copy.getPartBox(copy.rows / cluster[tag])))
         return error("cluster", blocks[tag].getLoc())
                << "expected tiles of stage '" << getBufferName(copy.buffer) << "' of which each of " << cluster[tag]
-               << " blocks copies a multiple of 8 rows, got " << copy.rows << " rows";
+               << " blocks copies a multiple of 8 rows, got " << describeRows(copy) << " rows";
   auto getBytes = [](const TileCopy &copy, int64_t columns) {
     return copy.rows * columns * tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
   };

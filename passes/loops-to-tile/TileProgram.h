@@ -18,24 +18,35 @@ namespace tilewright {
 /// outside of the tensor cores.
 inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted_";
 
+/// A dimension of the tensor as the copy engine sees it.
+struct TileDimension {
+  int64_t extent, stride;   // of the tensor, in elements
+  int64_t box, step;        // the tile takes so many elements, one in `step`
+  LinearIndex first;        // the tile's first element, of loops around the copy
+};
+
 /// A tile that the copy engine moves between a tensor in global memory and a buffer in shared memory.
 struct TileCopy {
   mlir::memref::StoreOp store;
   mlir::memref::LoadOp load;
   mlir::Value tensor, buffer;           // in global memory, in shared memory
-  llvm::SmallVector<LinearIndex> first; // of the tensor: the tile's first element, of loops around the copy
+  llvm::SmallVector<TileDimension, 0> dimensions; // of the tensor map, outermost first; the last one's are columns, all others rows
   int64_t rows = 0, columns = 0;        // of the tile
   int64_t swizzle = 0;
   std::optional<int64_t> columnsAtOnce;
   mlir::Location getLoc() const { return const_cast<TileCopy *>(this)->store.getLoc(); }
+  /// The extents of a part with so many of the rows, as one box of them; nothing where they are none.
+  std::optional<llvm::SmallVector<int64_t>> getPartBox(int64_t partRows) const;
+  /// Whether the dimensions are those of the tensor, and the tile takes all elements along each.
+  bool hasTensorDimensions() const;
 };
 
 /// One operand of the product, as a part of a buffer.
 struct TileOperand {
   mlir::Value buffer;
   bool isMNMajor = false;       // its rows are summed over
-  int64_t extent = 0;           // of the dimension that is not summed over
-  LinearIndex part;             // which part of that dimension, counted in parts of its size
+  int64_t rows = 0, columns = 0;
+  LinearIndex firstRow, firstColumn;
 };
 
 /// Elements that are computed one by one from the sums: what a nest stores.
@@ -58,6 +69,7 @@ public:
 
   mlir::scf::ForOp blocks[3]; // by block index, null where none is bound
   mlir::scf::ForOp lanes, warpgroups, steps, product;
+  llvm::SmallVector<mlir::scf::ForOp> productLoops; // between steps and product, which are written out
   int64_t cluster[3] = {1, 1, 1};
   // Those that compute one tile; how many sets of these take the tiles of a block in turn.
   int64_t numWarpgroups = 1, numConsumers = 1;
@@ -91,7 +103,10 @@ private:
   mlir::LogicalResult matchLoops();
   mlir::LogicalResult checkLanes();
   mlir::LogicalResult matchSteps();
+  mlir::LogicalResult matchProductLoops();
   mlir::LogicalResult matchProduct();
+  mlir::LogicalResult matchOperand(mlir::memref::LoadOp load, TileOperand &operand, mlir::ArrayRef<mlir::scf::ForOp> loops,
+                                   const LinearIndex &along, int64_t extent, LinearIndex &summed);
   mlir::LogicalResult matchRest();
   mlir::LogicalResult matchFunction(mlir::Operation *nest, mlir::memref::StoreOp store);
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *nest, mlir::memref::StoreOp store);

@@ -121,7 +121,7 @@ struct ConvertPart : TilePattern<tile::PartOp> {
     Value pointer = adaptor.getSource();
     if (part.getRows() < source.getRows())
       pointer = address.offset(pointer, address.multiply(address.narrow(adaptor.getRow()),
-                                                         part.getRows() * source.getPanelRowBytes()));
+                                                         op.getEvery().value_or(part.getRows()) * source.getPanelRowBytes()));
     if (part.getColumns() < source.getColumns()) {
       int64_t bytes = part.getColumns() / part.getPanelColumns() * source.getPanelBytes();
       pointer = address.offset(pointer, address.multiply(address.narrow(adaptor.getColumn()), bytes));
@@ -293,8 +293,7 @@ void forEachBox(OpBuilder &builder, Location loc, tile::TensorMapType map, tile:
   SmallVector<Value> coordinates;
   for (Value index : llvm::reverse(indices))
     coordinates.push_back(address.narrow(index));
-  ArrayRef<int64_t> box = map.getBox();
-  int64_t boxRows = box.size() > 1 ? box[box.size() - 2] : 1;
+  int64_t boxRows = map.getBoxRows();
   for (int64_t column = 0; column < buffer.getColumns(); column += buffer.getPanelColumns())
     for (int64_t row = 0; row < buffer.getRows(); row += boxRows) {
       SmallVector<Value> here = coordinates;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 
 from .source import user_source
 from .te import compute, placeholder, reduce_axis, sum
@@ -93,8 +95,8 @@ def mma_sync(
     if (in_dtype, out_dtype) not in MMA_SYNC:
         known = ", ".join(f"{given} to {made}" for given, made in MMA_SYNC)
         raise ValueError(f"{user_source()}: mma_sync: expected types of {known}, got {in_dtype} to {out_dtype}")
-    shape = (_ROWS, _COLUMNS, MMA_SYNC[in_dtype, out_dtype])
-    return _product("mma_sync", shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    extent = MMA_SYNC[in_dtype, out_dtype]
+    return _product("mma_sync", (_ROWS,), _COLUMNS, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
 
 
 def wgmma(
@@ -103,6 +105,7 @@ def wgmma(
     *,
     n: int = 256,
     k: int | None = None,
+    rows: Sequence[int] = (64,),
     transpose_a: bool = False,
     transpose_b: bool = False,
     promote: int = 0,
@@ -121,7 +124,10 @@ def wgmma(
     n
         The columns, a multiple of 8 up to 256.
     k
-        How many products are added up at once: the iterations of a pipelined loop fetch so many.
+        How many products are added up at once: the iterations of a pipelined loop fetch so many, or a multiple.
+    rows
+        The extents of the axes that the 64 rows run over, where that is more than one: of a convolution rows and
+        columns of an image, ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element need not be among them.
     transpose_a
         The first factor is indexed ``a[k, i]``. Only of 16-bit types.
     transpose_b
@@ -186,24 +192,32 @@ def wgmma(
             f"{source}: wgmma: expected factors of {in_dtype} whose rows are summed over along, a[i, k] and b[j, k], "
             f"got {'a[k, i]' if transpose_a else 'b[k, j]'}"
         )
-    shape = (_WARPGROUP_ROWS, n, extent)
+    rows = tuple(rows)
+    if prod(rows) != _WARPGROUP_ROWS or min(rows) < 1:
+        raise ValueError(f"{source}: wgmma: expected axes of {_WARPGROUP_ROWS} rows together, got extents of {rows}")
     if promote < 0:
         raise ValueError(f"{source}: wgmma: expected to promote after at least 0 iterations, got {promote}")
     name = f"wgmma_promoted_{int(promote)}" if promote else "wgmma"
-    return _product(name, shape, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    return _product(name, rows, n, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
 
 
 @lru_cache
 def _product(
-    name: str, shape: tuple[int, int, int], in_dtype: str, out_dtype: str, transpose_a: bool, transpose_b: bool
+    name: str,
+    rows: tuple[int, ...],
+    columns: int,
+    extent: int,
+    in_dtype: str,
+    out_dtype: str,
+    transpose_a: bool,
+    transpose_b: bool,
 ) -> TensorIntrin:
     source = user_source()
-    rows, columns, extent = shape
     dtype = "float32" if in_dtype == "tfloat32" else in_dtype
     shapes = {
-        "a": (extent, rows) if transpose_a else (rows, extent),
+        "a": (extent, *rows) if transpose_a else (*rows, extent),
         "b": (columns, extent) if transpose_b else (extent, columns),
-        "c": (rows, columns),
+        "c": (*rows, columns),
     }
     a, b = (placeholder(shapes[given], dtype, name=given) for given in "ab")
     k = reduce_axis((0, extent), "k")
@@ -213,31 +227,39 @@ def _product(
 
     c = compute(
         shapes["c"],
-        lambda i, j: sum(product(a[(k, i) if transpose_a else (i, k)], b[(j, k) if transpose_b else (k, j)]), axis=k),
+        lambda *at: sum(
+            product(
+                a[(k, *at[:-1]) if transpose_a else (*at[:-1], k)], b[(at[-1], k) if transpose_b else (k, at[-1])]
+            ),
+            axis=k,
+        ),
         name="c",
     )
     buffers = {
         given: Buffer(given, of, dtype_of(out_dtype if given == "c" else dtype), source) for given, of in shapes.items()
     }
 
+    along = ["m"] if len(rows) == 1 else [f"m{number}" for number in range(len(rows))]
+    m_extents = dict(zip(along, rows, strict=True))
+
     def statements(extents: dict[str, int], instruction: str | None = None) -> list[Statement]:
         variables = {axis: IterVar(axis, (0, size), "spatial", source) for axis, size in extents.items()}
-        m, n = variables["m"], variables["n"]
+        m, n = [variables[axis] for axis in along], variables["n"]
         value: Expr = constant(0, dtype_of(out_dtype), source)
         k = variables.get("k")
         if k is not None:
-            value = buffers["c"][m, n] + product(
-                buffers["a"][(k, m) if transpose_a else (m, k)], buffers["b"][(n, k) if transpose_b else (k, n)]
+            value = buffers["c"][(*m, n)] + product(
+                buffers["a"][(k, *m) if transpose_a else (*m, k)], buffers["b"][(n, k) if transpose_b else (k, n)]
             )
-        body: list[Statement] = [Store(buffers["c"], buffers["c"].check((m, n), source), value, source)]
+        body: list[Statement] = [Store(buffers["c"], buffers["c"].check((*m, n), source), value, source)]
         for axis, variable in reversed(variables.items()):
-            mark = instruction if axis == "m" else None
+            mark = instruction if axis == along[0] else None
             body = [Loop(variable, extents[axis], "serial", source, body=body, instruction=mark)]
         return body
 
     parts = {
-        "reset": statements({"m": rows, "n": columns}),
-        "update": statements({"m": rows, "n": columns, "k": extent}, name),
+        "reset": statements({**m_extents, "n": columns}),
+        "update": statements({**m_extents, "n": columns, "k": extent}, name),
     }
     assert isinstance(c.op, ComputeOp)
     return trusted_intrinsic(name, c.op, parts, list(buffers.values()))

@@ -157,9 +157,12 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
     beginFailure() << "no cuTensorMapEncodeTiled, which kernels with tensor maps need: install a driver for CUDA 12 or later";
     return -1;
   }
-  uint32_t box[5], steps[5] = {1, 1, 1, 1, 1};
-  for (int32_t i = 0; i < 5; ++i)
-    box[i] = uint32_t(tensor[TilewrightTensorBox + i]);
+  // To the driver a box is what it lies across.
+  uint32_t box[5], steps[5];
+  for (int32_t i = 0; i < 5; ++i) {
+    steps[i] = uint32_t(tensor[TilewrightTensorSteps + i]);
+    box[i] = uint32_t(tensor[TilewrightTensorBox + i]) * steps[i];
+  }
   uint64_t span = tensor[TilewrightTensorSwizzle];
   int32_t swizzle = span == 128 ? 3 : span == 64 ? 2 : span == 32 ? 1 : 0; // CU_TENSOR_MAP_SWIZZLE_*
   // The driver knows the innermost stride. Lines of 256 bytes go to the cache of level 2; outside are zeros.

@@ -36,11 +36,15 @@ std::string tilewright::sim::makeTensorMap(TensorMap &map, const uint64_t *tenso
       return "expected an extent of 1 to 2^32 - 1" + where + ", got " + number(extent);
     if (i && (stride % 16 || stride >= uint64_t(1) << 40))
       return "expected a stride of a multiple of 16 bytes below 2^40" + where + ", got " + number(stride);
-    if (box < 1 || box > 256)
-      return "expected a box of 1 to 256 elements" + where + ", got " + number(box);
+    uint64_t step = tensor[TilewrightTensorSteps + i];
+    if (step < 1 || step > 8 || (!i && step != 1))
+      return (i ? "expected a step of 1 to 8 elements" : "expected a step of 1 element") + where + ", got " + number(step);
+    if (box < 1 || box * step > 256)
+      return "expected a box across 1 to 256 elements" + where + ", got " + number(box * step);
     map.extents[i] = extent;
     map.strides[i] = stride;
     map.box[i] = box;
+    map.steps[i] = step;
   }
   if (map.rowBytes() % 16 || (map.swizzle && map.rowBytes() > map.swizzle))
     return "expected rows of the box of a multiple of 16 bytes" +
@@ -60,7 +64,7 @@ bool TensorMap::findRow(const int32_t *coordinates, uint64_t row, uint64_t &foun
                         uint64_t &count) const {
   found = address;
   for (int i = 1; i < rank; ++i) {
-    int64_t at = int64_t(coordinates[i]) + int64_t(row % box[i]);
+    int64_t at = int64_t(coordinates[i]) + int64_t(row % box[i] * steps[i]);
     row /= box[i];
     if (at < 0 || at >= int64_t(extents[i]))
       return false;
