@@ -21,7 +21,20 @@ Value TileEmitter::remake(Value value, IRMapping &mapping) {
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()) && operand.getDefiningOp() != op)
         mapping.map(operand, remake(operand, mapping));
   });
+  // In its regions too what is known stands for itself.
+  SmallVector<std::pair<Value, Value>> known;
+  op->walk([&](Operation *inner) {
+    for (Value made : inner->getResults())
+      if (Value found = inner == op ? Value() : mapping.lookupOrNull(made))
+        known.push_back({made, found});
+  });
   builder.clone(*op, mapping);
+  for (auto [made, found] : known) {
+    Operation *copied = mapping.lookup(made).getDefiningOp();
+    copied->replaceAllUsesWith(ValueRange(found));
+    copied->erase();
+    mapping.map(made, found);
+  }
   return mapping.lookup(value);
 }
 

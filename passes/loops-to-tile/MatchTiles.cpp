@@ -186,8 +186,8 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
       copy.dimensions.push_back({shape[dimension], strides[dimension], box, step, outer[dimension]});
       continue;
     }
-    // The multiples of larger steps are counted along their dimensions.
-    LinearIndex first = outer[dimension];
+    // The multiples of larger steps are counted along their dimensions, those of this step along the first that has it.
+    LinearIndex &first = outer[dimension];
     SmallVector<int64_t> larger;
     bool isLeast = true;
     for (const Movement &other : movements) {
@@ -196,9 +196,11 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
       isLeast &= other.dimension != dimension || other.step >= step;
     }
     llvm::sort(larger, std::greater<>());
+    LinearIndex left = first;
     for (int64_t by : larger)
-      first = first.splitMultiples(by).second;
-    auto [multiples, rest] = first.splitMultiples(step);
+      left = left.splitMultiples(by).second;
+    auto [multiples, rest] = left.splitMultiples(step);
+    first = first.plus(multiples, -1);
     std::optional<int64_t> last = multiples.getMaximum();
     if (guarded[dimension] || !last || (isLeast && !rest.isZero()))
       return refuse() << "expected elements that are all inside of dimension " << dimension << " of " << getBufferName(copy.tensor)
@@ -258,7 +260,7 @@ LogicalResult TileProgram::matchOperand(memref::LoadOp load, TileOperand &operan
                         << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
   auto place = getPlace(operand.buffer, load.getIndices());
   if (!place)
-    return wgmmaError() << "expected a " << which << " operand at indices that are sums of multiples of loops";
+    return wgmmaError() << "expected the loops of one product, got others with schedule.instruction";
   auto [row, firstRow] = place->first.split(loops);
   auto [column, firstColumn] = place->second.split(loops);
   operand.isMNMajor = column == along;

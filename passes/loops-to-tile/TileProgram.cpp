@@ -214,8 +214,8 @@ LogicalResult TileProgram::matchProductLoops() {
   for (Operation *around = product->getParentOp(); around != steps; around = around->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(around);
     if (!loop || !getConstantIntValue(loop.getUpperBound()))
-      return wgmmaError() << "expected loops of constant extents between it and the pipelined loop, got a "
-                          << (loop ? "symbolic extent" : "condition");
+      return wgmmaError() << "expected nothing but loops of constant extents between it and the pipelined loop, got "
+                          << (loop ? "a symbolic extent" : "a condition");
     for (Operation &op : *loop.getBody())
       if (!isOnlyComputed(&op) && !op.isAncestor(product))
         return error("software_pipeline", op.getLoc())
@@ -260,9 +260,8 @@ LogicalResult TileProgram::matchRest() {
       if (result)
         return error("copy_by", store.getLoc()) << "expected one result that the engine copies, got a second";
       if (!copy->getPartBox(tile::kWgmmaRows))
-        return error("copy_by", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "': expected rows of which "
-                                                << tile::kWgmmaRows << " at once, those of a warpgroup, are a box of the tensor, got "
-                                                << describeRows(*copy) << " rows";
+        return wgmmaError() << "expected a result of which the " << tile::kWgmmaRows << " rows of a warpgroup are a box, got "
+                            << describeRows(*copy) << " rows";
       result = *copy;
     } else if (op->getBlock() != warpgroupBody || failed(matchFunction(op, store))) {
       if (op->getBlock() != warpgroupBody)

@@ -228,9 +228,7 @@ def _product(
     c = compute(
         shapes["c"],
         lambda *at: sum(
-            product(
-                a[(k, *at[:-1]) if transpose_a else (*at[:-1], k)], b[(at[-1], k) if transpose_b else (k, at[-1])]
-            ),
+            product(a[(k, *at[:-1]) if transpose_a else (*at[:-1], k)], b[(at[-1], k) if transpose_b else (k, at[-1])]),
             axis=k,
         ),
         name="c",

@@ -32,7 +32,7 @@ def conv2d(
     Of float32, `x` is batch x channels x size x size and `w` filters x channels x kernel x kernel, without tensor cores
     (`schedules.conv2d`), bias and activation. Of float16 and bfloat16 the channels are last: `x` is batch x size x size
     x channels, `w` filters x kernel x kernel x channels, `bias` has as many elements as there are filters, and sums are
-    float32 (`schedules.conv2d_mma`).
+    float32 (`schedules.conv2d_mma`, on sm_90a `schedules.conv2d_wgmma`).
 
     >>> import numpy as np
     >>> x, w = np.ones((1, 4, 4, 8), "float16"), np.ones((2, 3, 3, 8), "float16")
@@ -70,7 +70,8 @@ def conv2d(
     epilogue = make_epilogue(operands[0] if operands else None, None, activation, 1.0)
     if target is not None and target.kind == "cpu":
         return _without_schedule(x, w, stride, out_dtype or x.dtype, epilogue, operands)
-    return schedules.conv2d_mma(
+    make = schedules.conv2d_wgmma if target is not None and target.arch == "sm_90a" else schedules.conv2d_mma
+    return make(
         batch, channels, size, filters, kernel, x.dtype, out_dtype, stride=stride, epilogue=epilogue, operands=operands
     )
 

@@ -2,6 +2,7 @@
 
 from .convolution import conv2d
 from .convolution_mma import conv2d_mma
+from .convolution_wgmma import conv2d_wgmma
 from .elementwise import add, elementwise, gelu
 from .gemm import sgemm
 from .hopper import matmul_wgmma
@@ -17,6 +18,7 @@ __all__ = [
     "column_sum",
     "conv2d",
     "conv2d_mma",
+    "conv2d_wgmma",
     "conv2d_winograd",
     "elementwise",
     "gelu",

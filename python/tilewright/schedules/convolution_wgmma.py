@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ..instructions import wgmma
 from ..schedule import Schedule, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
+from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
+from .matrices import add_up, copy
 
 __all__ = ["conv2d_wgmma"]
 
-_SPAN, _SHARED = 128, 231424
+_DTYPES = ("float16", "bfloat16")
+_BYTES, _BYTES_MADE = 2, {"float16": 2, "bfloat16": 2, "float32": 4}
+# What strides of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel may be.
+_ALIGNED, _SPANS = 16, (32, 64, 128)
+# Of shared memory a block has so much, less what barriers take.
+_SHARED, _MAX_DEPTH = 231424, 8
+_BLOCK_REGISTERS, _BLOCKS = 65536, 132
 
 
 def conv2d_wgmma(
@@ -27,105 +35,356 @@ def conv2d_wgmma(
     dilation: int = 1,
     epilogue: Callable[..., Expr] | None = None,
     operands: Sequence[Tensor] = (),
-    pixels: tuple[int, int, int] = (1, 8, 16),
-    columns: int = 128,
-    depth: int | None = None,
+    tile: tuple[int, int, int, int] | None = None,
+    parts: int | None = None,
     share_rows: bool | None = None,
-    blocks: int | None = 132,
+    depth: int | None = None,
     cluster: int = 1,
+    blocks: int | None = _BLOCKS,
+    group: int = 8,
 ) -> tuple[Schedule, list[Tensor]]:
-    margin = (kernel - 1) * dilation // 2
+    """Y = X * W by ``wgmma``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
+    channels, Y batch x out x out x filters, each in `in_dtype`, Y in `out_dtype` where that is given; sums are float32.
+
+    The images have a margin of kernel // 2 times the dilation zeros. A block computes a `tile` of so many images, rows,
+    columns and filters, each warpgroup 64 pixels of it, in steps of up to 128 bytes of the channels. The pixels that
+    one place of the kernel reads are a box of X: the copy engine fetches it for the next `depth - 1` steps, with zeros
+    for what is outside. To `share_rows`, a step fetches what all rows of the kernel read, which lie over each other: a
+    third as much of X for three rows. It takes a stride of 1, and warpgroups with pixels of one image, whose rows are
+    multiples of 8.
+
+    Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up.
+    `cluster` blocks of neighbouring filters share what they read of X. As many blocks as there are multiprocessors,
+    `blocks`, go through all tiles (None: a block a tile), `group` rows of tiles together.
+
+    Channels that are no multiples of 16 bytes go by way of a workspace, where a first kernel writes the images with
+    their margin and each pixel in as many elements as the engine steps over: a step is then a row of the kernel, whose
+    elements lie together, and boxes that lie over each other are what the engine fetches of it.
+
+    Between the sums and Y stands `epilogue`, a function of a sum and of n, y, x and the filter, which may read
+    `operands`, the arguments between W and Y. It is computed in the registers that hold the sums.
+
+    Raises
+    ------
+    ValueError
+        Where the types are not float16 or bfloat16; where `tile` has no multiple of 64 pixels or of 8 filters that
+        warpgroups can share, or `parts` does not divide the steps of the channels; where rows cannot be shared.
+
+    >>> import tilewright as tw
+    >>> func = tw.build(*conv2d_wgmma(1, 64, 16, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
+    >>> "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" in func.ptx
+    True
+    """
+    out_dtype = out_dtype or in_dtype
+    if in_dtype not in _DTYPES or out_dtype not in _BYTES_MADE:
+        raise ValueError(
+            f"expected images of {' or '.join(_DTYPES)} and results of {', '.join(_BYTES_MADE)}, got {in_dtype} and "
+            f"{out_dtype}"
+        )
+    margin = kernel // 2 * dilation
     out = (size + 2 * margin - dilation * (kernel - 1) - 1) // stride + 1
+    granule = _ALIGNED // _BYTES
+    # A few channels: a row of the kernel is a step. Else a step is channels of one place.
+    is_narrow = channels % granule != 0 and channels < granule and dilation == 1
+    lanes = (
+        next(width for width in (1, 2, 4, 8) if width >= channels and width * stride % granule == 0) if is_narrow else 0
+    )
+    length = kernel * lanes if is_narrow else -(-channels // granule) * granule
+    span = next((one for one in _SPANS if one >= length * _BYTES), _SPANS[-1])
+    step = span // _BYTES
+    length = -(-length // step) * step
+    if tile is None:
+        tile, parts, share_rows = _choose(
+            _Problem(batch, out, filters, kernel, dilation, length // step, step, stride, is_narrow), parts, share_rows
+        )
+    parts = parts or 1
+    images, rows, columns, width = tile
+    pixels = images * rows * columns
+    warpgroups = pixels // 64
+    shared_by = (
+        (images // warpgroups, rows, columns)
+        if warpgroups and images % warpgroups == 0
+        else (images, rows // warpgroups, columns)
+        if warpgroups and images == 1 and rows % warpgroups == 0
+        else None
+    )
+    if (
+        pixels % 64
+        or shared_by is None
+        or width % 8
+        or width > 256
+        or (length // step) % parts
+        or (is_narrow and parts > 1)
+    ):
+        raise ValueError(
+            "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a "
+            f"multiple of 8 filters up to 256, and parts that divide {length // step} steps of the channels, got a "
+            f"tile of {tile} and {parts} parts"
+        )
+    can_share = stride == 1 and not is_narrow and columns % 8 == 0 and shared_by[0] == 1
     if share_rows is None:
-        share_rows = stride == 1 and kernel > 1 and pixels[2] % 8 == 0
-    tn, th, tw = pixels
-    step = _SPAN // 2
-    N, H, B = (-(-extent // one) * one for extent, one in ((batch, tn), (out, th), (out, tw)))
-    F, C = -(-filters // columns) * columns, -(-channels // step) * step
+        share_rows = can_share and kernel > 1
+    elif share_rows and not can_share:
+        raise ValueError(
+            "expected a stride of 1 and tiles with rows of multiples of 8 pixels, of one image for each warpgroup, to "
+            f"share rows, got a stride of {stride} and a tile of {tile}"
+        )
+
+    # What tiles have past the edges is computed, and not stored.
+    whole = tuple(-(-extent // one) * one for extent, one in zip((batch, out, out, filters), tile, strict=True))
+    share = length // parts
     X = placeholder((batch, size, size, channels), in_dtype, name="X")
     W = placeholder((filters, kernel, kernel, channels), in_dtype, name="W")
+    copied: list[Tensor] = []
+    r, q = reduce_axis((0, kernel), "r"), reduce_axis((0, kernel), "s")
+    c = reduce_axis((0, share), "c")
 
-    def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
-        inside = [n < batch, y >= 0, y < size, x >= 0, x < size, c < channels]
-        return if_then_else(all_of(*inside), X[n, y, x, c], 0)
+    if is_narrow:
+        # Rows and columns that the last tiles and the last elements of a step reach are there.
+        high = (whole[1] - 1) * stride + kernel
+        across = -(-((whole[2] - 1) * stride * lanes + length) // granule) * granule
 
-    if share_rows:
+        def framed(n: Expr, y: Expr, e: Expr) -> Expr:
+            x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
+            inside = all_of(n < batch, y >= margin, y < size + margin, x >= 0, x < size, c < channels)
+            return if_then_else(inside, X[n, y - margin, x, c], 0)
+
+        def row(r: Expr, f: Expr, e: Expr) -> Expr:
+            x, c = indexdiv(e, lanes), indexmod(e, lanes)
+            return if_then_else(all_of(f < filters, x < kernel, c < channels), W[f, r, x, c], 0)
+
+        Xp = compute((whole[0], high, across), framed, name="Xp")
+        Wp = compute((kernel, whole[3], length), row, name="Wp")
+        copied += [Xp, Wp]
         As = compute(
-            (N, H + (kernel - 1) * dilation, B, kernel, C),
-            lambda n, y, x, s, c: pixel(n, y - margin, x * stride + s * dilation - margin, c),
+            (kernel, *whole[:3], length),
+            lambda r, n, y, x, e: Xp[n, y * stride + r, x * (stride * lanes) + e],
             name="As",
         )
+        Bs = compute((kernel, whole[3], length), lambda r, f, e: Wp[r, f, e], name="Bs")
+        over = [r, c]
+
+        def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
+            return As[r, n, y, x, c], Bs[r, f, c]
     else:
-        As = compute(
-            (N, H, B, kernel, kernel, C),
-            lambda n, y, x, r, s, c: pixel(n, y * stride + r * dilation - margin, x * stride + s * dilation - margin, c),
-            name="As",
+        Xp, Wp = X, W
+        if channels % granule:
+            aligned = -(-channels // granule) * granule
+
+            def padded(tensor: Tensor, name: str) -> Tensor:
+                shape = (*(int(extent) for extent in tensor.shape[:3]), aligned)
+                value = compute(shape, lambda *at: if_then_else(at[-1] < channels, tensor[at], 0), name=name)
+                copied.append(value)
+                return value
+
+            Xp, Wp = padded(X, "Xp"), padded(W, "Wp")
+        held = int(Xp.shape[-1])
+
+        def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
+            inside = all_of(n < batch, y >= 0, y < size, x >= 0, x < size, c < held)
+            return if_then_else(inside, Xp[n, y, x, c], 0)
+
+        n, h, w, _ = whole
+        if share_rows:
+            As = compute(
+                (n, h + (kernel - 1) * dilation, w, kernel, length),
+                lambda n, y, x, s, c: pixel(n, y - margin, x + s * dilation - margin, c),
+                name="As",
+            )
+        else:
+            As = compute(
+                (n, h, w, kernel, kernel, length),
+                lambda n, y, x, r, s, c: pixel(
+                    n, y * stride + r * dilation - margin, x * stride + s * dilation - margin, c
+                ),
+                name="As",
+            )
+        Bs = compute(
+            (kernel, kernel, whole[3], length),
+            lambda r, s, f, c: if_then_else(all_of(f < filters, c < held), Wp[f, r, s, c], 0),
+            name="Bs",
         )
-    Bs = compute(
-        (kernel, kernel, F, C),
-        lambda r, s, f, c: if_then_else(all_of(f < filters, c < channels), W[f, r, s, c], 0),
-        name="Bs",
-    )
-    r, s_, c = reduce_axis((0, kernel), "r"), reduce_axis((0, kernel), "s"), reduce_axis((0, C), "c")
+        over = [r, q, c]
 
-    def product(n: Expr, y: Expr, x: Expr, f: Expr) -> Expr:
-        a = As[n, y + r * dilation, x, s_, c] if share_rows else As[n, y, x, r, s_, c]
-        return a.astype("float32") * Bs[r, s_, f, c].astype("float32")
+        def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
+            at = part * share + c
+            a = As[n, y + r * dilation, x, q, at] if share_rows else As[n, y, x, r, q, at]
+            return a, Bs[r, q, f, at]
 
-    P = compute((N, H, B, F), lambda *at: sum(product(*at), axis=[r, s_, c]), name="P")
+    def product(at: Sequence[Expr], part: Expr | int) -> Expr:
+        a, b = factors(at[0], at[1], at[2], at[3], part)
+        return sum(a.astype("float32") * b.astype("float32"), axis=over)
 
-    def result(*at: Expr) -> Expr:
-        value = (epilogue(P[at], *at) if epilogue else P[at]).astype(out_dtype or in_dtype)
-        ends = [(index, end) for index, end, whole in zip(at, shape, (N, H, B, F), strict=True) if end != whole]
-        return if_then_else(all_of(*(index < end for index, end in ends)), value, 0) if operands and ends else value
+    def result(value: Expr, *at: Expr) -> Expr:
+        return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
     shape = (batch, out, out, filters)
-    stored = compute((N, H, B, F), result, name="made")
-    Y = compute(shape, lambda *at: stored[at], name="Y")
+    made = out_dtype if parts == 1 else "float32"
+    # The engine stores rows that it can step over.
+    is_copied = filters * _BYTES_MADE[made] % _ALIGNED == 0 and width * _BYTES_MADE[made] % _SPANS[-1] == 0
+    if parts == 1:
+        P = compute(whole, lambda *at: product(at, 0), name="P")
+
+        def inside(*at: Expr) -> Expr:
+            # Operands have no elements past the edges.
+            ends = [index < end for index, end, reached in zip(at, shape, whole, strict=True) if end != reached]
+            value = result(P[at], *at)
+            return if_then_else(all_of(*ends), value, 0) if operands and ends else value
+
+        stored = compute(whole, inside, name="made") if is_copied else None
+        Y = tiled = compute(shape, lambda *at: stored[at] if stored is not None else result(P[at], *at), name="Y")
+        total = None
+    else:
+        P = compute((parts, *whole), lambda part, *at: product(at, part), name="P")
+        stored = compute((parts, *whole), lambda *at: P[at], name="made") if is_copied else None
+        tiled = compute((parts, *shape), lambda *at: P[at] if stored is None else stored[at], name="parts")
+        part = reduce_axis((0, parts), "part")
+        total = compute(shape, lambda *at: sum(tiled[(part, *at)], axis=part), name="total")
+        Y = compute(shape, lambda *at: result(total[at], *at), name="Y")
+
     s = create_schedule(Y.op)
-    s[stored].set_scope("shared")
-    n, y, x, f = s[Y].op.axis
-    no, n = s[Y].split(n, factor=tn)
-    yo, y = s[Y].split(y, factor=th)
-    xo, x = s[Y].split(x, factor=tw)
-    fo, f = s[Y].split(f, factor=columns)
-    s[Y].reorder(no, yo, xo, fo, n, y, x, f)
-    by = s[Y].fuse(no, yo, xo)
-    s[Y].bind(by, thread_axis("blockIdx.y"))
-    s[Y].bind(fo, thread_axis("blockIdx.x"))
-    s[Y].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    s[Y].copy_by("tma", swizzle=_SPAN)
-    s[stored].compute_at(s[Y], fo)
-    n, y, x, f = s[stored].op.axis
-    warpgroups = tn * th * tw // 64
-    if tn % warpgroups == 0:
-        warpgroup, _ = s[stored].split(n, nparts=warpgroups)
-        rows = (tn // warpgroups, th, tw)
+    for one in copied:
+        copy(s[one])
+    if total is not None:
+        add_up(s, Y, total)
+    outer, inner = [], []
+    *some, n, y, x, f = s[tiled].op.axis
+    for axis, extent in zip((n, y, x, f), tile, strict=True):
+        block, rest = s[tiled].split(axis, factor=extent)
+        outer.append(block)
+        inner.append(rest)
+    s[tiled].reorder(*some, *outer, *inner)
+    by, bx = s[tiled].fuse(*outer[:3]), outer[3]
+    for axis, tag in zip((*some, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(some) :], strict=True):
+        s[tiled].bind(axis, thread_axis(tag))
+    s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    bytes_stored = 0
+    together, slot = _step(tile, kernel, dilation, span, share_rows, is_narrow)
+    if stored is not None:
+        # All columns at once where that leaves room for the tiles of three steps.
+        panel = _SPANS[-1] // _BYTES_MADE[made]
+        some = [one for one in (width, 2 * panel, panel) if width % one == 0]
+        fits = (one for one in some if _SHARED - pixels * one * _BYTES_MADE[made] >= 3 * slot)
+        at_once = next(fits, panel)
+        s[stored].set_scope("shared")
+        s[stored].compute_at(s[tiled], bx)
+        s[tiled].copy_by("tma", swizzle=_SPANS[-1], columns=at_once)
+        bytes_stored = pixels * at_once * _BYTES_MADE[made]
+        n, y, x, f = s[stored].op.axis[-4:]
+        ends = stored
     else:
-        warpgroup, _ = s[stored].split(y, nparts=warpgroups)
-        rows = (tn, th // warpgroups, tw)
-        s[stored].reorder(warpgroup, n)
-    s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
+        n, y, x, f = inner
+        ends = tiled
+    by_images = images % warpgroups == 0
+    warpgroup, rest = s[ends].split(n if by_images else y, nparts=warpgroups)
+    s[ends].reorder(warpgroup, *((rest, y) if by_images else (n, rest)), x, f)
+    s[ends].bind(warpgroup, thread_axis("threadIdx.y"))
+
     s[P].set_scope("local")
-    s[P].compute_at(s[stored], warpgroup)
-    n, y, x, f = s[P].op.axis
-    r, s_, c = s[P].op.reduce_axis
+    s[P].compute_at(s[ends], warpgroup)
+    *_, n, y, x, f = s[P].op.axis
+    *places, c = s[P].op.reduce_axis
     co, ci = s[P].split(c, factor=step)
-    if share_rows:
-        s[P].reorder(s_, co, r, n, y, x, f, ci)
-        ko = s[P].fuse(s_, co)
-    else:
-        s[P].reorder(r, s_, co, n, y, x, f, ci)
-        ko = s[P].fuse(r, s_, co)
-    s[P].tensorize(n, wgmma(in_dtype, "float32", n=columns, k=step, rows=rows, transpose_b=True))
+    s[P].reorder(*places[together:], co, *places[:together], n, y, x, f, ci)
+    ko = s[P].fuse(*places[together:], co)
+    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=step, rows=shared_by, transpose_b=True))
     for stage in (As, Bs):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
-        s[stage].copy_by("tma", swizzle=_SPAN)
-    s[P].software_pipeline(ko, depth or 3)
-    s[P].specialize(ko)
+        s[stage].copy_by("tma", swizzle=span)
+    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - bytes_stored) // slot, _MAX_DEPTH)))
+    copying = 40 if warpgroups < 3 else 24
+    each = min(256, _BLOCK_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
+    s[P].specialize(ko, copying, min(240, (each + (each - copying) // warpgroups) // 8 * 8))
     if cluster > 1:
-        s[Y].cluster(by, cluster)
+        s[tiled].cluster(bx, cluster)
     if blocks is not None:
-        s[Y].persistent(blocks, raster="grouped", group=8)
+        s[tiled].persistent(blocks, raster="grouped", group=group)
     return s, [X, W, *operands, Y]
+
+
+def _step(
+    tile: tuple[int, int, int, int], kernel: int, dilation: int, span: int, share_rows: bool, is_narrow: bool
+) -> tuple[bool, int]:
+    """Whether a step is all rows of the kernel, and the bytes that it fetches."""
+    images, rows, columns, width = tile
+    pixels = images * rows * columns
+    if share_rows:
+        return True, (images * (rows + (kernel - 1) * dilation) * columns + width * kernel) * span
+    one = (pixels + width) * span
+    # Short steps, of which two must fit.
+    if is_narrow and 2 * one * kernel + pixels * _SPANS[-1] <= _SHARED:
+        return True, one * kernel
+    return False, one
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    batch: int
+    out: int
+    filters: int
+    kernel: int
+    dilation: int
+    steps: int  # of the channels
+    step: int
+    stride: int
+    is_narrow: bool
+
+
+def _choose(
+    problem: _Problem, parts: int | None, share_rows: bool | None
+) -> tuple[tuple[int, int, int, int], int, bool]:
+    """The tile, the parts and whether rows are shared that take the least time by a model of what a multiprocessor
+    multiplies and what it reads."""
+    return min(_candidates(problem, parts, share_rows), key=lambda one: _estimate(problem, *one))
+
+
+def _candidates(
+    problem: _Problem, parts: int | None, share_rows: bool | None
+) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
+    grain = 64 if problem.filters > 32 else 32
+    for images, rows, columns in (
+        (1, 8, 8), (1, 4, 16), (1, 2, 32), (2, 8, 8), (1, 8, 16), (1, 16, 8), (1, 4, 32), (2, 4, 16), (4, 8, 8),
+        (1, 16, 16), (1, 8, 32), (1, 32, 8),
+    ):  # fmt: skip
+        for width in (grain, 128, 192, 256):
+            if width > max(grain, -(-problem.filters // grain) * grain) or images * rows * columns * width > 256 * 128:
+                continue
+            can_share = problem.stride == 1 and not problem.is_narrow and images * rows * columns // 64 % images == 0
+            can_share = can_share and images in (1, images * rows * columns // 64)
+            for shares in (True, False) if share_rows is None else (share_rows,):
+                if shares and not (can_share and problem.kernel > 1):
+                    continue
+                tile = images, rows, columns, width
+                _, slot = _step(
+                    tile, problem.kernel, problem.dilation, problem.step * _BYTES, shares, problem.is_narrow
+                )
+                if 2 * slot + images * rows * columns * _SPANS[-1] > _SHARED:
+                    continue
+                for count in (1, 2, 4, 8, 16) if parts is None else (parts,):
+                    if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
+                        yield tile, count, shares
+
+
+# Of one multiprocessor of an H200, in cycles: what it reads of the second cache in one, what beginning and ending a
+# tile take, and adding up parts.
+_CACHE_BYTES, _TILE, _ADDING = 24.0, 1500.0, 6000.0
+
+
+def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, shares: bool) -> float:
+    images, rows, columns, width = tile
+    tiles = (
+        -(-problem.batch // images)
+        * -(-problem.out // rows)
+        * -(-problem.out // columns)
+        * -(-problem.filters // width)
+    )
+    of_one = -(-tiles * parts // _BLOCKS)
+    taps = problem.kernel if problem.is_narrow else problem.kernel**2
+    pixels = images * rows * columns
+    # An instruction for each 16 elements takes what it multiplies, or reading its operands.
+    instructions = pixels // 64 * taps * problem.steps * problem.step // 16 / parts
+    multiplying = instructions * max(width / 2, 16 + width / 4)
+    fetched = images * (rows + problem.kernel - 1) * columns * problem.kernel if shares else pixels * taps
+    reading = (fetched + width * taps) * problem.steps * problem.step * _BYTES / parts / _CACHE_BYTES
+    return of_one * (max(multiplying, reading) + _TILE) + (_ADDING if parts > 1 else 0.0)

@@ -220,9 +220,81 @@ func.func @box_swizzled_rows(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !t
 
 // -----
 
-func.func @box_deep(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<2x64x64xbf16, swizzle = 128>, %i: index) {
-  // expected-error@+1 {{'tile.tma_store' op expected a box of one element in all but its last two dimensions, got '!tile.tensor_map<2x64x64xbf16, swizzle = 128>'}}
-  tile.tma_store %b to %m[%i, %i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<2x64x64xbf16, swizzle = 128>
+func.func @box_deep(%b: !tile.buffer<64x64xbf16, swizzle = 128>, %m: !tile.tensor_map<2x16x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.tma_store' op expected one box for all 64 rows, as they go along several dimensions, got '!tile.tensor_map<2x16x64xbf16, swizzle = 128>'}}
+  tile.tma_store %b to %m[%i, %i, %i] : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.tensor_map<2x16x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @part_too_large(%b: !tile.buffer<32x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected at most 32 rows, got 64}}
+  %p = tile.part %b[%i, %i] every 8 : !tile.buffer<32x64xbf16, swizzle = 128> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @part_every(%b: !tile.buffer<144x64xbf16, swizzle = 128>, %i: index) {
+  // expected-error@+1 {{'tile.part' op expected parts that begin every multiple of 8 rows with a swizzle, got 4}}
+  %p = tile.part %b[%i, %i] every 4 : !tile.buffer<144x64xbf16, swizzle = 128> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_type(%t: memref<64x64xf16>) {
+  // expected-error@+1 {{'tile.encode' op expected a map with elements of 'f16', got '!tile.tensor_map<64x64xbf16, swizzle = 128>'}}
+  %m = tile.encode %t as [64, 64] strides [64, 1] steps [1, 1] : memref<64x64xf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_rank(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected an extent, a stride and a step for each of 2 dimensions, got 2, 3 and 1}}
+  %m = tile.encode %t as [64, 64] strides [64, 64, 1] steps [1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_last(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected elements that lie together along the last dimension, got a stride of 64 and a step of 1}}
+  %m = tile.encode %t as [64, 64] strides [64, 64] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_extent(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected positive extents and strides, got 0 and 64 in dimension 0}}
+  %m = tile.encode %t as [0, 64] strides [64, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_stride(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected strides of multiples of 16 bytes, got 8 in dimension 0}}
+  %m = tile.encode %t as [64, 64] strides [4, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_step(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected steps of 1 to 8, got 9 in dimension 0}}
+  %m = tile.encode %t as [64, 64] strides [64, 1] steps [9, 1] : memref<64x64xbf16> -> !tile.tensor_map<8x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_outside(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected dimensions within the 4096 elements of 'memref<64x64xbf16>', got a last element 4159}}
+  %m = tile.encode %t as [65, 64] strides [64, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
 }
 

@@ -326,16 +326,36 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
     ),
     (
-        {"factor": lambda A, i, k: A[i // 2, k]},
+        {"factor": lambda A, i, k: A[(i + k) // 2, k]},
         "copy_by: stage 'F': expected a copy of boxes, at indices that are sums of multiples of loops",
     ),
     (
-        {"factor": lambda A, i, k: A[k, i]},
-        "copy_by: stage 'F': expected a copy that keeps the order of rows and columns, which the engine does not change",
+        {"factor": lambda A, i, k: A[i // 2, k]},
+        "copy_by: stage 'F': expected each dimension of the buffer to go along one of the tensor",
     ),
     (
-        {"factor": lambda A, i, k: A[i, 1, k], "shape_a": (128, 2, 128)},
-        "copy_by: stage 'F': expected tiles of rows and columns along the last two dimensions of the tensor",
+        {"factor": lambda A, i, k: A[i, i, k], "shape_a": (128, 128, 128)},
+        "copy_by: stage 'F': expected each dimension of the buffer to go along one of the tensor",
+    ),
+    (
+        {"factor": lambda A, i, k: A[k, i]},
+        "copy_by: stage 'F': expected a tile of rows and columns, whose columns are elements of the tensor that lie together",
+    ),
+    (
+        {"factor": lambda A, i, k: A[9 * i, k], "shape_a": (1152, 128)},
+        "copy_by: stage 'F': expected every element of a dimension, or one in up to 8, got one in 9",
+    ),
+    (
+        {"factor": lambda A, i, k: A[3 * i, k], "shape_a": (384, 128)},
+        "copy_by: stage 'F': expected a box across at most 256 elements of a dimension, got 384",
+    ),
+    (
+        {"factor": lambda A, i, k: te.if_then_else(8 * i + k < 1000, A[8 * i + k], 0), "shape_a": (1000,)},
+        "copy_by: stage 'F': expected elements that are all inside of dimension 0 of A, along which several loops of the copy go",
+    ),
+    (
+        {"factor": lambda A, i, k: A[4 * i + k], "shape_a": (640,)},
+        "copy_by: stage 'F': expected steps of multiples of 16 bytes along a dimension, got 8",
     ),
     (
         {"shape_a": (te.var("m"), 128)},

@@ -44,6 +44,7 @@ def encode(
     extents: tuple[int, ...] = (64, 16),
     strides: tuple[int, ...] = (4, 256),
     box: tuple[int, ...] = (32, 8),
+    steps: tuple[int, ...] = (1, 1),
     swizzle: int = 128,
     offset: int = 0,
 ) -> bytes:
@@ -55,10 +56,10 @@ def encode(
     def five(values: tuple[int, ...]) -> list[int]:
         return [*values[:5], *[0] * (5 - len(values))]
 
-    numbers = [base + offset, element, rank, swizzle, *five(extents), *five(strides), *five(box)]
+    numbers = [base + offset, element, rank, swizzle, *five(extents), *five(strides), *five(box), *five(steps)]
     made = ctypes.create_string_buffer(128)
     with simulator.call([Buffer("A", base, 64 * 16 * 4, written=True)]):
-        tensor = (ctypes.c_uint64 * 19)(*numbers)
+        tensor = (ctypes.c_uint64 * 24)(*numbers)
         library().tilewrightSimEncode(ctypes.c_void_p(simulator.handle), made, tensor)
     return made.raw
 
@@ -74,7 +75,10 @@ def encode(
         ({"offset": 4}, "expected a tensor at a multiple of 16 bytes, got one 4 bytes past one"),
         ({"extents": (64, 0)}, "expected an extent of 1 to 2^32 - 1 in dimension 0, got 0"),
         ({"strides": (4, 252)}, "expected a stride of a multiple of 16 bytes below 2^40 in dimension 0, got 252"),
-        ({"box": (32, 257)}, "expected a box of 1 to 256 elements in dimension 0, got 257"),
+        ({"box": (32, 257)}, "expected a box across 1 to 256 elements in dimension 0, got 257"),
+        ({"box": (32, 64), "steps": (1, 8)}, "expected a box across 1 to 256 elements in dimension 0, got 512"),
+        ({"steps": (1, 9)}, "expected a step of 1 to 8 elements in dimension 0, got 9"),
+        ({"steps": (2, 1)}, "expected a step of 1 element in dimension 1, got 2"),
         ({"box": (3, 8)}, "expected rows of the box of a multiple of 16 bytes up to the swizzle's 128, got 12"),
         ({"box": (64, 8)}, "expected rows of the box of a multiple of 16 bytes up to the swizzle's 128, got 256"),
         ({"box": (3, 8), "swizzle": 0}, "expected rows of the box of a multiple of 16 bytes, got 12"),

@@ -1,0 +1,114 @@
+"""Convolutions by warpgroups: margins, strides, channels of any number, parts, and what the kernels are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import schedules, te, testing
+from tilewright.codegen import link
+from tilewright.runtime.ndarray import as_dtype
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((1, 64, 9, 64, 3), {"tile": (1, 8, 8, 64), "blocks": 2}),
+        ((3, 64, 7, 72, 3), {"tile": (2, 8, 8, 72), "in_dtype": "bfloat16"}),
+        ((3, 72, 9, 64, 3), {"tile": (1, 8, 16, 64), "stride": 2, "bias": True}),
+        ((2, 64, 11, 30, 3), {"tile": (1, 8, 8, 32), "dilation": 2, "bias": True}),
+        ((2, 64, 11, 64, 3), {"tile": (2, 4, 16, 64), "share_rows": False, "blocks": None}),
+        ((2, 32, 11, 64, 1), {"out_dtype": "float32"}),
+        ((1, 64, 9, 128, 3), {"tile": (1, 8, 16, 64), "cluster": 2, "bias": True}),
+        ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "parts": 2, "bias": True}),
+        ((1, 128, 9, 100, 3), {"tile": (1, 8, 16, 104), "parts": 2}),
+        ((1, 20, 11, 64, 5), {"tile": (1, 8, 8, 64)}),
+        ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64), "stride": 2, "bias": True}),
+        ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64)}),
+        ((3, 1, 9, 30, 3), {}),
+        ((1, 64, 8, 33, 2), {}),
+    ],
+)
+def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
+    batch, _, size, filters, kernel = shape
+    options = dict(options)
+    dtype = options.get("in_dtype", "float16")
+    made = options.get("out_dtype", dtype)
+    bias = [te.placeholder((filters,), "float32", name="bias")] if options.pop("bias", False) else []
+    if bias:
+        options["operands"] = bias
+        options["epilogue"] = lambda value, n, y, x, f: te.max(value + bias[0][f], 0.0)
+    func = tw.build(*schedules.conv2d_wgmma(*shape, **options), target="sim", name="conv2d")
+    rng = np.random.default_rng(sum(shape))
+    x, w = (
+        rng.standard_normal(one).astype("float32").astype(as_dtype(dtype))
+        for one in ((batch, size, size, shape[1]), (filters, kernel, kernel, shape[1]))
+    )
+    added = [rng.standard_normal(filters).astype("float32") for _ in bias]
+    stride, dilation = options.get("stride", 1), options.get("dilation", 1)
+    margin, across = kernel // 2 * dilation, dilation * (kernel - 1) + 1
+    out = (size + 2 * margin - across) // stride + 1
+    (y,) = testing.run(func, [x, w, *added], [((batch, out, out, filters), made)])
+    padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (across, across), axis=(1, 2))
+    windows = windows[:, ::stride, ::stride, :, ::dilation, ::dilation]
+    exact = np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
+    if bias:
+        exact = np.maximum(exact + added[0], 0)
+    rounding = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20}[made]
+    assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((1, 1024, 13, 1024, 3), {}),
+        ((32, 64, 56, 64, 3), {}),
+        ((32, 256, 14, 256, 3), {}),
+        ((32, 3, 224, 64, 7), {"stride": 2}),
+    ],
+)
+def test_kernels(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
+    """No notes of the assembler, nothing spilled."""
+    func = tw.build(*schedules.conv2d_wgmma(*shape, **options), target="cuda -arch=sm_90a", name="conv2d")
+    assert "wgmma.mma_async.sync.aligned.m64n" in func.ptx and "cp.async.bulk.tensor.4d.shared::cluster" in func.ptx
+    linked = link(func.ptx, "sm_90a")
+    assert not linked.notes
+    assert {(kernel.spill_store_bytes, kernel.stack_bytes) for kernel in linked.resources.values()} == {(0, 0)}
+
+
+def test_rows_that_are_shared_are_fetched_once() -> None:
+    """A box with the rows above and below, for three of the nine places of the kernel."""
+    text = str(tw.lower(*schedules.conv2d_wgmma(2, 64, 16, 64, 3, tile=(1, 8, 16, 64)), stage="gpu"))
+    assert (
+        "!tile.tensor_map<1x10x16x64xf16, swizzle = 128>" in text
+        and "!tile.tensor_map<1x3x64x64xf16, swizzle = 128>" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"tile": (1, 6, 8, 64)},
+            "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a multiple of 8 "
+            "filters up to 256, and parts that divide 1 steps of the channels, got a tile of (1, 6, 8, 64) and 1 parts",
+        ),
+        (
+            {"tile": (2, 4, 8, 64), "share_rows": True},
+            "expected a stride of 1 and tiles with rows of multiples of 8 pixels, of one image for each warpgroup, to share rows, "
+            "got a stride of 1 and a tile of (2, 4, 8, 64)",
+        ),
+        (
+            {"in_dtype": "float32"},
+            "expected images of float16 or bfloat16 and results of float16, bfloat16, float32, got float32 and float32",
+        ),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError) as error:
+        schedules.conv2d_wgmma(1, 64, 8, 64, 3, **options)
+    assert str(error.value) == text
