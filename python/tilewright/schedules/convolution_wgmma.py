@@ -39,6 +39,7 @@ def conv2d_wgmma(
     parts: int | None = None,
     share_rows: bool | None = None,
     depth: int | None = None,
+    consumers: int = 1,
     cluster: int = 1,
     blocks: int | None = _BLOCKS,
     group: int = 8,
@@ -49,9 +50,12 @@ def conv2d_wgmma(
     The images have a margin of kernel // 2 times the dilation zeros. A block computes a `tile` of so many images, rows,
     columns and filters, each warpgroup 64 pixels of it, in steps of up to 128 bytes of the channels. The pixels that
     one place of the kernel reads are a box of X: the copy engine fetches it for the next `depth - 1` steps, with zeros
-    for what is outside. To `share_rows`, a step fetches what all rows of the kernel read, which lie over each other: a
-    third as much of X for three rows. It takes a stride of 1, and warpgroups with pixels of one image, whose rows are
-    multiples of 8.
+    for what is outside. To `share_rows`, a step fetches what several rows of the kernel read, which lie over each
+    other: all of them with a stride of 1, a third as much of X for three, or every second with a stride of 2.
+    Warpgroups then have pixels of one image, in rows of multiples of 8.
+
+    With two `consumers` a block has two sets of warpgroups, which take tiles in turn: one multiplies while the other
+    stores.
 
     Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up.
     `cluster` blocks of neighbouring filters share what they read of X. As many blocks as there are multiprocessors,
@@ -121,14 +125,17 @@ def conv2d_wgmma(
             f"multiple of 8 filters up to 256, and parts that divide {length // step} steps of the channels, got a "
             f"tile of {tile} and {parts} parts"
         )
-    can_share = stride == 1 and not is_narrow and columns % 8 == 0 and shared_by[0] == 1
+    can_share = kernel > stride and 1 in (stride, dilation) and columns % 8 == 0 and shared_by[0] == 1
     if share_rows is None:
-        share_rows = can_share and kernel > 1
+        share_rows = can_share
     elif share_rows and not can_share:
         raise ValueError(
-            "expected a stride of 1 and tiles with rows of multiples of 8 pixels, of one image for each warpgroup, to "
-            f"share rows, got a stride of {stride} and a tile of {tile}"
+            "expected a kernel larger than the stride, without dilation unless that is 1, and tiles with rows of "
+            "multiples of 8 pixels, of one image for each warpgroup, to share rows, got a kernel of "
+            f"{kernel} with stride {stride} and dilation {dilation}, and a tile of {tile}"
         )
+    # Row r of the kernel is number r // phases of those that share what a step fetches; a stride has as many steps.
+    phases, over = _rows_of_a_step(kernel, stride, share_rows)
 
     # What tiles have past the edges is computed, and not stored.
     whole = tuple(-(-extent // one) * one for extent, one in zip((batch, out, out, filters), tile, strict=True))
@@ -136,13 +143,15 @@ def conv2d_wgmma(
     X = placeholder((batch, size, size, channels), in_dtype, name="X")
     W = placeholder((filters, kernel, kernel, channels), in_dtype, name="W")
     copied: list[Tensor] = []
-    r, q = reduce_axis((0, kernel), "r"), reduce_axis((0, kernel), "s")
-    c = reduce_axis((0, share), "c")
+    r, b = reduce_axis((0, over), "r"), reduce_axis((0, phases), "phase")
+    q, c = reduce_axis((0, kernel), "s"), reduce_axis((0, share), "c")
+    n, h, w, f = whole
+    h += (over - 1) * dilation
 
     if is_narrow:
         # Rows and columns that the last tiles and the last elements of a step reach are there.
-        high = (whole[1] - 1) * stride + kernel
-        across = -(-((whole[2] - 1) * stride * lanes + length) // granule) * granule
+        high = (h - 1) * stride + phases
+        across = -(-((w - 1) * stride * lanes + length) // granule) * granule
 
         def framed(n: Expr, y: Expr, e: Expr) -> Expr:
             x, c = indexdiv(e, lanes) - margin, indexmod(e, lanes)
@@ -151,69 +160,60 @@ def conv2d_wgmma(
 
         def row(r: Expr, f: Expr, e: Expr) -> Expr:
             x, c = indexdiv(e, lanes), indexmod(e, lanes)
-            return if_then_else(all_of(f < filters, x < kernel, c < channels), W[f, r, x, c], 0)
+            return if_then_else(all_of(f < filters, r < kernel, x < kernel, c < channels), W[f, r, x, c], 0)
 
-        Xp = compute((whole[0], high, across), framed, name="Xp")
-        Wp = compute((kernel, whole[3], length), row, name="Wp")
+        Xp = compute((n, high, across), framed, name="Xp")
+        Wp = compute((over * phases, f, length), row, name="Wp")
         copied += [Xp, Wp]
         As = compute(
-            (kernel, *whole[:3], length),
-            lambda r, n, y, x, e: Xp[n, y * stride + r, x * (stride * lanes) + e],
+            (n, h, w, phases, length),
+            lambda n, y, x, b, e: Xp[n, y * stride + b, x * (stride * lanes) + e],
             name="As",
         )
-        Bs = compute((kernel, whole[3], length), lambda r, f, e: Wp[r, f, e], name="Bs")
-        over = [r, c]
+        Bs = compute((phases, over, f, length), lambda b, r, f, e: Wp[r * phases + b, f, e], name="Bs")
+        summed = [r, b, c]
 
         def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
-            return As[r, n, y, x, c], Bs[r, f, c]
+            return As[n, y + r, x, b, c], Bs[b, r, f, c]
     else:
         Xp, Wp = X, W
-        if channels % granule:
-            aligned = -(-channels // granule) * granule
+        held = -(-channels // granule) * granule
+        if held != channels:
 
             def padded(tensor: Tensor, name: str) -> Tensor:
-                shape = (*(int(extent) for extent in tensor.shape[:3]), aligned)
+                shape = (*tensor.shape[:3], held)
                 value = compute(shape, lambda *at: if_then_else(at[-1] < channels, tensor[at], 0), name=name)
                 copied.append(value)
                 return value
 
             Xp, Wp = padded(X, "Xp"), padded(W, "Wp")
-        held = int(Xp.shape[-1])
 
         def pixel(n: Expr, y: Expr, x: Expr, c: Expr) -> Expr:
             inside = all_of(n < batch, y >= 0, y < size, x >= 0, x < size, c < held)
             return if_then_else(inside, Xp[n, y, x, c], 0)
 
-        n, h, w, _ = whole
-        if share_rows:
-            As = compute(
-                (n, h + (kernel - 1) * dilation, w, kernel, length),
-                lambda n, y, x, s, c: pixel(n, y - margin, x + s * dilation - margin, c),
-                name="As",
-            )
-        else:
-            As = compute(
-                (n, h, w, kernel, kernel, length),
-                lambda n, y, x, r, s, c: pixel(
-                    n, y * stride + r * dilation - margin, x * stride + s * dilation - margin, c
-                ),
-                name="As",
-            )
-        Bs = compute(
-            (kernel, kernel, whole[3], length),
-            lambda r, s, f, c: if_then_else(all_of(f < filters, c < held), Wp[f, r, s, c], 0),
-            name="Bs",
+        def element(r: Expr, q: Expr, f: Expr, c: Expr) -> Expr:
+            return if_then_else(all_of(f < filters, r < kernel, c < held), Wp[f, r, q, c], 0)
+
+        As = compute(
+            (n, h, w, phases, kernel, length),
+            lambda n, y, x, b, q, c: pixel(
+                n, y * stride + b * dilation - margin, x * stride + q * dilation - margin, c
+            ),
+            name="As",
         )
-        over = [r, q, c]
+        Bs = compute(
+            (phases, kernel, over, f, length), lambda b, q, r, f, c: element(r * phases + b, q, f, c), name="Bs"
+        )
+        summed = [r, b, q, c]
 
         def factors(n: Expr, y: Expr, x: Expr, f: Expr, part: Expr | int) -> tuple[Expr, Expr]:
             at = part * share + c
-            a = As[n, y + r * dilation, x, q, at] if share_rows else As[n, y, x, r, q, at]
-            return a, Bs[r, q, f, at]
+            return As[n, y + r * dilation, x, b, q, at], Bs[b, q, r, f, at]
 
     def product(at: Sequence[Expr], part: Expr | int) -> Expr:
         a, b = factors(at[0], at[1], at[2], at[3], part)
-        return sum(a.astype("float32") * b.astype("float32"), axis=over)
+        return sum(a.astype("float32") * b.astype("float32"), axis=summed)
 
     def result(value: Expr, *at: Expr) -> Expr:
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
@@ -259,17 +259,14 @@ def conv2d_wgmma(
         s[tiled].bind(axis, thread_axis(tag))
     s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
     bytes_stored = 0
-    together, slot = _step(tile, kernel, dilation, span, share_rows, is_narrow)
+    slot = _slot_bytes(tile, over, dilation, span)
     if stored is not None:
         # All columns at once where that leaves room for the tiles of three steps.
-        panel = _SPANS[-1] // _BYTES_MADE[made]
-        some = [one for one in (width, 2 * panel, panel) if width % one == 0]
-        fits = (one for one in some if _SHARED - pixels * one * _BYTES_MADE[made] >= 3 * slot)
-        at_once = next(fits, panel)
+        at_once = _columns_at_once(pixels * consumers, width, _BYTES_MADE[made], slot)
         s[stored].set_scope("shared")
         s[stored].compute_at(s[tiled], bx)
         s[tiled].copy_by("tma", swizzle=_SPANS[-1], columns=at_once)
-        bytes_stored = pixels * at_once * _BYTES_MADE[made]
+        bytes_stored = pixels * consumers * at_once * _BYTES_MADE[made]
         n, y, x, f = s[stored].op.axis[-4:]
         ends = stored
     else:
@@ -283,19 +280,21 @@ def conv2d_wgmma(
     s[P].set_scope("local")
     s[P].compute_at(s[ends], warpgroup)
     *_, n, y, x, f = s[P].op.axis
-    *places, c = s[P].op.reduce_axis
+    r, *places, c = s[P].op.reduce_axis
     co, ci = s[P].split(c, factor=step)
-    s[P].reorder(*places[together:], co, *places[:together], n, y, x, f, ci)
-    ko = s[P].fuse(*places[together:], co)
+    s[P].reorder(*places, co, r, n, y, x, f, ci)
+    ko = s[P].fuse(*places, co)
     s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=step, rows=shared_by, transpose_b=True))
     for stage in (As, Bs):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=span)
     s[P].software_pipeline(ko, depth or max(2, min((_SHARED - bytes_stored) // slot, _MAX_DEPTH)))
-    copying = 40 if warpgroups < 3 else 24
-    each = min(256, _BLOCK_REGISTERS // (128 * (warpgroups + 1)) // 8 * 8)
-    s[P].specialize(ko, copying, min(240, (each + (each - copying) // warpgroups) // 8 * 8))
+    multiplying = warpgroups * consumers
+    copying = 40 if multiplying < 3 else 24
+    each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
+    registers = min(240, (each + (each - copying) // multiplying) // 8 * 8)
+    s[P].specialize(ko, copying, registers, consumers=consumers)
     if cluster > 1:
         s[tiled].cluster(bx, cluster)
     if blocks is not None:
@@ -303,19 +302,22 @@ def conv2d_wgmma(
     return s, [X, W, *operands, Y]
 
 
-def _step(
-    tile: tuple[int, int, int, int], kernel: int, dilation: int, span: int, share_rows: bool, is_narrow: bool
-) -> tuple[bool, int]:
-    """Whether a step is all rows of the kernel, and the bytes that it fetches."""
+def _rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
+    """The steps for each column of the kernel, and how many of its rows each has."""
+    return (stride, -(-kernel // stride)) if share_rows else (kernel, 1)
+
+
+def _slot_bytes(tile: tuple[int, int, int, int], over: int, dilation: int, span: int) -> int:
+    """What a step fetches."""
     images, rows, columns, width = tile
-    pixels = images * rows * columns
-    if share_rows:
-        return True, (images * (rows + (kernel - 1) * dilation) * columns + width * kernel) * span
-    one = (pixels + width) * span
-    # Short steps, of which two must fit.
-    if is_narrow and 2 * one * kernel + pixels * _SPANS[-1] <= _SHARED:
-        return True, one * kernel
-    return False, one
+    return (images * (rows + (over - 1) * dilation) * columns + width * over) * span
+
+
+def _columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
+    """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
+    panel = _SPANS[-1] // made
+    some = [one for one in (width, 2 * panel, panel) if width % one == 0]
+    return next((one for one in some if _SHARED - pixels * one * made >= 3 * slot), panel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,52 +341,58 @@ def _choose(
     return min(_candidates(problem, parts, share_rows), key=lambda one: _estimate(problem, *one))
 
 
+# Of images, rows and columns.
+_PIXELS = (
+    *((1, 8, 8), (1, 4, 16), (1, 2, 32)),
+    *((2, 8, 8), (1, 8, 16), (1, 16, 8), (1, 4, 32), (2, 4, 16), (4, 2, 16)),
+    *((4, 8, 8), (1, 16, 16), (1, 8, 32), (1, 32, 8)),
+)
+
+
 def _candidates(
     problem: _Problem, parts: int | None, share_rows: bool | None
 ) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
     grain = 64 if problem.filters > 32 else 32
-    for images, rows, columns in (
-        (1, 8, 8), (1, 4, 16), (1, 2, 32), (2, 8, 8), (1, 8, 16), (1, 16, 8), (1, 4, 32), (2, 4, 16), (4, 8, 8),
-        (1, 16, 16), (1, 8, 32), (1, 32, 8),
-    ):  # fmt: skip
+    for images, rows, columns in _PIXELS:
+        pixels = images * rows * columns
+        can_share = problem.kernel > problem.stride and 1 in (problem.stride, problem.dilation)
+        can_share = can_share and images in (1, pixels // 64)
         for width in (grain, 128, 192, 256):
-            if width > max(grain, -(-problem.filters // grain) * grain) or images * rows * columns * width > 256 * 128:
+            if width > max(grain, -(-problem.filters // grain) * grain) or pixels * width > 256 * 128:
                 continue
-            can_share = problem.stride == 1 and not problem.is_narrow and images * rows * columns // 64 % images == 0
-            can_share = can_share and images in (1, images * rows * columns // 64)
             for shares in (True, False) if share_rows is None else (share_rows,):
-                if shares and not (can_share and problem.kernel > 1):
-                    continue
                 tile = images, rows, columns, width
-                _, slot = _step(
-                    tile, problem.kernel, problem.dilation, problem.step * _BYTES, shares, problem.is_narrow
-                )
-                if 2 * slot + images * rows * columns * _SPANS[-1] > _SHARED:
+                _, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
+                slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
+                if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _SHARED:
                     continue
                 for count in (1, 2, 4, 8, 16) if parts is None else (parts,):
                     if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
                         yield tile, count, shares
 
 
-# Of one multiprocessor of an H200, in cycles: what it reads of the second cache in one, what beginning and ending a
-# tile take, and adding up parts.
-_CACHE_BYTES, _TILE, _ADDING = 24.0, 1500.0, 6000.0
+# Of one multiprocessor of an H200, as measured, in cycles: how much longer products take than they would alone, what it
+# reads of the second cache in one, what a row of a box takes that lies over others, how long data is on its way, what
+# beginning and ending a tile take, a kernel that adds up parts, and what of these that reads in one.
+_PRODUCTS, _CACHE_BYTES, _ROW, _LATENCY, _TILE = 1.45, 45.0, 5.0, 1500.0, 1500.0
+_ADDING, _ADDED_BYTES = 6000.0, 1750.0
 
 
 def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, shares: bool) -> float:
     images, rows, columns, width = tile
-    tiles = (
-        -(-problem.batch // images)
-        * -(-problem.out // rows)
-        * -(-problem.out // columns)
-        * -(-problem.filters // width)
-    )
-    of_one = -(-tiles * parts // _BLOCKS)
-    taps = problem.kernel if problem.is_narrow else problem.kernel**2
-    pixels = images * rows * columns
+    tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
+    tiles *= -(-problem.filters // width)
+    phases, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
+    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / parts
     # An instruction for each 16 elements takes what it multiplies, or reading its operands.
-    instructions = pixels // 64 * taps * problem.steps * problem.step // 16 / parts
-    multiplying = instructions * max(width / 2, 16 + width / 4)
-    fetched = images * (rows + problem.kernel - 1) * columns * problem.kernel if shares else pixels * taps
-    reading = (fetched + width * taps) * problem.steps * problem.step * _BYTES / parts / _CACHE_BYTES
-    return of_one * (max(multiplying, reading) + _TILE) + (_ADDING if parts > 1 else 0.0)
+    instructions = images * rows * columns // 64 * over * problem.step // 16
+    multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
+    slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
+    reading = slot / _CACHE_BYTES
+    if problem.is_narrow:
+        reading = max(reading, images * (rows + over - 1) * columns * _ROW)
+    stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
+    depth = max(2, min((_SHARED - stored) // slot, _MAX_DEPTH))
+    of_one = steps * max(multiplying, reading, (_LATENCY + reading) / (depth - 1)) + _TILE
+    results = problem.batch * problem.out**2 * problem.filters
+    return -(-tiles * parts // _BLOCKS) * of_one + (_ADDING + 8 * parts * results / _ADDED_BYTES if parts > 1 else 0.0)

@@ -28,6 +28,8 @@ from tilewright.runtime.ndarray import as_dtype
         ((1, 20, 11, 64, 5), {"tile": (1, 8, 8, 64)}),
         ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64), "stride": 2, "bias": True}),
         ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64)}),
+        ((2, 3, 21, 64, 7), {"tile": (2, 4, 8, 64), "stride": 2, "share_rows": False}),
+        ((1, 64, 18, 64, 5), {"tile": (1, 16, 8, 64), "stride": 2}),
         ((3, 1, 9, 30, 3), {}),
         ((1, 64, 8, 33, 2), {}),
     ],
@@ -99,8 +101,9 @@ def test_rows_that_are_shared_are_fetched_once() -> None:
         ),
         (
             {"tile": (2, 4, 8, 64), "share_rows": True},
-            "expected a stride of 1 and tiles with rows of multiples of 8 pixels, of one image for each warpgroup, to share rows, "
-            "got a stride of 1 and a tile of (2, 4, 8, 64)",
+            "expected a kernel larger than the stride, without dilation unless that is 1, and tiles with rows of multiples of "
+            "8 pixels, of one image for each warpgroup, to share rows, got a kernel of 3 with stride 1 and dilation 1, and a tile "
+            "of (2, 4, 8, 64)",
         ),
         (
             {"in_dtype": "float32"},
