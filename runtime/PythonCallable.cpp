@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <mutex>
 
 using namespace tilewright;
 
@@ -99,13 +100,22 @@ void tilewrightCallableHold(void *object, int32_t holdsLock) { callableOf(object
 int32_t tilewrightCallableHolds(void *object) { return callableOf(object).holdsLock.load(); }
 
 void tilewrightCallableSet(void *object, void *target) {
-  Callable &callable = callableOf(object);
-  if (callable.caller.load(std::memory_order_acquire))
-    return;
+  TilewrightCaller *caller = callerBehind(target);
+  void *unused = target;
   python.incRef(target);
-  if (callable.before)
-    python.decRef(callable.before);
-  callable.before = callable.target.exchange(target, std::memory_order_acq_rel);
-  callable.vectorcall = callObject;
-  callable.caller.store(callerBehind(target), std::memory_order_release);
+  // On an interpreter without lock several threads may make an object's first call. No code of Python's runs within.
+  static std::mutex mutex;
+  {
+    std::lock_guard<std::mutex> guard(mutex);
+    Callable &callable = callableOf(object);
+    if (!callable.caller.load(std::memory_order_relaxed)) {
+      unused = callable.before;
+      callable.before = callable.target.exchange(target, std::memory_order_acq_rel);
+      if (!callable.vectorcall)
+        callable.vectorcall = callObject;
+      callable.caller.store(caller, std::memory_order_release);
+    }
+  }
+  if (unused)
+    python.decRef(unused);
 }

@@ -27,6 +27,8 @@ from .schedule.launching import launch_options
 if TYPE_CHECKING:
     import tvm_ffi
 
+    from .sim import Simulator
+
 __all__ = ["CONFIG_SIZE", "HostFunction", "HostProgram", "KernelLaunch", "Launcher"]
 
 CONFIG_SIZE = 7
@@ -177,7 +179,7 @@ class HostProgram:
         self._module = module
         self._lock = threading.Lock()
         self._engine: ExecutionEngine | None = None
-        self._state = 0
+        self._simulator: Simulator | None = None
 
     @staticmethod
     def _find(module: ir.Module, name: str | None) -> ir.Operation:
@@ -236,7 +238,8 @@ class HostProgram:
             self._program = 0
             if self.target != "cpu":
                 self._program = lookup(engine, f"{self.name}_program")
-                ctypes.c_void_p.from_address(self._program + _STATE_OFFSET).value = self._state or None
+                state = self._simulator and self._simulator.handle
+                ctypes.c_void_p.from_address(self._program + _STATE_OFFSET).value = state
             if self.target == "cuda":
                 weakref.finalize(self, _unload, self._program, engine).atexit = False
             self._engine = engine
@@ -274,9 +277,9 @@ class HostProgram:
 
         return tvm_ffi.Function.__from_extern_c__(self.safe_call, keep_alive_object=self)
 
-    def attach(self, simulator: int) -> None:
-        """Which simulator runs a program of target "sim"."""
-        self._state = simulator
+    def attach(self, simulator: Simulator) -> None:
+        """Which simulator runs a program of target "sim". It lives as long as the program does."""
+        self._simulator = simulator
 
     def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int | None = 0) -> None:
         """Runs the program on checked arguments, on the GPU of that number and on that stream, or on that of tvm-ffi's

@@ -91,7 +91,7 @@ def run_expanded(text: str, arrays: Sequence[np.ndarray], shared_bytes: int | No
             passes = re.sub(rf",gpu\.func\({name}\)", "", passes)
         PassManager.parse(passes).run(kernels.operation)
         simulator = Simulator(kernels, program.kernels, checks=True)
-    program.attach(simulator.handle)
+    program.attach(simulator)
     program.run([array.ctypes.data for array in arrays], [extent for array in arrays for extent in array.shape])
 
 

@@ -175,8 +175,8 @@ class _Sim:
         kernels = lowering.reach("gpu")
         self.host = HostProgram(lowering.reach("host"), lowering.name, "sim")
         with lowering.timed("sim"):
-            self._simulator = compile_sim(kernels, lowering.target.checks, self.host.kernels)
-        self.host.attach(self._simulator.handle)
+            simulator = compile_sim(kernels, lowering.target.checks, self.host.kernels)
+        self.host.attach(simulator)
         self.entry_name = self.host.name
         self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
 

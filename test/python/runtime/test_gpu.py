@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tilewright.runtime import cuda
 
 SMOKE = Path(__file__).parents[3] / "bench" / "gpu_smoke.py"
+sys.path.insert(0, str(SMOKE.parent))  # the script's parts stand beside it
 specification = importlib.util.spec_from_file_location("gpu_smoke", SMOKE)
 assert specification is not None and specification.loader is not None
 gpu_smoke = importlib.util.module_from_spec(specification)
