@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import two_gpus as on_two_gpus
 from smoke_program import GPU, check, program
-from two_gpus import scaled
+from two_gpus import late_tensor, scaled
 
 from tilewright import nd
 
@@ -33,10 +33,7 @@ def torch_tensors() -> str:
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        big = torch.randn(1 << 26, device="cuda")
-        for _ in range(8):
-            big = big * 1.0001
-        a2 = big[:n].contiguous()
+        a2 = late_tensor(n)
         out = torch.empty_like(a2)
         run(a2, c, out)
         assert torch.equal(out, a2 + a2 + c), "the launch did not follow torch's current stream"
@@ -84,10 +81,7 @@ def builtin_calls() -> str:
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        big = torch.randn(1 << 26, device="cuda")
-        for _ in range(8):
-            big = big * 1.0001
-        late, out = big[:n].contiguous(), torch.empty(n, device="cuda")
+        late, out = late_tensor(n), torch.empty(n, device="cuda")
         f(late, out)
         assert torch.equal(out, 2 * late + 1), "the launch did not follow torch's current stream"
     f(a, b, stream=side)

@@ -47,6 +47,16 @@ def current_context() -> int | None:
     return context.value
 
 
+def late_tensor(n: int, index: int = 0) -> Any:
+    """A tensor that takes a GPU's current stream a while: who reads it on another stream reads too early."""
+    import torch
+
+    big = torch.randn(1 << 26, device=f"cuda:{index}")
+    for _ in range(8):
+        big = big * 1.0001
+    return big[:n].contiguous()
+
+
 class Arrays:
     def __init__(self) -> None:
         import torch
@@ -90,7 +100,7 @@ def arrays_of_both(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
 
 
 def streams(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
-    """Work that is late on a stream of the other device: what is launched elsewhere reads too early."""
+    """Work that is late on a stream of the other device."""
     import torch
 
     for index, (a, b) in enumerate(arrays.pairs):
@@ -100,10 +110,7 @@ def streams(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
             side.wait_stream(torch.cuda.current_stream(index))
             with torch.cuda.stream(side):
                 torch.cuda.set_device(index)
-                big = torch.randn(1 << 26, device=f"cuda:{index}")
-                for _ in range(8):
-                    big = big * 1.0001
-                late = big[:N].contiguous()
+                late = late_tensor(N, index)
                 call(late, b)
                 assert torch.equal(b, 2 * late + 1), f"{name} did not follow the stream of cuda:{index}"
             torch.cuda.set_device(1 - index)

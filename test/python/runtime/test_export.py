@@ -210,41 +210,6 @@ def test_kernels_for_several_architectures(tmp_path: Path) -> None:
         module.add_load("first")
 
 
-# A libcuda that runs nothing and tells of each launch; the second launch of a process fails.
-FAKE_CUDA = """
-#include <stdio.h>
-#include <string.h>
-int cuInit(unsigned flags) { return 0; }
-int cuDeviceGetCount(int *count) { *count = 1; return 0; }
-int cuDeviceGetName(char *name, int length, int device) { strcpy(name, "Fake"); return 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = attribute == 75 ? 8 : attribute == 76 ? 9 : 1024;
-  return 0;
-}
-int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)0xC0; return 0; }
-int cuCtxGetCurrent(void **context) { *context = 0; return 0; }
-int cuCtxPushCurrent_v2(void *context) { return 0; }
-int cuCtxPopCurrent_v2(void **context) { return 0; }
-int cuModuleLoadData(void **module, const void *image) { printf("load %.3s\\n", (const char *)image + 1); return 0; }
-int cuModuleGetFunction(void **function, void *module, const char *name) { printf("find %s\\n", name); return 0; }
-int cuModuleUnload(void *module) { return 0; }
-int cuFuncSetAttribute(void *function, int attribute, int value) { return 0; }
-int cuLaunchKernelEx(const unsigned *config, void *function, void **params, void **extra) {
-  static int times = 0;
-  long n = params ? *(long *)params[1] : ((long *)extra[1])[1]; /* CU_LAUNCH_PARAM_BUFFER_POINTER */
-  printf("launch %u x %u with n = %ld\\n", config[0], config[3], n);
-  return times++ ? 1 : 0;
-}
-int cuGetErrorName(int code, const char **name) { *name = "CUDA_ERROR_INVALID_VALUE"; return 0; }
-int cuMemPoolCreate(void **pool, const void *properties) { return 0; }
-int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return 0; }
-int cuMemAllocFromPoolAsync(unsigned long *address, unsigned long bytes, void *pool, void *stream) { return 0; }
-int cuMemFreeAsync(unsigned long address, void *stream) { return 0; }
-int cuCtxGetDevice(int *device) { return 201; }
-int cuMemcpyHtoDAsync_v2(unsigned long to, const void *from, unsigned long bytes, void *stream) { return 0; }
-int cuMemcpyDtoHAsync_v2(void *to, unsigned long from, unsigned long bytes, void *stream) { return 0; }
-int cuStreamSynchronize(void *stream) { return 0; }
-"""
 ON_FAKE = """
 import ctypes, sys
 import tvm_ffi
@@ -284,9 +249,8 @@ module.add_load(0)
 
 
 def test_an_exported_library_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "cuda.c").write_text(FAKE_CUDA)
-    fake = ["cc", "-shared", "-fPIC", "-w", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "cuda.c")]
-    subprocess.run(fake, check=True)
+    fake = ["cc", "-shared", "-fPIC", "-w", "-DTELLS", "-DMAJOR=8", "-DMINOR=9", "-o", str(tmp_path / "libcuda.so.1")]
+    subprocess.run([*fake, str(Path(__file__).with_name("fake_cuda.c"))], check=True)
     add = elementwise("add", lambda a, b: a + b, "cuda", arch="sm_90a")
     add.export_library(tmp_path / "add.so", architectures=["sm_80", "sm_86"])
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

@@ -139,39 +139,6 @@ def test_as_a_library(fake, scale: tw.Function, tmp_path: Path) -> None:
         loaded.scale(np.ones(63, "float32"), np.zeros(64, "float32"))
 
 
-# A libcuda whose memory is this machine's, and whose kernel doubles 64 numbers.
-DOUBLING = r"""
-#include <stdlib.h>
-#include <string.h>
-int cuInit(unsigned flags) { return 0; }
-int cuDeviceGetCount(int *count) { *count = 1; return 0; }
-int cuDeviceGetName(char *name, int length, int device) { strcpy(name, "Fake"); return 0; }
-int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute == 75 ? 9 : 0; return 0; }
-int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)0xC0; return 0; }
-int cuCtxGetCurrent(void **context) { *context = 0; return 0; }
-int cuCtxGetDevice(int *device) { return 201; }
-int cuCtxPushCurrent_v2(void *context) { return 0; }
-int cuCtxPopCurrent_v2(void **context) { return 0; }
-int cuModuleLoadData(void **module, const void *image) { return 0; }
-int cuModuleGetFunction(void **function, void *module, const char *name) { return 0; }
-int cuModuleUnload(void *module) { return 0; }
-int cuFuncSetAttribute(void *function, int attribute, int value) { return 0; }
-int cuLaunchKernelEx(const unsigned *config, void *function, void **params, void **extra) {
-  float **arrays = extra[1];
-  for (int i = 0; i < 64; ++i) arrays[1][i] = arrays[0][i] * 2;
-  return 0;
-}
-int cuGetErrorName(int code, const char **name) { *name = "CUDA_ERROR_INVALID_VALUE"; return 0; }
-int cuMemPoolCreate(void **pool, const void *properties) { *pool = pool; return 0; }
-int cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return 0; }
-int cuMemAllocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream) {
-  return !(*address = calloc(bytes, 1));
-}
-int cuMemFreeAsync(void *address, void *stream) { free(address); return 0; }
-int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes, void *stream) { memcpy(to, from, bytes); return 0; }
-int cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t bytes, void *stream) { memcpy(to, from, bytes); return 0; }
-int cuStreamSynchronize(void *stream) { return 0; }
-"""
 USER = """
 import sys
 import numpy as np, tvm_ffi
@@ -188,9 +155,8 @@ print("right")
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 def test_a_library_copies_there_and_back(scale: tw.Function, tmp_path: Path) -> None:
-    (tmp_path / "cuda.c").write_text(DOUBLING)
-    command = ["cc", "-shared", "-fPIC", "-w", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "cuda.c")]
-    subprocess.run(command, check=True)
+    fake = ["cc", "-shared", "-fPIC", "-w", "-DMAJOR=9", "-DMINOR=0", "-o", str(tmp_path / "libcuda.so.1")]
+    subprocess.run([*fake, str(Path(__file__).with_name("fake_cuda.c"))], check=True)
     scale.export_library(tmp_path / "scale.so")
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment["LD_LIBRARY_PATH"] = str(tmp_path)
