@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -250,7 +251,9 @@ def sanitize(launches: int) -> dict[str, Any]:
         command = [tool, "--tool", checks, "--error-exitcode", "9", *script]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         lines = done.stdout.strip().splitlines() or [""]
-        found[checks] = {"exit": done.returncode, "said": lines[-1]}
+        hits = ("========= Program hit", "========= Invalid")
+        errors = Counter(line.strip("= ") for line in lines if line.startswith(hits))
+        found[checks] = {"exit": done.returncode, "said": lines[-1], "errors": dict(errors)}
         print(f"{checks}: exit {done.returncode}: {lines[-1]}", flush=True)
         if done.returncode:
             if "Device not supported" in done.stdout:

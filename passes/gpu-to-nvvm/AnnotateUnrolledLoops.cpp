@@ -19,6 +19,8 @@ namespace tilewright {
 /// Past this a loop stays one, whatever it indexes: the code would no longer fit the instruction cache, and take LLVM
 /// minutes.
 static constexpr int64_t kMaxOps = 4096;
+/// The same of all copies that the schedule's own unrolled loops around it make of it.
+static constexpr int64_t kMaxOpsOfCopies = 4 * kMaxOps;
 
 /// Whether `index` is computed from `variable`.
 static bool dependsOn(Value index, Value variable) {
@@ -44,6 +46,15 @@ static bool indexesRegisters(scf::ForOp loop) {
         return found ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// How often the code of `loop` is written out for loops around it that are marked.
+static int64_t countCopies(scf::ForOp loop) {
+  int64_t copies = 1;
+  for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
+    if (around->hasAttr(schedule::kUnrollAttr))
+      copies *= getConstantIntValue(around.getUpperBound()).value_or(1);
+  return copies;
 }
 
 namespace {
@@ -89,7 +100,8 @@ struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledL
     getOperation().walk([&](scf::ForOp loop) {
       auto trips = getConstantIntValue(loop.getUpperBound());
       bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
-      bool isSmall = trips && *trips * sizes.getBody(loop) <= kMaxOps;
+      int64_t ops = trips.value_or(1) * sizes.getBody(loop);
+      bool isSmall = trips && ops <= kMaxOps && ops * countCopies(loop) <= kMaxOpsOfCopies;
       if (!isMarked && !(isSmall && indexesRegisters(loop)))
         return;
       loop->setAttr("llvm.loop_annotation", annotation);

@@ -204,6 +204,14 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
         branch.setLoopAnnotationAttr(annotation);
     });
 
+    // Upstream says that an address is its buffer's plus what is not negative. The bases of split-shared-addresses may lie
+    // before their buffer or behind it, and what is added to them may be negative.
+    module.walk([](LLVM::GEPOp element) {
+      auto pointer = dyn_cast<LLVM::LLVMPointerType>(element.getType());
+      if (pointer && pointer.getAddressSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared))
+        element.setNoWrapFlags(LLVM::GEPNoWrapFlags::none);
+    });
+
     module.setTargetsAttr(ArrayAttr::get(
         context, NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", architecture->name,
                                            architecture->features)));

@@ -230,6 +230,9 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     if (dimension.stride * bytes % tile::kTensorStrideBytes)
       return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes << " bytes along a dimension, got "
                       << dimension.stride * bytes;
+  if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
+    return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
+                    << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes << " elements, as the engine copies them";
   if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   int64_t columns = copy.columnsAtOnce.value_or(copy.columns);

@@ -145,11 +145,29 @@ bool Machine::isAligned(Thread &thread, Site site, uint64_t address) {
   return false;
 }
 
+/// Whether the box is one that the copy engine takes: on an illegal instruction a GPU gives up.
+bool Machine::isLegalBox(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, bool isStore) {
+  constexpr int64_t alignment = 16;
+  std::string wrong;
+  if (coordinates[0] * int64_t(map.elementBytes) % alignment)
+    wrong = "at a multiple of 16 bytes of a row, got element " + std::to_string(coordinates[0]) + " of " +
+            std::to_string(map.elementBytes) + " bytes";
+  for (int i = 0; isStore && i < map.rank && wrong.empty(); ++i)
+    if (coordinates[i] < 0)
+      wrong = "in the tensor that it writes to, got " + std::to_string(coordinates[i]) + " in dimension " +
+              std::to_string(map.rank - 1 - i);
+  if (wrong.empty())
+    return true;
+  reportAt(OutOfBounds, site, "expected the box of a bulk copy to begin " + wrong, *thread.block);
+  return false;
+}
+
 void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *mapAddress, const int32_t *coordinates,
                        int32_t rank, uint64_t barrierAddress, uint32_t bits) {
   const TensorMap *map = findMap(thread, site, mapAddress, rank);
   uint64_t offset, barrierOffset;
-  if (!map || !isAligned(thread, site, target) || !findBlock(thread, site, target, map->bytes(), offset) ||
+  if (!map || !isAligned(thread, site, target) || !isLegalBox(thread, site, *map, coordinates, /*isStore=*/false) ||
+      !findBlock(thread, site, target, map->bytes(), offset) ||
       !findBlock(thread, site, barrierAddress, 8, barrierOffset))
     return;
   std::vector<char> bytes;
@@ -189,8 +207,9 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
                         int32_t rank) {
   const TensorMap *map = findMap(thread, site, mapAddress, rank);
   uint64_t offset;
-  SimulatedBlock *block =
-      map && isAligned(thread, site, source) ? findBlock(thread, site, source, map->bytes(), offset) : nullptr;
+  if (!map || !isAligned(thread, site, source) || !isLegalBox(thread, site, *map, coordinates, /*isStore=*/true))
+    return;
+  SimulatedBlock *block = findBlock(thread, site, source, map->bytes(), offset);
   if (!block)
     return;
   Thread::Groups &groups = thread.storeGroups;

@@ -230,6 +230,7 @@ private:
   void reportAt(int kind, Site site, const std::string &text, const SimulatedBlock &block);
   const TensorMap *findMap(Thread &thread, Site site, const void *map, int32_t rank);
   bool isAligned(Thread &thread, Site site, uint64_t address);
+  bool isLegalBox(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, bool isStore);
   void readTile(Thread &thread, Site site, const TensorMap &map, const int32_t *coordinates, std::vector<char> &bytes);
   void readOperand(const ProductPart &part, int operand, Descriptor descriptor, const User &user, SimulatedBlock &block,
                    const std::string &who, std::vector<double> &numbers);

@@ -7,10 +7,12 @@ destructor tells the producer.
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 from ..ir import library
+from .device import cuda
 
 __all__ = ["DLTensor", "Imported", "dtype_code", "export_capsule", "read_capsule"]
 
@@ -99,11 +101,15 @@ def read_capsule(array: object, stream: int | None) -> Imported:
     Whatever `__dlpack__` raises comes through; a capsule that is none raises BufferError.
     """
     options = {} if stream is None else {"stream": stream}
-    try:
-        capsule = array.__dlpack__(max_version=(1, 0), **options)  # type: ignore[attr-defined]
-    except TypeError:
-        # A producer from before DLPack 1.0 knows no versions.
-        capsule = array.__dlpack__(**options)  # type: ignore[attr-defined]
+    kind, index = array.__dlpack_device__()  # type: ignore[attr-defined]
+    is_on_gpu = kind in (CUDA, CUDA_MANAGED) and cuda(index).exist
+    # torch hands nothing over that is on another GPU than the thread's current one.
+    with cuda(index).active() if is_on_gpu else nullcontext():
+        try:
+            capsule = array.__dlpack__(max_version=(1, 0), **options)  # type: ignore[attr-defined]
+        except TypeError:
+            # A producer from before DLPack 1.0 knows no versions.
+            capsule = array.__dlpack__(**options)  # type: ignore[attr-defined]
     name = _get_name(capsule)
     if name == b"dltensor_versioned":
         versioned = _Versioned.from_address(_get_pointer(capsule, name))

@@ -54,3 +54,23 @@ gpu.module @parts {
     gpu.return
   }
 }
+
+// -----
+
+// Of an address in shared memory nothing is said but how it is computed: its base may lie before its buffer.
+// CHECK-LABEL: gpu.module @distances
+// CHECK: llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+// CHECK-NOT: inbounds{{.*}}ptr<3>
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> i8
+// CHECK: llvm.getelementptr inbounds|nuw %{{.*}}[%{{.*}}] : (!llvm.ptr, i32) -> !llvm.ptr, i8
+gpu.module @distances {
+  memref.global @memory : memref<64xi8, #gpu.address_space<workgroup>> {alignment = 16}
+  gpu.func @k(%b: memref<64xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %i = gpu.thread_id x
+    %a = memref.get_global @memory : memref<64xi8, #gpu.address_space<workgroup>>
+    %before = affine.apply affine_map<(d0) -> (d0 - 2)>(%i)
+    %x = memref.load %a[%before] : memref<64xi8, #gpu.address_space<workgroup>>
+    memref.store %x, %b[%i] : memref<64xi8>
+    gpu.return
+  }
+}

@@ -379,3 +379,23 @@ def test_the_names_of_shared_buffers_in_which_threads_reduce() -> None:
     function = tw.build(s, [A, B], target="sim")
     (launch,) = function.launch_config().launches
     assert launch.origin["shared"] == "a_name_of_more_than_fifteen_letters (180 bytes)"
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_reads_of_shared_memory_at_a_place_before_the_thread_s(target: str) -> None:
+    """LLVM took the distance for one that is not negative, and put the copy behind the reads."""
+    A = te.placeholder((35,), name="A", dtype="int8")
+    B = te.compute((39,), lambda i: te.if_then_else(te.all(i >= 2, i < 37), A[i - 2], te.const(0, "int8")), name="B")
+    s = te.create_schedule(B.op)
+    result = s.cache_write(B, "shared")
+    shared = s.cache_read(A, "shared", [result])
+    outer, inner = s[B].split(B.op.axis[0], factor=3)
+    s[B].reorder(inner, outer)
+    s[B].bind(inner, te.thread_axis("blockIdx.x"))
+    s[result].compute_at(s[B], outer)
+    s[shared].compute_at(s[B], outer)
+    if target == "cuda" and not tw.cuda(0).exist:
+        pytest.skip("no GPU here")
+    a = np.arange(-17, 18, dtype="int8")
+    (b,) = testing.run(tw.build(s, [A, B], target=target), [a], [((39,), "int8")])
+    np.testing.assert_array_equal(b, np.pad(a, 2))

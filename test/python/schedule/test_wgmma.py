@@ -367,6 +367,11 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "132 elements of 'f16', 264 bytes, of A",
     ),
     (
+        {"factor": lambda A, i, k: A[i, k + 4], "shape_a": (128, 256)},
+        "copy_by: stage 'F': expected boxes that begin at multiples of 16 bytes of a row of A, of 8 elements, as the engine "
+        "copies them",
+    ),
+    (
         {"change": lambda s, AS, **others: s[AS].split(s[AS].op.axis[0], factor=48)},
         "copy_by: stage 'A.shared': expected loops that go through all of the buffer",
     ),

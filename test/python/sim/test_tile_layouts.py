@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tile_kernels import both, build, host_function, rounded
 
 
@@ -85,25 +86,47 @@ def test_the_bytes_of_a_tile_in_shared_memory(target: str, swizzle: int) -> None
     assert np.array_equal(b, expected)
 
 
-@pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
-@pytest.mark.parametrize("at", [(0, 0), (8, 16), (-3, -5), (30, 60), (-40, 0)])
+@pytest.mark.parametrize("at", [(0, 0), (8, 16), (-3, -8), (30, 56), (-40, 0)])
 @both
-def test_what_is_outside_of_a_tensor(target: str, swizzle: int, at: tuple[int, int]) -> None:
-    columns = swizzle // 2 or 32
-    a = numbered((40, 72))
-    text = copy(a.shape, (16, columns), at, swizzle)
-    b = np.full_like(a, -1)
-    build(text, target)(a, b)
-    # What is inside comes back to its place, and nothing else is written.
-    expected = np.full_like(a, -1)
-    inside = tuple(slice(max(x, 0), max(x + n, 0)) for x, n in zip(at, (16, columns)))
-    expected[inside] = a[inside]
-    assert np.array_equal(b, expected)
-    dumped = np.full(16 * columns, -1, np.int16)
-    build(copy(a.shape, (16, columns), at, 0, dump=True), target)(a, dumped)
+def test_what_is_outside_of_a_tensor_is_zero(target: str, at: tuple[int, int]) -> None:
+    a, dumped = numbered((40, 72)), np.full(16 * 32, -1, np.int16)
+    build(copy(a.shape, (16, 32), at, 0, dump=True), target)(a, dumped)
     padded = np.zeros((40 + 80, 72 + 128), np.int16)
     padded[40:80, 32 : 32 + 72] = a
-    assert np.array_equal(dumped.reshape(16, columns), padded[40 + at[0] :][:16, 32 + at[1] :][:, :columns])
+    assert np.array_equal(dumped.reshape(16, 32), padded[40 + at[0] :][:16, 32 + at[1] :][:, :32])
+
+
+@pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
+@pytest.mark.parametrize("at", [(0, 0), (8, 16), (30, 56), (40, 0)])
+@both
+def test_what_is_outside_of_a_tensor_is_not_written(target: str, swizzle: int, at: tuple[int, int]) -> None:
+    columns = swizzle // 2 or 32
+    a = numbered((40, 72))
+    b = np.full_like(a, -1)
+    build(copy(a.shape, (16, columns), at, swizzle), target)(a, b)
+    # What is inside comes back to its place.
+    expected = np.full_like(a, -1)
+    inside = tuple(slice(x, x + n) for x, n in zip(at, (16, columns)))
+    expected[inside] = a[inside]
+    assert np.array_equal(b, expected)
+
+
+@pytest.mark.parametrize(
+    "at, dump, expected",
+    [
+        ((0, 4), True, "at a multiple of 16 bytes of a row, got element 4 of 2 bytes"),
+        ((0, -5), True, "at a multiple of 16 bytes of a row, got element -5 of 2 bytes"),
+        ((-3, 0), False, "in the tensor that it writes to, got -3 in dimension 0"),
+        ((0, -8), False, "in the tensor that it writes to, got -8 in dimension 1"),
+    ],
+)
+def test_boxes_that_the_engine_does_not_take(at: tuple[int, int], dump: bool, expected: str) -> None:
+    """A GPU gives up on them (CUDA_ERROR_ILLEGAL_INSTRUCTION, seen on an H200)."""
+    a = numbered((40, 72))
+    b = np.zeros(16 * 32 if dump else a.shape, np.int16)
+    with pytest.raises(tw.SimulationError) as caught:
+        build(copy(a.shape, (16, 32), at, 0, dump=dump))(a, b)
+    assert f"expected the box of a bulk copy to begin {expected}" in str(caught.value)
 
 
 @both
