@@ -17,7 +17,7 @@ import torch
 from simt import Bench
 
 import tilewright as tw
-from tilewright import ops, schedules
+from tilewright import ops, schedules, te
 from tilewright.ops.choices import Problem, candidates, estimate
 
 torch.backends.cuda.matmul.allow_tf32 = True
@@ -159,7 +159,7 @@ def bench_epilogue(bench: Bench) -> None:
 
 
 def bench_convolution(bench: Bench) -> None:
-    """Images of float16, channels last, beside cuDNN."""
+    """Images of float16, channels last, beside cuDNN: by warpgroups, with a bias and an activation too, by warps."""
     torch.backends.cudnn.benchmark = True
     for batch, channels, size, filters, kernel, stride in (
         (1, 1024, 13, 1024, 3, 1),
@@ -167,33 +167,51 @@ def bench_convolution(bench: Bench) -> None:
         (32, 256, 14, 256, 3, 1),
         (32, 3, 224, 64, 7, 2),
     ):
+        problem = batch, channels, size, filters, kernel
         shapes = (batch, channels, size, size), (filters, channels, kernel, kernel)
         x, w = (torch.randn(shape, device="cuda").half().to(memory_format=torch.channels_last) for shape in shapes)
-        begin = time.perf_counter()
-        scheduled = schedules.conv2d_mma(batch, channels, size, filters, kernel, stride=stride)
-        func = tw.build(*scheduled, target="cuda", name="conv2d", cache=False)
-        compile_ms = 1e3 * (time.perf_counter() - begin)
+        bias = torch.randn(filters, device="cuda").half()
+        added = te.placeholder((filters,), "float16", name="bias")
+
+        def biased(value: te.Expr, n: te.Expr, y: te.Expr, x: te.Expr, f: te.Expr, added: te.Tensor = added) -> te.Expr:
+            return te.max(value + added[f].astype("float32"), 0.0)
 
         def peer(x: torch.Tensor, w: torch.Tensor, stride: int = stride, margin: int = kernel // 2) -> torch.Tensor:
             return torch.nn.functional.conv2d(x, w, stride=stride, padding=margin)
 
-        theirs, exact = peer(x, w), peer(x.double(), w.double())
-        out = theirs.shape[2]
-        y = torch.full((batch, out, out, filters), float("nan"), device="cuda", dtype=torch.float16)
+        def biased_peer(
+            x: torch.Tensor, w: torch.Tensor, b: torch.Tensor, stride: int = stride, margin: int = kernel // 2
+        ) -> torch.Tensor:
+            return torch.cudnn_convolution_relu(x, w, b, (stride, stride), (margin, margin), (1, 1), 1)
+
+        exact = peer(x.double(), w.double())
+        biased_exact = torch.relu(exact + bias.double()[None, :, None, None])
+        out = exact.shape[2]
         last = [one.permute(0, 2, 3, 1) for one in (x, w)]
-        func(*last, y)
-        error, peers = ((one - exact).abs().max().item() for one in (y.permute(0, 3, 1, 2), theirs))
-        ms, torch_ms = bench.median_ms(lambda: func(*last, y)), bench.median_ms(lambda: peer(x, w))
-        bench.results[f"conv2d float16 n{batch} c{channels} {size}x{size} k{filters} r{kernel} s{stride}"] = {
-            "error": error,
-            "torch_error": peers,
-            "right": error <= 2 * peers + 1e-6 * exact.abs().max().item(),
-            "compile_ms": round(compile_ms, 1),
-            "ms": ms,
-            "torch_ms": torch_ms,
-            "of_torch": torch_ms / ms,
-            "TFLOPs": 2.0 * theirs.numel() * channels * kernel**2 / ms / 1e9,
-        }
+        fused: dict[str, Any] = {"epilogue": biased, "operands": [added]}
+        for what, make, options, inputs, call, expected in (
+            ("", schedules.conv2d_wgmma, {}, last, lambda: peer(x, w), exact),
+            (" bias relu", schedules.conv2d_wgmma, fused, [*last, bias], lambda: biased_peer(x, w, bias), biased_exact),
+            (" mma_sync", schedules.conv2d_mma, {}, last, lambda: peer(x, w), exact),
+        ):
+            begin = time.perf_counter()
+            func = tw.build(*make(*problem, stride=stride, **options), target="cuda", name="conv2d", cache=False)
+            compile_ms = 1e3 * (time.perf_counter() - begin)
+            theirs = call()
+            y = torch.full((batch, out, out, filters), float("nan"), device="cuda", dtype=torch.float16)
+            func(*inputs, y)
+            error, peers = ((one - expected).abs().max().item() for one in (y.permute(0, 3, 1, 2), theirs))
+            ms, torch_ms = bench.median_ms(lambda: func(*inputs, y)), bench.median_ms(call)
+            bench.results[f"conv2d float16 n{batch} c{channels} {size}x{size} k{filters} r{kernel} s{stride}{what}"] = {
+                "error": error,
+                "torch_error": peers,
+                "right": error <= 2 * peers + 1e-6 * expected.abs().max().item(),
+                "compile_ms": round(compile_ms, 1),
+                "ms": ms,
+                "torch_ms": torch_ms,
+                "of_torch": torch_ms / ms,
+                "TFLOPs": 2.0 * theirs.numel() * channels * kernel**2 / ms / 1e9,
+            }
 
 
 GROUPS = {

@@ -373,8 +373,8 @@ def _candidates(
 
 # Of one multiprocessor of an H200, as measured, in cycles: how much longer products take than they would alone, what it
 # reads of the second cache in one, what a row of a box takes that lies over others, how long data is on its way, what
-# beginning and ending a tile take, a kernel that adds up parts, and what of these that reads in one.
-_PRODUCTS, _CACHE_BYTES, _ROW, _LATENCY, _TILE = 1.45, 45.0, 5.0, 1500.0, 1500.0
+# storing an element takes, a kernel that adds up parts, and what of these that reads in one.
+_PRODUCTS, _CACHE_BYTES, _ROW, _LATENCY, _STORING = 1.45, 45.0, 5.0, 1500.0, 0.1
 _ADDING, _ADDED_BYTES = 6000.0, 1750.0
 
 
@@ -393,6 +393,8 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, sh
         reading = max(reading, images * (rows + over - 1) * columns * _ROW)
     stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
     depth = max(2, min((_SHARED - stored) // slot, _MAX_DEPTH))
-    of_one = steps * max(multiplying, reading, (_LATENCY + reading) / (depth - 1)) + _TILE
+    # Of two that multiply as long the one that reads less is faster.
+    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (depth - 1)) + reading / 20)
+    of_one += images * rows * columns * width * _STORING
     results = problem.batch * problem.out**2 * problem.filters
     return -(-tiles * parts // _BLOCKS) * of_one + (_ADDING + 8 * parts * results / _ADDED_BYTES if parts > 1 else 0.0)

@@ -13,6 +13,16 @@ from tilewright.codegen import link
 from tilewright.runtime.ndarray import as_dtype
 
 
+def convolved(x: Any, w: Any, stride: int, dilation: int) -> Any:
+    """In float64."""
+    kernel = w.shape[1]
+    margin, across = kernel // 2 * dilation, dilation * (kernel - 1) + 1
+    padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (across, across), axis=(1, 2))
+    windows = windows[:, ::stride, ::stride, :, ::dilation, ::dilation]
+    return np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
+
+
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -50,18 +60,40 @@ def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any])
         for one in ((batch, size, size, shape[1]), (filters, kernel, kernel, shape[1]))
     )
     added = [rng.standard_normal(filters).astype("float32") for _ in bias]
-    stride, dilation = options.get("stride", 1), options.get("dilation", 1)
-    margin, across = kernel // 2 * dilation, dilation * (kernel - 1) + 1
-    out = (size + 2 * margin - across) // stride + 1
-    (y,) = testing.run(func, [x, w, *added], [((batch, out, out, filters), made)])
-    padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (across, across), axis=(1, 2))
-    windows = windows[:, ::stride, ::stride, :, ::dilation, ::dilation]
-    exact = np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
+    exact = convolved(x, w, options.get("stride", 1), options.get("dilation", 1))
+    (y,) = testing.run(func, [x, w, *added], [(exact.shape, made)])
     if bias:
         exact = np.maximum(exact + added[0], 0)
     rounding = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20}[made]
     assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_shapes(seed: int) -> None:
+    """Any number of channels, filters and pixels, in tiles that reach over their ends, exactly."""
+    random = np.random.default_rng(seed)
+
+    def one_of(*values: Any) -> Any:
+        return values[random.integers(len(values))]
+
+    kernel, dilation = one_of(1, 2, 3, 3, 4, 5, 7), one_of(1, 1, 2, 3)
+    options: dict[str, Any] = {"stride": one_of(1, 1, 2, 3), "dilation": dilation}
+    options["tile"] = (*one_of((1, 8, 8), (2, 8, 8), (1, 4, 16), (1, 8, 16), (1, 16, 8)), one_of(8, 32, 64, 72, 128))
+    options["share_rows"] = one_of(None, None, False)
+    options["blocks"] = one_of(132, 3, None)
+    if options["blocks"]:
+        options["consumers"] = one_of(1, 1, 2)
+    batch, channels, filters = one_of(1, 2, 3), one_of(1, 3, 5, 8, 20, 64, 72, 100), one_of(8, 24, 33, 64, 130)
+    least = max(1, dilation * (kernel - 1) + 1 - 2 * (kernel // 2 * dilation))
+    size = int(random.integers(least, 20))
+    func = tw.build(
+        *schedules.conv2d_wgmma(batch, channels, size, filters, kernel, **options), target="sim", name="conv2d"
+    )
+    x = random.integers(-4, 5, (batch, size, size, channels)).astype("float16")
+    w = random.integers(-4, 5, (filters, kernel, kernel, channels)).astype("float16")
+    exact = convolved(x, w, options["stride"], dilation)
+    (y,) = testing.run(func, [x, w], [(exact.shape, "float16")])
+    np.testing.assert_array_equal(y, exact.astype("float16"))
 
 
 @pytest.mark.parametrize(
