@@ -387,6 +387,8 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, sh
     # An instruction for each 16 elements takes what it multiplies, or reading its operands.
     instructions = images * rows * columns // 64 * over * problem.step // 16
     multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
+    # Four warpgroups have few registers and wait for each other.
+    multiplying *= 1.05 if images * rows * columns > 128 else 1.0
     slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
     reading = slot / _CACHE_BYTES
     if problem.is_narrow:
