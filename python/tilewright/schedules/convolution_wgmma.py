@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..instructions import wgmma
-from ..schedule import Schedule, create_schedule
+from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 from .matrices import add_up, copy
@@ -244,7 +244,7 @@ def conv2d_wgmma(
 
     s = create_schedule(Y.op)
     for one in copied:
-        copy(s[one])
+        _write_pixels(s[one], lanes) if lanes else copy(s[one])
     if total is not None:
         add_up(s, Y, total)
     outer, inner = [], []
@@ -300,6 +300,16 @@ def conv2d_wgmma(
     if blocks is not None:
         s[tiled].persistent(blocks, raster="grouped", group=group)
     return s, [X, W, *operands, Y]
+
+
+def _write_pixels(stage: Stage, lanes: int) -> None:
+    """A kernel of its own, in which neighbouring threads have neighbouring pixels, all elements of each."""
+    *outer, e = stage.op.axis
+    pixel, c = stage.split(e, factor=lanes)
+    block, thread = stage.split(stage.fuse(*outer, pixel), factor=256)
+    stage.bind(block, thread_axis("blockIdx.x"))
+    stage.bind(thread, thread_axis("threadIdx.x"))
+    stage.vectorize(c)
 
 
 def _rows_of_a_step(kernel: int, stride: int, share_rows: bool) -> tuple[int, int]:
@@ -372,8 +382,8 @@ def _candidates(
 
 
 # Of one multiprocessor of an H200, as measured, in cycles: how much longer products take than they would alone, what it
-# reads of the second cache in one, what a row of a box takes that lies over others, how long data is on its way, what
-# storing an element takes, a kernel that adds up parts, and what of these that reads in one.
+# reads of the second cache in one, what a short row of a box takes, how long data is on its way, what storing an
+# element takes, a kernel that adds up parts, and what of these that reads in one.
 _PRODUCTS, _CACHE_BYTES, _ROW, _LATENCY, _STORING = 1.45, 45.0, 5.0, 1500.0, 0.1
 _ADDING, _ADDED_BYTES = 6000.0, 1750.0
 
@@ -392,7 +402,7 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, sh
     slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
     reading = slot / _CACHE_BYTES
     if problem.is_narrow:
-        reading = max(reading, images * (rows + over - 1) * columns * _ROW)
+        reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
     stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
     depth = max(2, min((_SHARED - stored) // slot, _MAX_DEPTH))
     # Of two that multiply as long the one that reads less is faster.

@@ -105,8 +105,15 @@ def test_random_shapes(seed: int) -> None:
         ((32, 3, 224, 64, 7), {"stride": 2}),
     ],
 )
-def test_kernels(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("is_biased", [False, True])
+def test_kernels(shape: tuple[int, int, int, int, int], options: dict[str, Any], is_biased: bool) -> None:
     """No notes of the assembler, nothing spilled."""
+    bias = te.placeholder((shape[3],), "float16", name="bias")
+    if is_biased:
+        options = options | {
+            "operands": [bias],
+            "epilogue": lambda value, n, y, x, f: te.max(value + bias[f].astype("float32"), 0.0),
+        }
     func = tw.build(*schedules.conv2d_wgmma(*shape, **options), target="cuda -arch=sm_90a", name="conv2d")
     assert "wgmma.mma_async.sync.aligned.m64n" in func.ptx and "cp.async.bulk.tensor.4d.shared::cluster" in func.ptx
     linked = link(func.ptx, "sm_90a")
