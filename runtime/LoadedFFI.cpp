@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/ABI.h"
+#include "runtime/host/BigInt.h"
 
 #include <dlfcn.h>
 
@@ -34,6 +35,11 @@ const char *tilewrightOpenFFI(const char *path) {
     if (!found)
       return function.name;
     std::memcpy(function.slot, &found, sizeof(found));
+  }
+  // Of later versions.
+  if (void *found = dlsym(handle, "TVMFFIBigIntGetContentByteArray")) {
+    std::memcpy(&tilewright::host::bigIntContent, &found, sizeof(found));
+    tilewrightFFI.readBigInt = tilewright::host::readBigInt;
   }
   return nullptr;
 }

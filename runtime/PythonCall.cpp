@@ -79,6 +79,7 @@ struct Call {
   }
 
   bool read(const TilewrightCaller &caller, int position, void *object);
+  bool readNumber(int position, void *object, void *type);
   bool readBuffer(const TilewrightCaller &caller, int position, void *object);
 };
 
@@ -114,7 +115,7 @@ __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, 
   ++numBuffers;
   const BufferView &view = buffer.view;
   int code = codeOfFormat(view.format);
-  if (code < 0 || view.ndim > maxBufferRank || (view.readOnly && caller.outputs[position]))
+  if (code < 0 || view.ndim > maxBufferRank || (view.readOnly && caller.kinds[position] == TilewrightCallerOutput))
     return false;
   for (int dim = 0; dim < view.ndim; ++dim) {
     if (view.strides[dim] % view.itemBytes)
@@ -127,8 +128,34 @@ __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, 
   return true;
 }
 
+/// Python's own numbers; those of NumPy and ints of more than 64 bits go the slow way.
+bool Call::readNumber(int position, void *object, void *type) {
+  TilewrightAny &value = args[position];
+  value = {};
+  int overflow = 0;
+  if (type == python.boolType) {
+    value.type = TilewrightTypeBool;
+    value.integer = object == python.isTrue;
+  } else if (type == python.floatType) {
+    value.type = TilewrightTypeFloat;
+    value.real = python.floatAsDouble(object);
+  } else if (type == python.longType) {
+    value.type = TilewrightTypeInt;
+    value.integer = python.longAsLongLong(object, &overflow);
+  } else {
+    return false;
+  }
+  return !overflow;
+}
+
 bool Call::read(const TilewrightCaller &caller, int position, void *object) {
   void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + caller.typeOffset);
+  if (caller.kinds[position] == TilewrightCallerNumber)
+    return readNumber(position, object, type);
+  if (object == caller.none && caller.kinds[position] == TilewrightCallerOptional) {
+    args[position] = {};
+    return true;
+  }
   args[position].type = TilewrightTypeDLTensor;
   args[position].padding = 0;
   args[position].pointer = &tensors[position];
@@ -223,15 +250,15 @@ void *tilewright::callAny(TilewrightCaller &caller, void *const *args, ptrdiff_t
   for (int i = 0; i < caller.count; ++i)
     if (!call.read(caller, i, arrays[i]))
       return callSlow(caller, args, count, names);
-  if (!call.numBuffers && caller.count <= TilewrightCaller::maxShort && isKept(call.firstType))
+  if (!call.numBuffers && !caller.hasNumbers && caller.count <= TilewrightCaller::maxShort && isKept(call.firstType))
     caller.usual.store(call.firstType, std::memory_order_release);
 
   void *stream = nullptr;
   bool known = false;
-  if (caller.device == TilewrightDeviceCUDA && caller.count) {
-    const TilewrightDLTensor &first = call.tensors[0];
+  if (caller.device == TilewrightDeviceCUDA && caller.firstTensor >= 0) {
+    const TilewrightDLTensor &first = call.tensors[caller.firstTensor];
     if (givenStream) {
-      if (!handleOf(caller, givenStream, arrays[0], stream))
+      if (!handleOf(caller, givenStream, arrays[caller.firstTensor], stream))
         return nullptr;
       known = true;
     } else if (findStream(first.deviceId, stream)) {
@@ -340,13 +367,19 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
 }
 
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *outputs, const char *names) {
+                         int32_t count, int32_t device, const uint8_t *kinds, const char *names) {
   TilewrightCaller *caller = callerBehind(function);
   if (count > maxArguments)
     return; // such a call goes by way of Python
   caller->count = count;
   caller->device = device;
-  std::memcpy(caller->outputs, outputs, count);
+  std::memcpy(caller->kinds, kinds, count);
+  for (int32_t i = count; i-- > 0;) {
+    if (kinds[i] == TilewrightCallerNumber)
+      caller->hasNumbers = true;
+    else if (kinds[i] != TilewrightCallerOptional)
+      caller->firstTensor = i;
+  }
   for (int32_t i = 0; i < count; ++i) {
     caller->names.emplace_back(names);
     names += caller->names.back().size() + 1;

@@ -50,6 +50,10 @@ struct TilewrightInterpreter {
   ptrdiff_t typeOffset;
   /// Where references to None are counted, or null where None is immortal.
   intptr_t *noneReferences;
+  long long (*longAsLongLong)(void *number, int *overflow);
+  double (*floatAsDouble)(void *number);
+  /// int, float, bool and True.
+  void *longType, *floatType, *boolType, *isTrue;
 };
 
 /// A function that can be called from Python. `entry` is null until the program is compiled.
@@ -62,10 +66,18 @@ struct TilewrightCaller;
 void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
                           void *slow, void *streamHandle, void *raise);
 
-/// Gives the function what it calls, once that is compiled. `outputs` has a byte for each argument, `names` the
+/// What tilewrightCallerSet is told of an argument.
+enum : uint8_t {
+  TilewrightCallerInput = 0,
+  TilewrightCallerOutput = 1,
+  TilewrightCallerNumber = 2,
+  TilewrightCallerOptional = 3,
+};
+
+/// Gives the function what it calls, once that is compiled. `kinds` has a byte for each argument, `names` the
 /// arguments' names, each ended by a zero.
 void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *outputs, const char *names);
+                         int32_t count, int32_t device, const uint8_t *kinds, const char *names);
 
 /// A new type, or null with Python's error set, whose objects call what tilewrightCallableSet gives them. A call of an
 /// object of a class of Python's otherwise looks `__call__` up and makes a tuple. Called with the interpreter's lock held.

@@ -26,7 +26,10 @@ struct alignas(64) TilewrightCaller {
   ptrdiff_t typeOffset;
 
   void *arrayType, *slow, *streamHandle, *raise;
-  uint8_t outputs[maxArguments] = {};
+  uint8_t kinds[maxArguments] = {};
+  /// The first argument that is a tensor in every call, or -1.
+  int32_t firstTensor = -1;
+  bool hasNumbers = false;
   /// PyMethodDef.
   struct {
     const char *name;

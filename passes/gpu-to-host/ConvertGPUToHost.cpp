@@ -359,6 +359,11 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
       (void)getBackwardSlice(operand, &slice, options);
   IRMapping mapping;
   Block &entry = function.getBody().front();
+  auto mapNumber = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && argument.getOwner() == &entry && !isa<MemRefType>(argument.getType()) && !mapping.contains(value))
+      mapping.map(value, signature.createNumber(builder, value.getLoc(), result.getArgument(0), argument.getArgNumber()));
+  };
   for (Operation *op : topologicalSort(slice)) {
     if (op->getBlock() != &entry) {
       op->emitOpError("expected what the workspace's size depends on to stand at the top of @")
@@ -379,6 +384,8 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
                                                           argument.getArgNumber(), *dimension));
       continue;
     }
+    for (Value operand : op->getOperands())
+      mapNumber(operand);
     builder.clone(*op, mapping);
   }
   Value most = arith::ConstantIndexOp::create(builder, loc, 0);

@@ -14,9 +14,11 @@ static bool isRowMajor(Type type) {
   return memref && memref.getLayout().isIdentity() && !memref.getMemorySpace();
 }
 
+static bool isNumber(Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64; }
+
 static bool isWorkspace(func::FuncOp function, unsigned i) {
-  auto memref = cast<MemRefType>(function.getArgumentTypes()[i]);
-  return i + 1 == function.getNumArguments() && memref.getRank() == 1 && memref.isDynamicDim(0) &&
+  auto memref = dyn_cast<MemRefType>(function.getArgumentTypes()[i]);
+  return memref && i + 1 == function.getNumArguments() && memref.getRank() == 1 && memref.isDynamicDim(0) &&
          memref.getElementType().isInteger(8) && !function.getArgAttr(i, "te.name");
 }
 
@@ -26,18 +28,30 @@ FailureOr<HostSignature> HostSignature::of(func::FuncOp function) {
   HostSignature signature;
   int64_t extents = 0;
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-    if (!isRowMajor(argument.getType()))
+    if (!isRowMajor(argument.getType()) && !isNumber(argument.getType()))
       return function.emitOpError("expected argument #")
-             << i << " to be a row-major memref without memory space, got " << argument.getType();
+             << i << " to be a row-major memref without memory space or a number of at most 64 bits, got "
+             << argument.getType();
     if (isWorkspace(function, i)) {
       signature.workspace = argument;
       break;
     }
     signature.arguments.push_back(argument);
     signature.firstExtents.push_back(extents);
-    extents += cast<MemRefType>(argument.getType()).getRank();
+    auto memref = dyn_cast<MemRefType>(argument.getType());
+    extents += memref ? memref.getRank() : 1;
   }
   return signature;
+}
+
+Value HostSignature::createNumber(OpBuilder &builder, Location loc, Value shape, unsigned argument) const {
+  Type type = arguments[argument].getType();
+  Value place = LLVM::GEPOp::create(builder, loc, shape.getType(), builder.getI64Type(), shape,
+                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(firstExtents[argument])});
+  if (!type.isInteger(1))
+    return LLVM::LoadOp::create(builder, loc, type, place);
+  Value byte = LLVM::LoadOp::create(builder, loc, builder.getI8Type(), place);
+  return LLVM::TruncOp::create(builder, loc, type, byte);
 }
 
 Value HostSignature::createExtent(OpBuilder &builder, Location loc, Value shape, unsigned argument, int64_t dim) const {
@@ -55,6 +69,11 @@ HostBuffers::HostBuffers(const HostSignature &signature, OpBuilder &builder, Val
   Type pointer = data.getType();
   for (auto [i, argument] : llvm::enumerate(signature.arguments)) {
     Location loc = argument.getLoc();
+    if (!isa<MemRefType>(argument.getType())) {
+      if (!argument.use_empty())
+        Value(argument).replaceAllUsesWith(signature.createNumber(builder, loc, shape, i));
+      continue;
+    }
     HostBuffer buffer;
     Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, data,
                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});

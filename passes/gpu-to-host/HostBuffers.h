@@ -10,7 +10,7 @@ namespace tilewright {
 /// The bytes that an element takes in memory: i1 takes one.
 int64_t bytesOfElement(mlir::Type type);
 
-/// The arguments of a host function of the gpu stage: the program's tensors, then the workspace if there is one.
+/// The arguments of a host function of the gpu stage: the program's tensors and numbers, then the workspace if there is one.
 struct HostSignature {
   mlir::SmallVector<mlir::BlockArgument> arguments;
   mlir::BlockArgument workspace;
@@ -21,6 +21,9 @@ struct HostSignature {
   static mlir::FailureOr<HostSignature> of(mlir::func::FuncOp function);
 
   unsigned argumentCount() const { return arguments.size(); }
+
+  /// An argument that is a number: its place in `shape` has its bits.
+  mlir::Value createNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value shape, unsigned argument) const;
 
   /// An extent of an argument, as an index.
   mlir::Value createExtent(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value shape, unsigned argument,

@@ -60,8 +60,11 @@ protected:
 private:
   struct Parameter {
     std::string tensor, data, what;
+    /// Its entry in `arguments`, of an array.
+    std::string self;
     Value value;
-    bool isOutput;
+    unsigned number;
+    bool isOutput, isArray;
   };
   struct Temporary {
     std::string name, offset, bytes;
@@ -70,6 +73,7 @@ private:
 
   void writeHead();
   void writeChecks();
+  void writeNumber(const Parameter &parameter, llvm::StringMap<std::string> &known);
   void writeBuffers();
   void writeArena();
   void writeLaunch(gpu::LaunchFuncOp launch);
@@ -89,31 +93,45 @@ private:
 
 } // namespace
 
+/// The type in C++ of a number, or nothing: narrow floats have none.
+static std::string typeOfNumber(StringRef dtype) {
+  if (dtype == "bool")
+    return "bool";
+  if (dtype == "float32" || dtype == "float64")
+    return dtype == "float32" ? "float" : "double";
+  return dtype.contains("float") ? "" : dtype.str() + "_t";
+}
+
 void HostWriter::writeHead() {
   std::string signature;
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     auto given = function.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
-    if (!type || !type.getLayout().isIdentity() || type.getMemorySpace())
-      return fail(function, "expected arguments that are row-major memrefs without memory space");
-    if (!given && i + 1 == function.getNumArguments() && type.getRank() == 1 && type.isDynamicDim(0) &&
+    if (type ? !type.getLayout().isIdentity() || type.getMemorySpace() : !argument.getType().isIntOrFloat())
+      return fail(function, "expected arguments that are numbers or row-major memrefs without memory space");
+    if (type && !given && i + 1 == function.getNumArguments() && type.getRank() == 1 && type.isDynamicDim(0) &&
         type.getElementType().isInteger(8)) {
       workspace = argument;
       continue;
     }
+    if (function.getArgAttr(i, "te.optional"))
+      return fail(function, "expected arguments that every call gives, got " + (given ? given.getValue() : StringRef("one")) +
+                                ", which is optional");
     Parameter parameter;
     parameter.value = argument;
+    parameter.number = i;
+    parameter.isArray = type != nullptr;
     parameter.tensor = unique(given ? given.getValue() : "array");
     parameter.isOutput = function.getArgAttr(i, te::kOutputAttr) != nullptr;
     auto dtype = function.getArgAttrOfType<StringAttr>(i, "te.dtype");
     auto symbols = function.getArgAttrOfType<ArrayAttr>(i, te::kSymbolsAttr);
-    parameter.what = dtype ? dtype.str() : dtypeOf(type.getElementType());
-    parameter.what += "[";
-    for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+    parameter.what = dtype ? dtype.str() : dtypeOf(type ? type.getElementType() : argument.getType());
+    parameter.what += type ? "[" : "";
+    for (unsigned dim = 0; type && dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
       parameter.what += (dim ? ", " : "") + (!type.isDynamicDim(dim) ? std::to_string(type.getDimSize(dim)) : symbol.empty() ? "?" : symbol);
     }
-    parameter.what += "]";
+    parameter.what += type ? "]" : "";
     signature += (signature.empty() ? "" : ", ") + parameter.tensor + ": " + parameter.what;
     parameters.push_back(parameter);
   }
@@ -121,27 +139,74 @@ void HostWriter::writeHead() {
   line() << "\n/// " << function.getName() << "(" << signature << "), on arrays in the memory of "
          << (isManaged ? "this machine, which wait for the results" : "a GPU; it does not wait for the kernels") << ".\n";
   stream << "void " << name << "(";
-  for (auto &parameter : parameters)
-    stream << "const Tensor &" << parameter.tensor << ", ";
+  for (auto &parameter : parameters) {
+    if (parameter.isArray) {
+      stream << "const Tensor &" << parameter.tensor << ", ";
+      continue;
+    }
+    std::string type = typeOfNumber(parameter.what);
+    if (type.empty())
+      return fail(function, "expected numbers of types that C++ has on every machine, got " + parameter.what);
+    bind(parameter.value, parameter.tensor);
+    stream << type << " " << parameter.tensor << ", ";
+  }
   stream << "CUstream stream = nullptr) {\n";
   ++depth;
   line() << "const char *const function = \"" << function.getName() << "(" << signature << ")\";\n";
   std::string list;
-  for (auto [i, parameter] : llvm::enumerate(parameters))
-    list += std::string(i ? ", " : "") + "{function, " + std::to_string(i) + ", \"" + parameter.tensor + "\", " + parameter.tensor + "}";
-  line() << "const Argument arguments[] = {" << list << "};\n";
+  unsigned count = 0;
+  for (auto &parameter : parameters) {
+    if (!parameter.isArray)
+      continue;
+    parameter.self = "arguments[" + std::to_string(count++) + "]";
+    list += std::string(list.empty() ? "" : ", ") + "{function, " + std::to_string(parameter.number) + ", \"" + parameter.tensor +
+            "\", " + parameter.tensor + "}";
+  }
+  if (count)
+    line() << "const Argument arguments[] = {" << list << "};\n";
+}
+
+/// A number that stands for a symbol: what is known of that, and its first place among the arguments.
+void HostWriter::writeNumber(const Parameter &parameter, llvm::StringMap<std::string> &known) {
+  auto symbols = function.getArgAttrOfType<ArrayAttr>(parameter.number, te::kSymbolsAttr);
+  if (!symbols)
+    return;
+  std::string symbol = cast<StringAttr>(symbols[0]).str(), given = unique(parameter.tensor + "_value");
+  line() << "// " << parameter.tensor << ": " << parameter.what << "\n";
+  line() << "const long long " << given << " = " << parameter.tensor << ";\n";
+  auto expect = [&](const std::string &condition, const std::string &what) {
+    line() << "if (!(" << condition << ")) refuse(function, " << parameter.number << ", \"" << parameter.tensor << "\", \"expected "
+           << symbol << what << ", got \" + std::to_string(" << given << "));\n";
+  };
+  auto [first, isFirst] = known.try_emplace(symbol, given);
+  if (!isFirst)
+    expect(given + " == " + first->second, " = \" + std::to_string(" + first->second + ") + \"");
+  auto bound = [&](StringRef attribute) {
+    auto found = function.getArgAttrOfType<DenseI64ArrayAttr>(parameter.number, attribute);
+    return found ? std::optional(found[0]) : std::nullopt;
+  };
+  if (auto unit = bound(te::kDivisibleByAttr); unit && *unit > 1)
+    expect(given + " % " + std::to_string(*unit) + " == 0", " to be divisible by " + std::to_string(*unit));
+  if (auto least = bound("te.minimum"))
+    expect(given + " >= " + std::to_string(*least), " to be at least " + std::to_string(*least));
+  if (auto most = bound("te.maximum"))
+    expect(given + " <= " + std::to_string(*most), " to be at most " + std::to_string(*most));
 }
 
 void HostWriter::writeChecks() {
   llvm::StringMap<std::string> known; // the symbols, and the variables that have their values
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    unsigned number = cast<BlockArgument>(parameter.value).getArgNumber();
+    unsigned number = parameter.number;
+    if (!parameter.isArray) {
+      writeNumber(parameter, known);
+      continue;
+    }
     auto type = cast<MemRefType>(parameter.value.getType());
     auto symbols = function.getArgAttrOfType<ArrayAttr>(number, te::kSymbolsAttr);
     auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kDivisibleByAttr);
     auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.minimum");
     auto maxima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.maximum");
-    std::string dtype = StringRef(parameter.what).split('[').first.str(), self = "arguments[" + std::to_string(i) + "]";
+    std::string dtype = StringRef(parameter.what).split('[').first.str(), self = parameter.self;
     auto kind = kindOf(dtype);
     if (!kind)
       return fail(function, "expected arguments of dtypes that DLPack has");
@@ -180,8 +245,8 @@ void HostWriter::writeChecks() {
       extents[parameter.value].push_back(variable);
     }
     for (unsigned other = 0; other < i; ++other)
-      if (parameter.isOutput || parameters[other].isOutput)
-        line() << self << ".expect_apart(arguments[" << other << "]);\n";
+      if (parameters[other].isArray && (parameter.isOutput || parameters[other].isOutput))
+        line() << self << ".expect_apart(" << parameters[other].self << ");\n";
   }
 }
 
@@ -189,9 +254,10 @@ void HostWriter::writeBuffers() {
   stream << "\n";
   if (isManaged)
     line() << "use_first_gpu_if_none();\n";
-  for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    std::string self = "arguments[" + std::to_string(i) + "]";
-    std::string data = name(parameter.value, parameter.tensor + "_data");
+  for (auto &parameter : parameters) {
+    if (!parameter.isArray)
+      continue;
+    std::string self = parameter.self, data = name(parameter.value, parameter.tensor + "_data");
     parameter.data = data;
     if (!isManaged) {
       line() << "CUdeviceptr " << data << " = reinterpret_cast<CUdeviceptr>(" << self << ".data());\n";
@@ -378,8 +444,8 @@ void HostWriter::writeCopiesBack() {
   if (!isManaged)
     return;
   stream << "\n";
-  for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    std::string self = "arguments[" + std::to_string(i) + "]";
+  for (auto &parameter : parameters) {
+    const std::string &self = parameter.self;
     if (parameter.isOutput)
       line() << "if (" << self << ".bytes()) check(cuMemcpyDtoHAsync(" << self << ".data(), " << parameter.data << ", size_t(" << self
              << ".bytes()), stream), \"cuMemcpyDtoHAsync of " << parameter.tensor << "\");\n";
@@ -394,7 +460,7 @@ std::string HostWriter::write() {
   }
   // The names that the helpers have.
   for (StringRef name : {"arguments", "function", "stream", "grid", "block", "shared_bytes", "parameters", "arena", "launch", "kernels",
-                         "check", "Tensor", "Argument", "Memory", "Kernels", "ceil_div", "floor_div", "floor_mod", "use_first_gpu_if_none", "Kind", "Int", "UInt", "Float", "BFloat",
+                         "check", "refuse", "Tensor", "Argument", "Memory", "Kernels", "ceil_div", "floor_div", "floor_mod", "use_first_gpu_if_none", "Kind", "Int", "UInt", "Float", "BFloat",
                          "Bool", "Float8E4M3FN", "Float8E5M2", "Place", "ThisMachine", "GPU", "ThisMachinePinned", "GPUManaged"})
     unique(name);
   unique(function.getName());

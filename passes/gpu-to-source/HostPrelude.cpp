@@ -44,16 +44,18 @@ template <typename T> T ceil_div(T a, T b) { return a / b + (a % b != 0 && (a < 
 template <typename T> T floor_div(T a, T b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 template <typename T> T floor_mod(T a, T b) { return a - floor_div(a, b) * b; }
 
-/// An argument while it is checked: what is wrong names it, and what was given.
+[[noreturn]] void refuse(const char *function, int number, const char *name, const std::string &why) {
+  throw std::invalid_argument(std::string(function) + ": argument " + std::to_string(number) + " (" + name + "): " + why);
+}
+
+/// An array while it is checked: what is wrong names it, and what was given.
 struct Argument {
   const char *function;
   int number;
   const char *name;
   const Tensor &given;
 
-  [[noreturn]] void fail(const std::string &why) const {
-    throw std::invalid_argument(std::string(function) + ": argument " + std::to_string(number) + " (" + name + "): " + why);
-  }
+  [[noreturn]] void fail(const std::string &why) const { refuse(function, number, name, why); }
   std::string shape() const {
     std::string text = "(";
     for (int dim = 0; dim < given.ndim; ++dim) text += (dim ? ", " : "") + std::to_string(given.shape[dim]);

@@ -82,26 +82,78 @@ void ArgumentChecks::branch() {
   builder.setInsertionPointToStart(next);
 }
 
+/// Narrow floats are the run time's to make: not every machine has instructions for them. So is what may not be there.
+static bool isPlain(const HostArgument &argument) {
+  return !argument.isOptional && (!argument.isNumber || !argument.isFloat() || argument.bits() >= 32);
+}
+
 Value ArgumentChecks::emit(Value args, Value count) {
+  if (!llvm::all_of(program.arguments, isPlain)) {
+    LLVM::BrOp::create(builder, ValueRange(), otherwise);
+    return nullptr;
+  }
   conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, i32(program.arguments.size())));
   branch();
   SmallVector<Value> tensors;
-  for (unsigned position = 0; position < program.arguments.size(); ++position, branchIfMany())
-    tensors.push_back(checkKind(args, position));
+  SmallVector<int64_t> firstExtents;
+  int64_t numExtents = 0;
+  for (auto [position, argument] : llvm::enumerate(program.arguments)) {
+    tensors.push_back(argument.isNumber ? Value() : checkKind(args, position));
+    firstExtents.push_back(numExtents);
+    numExtents += argument.numExtents();
+    branchIfMany();
+  }
   branch();
   for (auto [tensor, argument] : llvm::zip(tensors, program.arguments)) {
-    checkHeader(tensor, argument);
+    if (tensor)
+      checkHeader(tensor, argument);
     branchIfMany();
   }
   branch();
   for (auto [position, tensor] : llvm::enumerate(tensors)) {
-    checkMemory(tensor, position);
+    if (tensor)
+      checkMemory(tensor, position, firstExtents[position]);
+    else
+      checkNumber(place(args, position * sizeof(TilewrightAny)), position, firstExtents[position]);
     branchIfMany();
   }
   checkOverlap();
   branch();
   return device ? LLVM::TruncOp::create(builder, builder.getI32Type(), LLVM::LShrOp::create(builder, device, i64(32))).getResult()
                 : i32(0);
+}
+
+/// An int, a bool or a float as they come from most callers: not an int where a float is expected, none of 65 bits.
+void ArgumentChecks::checkNumber(Value any, unsigned position, int64_t firstExtent) {
+  const HostArgument &argument = program.arguments[position];
+  Type i64Type = builder.getI64Type();
+  int32_t kind = argument.isFloat() ? TilewrightTypeFloat : argument.isBool() ? TilewrightTypeBool : TilewrightTypeInt;
+  // With the padding.
+  expectEqual(load(i64Type, any, 0), i64(kind));
+  if (!argument.isFloat()) {
+    Value value = load(i64Type, any, offsetof(TilewrightAny, integer));
+    int32_t bits = argument.isBool() ? 1 : argument.bits();
+    if (argument.isUnsigned() && bits == 64)
+      expectNonNegative(value);
+    else if (argument.isUnsigned() || argument.isBool())
+      this->bits.push_back(LLVM::LShrOp::create(builder, value, i64(bits)));
+    else if (bits < 64)
+      this->bits.push_back(LLVM::LShrOp::create(
+          builder, LLVM::AddOp::create(builder, value, i64(int64_t(1) << (bits - 1))), i64(bits)));
+    if (!argument.extents.empty())
+      checkExtent(argument.extents[0], value, /*isNumber=*/true);
+    return store(value, slots.shape, firstExtent);
+  }
+  Value value = load(builder.getF64Type(), any, offsetof(TilewrightAny, real));
+  if (argument.bits() == 64)
+    return store(LLVM::BitcastOp::create(builder, i64Type, value), slots.shape, firstExtent);
+  // What becomes infinite is refused; what is so already takes the longer way.
+  Value most = LLVM::ConstantOp::create(builder, builder.getF64FloatAttr(std::numeric_limits<float>::max()));
+  conditions.push_back(
+      LLVM::FCmpOp::create(builder, LLVM::FCmpPredicate::ule, LLVM::FAbsOp::create(builder, value), most));
+  Value single = LLVM::FPTruncOp::create(builder, builder.getF32Type(), value);
+  Value stored = LLVM::BitcastOp::create(builder, builder.getI32Type(), single);
+  store(LLVM::ZExtOp::create(builder, i64Type, stored), slots.shape, firstExtent);
 }
 
 /// A tensor object, or a pointer to a DLTensor.
@@ -140,25 +192,30 @@ void ArgumentChecks::checkHeader(Value tensor, const HostArgument &argument) {
   conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, strides, null));
 }
 
-void ArgumentChecks::checkExtent(const HostExtent &extent, Value value) {
+void ArgumentChecks::checkExtent(const HostExtent &extent, Value value, bool isNumber) {
   if (!extent.isSymbol())
     return expectEqual(value, i64(extent.number));
   auto [known, isFirst] = symbols.try_emplace(extent.symbol, value);
   if (!isFirst)
     expectEqual(value, known->second);
-  expectNonNegative(value);
+  if (!isNumber || extent.minimum >= 0)
+    expectNonNegative(value);
   if (extent.divisibleBy > 1)
     bits.push_back(llvm::isPowerOf2_64(extent.divisibleBy)
                        ? LLVM::AndOp::create(builder, value, i64(extent.divisibleBy - 1)).getResult()
                        : LLVM::SRemOp::create(builder, value, i64(extent.divisibleBy)).getResult());
   if (extent.minimum > 0)
     expectNonNegative(LLVM::SubOp::create(builder, value, i64(extent.minimum)));
-  if (extent.maximum != INT64_MAX)
+  if (extent.maximum == INT64_MAX)
+    return;
+  if (isNumber && extent.minimum < 0) // the difference may have no place in 64 bits
+    conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::sle, value, i64(extent.maximum)));
+  else
     expectNonNegative(LLVM::SubOp::create(builder, i64(extent.maximum), value));
 }
 
 /// The extents, that the strides are those of a row-major array, the address.
-void ArgumentChecks::checkMemory(Value tensor, unsigned position) {
+void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstExtent) {
   const HostArgument &argument = program.arguments[position];
   Type i64Type = builder.getI64Type(), pointer = tensor.getType();
   size_t rank = argument.extents.size();
@@ -167,7 +224,7 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position) {
   for (auto [dim, extent] : llvm::enumerate(argument.extents)) {
     Value value = load(i64Type, shape, dim * sizeof(int64_t));
     checkExtent(extent, value);
-    store(value, slots.shape, numExtents++);
+    store(value, slots.shape, firstExtent + dim);
     // From here on an extent that is a number is that number.
     extents.push_back(extent.isSymbol() ? value : i64(extent.number));
   }
@@ -182,15 +239,16 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position) {
   bits.push_back(LLVM::AndOp::create(builder, address, i64(kHostAlignment - 1)));
   store(address, slots.data, position);
   Value bytes = LLVM::MulOp::create(builder, elements, i64(argument.itemBytes()));
-  ranges.push_back({address, LLVM::AddOp::create(builder, address, bytes)});
+  ranges.push_back({position, address, LLVM::AddOp::create(builder, address, bytes)});
 }
 
 /// What is written shares no memory with anything else. Of two ranges that share some each begins before the other ends.
 void ArgumentChecks::checkOverlap() {
   SmallVector<std::pair<size_t, size_t>> pairs;
+  auto isOutput = [&](size_t range) { return program.arguments[ranges[range].position].output; };
   for (size_t output = 0; output < ranges.size(); ++output)
-    for (size_t other = 0; program.arguments[output].output && other < ranges.size(); ++other)
-      if (other != output && (other > output || !program.arguments[other].output))
+    for (size_t other = 0; isOutput(output) && other < ranges.size(); ++other)
+      if (other != output && (other > output || !isOutput(other)))
         pairs.emplace_back(output, other);
   if (pairs.size() <= kMostPairs * ranges.size()) {
     for (auto [output, other] : pairs) {
@@ -202,10 +260,13 @@ void ArgumentChecks::checkOverlap() {
     }
     return;
   }
-  auto count = LLVM::ConstantOp::create(builder, builder.getI32Type(), ranges.size());
+  auto count = LLVM::ConstantOp::create(builder, builder.getI32Type(), program.arguments.size());
   Value ends = LLVM::AllocaOp::create(builder, slots.data.getType(), builder.getI64Type(), count, /*alignment=*/8);
-  for (auto [position, range] : llvm::enumerate(ranges))
-    store(range.end, ends, position);
+  for (auto [position, argument] : llvm::enumerate(program.arguments))
+    if (argument.isNumber) // which ends where it begins
+      store(i64(0), slots.data, position), store(i64(0), ends, position);
+  for (const Range &range : ranges)
+    store(range.end, ends, range.position);
   auto module = program.function->getParentOfType<ModuleOp>();
   StringRef name = "tilewrightHostShareMemory";
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);

@@ -20,12 +20,14 @@ public:
                  mlir::Block *otherwise)
       : builder(builder), program(program), target(target), slots(slots), otherwise(otherwise) {}
 
-  /// Emits all checks where `builder` stands, and leaves it where they have all been passed. Returns the device's number.
+  /// Emits all checks where `builder` stands, and leaves it where they have all been passed. Returns the device's number,
+  /// or null where no call is a plain one: then control goes to `otherwise` always.
   mlir::Value emit(mlir::Value args, mlir::Value count);
 
 private:
-  /// Of an argument, what the overlaps are found by.
+  /// Of a tensor, what the overlaps are found by.
   struct Range {
+    size_t position;
     mlir::Value begin, end;
   };
 
@@ -33,10 +35,11 @@ private:
   void branchIfMany();
   void expectEqual(mlir::Value value, mlir::Value expected);
   void expectNonNegative(mlir::Value value);
+  void checkNumber(mlir::Value any, unsigned position, int64_t firstExtent);
   mlir::Value checkKind(mlir::Value args, unsigned position);
   void checkHeader(mlir::Value tensor, const HostArgument &argument);
-  void checkMemory(mlir::Value tensor, unsigned position);
-  void checkExtent(const HostExtent &extent, mlir::Value value);
+  void checkMemory(mlir::Value tensor, unsigned position, int64_t firstExtent);
+  void checkExtent(const HostExtent &extent, mlir::Value value, bool isNumber = false);
   void checkOverlap();
 
   mlir::Value constant(mlir::Type type, int64_t value);
@@ -55,7 +58,6 @@ private:
   llvm::SmallVector<mlir::Value> conditions, bits, numbers;
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> constants;
   mlir::Value device;
-  int64_t numExtents = 0;
   llvm::SmallVector<Range> ranges;
   llvm::StringMap<mlir::Value> symbols;
 };

@@ -80,8 +80,10 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
     ConstantField shape = tables.null();
     if (!extents.empty())
       shape = tables.address(tables.createTable("extents" + std::to_string(position), extents));
-    arguments.push_back({tables.text(argument.name), shape, tables.i32(argument.dtype), tables.i32(argument.extents.size()),
-                         tables.i32(argument.output), tables.i32(kHostAlignment)});
+    arguments.push_back({tables.text(argument.name), shape, tables.i32(argument.dtype),
+                         tables.i32(argument.isNumber ? 0 : argument.extents.size()), tables.i32(argument.output),
+                         tables.i32(kHostAlignment), tables.i32(argument.isNumber ? +TilewrightIsNumber : +TilewrightIsTensor),
+                         tables.i32(argument.isOptional)});
   }
   ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
   int32_t device = placeOfArguments() == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
@@ -148,14 +150,15 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, cons
 
   int64_t numExtents = 0;
   for (const HostArgument &argument : program.arguments)
-    numExtents += argument.extents.size();
+    numExtents += argument.numExtents();
+  numExtents += program.numOptional;
   builder.setInsertionPointToStart(entry);
   auto allocate = [&](int64_t count) -> Value {
     Value size = LLVM::ConstantOp::create(builder, i32(), std::max<int64_t>(count, 1));
     return LLVM::AllocaOp::create(builder, pointer(), i64(), size, /*alignment=*/8);
   };
   ArgumentSlots slots;
-  slots.data = allocate(program.arguments.size());
+  slots.data = allocate(program.arguments.size() + program.numOptional);
   slots.shape = allocate(numExtents);
   Block *bind = builder.createBlock(&call.getBody(), call.getBody().end());
   Block *refuse = builder.createBlock(&call.getBody(), call.getBody().end());
@@ -163,8 +166,8 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createCall(ImplicitLocOpBuilder builder, cons
 
   builder.setInsertionPointToEnd(entry);
   ArgumentChecks checks(builder, program, placeOfArguments(), slots, bind);
-  Value device = checks.emit(args, count);
-  LLVM::BrOp::create(builder, ValueRange{device}, run);
+  if (Value device = checks.emit(args, count))
+    LLVM::BrOp::create(builder, ValueRange{device}, run);
 
   // What is no plain call: the run time finds out whether it is one at all, and takes it apart.
   builder.setInsertionPointToEnd(bind);

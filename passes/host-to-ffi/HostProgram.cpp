@@ -52,60 +52,82 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   auto entry = dyn_cast<DictionaryAttr>(attribute);
   auto typeAttr = entry ? entry.getAs<TypeAttr>("type") : nullptr;
   auto type = typeAttr ? dyn_cast<ShapedType>(typeAttr.getValue()) : nullptr;
-  if (!type || !type.hasRank())
-    return fail("a ranked 'type'");
   HostArgument argument;
+  argument.isNumber = typeAttr && typeAttr.getValue().isIntOrFloat();
+  if (!argument.isNumber && (!type || !type.hasRank()))
+    return fail("a ranked 'type' or that of a number");
   auto name = entry.getAs<StringAttr>(te::kNameAttr), dtype = entry.getAs<StringAttr>(te::kDtypeAttr);
   argument.name = name ? name.str() : "arg" + std::to_string(position);
-  argument.dtypeName = dtype ? dtype.str() : nameOfElement(type.getElementType());
+  argument.dtypeName = dtype ? dtype.str() : nameOfElement(type ? type.getElementType() : typeAttr.getValue());
   auto code = dlpackType(argument.dtypeName);
   if (!code)
     return fail("a dtype that DLPack has, got '" + argument.dtypeName + "',");
   argument.dtype = code->first | code->second << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
+  argument.isOptional = entry.contains("te.optional");
   auto symbols = entry.getAs<ArrayAttr>(te::kSymbolsAttr);
   auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>("te.minimum"),
        maxima = entry.getAs<DenseI64ArrayAttr>("te.maximum");
+  auto readSymbol = [&](int64_t dim) {
+    HostExtent extent;
+    auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
+    extent.symbol = symbol && !symbol.empty() ? symbol.str()
+                                              : "arg" + std::to_string(position) + "_" + std::to_string(dim);
+    if (units && dim < units.size())
+      extent.divisibleBy = std::max<int64_t>(units[dim], 1);
+    if (minima && dim < minima.size())
+      extent.minimum = minima[dim];
+    if (maxima && dim < maxima.size())
+      extent.maximum = maxima[dim];
+    return extent;
+  };
+  if (argument.isNumber) {
+    if (symbols) {
+      argument.extents.push_back(readSymbol(0));
+      if (!minima)
+        argument.extents[0].minimum = INT64_MIN;
+    }
+    return argument;
+  }
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     HostExtent extent;
-    if (!type.isDynamicDim(dim)) {
-      extent.number = type.getDimSize(dim);
-    } else {
-      auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
-      extent.symbol = symbol && !symbol.empty() ? symbol.str()
-                                                : "arg" + std::to_string(position) + "_" + std::to_string(dim);
-      if (units && dim < units.size())
-        extent.divisibleBy = std::max<int64_t>(units[dim], 1);
-      if (minima && dim < minima.size())
-        extent.minimum = minima[dim];
-      if (maxima && dim < maxima.size())
-        extent.maximum = maxima[dim];
-    }
-    argument.extents.push_back(std::move(extent));
+    extent.number = type.getDimSize(dim);
+    argument.extents.push_back(type.isDynamicDim(dim) ? readSymbol(dim) : extent);
   }
   return argument;
 }
 
 std::string HostArgument::text() const {
+  if (isNumber)
+    return name + ": " + dtypeName;
   std::string result = name + ": " + dtypeName + "[";
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     result += dim ? ", " : "";
     result += extent.isSymbol() ? extent.symbol : std::to_string(extent.number);
   }
-  return result + "]";
+  return result + (isOptional ? "] or None" : "]");
 }
 
 FailureOr<HostProgram> HostProgram::of(LLVM::LLVMFuncOp function) {
   auto entries = function->getAttrOfType<ArrayAttr>("tilewright.arguments");
   if (!entries)
     return function.emitOpError("expected tilewright.arguments to be an array");
-  HostProgram program{function, {}};
+  HostProgram program{function, {}, 0};
   for (auto [position, entry] : llvm::enumerate(entries)) {
+    // Whether an optional argument is given is not given by itself.
+    if (auto attributes = dyn_cast<DictionaryAttr>(entry); attributes && attributes.contains("te.given")) {
+      ++program.numOptional;
+      continue;
+    }
     FailureOr<HostArgument> argument = readArgument(function, position, entry);
     if (failed(argument))
       return failure();
     program.arguments.push_back(std::move(*argument));
   }
+  int64_t wanted = llvm::count_if(program.arguments, [](const HostArgument &argument) { return argument.isOptional; });
+  if (wanted != program.numOptional)
+    return function.emitOpError("expected an argument with te.given for each of ")
+           << wanted << " with te.optional, got " << program.numOptional;
   return program;
 }
 
@@ -124,7 +146,13 @@ std::string HostProgram::metadata(TargetKind target) const {
   llvm::json::Array types, described;
   types.push_back(llvm::json::Object{{"type", "None"}});
   for (const HostArgument &argument : arguments) {
-    types.push_back(llvm::json::Object{{"type", "DLTensor*"}});
+    llvm::json::Object type{{"type", !argument.isNumber    ? "DLTensor*"
+                                     : argument.isFloat() ? "float"
+                                     : argument.isBool()  ? "bool"
+                                                          : "int"}};
+    if (argument.isOptional)
+      type = llvm::json::Object{{"type", "Optional"}, {"args", llvm::json::Array{std::move(type)}}};
+    types.push_back(std::move(type));
     llvm::json::Array shape;
     llvm::json::Object symbols;
     for (const HostExtent &extent : argument.extents) {
@@ -133,19 +161,24 @@ std::string HostProgram::metadata(TargetKind target) const {
         continue;
       }
       shape.push_back(extent.symbol);
-      bool isBounded = extent.maximum != INT64_MAX;
-      if (extent.divisibleBy == 1 && extent.minimum == 0 && !isBounded)
+      bool isBounded = extent.maximum != INT64_MAX, isNegative = extent.minimum < 0;
+      if (extent.divisibleBy == 1 && extent.minimum <= 0 && !isBounded)
         continue;
-      llvm::json::Object known{{"divisible_by", extent.divisibleBy}, {"minimum", extent.minimum}};
+      llvm::json::Object known{{"divisible_by", extent.divisibleBy}};
+      if (!isNegative)
+        known["minimum"] = extent.minimum;
       if (isBounded)
         known["maximum"] = extent.maximum;
       symbols[extent.symbol] = std::move(known);
     }
-    llvm::json::Object entry{{"name", argument.name},
-                             {"dtype", argument.dtypeName},
-                             {"shape", std::move(shape)},
-                             {"output", argument.output},
-                             {"alignment", kHostAlignment}};
+    llvm::json::Object entry{{"name", argument.name}, {"dtype", argument.dtypeName}};
+    if (!argument.isNumber) {
+      entry["shape"] = std::move(shape);
+      entry["output"] = argument.output;
+      entry["alignment"] = kHostAlignment;
+      if (argument.isOptional)
+        entry["optional"] = true;
+    }
     if (!symbols.empty())
       entry["symbols"] = std::move(symbols);
     described.push_back(std::move(entry));

@@ -10,7 +10,8 @@
 
 namespace tilewright {
 
-/// An extent of an argument: a number, or a symbol with what is known of it. Symbols of one name have one extent.
+/// An extent of an argument: a number, or a symbol with what is known of it. Symbols of one name have one extent, and
+/// arguments that are numbers of that name have it, too.
 struct HostExtent {
   int64_t number = -1;
   std::string symbol;
@@ -24,10 +25,19 @@ struct HostArgument {
   /// DLPack's: code, bits << 8, lanes << 16.
   int32_t dtype = 0;
   bool output = false;
+  /// Of a number the one symbol that it stands for, or none.
   llvm::SmallVector<HostExtent> extents;
+  bool isNumber = false, isOptional = false;
 
-  int64_t itemBytes() const { return (dtype >> 8 & 0xff) / 8; }
-  /// "A: float32[n, 4]"
+  bool isFloat() const { return (dtype & 0xff) == 2 || (dtype & 0xff) == 4; }
+  bool isBool() const { return (dtype & 0xff) == 6; }
+  bool isUnsigned() const { return (dtype & 0xff) == 1; }
+  int32_t bits() const { return dtype >> 8 & 0xff; }
+  /// How many of the program's extents it takes: its dimensions, or one for the number.
+  size_t numExtents() const { return isNumber ? 1 : extents.size(); }
+
+  int64_t itemBytes() const { return bits() / 8; }
+  /// "A: float32[n, 4]", "alpha: float32"
   std::string text() const;
 };
 
@@ -35,6 +45,8 @@ struct HostArgument {
 struct HostProgram {
   mlir::LLVM::LLVMFuncOp function;
   llvm::SmallVector<HostArgument> arguments;
+  /// Of the arguments that are optional: as many of the function's follow its arguments.
+  unsigned numOptional = 0;
 
   /// Reads the function's attributes, or says what is wrong with them.
   static mlir::FailureOr<HostProgram> of(mlir::LLVM::LLVMFuncOp function);

@@ -44,6 +44,14 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
   return UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0);
 }
 
+/// The number whose bits are at that place of the shapes.
+Value loadNumber(ImplicitLocOpBuilder &builder, Type type, Value shape, unsigned at) {
+  Value place = LLVM::GEPOp::create(builder, shape.getType(), builder.getI64Type(), shape, LLVM::GEPArg(int32_t(at)));
+  if (!type.isInteger(1))
+    return LLVM::LoadOp::create(builder, type, place);
+  return LLVM::TruncOp::create(builder, type, LLVM::LoadOp::create(builder, builder.getI8Type(), place));
+}
+
 LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   SmallVector<Value> outputs;
   for (BlockArgument argument : func.getArguments())
@@ -53,8 +61,9 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     return func.emitOpError() << "expected a function that returns its " << outputs.size() << " outputs or nothing, got "
                               << func.getNumResults() << " results";
   for (Type type : func.getArgumentTypes())
-    if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.getLayout().isIdentity())
-      return func.emitOpError() << "expected row-major memrefs as arguments, got " << type;
+    if (auto memref = dyn_cast<MemRefType>(type);
+        memref ? !memref.getLayout().isIdentity() : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
+      return func.emitOpError() << "expected row-major memrefs and numbers of at most 64 bits as arguments, got " << type;
   MLIRContext *context = &getContext();
   LLVMTypeConverter types(context);
   ImplicitLocOpBuilder builder(func.getLoc(), context);
@@ -88,7 +97,11 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   builder.setInsertionPointToStart(&entry);
   unsigned numDims = 0;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
-    auto type = cast<MemRefType>(argument.getType());
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      argument.replaceAllUsesWith(loadNumber(builder, argument.getType(), abi[1], numDims++));
+      continue;
+    }
     Value place = LLVM::GEPOp::create(builder, pointer, pointer, abi[0], LLVM::GEPArg(int32_t(i)));
     Value data = LLVM::LoadOp::create(builder, pointer, place);
     argument.replaceAllUsesWith(buildMemRef(builder, types, type, data, abi[1], numDims));

@@ -19,8 +19,10 @@ Value LoopEmitter::getConstant(int64_t value) {
   return constant;
 }
 
-/// An `index` value of the function on tensors, computed on its memrefs.
+/// An `index` value of the function on tensors, computed on its memrefs, or a number that is its argument.
 Value LoopEmitter::onBuffers(Value index) {
+  if (auto argument = dyn_cast<BlockArgument>(index))
+    return target.getArgument(argument.getArgNumber());
   if (auto constant = getConstantIntValue(index))
     return getConstant(*constant);
   Operation *op = index.getDefiningOp();
@@ -39,11 +41,14 @@ Value LoopEmitter::getCaptured(Value value) {
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(lastAtTop);
+  if (lastAtTop)
+    builder.setInsertionPointAfter(lastAtTop);
+  else
+    builder.setInsertionPointToStart(&target.getBody().front());
   known = onBuffers(value);
-  // A constant stands before them.
-  if (lastAtTop->isBeforeInBlock(known.getDefiningOp()))
-    lastAtTop = known.getDefiningOp();
+  // A constant stands before them, an argument before everything.
+  if (Operation *op = known.getDefiningOp(); op && (!lastAtTop || lastAtTop->isBeforeInBlock(op)))
+    lastAtTop = op;
   return known;
 }
 

@@ -214,6 +214,29 @@ def _parameter(argument: Argument) -> str:
     return f"arg_{name}" if not name or name[0].isdigit() else name
 
 
+def _declared(argument: Argument, name: str) -> str:
+    """The parameter of a C function for an argument. C has no narrow floats of its own."""
+    if not argument.is_number:
+        return f"DLTensor *{name}"
+    kind = argument.dtype
+    if kind == "bool":
+        return f"bool {name}"
+    if "float" in kind:
+        return f"{'double' if kind == 'float64' else 'float'} {name}"
+    # What is beyond 63 bits has no place in a value of tvm-ffi's.
+    return f"int64_t {name}" if kind == "uint64" else f"{kind}_t {name}"
+
+
+def _field(argument: Argument, name: str) -> tuple[str, str]:
+    """The type of a value of tvm-ffi's that an argument is, and the field that has it."""
+    if not argument.is_number:
+        kind = "kTVMFFIDLTensorPtr"
+        return (f"{name} ? {kind} : kTVMFFINone" if argument.optional else kind), "v_ptr"
+    if argument.dtype == "bool":
+        return "kTVMFFIBool", "v_int64"
+    return ("kTVMFFIFloat", "v_float64") if "float" in argument.dtype else ("kTVMFFIInt", "v_int64")
+
+
 def _told(function: Function | Dispatch) -> str:
     """What a function takes, in a comment of C's."""
     from .driver import Dispatch
@@ -238,14 +261,16 @@ def _is_on_cpu(function: Function | Dispatch) -> bool:
 
 def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:
     """Writes a C header for functions that are exported: of each the function of tvm-ffi's ABI, and one that takes a
-    `DLTensor *` for each argument. C++ takes it too. It includes tvm-ffi's own header, and nothing of this project.
+    `DLTensor *` for each array, NULL for none, and a number for each number. C++ takes it too. It includes
+    tvm-ffi's own header, and nothing of this project.
 
     >>> export_header([mmult], "mmult.h")                   # doctest: +SKIP
     """
     checked = _checked(functions)
     guard = _C_NAME.sub("_", Path(path).name).upper()
     lines = [
-        f"#ifndef {guard}", f"#define {guard}", "", "#include <tvm/ffi/c_api.h>", "",
+        f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
+        "#include <tvm/ffi/c_api.h>", "",
         "/* Each function returns 0, or -1 with the error in the thread's TVMFFIErrorMoveFromRaised. */", "",
         "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
     ]  # fmt: skip
@@ -254,7 +279,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
         names = [_parameter(argument) for argument in arguments]
         if len(set(names)) != len(names):
             names = [f"{parameter}_{i}" for i, parameter in enumerate(names)]
-        parameters = ", ".join(f"DLTensor *{parameter}" for parameter in names) or "void"
+        parameters = ", ".join(_declared(argument, name) for argument, name in zip(arguments, names)) or "void"
         outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
         lines += [
             f"/* {_told(function)}; writes {', '.join(outputs) or 'nothing'}. */",
@@ -265,11 +290,12 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
             "  result.zero_padding = 0;",
             "  result.v_int64 = 0;",
         ]
-        for i, parameter in enumerate(names):
+        for i, (argument, parameter) in enumerate(zip(arguments, names)):
+            kind, field = _field(argument, parameter)
             lines += [
-                f"  args[{i}].type_index = kTVMFFIDLTensorPtr;",
+                f"  args[{i}].type_index = {kind};",
                 f"  args[{i}].zero_padding = 0;",
-                f"  args[{i}].v_ptr = {parameter};",
+                f"  args[{i}].{field} = {parameter};",
             ]
         lines += [f"  return __tvm_ffi_{name}(NULL, args, {len(names)}, &result);", "}", ""]
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]

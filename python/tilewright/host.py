@@ -141,7 +141,8 @@ class HostProgram:
     """A program of the host stage, compiled by LLVM's JIT at its first use.
 
     `module` is the host stage's module, which is the program's own from here on; `name` picks one program where it
-    holds several. Shapes are flat: the extents of all arguments in order, numbers and symbols alike. All methods may
+    holds several. Shapes are flat: the extents of all arguments in order, numbers and symbols alike, and the bits of
+    arguments that are numbers. All methods may
     be called from many threads.
 
     Beside the program itself it compiles the function of tvm-ffi's ABI (the pass convert-host-to-ffi), which checks its
@@ -170,9 +171,10 @@ class HostProgram:
             ir.StringAttr(kernel).value for kernel in ir.ArrayAttr(function.attributes["tilewright.kernels"])
         )
         arguments = ir.ArrayAttr(function.attributes["tilewright.arguments"])
-        types = [ir.MemRefType(ir.TypeAttr(ir.DictAttr(argument)["type"]).value) for argument in arguments]
+        types = [ir.TypeAttr(ir.DictAttr(argument)["type"]).value for argument in arguments]
         self._argument_count = len(types)
-        self._extent_count = sum(type.rank for type in types)
+        # A number has one place among the extents.
+        self._extent_count = sum(ir.ShapedType(type).rank if isinstance(type, ir.ShapedType) else 1 for type in types)
         self._origins = self._launch_origins(function)
         self._launch = launch_options(function, "tilewright.launch")
         self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed

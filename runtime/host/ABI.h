@@ -25,7 +25,10 @@ struct TilewrightAny {
   };
 };
 
+enum : int32_t { TilewrightTypeNone = 0, TilewrightTypeInt = 1, TilewrightTypeBool = 2, TilewrightTypeFloat = 3, TilewrightTypeBigInt = 78 };
 enum : int32_t { TilewrightTypeDLTensor = 7, TilewrightTypeTensor = 70, TilewrightTensorOffset = 24 };
+/// As the padding of an int, from callers of this project's: its 64 bits have no sign. tvm-ffi's own has none.
+enum : uint32_t { TilewrightUnsignedInt = 1 };
 enum : int32_t { TilewrightDeviceCPU = 1, TilewrightDeviceCUDA = 2, TilewrightDeviceCUDAHost = 3, TilewrightDeviceManaged = 13 };
 
 /// An extent: a number, or where that is negative, a symbol. Symbols of one name have one extent.
@@ -37,7 +40,10 @@ struct TilewrightExtent {
   int64_t maximum;
 };
 
-/// What an argument must be. `dtype` is DLPack's: code, bits << 8, lanes << 16.
+enum : int32_t { TilewrightIsTensor = 0, TilewrightIsNumber = 1 };
+
+/// What an argument must be. `dtype` is DLPack's: code, bits << 8, lanes << 16. An integer may have one extent: the
+/// symbol that it stands for, and what is known of that; INT64_MIN as the least where nothing is.
 struct TilewrightArgument {
   const char *name;
   const TilewrightExtent *extents;
@@ -45,6 +51,10 @@ struct TilewrightArgument {
   int32_t rank;
   int32_t output;
   int32_t alignment;
+  int32_t kind;
+  /// A tensor in whose place None may be given. After the extents of all arguments come, for each of these in their order,
+  /// 1 where it is there and 0 where not; after their addresses as many nulls.
+  int32_t optional;
 };
 
 struct TilewrightSignature {
@@ -93,8 +103,15 @@ enum : int32_t { TilewrightWhole = 0, TilewrightFirst = 1, TilewrightInputs = 2 
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity);
 
-/// Checks a call that is no plain one, and takes it apart: `data` gets the arguments' addresses, `shape` all their extents.
-/// Returns the number of the device, or raises what tilewrightHostCheck says and returns -1.
+/// Takes a call apart that fits: `data` gets the tensors' addresses, `shape` all their extents, and the numbers' bits.
+/// Returns the number of the device.
+int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape);
+
+/// The bits that a number of that type has among the extents. TilewrightTypeError where the value is none,
+/// TilewrightValueError where it is beyond the type's range.
+int32_t tilewrightHostReadNumber(const TilewrightAny *value, int32_t dtype, int64_t *bits);
+
+/// Checks a call that is no plain one, and takes it apart. Returns the number of the device, or raises what tilewrightHostCheck says and returns -1.
 int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count, int64_t *data,
                            int64_t *shape);
 
@@ -174,6 +191,8 @@ struct TilewrightFFI {
   int (*findGlobal)(const void *name, void **function);
   int (*callFunction)(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
   void *(*getAllocator)();
+  /// The 64 bits without sign of an int that no 64 with one have; 0 where it needs more. May be null.
+  int32_t (*readBigInt)(const TilewrightAny *value, uint64_t *bits);
 };
 extern TilewrightFFI tilewrightFFI;
 }

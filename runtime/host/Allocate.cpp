@@ -14,12 +14,14 @@ int32_t raiseCheck(int32_t found, const char *message) {
 
 /// The extent of that name in the inputs, or -1.
 int64_t extentOf(const TilewrightSignature &signature, const TilewrightAny *args, const char *symbol) {
-  for (int32_t i = 0; i < signature.argumentCount; ++i)
-    for (int32_t dim = 0; !signature.arguments[i].output && dim < signature.arguments[i].rank; ++dim) {
-      const TilewrightExtent &extent = signature.arguments[i].extents[dim];
-      if (extent.number < 0 && sameText(extent.symbol, symbol))
-        return tensorOf(args[i])->shape[dim];
-    }
+  for (int32_t i = 0; i < signature.argumentCount; ++i) {
+    const TilewrightArgument &argument = signature.arguments[i];
+    bool isNumber = argument.kind == TilewrightIsNumber;
+    for (int32_t dim = 0; !argument.output && argument.extents && dim < (isNumber ? 1 : argument.rank); ++dim)
+      if (argument.extents[dim].number < 0 && sameText(argument.extents[dim].symbol, symbol))
+        if (const TilewrightDLTensor *tensor = tensorOf(args[i]); isNumber || tensor)
+          return isNumber ? args[i].integer : tensor->shape[dim];
+  }
   return -1;
 }
 

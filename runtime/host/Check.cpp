@@ -4,6 +4,7 @@
 // fits, and come here when it does not; Python's Signature comes here for arrays that it has read itself.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/host/Numbers.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -62,9 +63,10 @@ void addDevice(Text &text, int32_t type) {
   text << "device " << type;
 }
 
-/// What a value of tvm-ffi is, in Python's words.
-const char *nameOfType(int32_t type) {
-  switch (type) {
+/// What a value of tvm-ffi is, in Python's words, where it is not what was `expected`.
+const char *nameOfType(const TilewrightAny &value, int32_t expected) {
+  bool isTensor = expected == TilewrightIsTensor;
+  switch (value.type) {
   case 0:
     return "None";
   case 1:
@@ -78,7 +80,7 @@ const char *nameOfType(int32_t type) {
     return "a pointer";
   case TilewrightTypeDLTensor:
   case TilewrightTypeTensor:
-    return "a null pointer";
+    return value.pointer ? "a tensor" : "a null pointer";
   case 5:
     return "a dtype";
   case 6:
@@ -105,11 +107,11 @@ const char *nameOfType(int32_t type) {
   case 73:
     return "a module";
   case 74:
-    return "a Python object that is no tensor";
+    return isTensor ? "a Python object that is no tensor" : "a Python object that is no number";
   case 75:
     return "list";
   }
-  return "an object that is no tensor";
+  return isTensor ? "an object that is no tensor" : "an object that is no number";
 }
 
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
@@ -138,6 +140,12 @@ bool isRowMajor(const TilewrightDLTensor &tensor) {
 
 uint64_t addressOf(const TilewrightDLTensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) + tensor.byteOffset; }
 
+/// Where a symbol has its value: a dimension of a tensor, or a number of its own.
+struct Place {
+  int32_t argument, dim;
+  int64_t value;
+};
+
 /// One call that is checked.
 struct Check {
   const TilewrightSignature &signature;
@@ -154,10 +162,69 @@ struct Check {
     return text.addTuple(tensor.shape, tensor.ndim);
   }
 
+  bool findSymbol(const char *symbol, int32_t position, int32_t dim, Place &found);
+  void addPlace(const Place &place);
+  int32_t checkBounds(int32_t position, int32_t dim, int64_t extent);
   int32_t checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
-  int32_t checkArgument(int32_t position);
+  int32_t checkNumber(int32_t position);
+  int32_t checkTensor(int32_t position);
+  int32_t checkArgument(int32_t position) {
+    return signature.arguments[position].kind == TilewrightIsNumber ? checkNumber(position) : checkTensor(position);
+  }
   int32_t checkOverlap(int32_t count);
 };
+
+/// The symbol's first place before that one, which says what it is.
+bool Check::findSymbol(const char *symbol, int32_t position, int32_t dim, Place &found) {
+  for (int32_t other = 0; other <= position; ++other) {
+    const TilewrightArgument &argument = signature.arguments[other];
+    bool isNumber = argument.kind == TilewrightIsNumber;
+    const TilewrightDLTensor *tensor = tensorOf(args[other]);
+    if (isNumber ? !argument.extents || (other == position && dim == 0) : !tensor)
+      continue; // a tensor: an output that is still to be allocated, or none given
+    for (int32_t at = 0, end = isNumber ? 1 : other == position && dim < argument.rank ? dim : argument.rank; at < end; ++at) {
+      if (argument.extents[at].number >= 0 || !sameText(argument.extents[at].symbol, symbol))
+        continue;
+      found = {other, at, isNumber ? args[other].integer : tensor->shape[at]};
+      return true;
+    }
+  }
+  return false;
+}
+
+void Check::addPlace(const Place &place) {
+  const TilewrightArgument &argument = signature.arguments[place.argument];
+  if (argument.kind == TilewrightIsNumber)
+    text << ", as argument " << place.argument << " (" << argument.name << ") says, ";
+  else
+    text << ", as in dimension " << place.dim << " of " << argument.name << ", ";
+}
+
+int32_t Check::checkBounds(int32_t position, int32_t dim, int64_t extent) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  const TilewrightExtent &wanted = argument.extents[dim];
+  bool isNumber = argument.kind == TilewrightIsNumber;
+  auto expect = [&](const char *what, int64_t bound) {
+    begin(position) << "expected ";
+    if (isNumber)
+      text << wanted.symbol;
+    else
+      text << "extent " << wanted.symbol << " in dimension " << dim;
+    text << " to be " << what << " " << bound << ", ";
+    if (isNumber)
+      text << "got " << extent;
+    else
+      addShape(*tensorOf(args[position]));
+    return TilewrightValueError;
+  };
+  if (extent % wanted.divisibleBy)
+    return expect("divisible by", wanted.divisibleBy);
+  if (extent < wanted.minimum)
+    return expect("at least", wanted.minimum);
+  if (extent > wanted.maximum)
+    return expect("at most", wanted.maximum);
+  return TilewrightFits;
+}
 
 int32_t Check::checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor) {
   const TilewrightExtent &wanted = signature.arguments[position].extents[dim];
@@ -169,50 +236,53 @@ int32_t Check::checkExtent(int32_t position, int32_t dim, const TilewrightDLTens
     addShape(tensor);
     return TilewrightValueError;
   }
-  // The symbol's first place says what it is.
-  for (int32_t other = 0; other <= position; ++other) {
-    const TilewrightArgument &argument = signature.arguments[other];
-    if (!tensorOf(args[other]))
-      continue; // an output that is still to be allocated
-    for (int32_t at = 0; at < (other == position ? dim : argument.rank); ++at) {
-      if (argument.extents[at].number >= 0 || !sameText(argument.extents[at].symbol, wanted.symbol))
-        continue;
-      int64_t first = tensorOf(args[other])->shape[at];
-      if (extent == first)
-        goto bounds;
-      begin(position) << "expected extent " << wanted.symbol << " = " << first << ", as in dimension " << at << " of "
-                      << argument.name << ", in dimension " << dim << ", ";
-      addShape(tensor);
-      return TilewrightValueError;
-    }
-  }
-bounds:
-  if (extent % wanted.divisibleBy) {
-    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be divisible by "
-                    << wanted.divisibleBy << ", ";
+  if (Place place; findSymbol(wanted.symbol, position, dim, place) && place.value != extent) {
+    begin(position) << "expected extent " << wanted.symbol << " = " << place.value;
+    addPlace(place);
+    text << "in dimension " << dim << ", ";
     addShape(tensor);
     return TilewrightValueError;
   }
-  if (extent < wanted.minimum) {
-    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be at least "
-                    << wanted.minimum << ", ";
-    addShape(tensor);
-    return TilewrightValueError;
-  }
-  if (extent > wanted.maximum) {
-    begin(position) << "expected extent " << wanted.symbol << " in dimension " << dim << " to be at most "
-                    << wanted.maximum << ", ";
-    addShape(tensor);
-    return TilewrightValueError;
-  }
-  return TilewrightFits;
+  return checkBounds(position, dim, extent);
 }
 
-int32_t Check::checkArgument(int32_t position) {
+int32_t Check::checkNumber(int32_t position) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  const TilewrightAny &value = args[position];
+  int64_t bits;
+  Reading reading = readNumber(value, argument.dtype, bits);
+  if (reading == Reading::OtherType) {
+    begin(position) << "expected ";
+    addDType(text, argument.dtype);
+    text << ", got " << nameOfType(value, TilewrightIsNumber);
+    return TilewrightTypeError;
+  }
+  if (reading == Reading::OutOfRange) {
+    begin(position) << "expected ";
+    addDType(text, argument.dtype);
+    addRange(text << ", ", argument.dtype);
+    addNumber(text << ", got ", value);
+    return TilewrightValueError;
+  }
+  if (!argument.extents)
+    return TilewrightFits;
+  const char *symbol = argument.extents[0].symbol;
+  if (Place place; findSymbol(symbol, position, 0, place) && place.value != bits) {
+    begin(position) << "expected " << symbol << " = " << place.value;
+    addPlace(place);
+    text << "got " << bits;
+    return TilewrightValueError;
+  }
+  return checkBounds(position, 0, bits);
+}
+
+int32_t Check::checkTensor(int32_t position) {
   const TilewrightArgument &argument = signature.arguments[position];
   const TilewrightDLTensor *tensor = tensorOf(args[position]);
+  if (argument.optional && args[position].type == TilewrightTypeNone)
+    return TilewrightFits;
   if (!tensor) {
-    begin(position) << "expected a tensor, got " << nameOfType(args[position].type);
+    begin(position) << (argument.optional ? "expected a tensor or None, got " : "expected a tensor, got ") << nameOfType(args[position], TilewrightIsTensor);
     return TilewrightTypeError;
   }
   if (dtypeOf(*tensor) != argument.dtype) {
@@ -274,7 +344,7 @@ int32_t Check::checkOverlap(int32_t count) {
     if (!signature.arguments[output].output)
       continue;
     for (int32_t other = 0; other < count; ++other) {
-      if (other == output)
+      if (other == output || !tensorOf(args[other]))
         continue;
       uint64_t low, high, first, last;
       range(output, low, high);
@@ -318,16 +388,42 @@ int32_t tilewrightHostBind(const TilewrightSignature *signature, const Tilewrigh
     tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
     return -1;
   }
-  int32_t device = 0;
-  for (int32_t position = count; position-- > 0;)
-    device = tensorOf(args[position])->deviceId;
-  for (int32_t position = 0; position < count; ++position) {
-    const TilewrightDLTensor &tensor = *tensorOf(args[position]);
-    data[position] = addressOf(tensor);
-    for (int32_t dim = 0; dim < tensor.ndim; ++dim)
-      *shape++ = tensor.shape[dim];
+  return tilewrightHostUnpack(signature, args, data, shape);
+}
+
+int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape) {
+  int32_t device = -1;
+  for (int32_t position = 0; position < signature->argumentCount; ++position) {
+    const TilewrightArgument &argument = signature->arguments[position];
+    data[position] = 0;
+    if (argument.kind == TilewrightIsNumber) {
+      (void)readNumber(args[position], argument.dtype, *shape++);
+      continue;
+    }
+    const TilewrightDLTensor *tensor = tensorOf(args[position]);
+    if (!tensor) {
+      // Programs take the extents of any argument that has them.
+      Check call{*signature, args, nullptr, Text(nullptr, 0)};
+      for (int32_t dim = 0; dim < argument.rank; ++dim) {
+        const TilewrightExtent &extent = argument.extents[dim];
+        Place place;
+        bool isKnown = extent.number < 0 && call.findSymbol(extent.symbol, signature->argumentCount - 1, INT32_MAX, place);
+        *shape++ = isKnown ? place.value : extent.number < 0 ? 0 : extent.number;
+      }
+      continue;
+    }
+    device = device < 0 ? tensor->deviceId : device;
+    data[position] = addressOf(*tensor);
+    for (int32_t dim = 0; dim < tensor->ndim; ++dim)
+      *shape++ = tensor->shape[dim];
   }
-  return device;
+  data += signature->argumentCount;
+  for (int32_t position = 0; position < signature->argumentCount; ++position)
+    if (signature->arguments[position].optional) {
+      *data++ = 0;
+      *shape++ = tensorOf(args[position]) != nullptr;
+    }
+  return device < 0 ? 0 : device;
 }
 
 int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends) {

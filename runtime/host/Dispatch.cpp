@@ -4,6 +4,7 @@
 // arguments. Whatever else is wrong with a call (strides, alignment, overlaps) is for that function to say.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/host/Numbers.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -21,42 +22,62 @@ struct Arguments {
   /// Without its outputs.
   bool inputsAlone;
 
-  /// The tensor of that argument, or null: an output that is to be allocated, or what is no tensor.
-  const TilewrightDLTensor *operator[](int32_t position) const {
-    int32_t given = position;
+  /// That argument, or null: an output that is to be allocated.
+  const TilewrightAny *given(int32_t position) const {
+    int32_t at = position;
     for (int32_t i = 0; inputsAlone && i <= position; ++i)
-      given -= signature.arguments[i].output ? 1 : 0;
-    return inputsAlone && signature.arguments[position].output ? nullptr : tensorOf(args[given]);
+      at -= signature.arguments[i].output ? 1 : 0;
+    return inputsAlone && signature.arguments[position].output ? nullptr : &args[at];
   }
 
-  /// The extent of the symbol's first place before that one, or -1.
-  int64_t extentOf(const char *symbol, int32_t position, int32_t dim) const {
+  /// The tensor of that argument, or null: what is no tensor, too.
+  const TilewrightDLTensor *operator[](int32_t position) const {
+    const TilewrightAny *value = given(position);
+    return value ? tensorOf(*value) : nullptr;
+  }
+
+  /// The value of the symbol's first place before that one. False where there is none.
+  bool findSymbol(const char *symbol, int32_t position, int32_t dim, int64_t &value) const {
     for (int32_t other = 0; other <= position; ++other) {
-      const TilewrightDLTensor *tensor = (*this)[other];
       const TilewrightArgument &argument = signature.arguments[other];
-      for (int32_t at = 0; tensor && at < (other == position ? dim : argument.rank); ++at)
-        if (argument.extents[at].number < 0 && sameText(argument.extents[at].symbol, symbol))
-          return tensor->shape[at];
+      bool isNumber = argument.kind == TilewrightIsNumber;
+      const TilewrightDLTensor *tensor = (*this)[other];
+      if (isNumber ? !argument.extents || other == position : !tensor)
+        continue;
+      for (int32_t at = 0, end = isNumber ? 1 : other == position ? dim : argument.rank; at < end; ++at)
+        if (argument.extents[at].number < 0 && sameText(argument.extents[at].symbol, symbol)) {
+          value = isNumber ? given(other)->integer : tensor->shape[at];
+          return true;
+        }
     }
-    return -1;
+    return false;
+  }
+
+  /// Whether a place of a symbol takes that value.
+  bool accepts(int32_t position, int32_t dim, int64_t value) const {
+    const TilewrightExtent &wanted = signature.arguments[position].extents[dim];
+    int64_t first;
+    return value % wanted.divisibleBy == 0 && value >= wanted.minimum && value <= wanted.maximum &&
+           (!findSymbol(wanted.symbol, position, dim, first) || first == value);
   }
 
   bool accepts(int32_t position) const {
     const TilewrightArgument &argument = signature.arguments[position];
+    if (argument.kind == TilewrightIsNumber) {
+      int64_t bits;
+      return readNumber(*given(position), argument.dtype, bits) == Reading::Number &&
+             (!argument.extents || accepts(position, 0, bits));
+    }
     const TilewrightDLTensor *tensor = (*this)[position];
     if (!tensor)
-      return inputsAlone && argument.output;
+      return (inputsAlone && argument.output) || (argument.optional && given(position)->type == TilewrightTypeNone);
     if ((tensor->code | tensor->bits << 8 | tensor->lanes << 16) != argument.dtype || tensor->ndim != argument.rank ||
         kindOf(tensor->deviceType) != signature.device)
       return false;
-    for (int32_t dim = 0; dim < argument.rank; ++dim) {
-      const TilewrightExtent &wanted = argument.extents[dim];
-      int64_t extent = tensor->shape[dim];
-      if (wanted.number >= 0 ? extent != wanted.number : extent % wanted.divisibleBy != 0 || extent < wanted.minimum || extent > wanted.maximum)
+    for (int32_t dim = 0; dim < argument.rank; ++dim)
+      if (int64_t number = argument.extents[dim].number, extent = tensor->shape[dim];
+          number >= 0 ? extent != number : !accepts(position, dim, extent))
         return false;
-      if (int64_t first = wanted.number >= 0 ? -1 : extentOf(wanted.symbol, position, dim); first >= 0 && first != extent)
-        return false;
-    }
     return true;
   }
 };

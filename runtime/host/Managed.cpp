@@ -25,7 +25,12 @@ struct Arrays {
     int64_t offset = 0;
     for (int32_t i = 0; i < signature().argumentCount; ++i) {
       const TilewrightArgument &argument = signature().arguments[i];
-      int64_t bytes = countBytes(argument, extents);
+      // A number goes to the kernels from its place among the extents.
+      bool isNumber = argument.kind == TilewrightIsNumber;
+      extents += isNumber;
+      int64_t bytes = isNumber ? 0 : countBytes(argument, extents);
+      if (argument.optional && !here[i])
+        bytes = 0;
       if (visit(argument, i, offset, bytes))
         return -1;
       offset += (bytes + alignment - 1) / alignment * alignment;

@@ -14,9 +14,15 @@ constexpr int64_t workspaceAlignment = 256;
 void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &signature, void **data, const int64_t *shape) {
   for (int32_t i = 0; i < signature.argumentCount; ++i) {
     const TilewrightArgument &argument = signature.arguments[i];
+    if (argument.kind == TilewrightIsNumber) {
+      ++shape;
+      continue;
+    }
     uint64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
     for (int32_t dim = 0; dim < argument.rank; ++dim)
       bytes *= *shape++;
+    if (argument.optional && !data[i])
+      continue;
     tilewrightSimAddBuffer(simulator, argument.name, data[i], bytes, /*written=*/!argument.output);
   }
 }

@@ -25,6 +25,7 @@ _FUNCTIONS = (
     "PyObject_GetBuffer", "PyBuffer_Release", "PyUnicode_CompareWithASCIIString", "PyLong_AsVoidPtr", "PyErr_Occurred",
     "PyType_FromSpec", "PyType_GetSlot", "PyVectorcall_Call",
 )  # fmt: skip
+_NUMBER_FUNCTIONS = ("PyLong_AsLongLongAndOverflow", "PyFloat_AsDouble")
 _HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_HAVE_VECTORCALL
 
 
@@ -37,18 +38,27 @@ class Interpreter(ctypes.Structure):
         ("array_type", ctypes.c_void_p),
         ("type_offset", ctypes.c_ssize_t),
         ("none_references", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in _NUMBER_FUNCTIONS),
+        ("long_type", ctypes.c_void_p),
+        ("float_type", ctypes.c_void_p),
+        ("bool_type", ctypes.c_void_p),
+        ("is_true", ctypes.c_void_p),
     )
 
 
 @cache
 def interpreter() -> Interpreter:
     """What the library calls of this interpreter."""
-    addresses = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS]
+    addresses, of_numbers = (
+        [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names]
+        for names in (_FUNCTIONS, _NUMBER_FUNCTIONS)
+    )
     # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
     offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
     # In front of it stands the count of references, which None does without from 3.12 on.
     counted = id(None) + offset - ctypes.sizeof(ctypes.c_ssize_t) if sys.version_info < (3, 12) else None
-    return Interpreter(*addresses, id(None), id(np.ndarray), offset, counted)
+    numbers = (*of_numbers, id(int), id(float), id(bool), id(True))
+    return Interpreter(*addresses, id(None), id(np.ndarray), offset, counted, *numbers)
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:

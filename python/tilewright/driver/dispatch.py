@@ -15,7 +15,7 @@ from .function import Function
 if TYPE_CHECKING:
     import tvm_ffi
 
-    from ..runtime import Argument, Device, Signature
+    from ..runtime import Argument, Device, Signature, Symbol
 
 __all__ = ["Dispatch", "dispatch"]
 
@@ -256,8 +256,12 @@ def _covers(general: Signature, special: Signature) -> bool:
         return False
     means: dict[str, int | str] = {}  # what the symbols of one are in the other
     for ours, theirs in zip(general.arguments, special.arguments):
-        if ours.dtype != theirs.dtype or len(ours.shape) != len(theirs.shape):
+        if ours.dtype != theirs.dtype or ours.is_number != theirs.is_number or ours.optional < theirs.optional:
             return False
+        if len(ours.shape) != len(theirs.shape):
+            if ours.shape:  # of a number nothing is asked
+                return False
+            continue
         for wide, narrow in zip(ours.shape, theirs.shape):
             if isinstance(wide, int):
                 if wide != narrow:
@@ -269,7 +273,9 @@ def _covers(general: Signature, special: Signature) -> bool:
                 else (narrow.divisible_by, narrow.minimum, narrow.maximum)
             )
             meaning = narrow if isinstance(narrow, int) else narrow.name
-            if unit % wide.divisible_by or least < wide.minimum or means.setdefault(wide.name, meaning) != meaning:
+            if unit % wide.divisible_by or means.setdefault(wide.name, meaning) != meaning:
+                return False
+            if wide.minimum is not None and (least is None or least < wide.minimum):
                 return False
             if wide.maximum is not None and (most is None or most > wide.maximum):
                 return False
@@ -285,6 +291,12 @@ def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
             return False
     known: dict[str, int] = {}
     for argument, array in zip(arguments, arrays):
+        if argument.is_number:
+            if not _is_number_of(argument, array, known):
+                return False
+            continue
+        if argument.optional and array is None:
+            continue
         shape = getattr(array, "shape", None)
         # "float32" of NumPy's and JAX's, "torch.float32".
         if shape is None or str(getattr(array, "dtype", "")).rpartition(".")[2] != argument.dtype:
@@ -295,14 +307,26 @@ def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
         if where is not None and where()[0] not in (_CUDA if signature.device_kind.value == _CUDA[0] else _CPU):
             return False
         for wanted, extent in zip(argument.shape, shape):
-            if isinstance(wanted, int):
-                if wanted != extent:
-                    return False
-            elif (
-                extent % wanted.divisible_by
-                or extent < wanted.minimum
-                or (wanted.maximum is not None and extent > wanted.maximum)
-                or known.setdefault(wanted.name, extent) != extent
-            ):
+            if wanted != extent if isinstance(wanted, int) else not _is_value_of(wanted, extent, known):
                 return False
     return True
+
+
+def _is_number_of(argument: Argument, value: Any, known: dict[str, int]) -> bool:
+    from ..runtime.numbers import bits_of
+
+    try:
+        bits = bits_of(value, argument.dtype, argument.name)
+    except (TypeError, ValueError):
+        return False
+    return all(isinstance(symbol, int) or _is_value_of(symbol, bits, known) for symbol in argument.shape)
+
+
+def _is_value_of(symbol: Symbol, value: int, known: dict[str, int]) -> bool:
+    """Whether a symbol may have this value, and has no other one."""
+    return (
+        value % symbol.divisible_by == 0
+        and (symbol.minimum is None or value >= symbol.minimum)
+        and (symbol.maximum is None or value <= symbol.maximum)
+        and known.setdefault(symbol.name, value) == value
+    )

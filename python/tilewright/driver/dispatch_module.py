@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..runtime import Argument
     from .function import Function
 
 __all__ = ["module_text"]
@@ -133,10 +134,18 @@ def _short(name: str, functions: Sequence[Function]) -> str:
     return f"{name}({', '.join(argument.name for argument in functions[0].signature.arguments)})"
 
 
+def _type_of(argument: Argument) -> dict[str, object]:
+    """What an argument is in tvm-ffi's schema."""
+    if not argument.is_number:
+        tensor: dict[str, object] = {"type": "DLTensor*"}
+        return {"type": "Optional", "args": [tensor]} if argument.optional else tensor
+    return {"type": "bool" if argument.dtype == "bool" else "float" if "float" in argument.dtype else "int"}
+
+
 def _metadata(name: str, functions: Sequence[Function]) -> str:
-    tensors = [{"type": "DLTensor*"} for _ in functions[0].signature.arguments]
+    types = [_type_of(argument) for argument in functions[0].signature.arguments]
     # tvm-ffi's schema is JSON in a string.
-    schema = json.dumps({"type": "ffi.Function", "args": [{"type": "None"}, *tensors]})
+    schema = json.dumps({"type": "ffi.Function", "args": [{"type": "None"}, *types]})
     signatures = [str(function.signature) for function in functions]
     described = {"type_schema": schema, "name": name, "signature": _short(name, functions), "functions": signatures}
     return json.dumps(described)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..host import HostProgram, KernelLaunch
     from ..report import Report
-    from ..runtime import Device, Signature, Timing
+    from ..runtime import Argument, Device, Signature, Timing
     from .tvm import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
@@ -305,8 +305,8 @@ class Function(CallableBase):
         """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches, and which
         axis and line of the schedule each number came from. Nothing is launched, and no GPU is needed.
 
-        Only the arrays' shapes count, so anything with a `shape` will do, and nothing at all where every extent is a
-        number.
+        Of arrays only the shapes count, so anything with a `shape` will do, and nothing at all where every extent is a
+        number and no argument is one.
         """
         return LaunchConfig(self._program.launches(self._extents(arrays)))
 
@@ -328,6 +328,9 @@ class Function(CallableBase):
 
         extents = iter(self._extents(arrays))
         arguments = self.signature.arguments
+        shapes = [[next(extents) for _ in range(argument.extent_count)] for argument in arguments]
+        sizes = [0 if argument.is_number else argument.itemsize for argument in arguments]
+        flags = [[flag] for flag in extents]
         return make_report(
             self.name,
             self.ptx,
@@ -335,19 +338,28 @@ class Function(CallableBase):
             self.launch_config(*arrays).launches,
             str(self.ir("gpu")),
             self._lowering.copy_of("linalg"),
-            [[next(extents) for _ in argument.shape] for argument in arguments],
-            [argument.itemsize for argument in arguments],
+            shapes + flags,
+            sizes + [0] * len(flags),
         )
 
     def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
-        """The extents of all arguments in order, checked against the signature."""
+        """The extents of all arguments in order, checked against the signature, and the numbers' bits."""
+        from ..runtime.numbers import bits_of
+
         arguments = self.signature.arguments
-        if not arrays and all(isinstance(extent, int) for argument in arguments for extent in argument.shape):
+        is_known = all(isinstance(extent, int) for argument in arguments for extent in argument.shape)
+        if not arrays and is_known and not any(argument.is_number or argument.optional for argument in arguments):
             return [int(extent) for argument in arguments for extent in argument.shape]  # type: ignore[arg-type]
         if len(arrays) != len(arguments):
             raise TypeError(f"{self.signature}: expected {len(arguments)} arguments, got {len(arrays)}")
         extents: list[int] = []
         for argument, array in zip(arguments, arrays):
+            if argument.is_number:
+                extents.append(bits_of(array, argument.dtype, f"{self.signature}: {argument.name}"))
+                continue
+            if argument.optional and array is None:
+                extents.extend(self._extents_without(argument, arrays))
+                continue
             shape = getattr(array, "shape", None)
             if shape is None:
                 raise TypeError(
@@ -360,7 +372,16 @@ class Function(CallableBase):
             if not fits:
                 raise ValueError(f"{self.signature}: {argument.name}: got shape {given}")
             extents.extend(given)
-        return extents
+        flags = [array is not None for argument, array in zip(arguments, arrays) if argument.optional]
+        return extents + [int(flag) for flag in flags]
+
+    def _extents_without(self, argument: Argument, arrays: tuple[Any, ...]) -> list[int]:
+        """The extents of an array that is not given, as far as others have them."""
+        known: dict[str, int] = {}
+        for other, array in zip(self.signature.arguments, arrays):
+            found = (array,) if other.is_number else getattr(array, "shape", ())
+            known.update({str(symbol): int(extent) for symbol, extent in zip(other.shape, found)})
+        return [extent if isinstance(extent, int) else known.get(str(extent), 0) for extent in argument.shape]
 
     def time_evaluator(self, device: Any = None, dev: Any = None, **options: Any) -> Callable[..., Timing]:
         """A function that times calls of this one: `f.time_evaluator(repeat=20)(a, b, c).median`.

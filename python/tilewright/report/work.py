@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from mlir import ir
-from mlir.dialects import tensor
+from mlir.dialects import arith, tensor
 from mlir.passmanager import PassManager
 
 __all__ = ["Work", "work_of"]
@@ -67,6 +67,13 @@ def _fix_extents(module: ir.Module, function: ir.OpView, shapes: Sequence[Sequen
     types = []
     with module.context, ir.Location.unknown(), ir.InsertionPoint.at_block_begin(block):
         for argument, shape in zip(block.arguments, shapes, strict=True):
+            if not isinstance(argument.type, ir.RankedTensorType):
+                # A number, as its bits.
+                types.append(argument.type)
+                if isinstance(argument.type, ir.IntegerType):
+                    number = arith.constant(argument.type, ir.IntegerAttr.get(argument.type, shape[0]))
+                    argument.replace_all_uses_with(number)
+                continue
             given = ir.RankedTensorType(argument.type)
             types.append(ir.RankedTensorType.get(shape, given.element_type))
             argument.set_type(types[-1])

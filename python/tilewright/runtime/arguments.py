@@ -1,18 +1,19 @@
 """The arguments of a built function: what each must be, and what a call needs of it.
 
-`Signature.bind` takes any arrays (NumPy's, DLPack's, those of `__cuda_array_interface__`, ours), checks them and gives
-the addresses and extents for the host program. Every message names the function's signature, the argument, what was
-expected and what was given.
+`Signature.bind` takes any arrays (NumPy's, DLPack's, those of `__cuda_array_interface__`, ours) and numbers, checks
+them and gives the addresses and extents for the host program. Every message names the function's signature, the
+argument, what was expected and what was given.
 """
 
 from __future__ import annotations
 
 import ctypes
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from . import dlpack
 from .device import Device, DeviceKind, cpu, cuda
 from .ffi import TYPE_DLTENSOR, Any_
 from .ndarray import NDArray, as_dtype, empty, is_row_major
+from .numbers import NotANumber, any_of
 from .stream import Event, Stream, as_stream, stream_of_arrays
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ __all__ = ["Argument", "Bound", "Signature", "Symbol"]
 
 ALIGNMENT = 16
 _NO_MAXIMUM = (1 << 63) - 1  # of an extent that may be as large as any
+_NO_MINIMUM = -1 << 63
 _BITS = {"bool": 8, "bfloat16": 16}
 
 
@@ -45,7 +48,7 @@ class Symbol:
 
     name: str
     divisible_by: int = 1
-    minimum: int = 0
+    minimum: int | None = 0
     maximum: int | None = None
 
     def __str__(self) -> str:
@@ -56,23 +59,38 @@ class Symbol:
 class Argument:
     """What one argument must be; `output` marks what the function writes.
 
+    An argument with `is_number` is a number; its one extent, where it has one, is the symbol that it stands for, whose
+    least value may be None. In the place of an `optional` one a call may give None.
+
     >>> str(Argument("A", "float32", (Symbol("n"), 4)))
     'A: float32[n, 4]'
+    >>> str(Argument("alpha", "float32", is_number=True))
+    'alpha: float32'
     """
 
     name: str
     dtype: str
-    shape: tuple[int | Symbol, ...]
+    shape: tuple[int | Symbol, ...] = ()
     output: bool = False
     alignment: int = ALIGNMENT
+    is_number: bool = False
+    optional: bool = False
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
         return _itemsize(self.dtype)
 
+    @property
+    def extent_count(self) -> int:
+        """How many of the program's extents it takes: its dimensions, or one for a number."""
+        return 1 if self.is_number else len(self.shape)
+
     def __str__(self) -> str:
-        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+        if self.is_number:
+            return f"{self.name}: {self.dtype}"
+        extents = ", ".join(map(str, self.shape))
+        return f"{self.name}: {self.dtype}[{extents}]{' or None' if self.optional else ''}"
 
 
 @dataclass(slots=True)
@@ -149,7 +167,11 @@ class Signature:
                 entries, types = entries[:-1], types[:-1]
         return cls(
             name,
-            tuple(_argument_of(i, entry, kind) for i, (entry, kind) in enumerate(zip(entries, types))),
+            tuple(
+                _argument_of(i, entry, kind)
+                for i, (entry, kind) in enumerate(zip(entries, types))
+                if "te.given" not in entry  # says of another one whether it is there
+            ),
             device_kind,
         )
 
@@ -185,19 +207,24 @@ class Signature:
             raise TypeError(f"{self}: expected no stream for arrays on the {self.device_kind}, got one")
 
         bound = Bound([], [], device, launch_stream)
-        found: list[_Array] = []
+        found: list[_Array | Any_] = []
         for position, array in enumerate(arrays):
             try:
-                found.append(self._read(array, bound))
+                if expected[position].is_number:
+                    found.append(any_of(array))
+                elif expected[position].optional and array is None:
+                    found.append(Any_())
+                else:
+                    found.append(self._read(array, bound))
             except _Refused as error:
                 _check(self, found, len(found), partial=True)  # what is wrong before it is told before it
                 kind = ValueError if error.layout else TypeError
                 text = str(error).replace("%dtype", expected[position].dtype)
                 self._fail(kind, position, text)
-        _check(self, found, len(found))
-        for array in found:
-            bound.data.append(array.address)
-            bound.shape.extend(array.shape)
+            except NotANumber as error:
+                _check(self, found, len(found), partial=True)
+                self._fail(TypeError, position, f"expected {expected[position].dtype}, got {error}")
+        bound.data, bound.shape = _check(self, found, len(found))
         return bound
 
     def arranged(self, arrays: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
@@ -215,6 +242,9 @@ class Signature:
             if name in found:
                 raise TypeError(f"{self}: expected argument {name} once, got it twice")
             found[name] = value
+        for argument in self.arguments:
+            if argument.optional:
+                found.setdefault(argument.name, None)
         missing = [name for name in names if name not in found]
         if missing:
             raise TypeError(f"{self}: expected {len(names)} arguments, got none for {', '.join(missing)}")
@@ -233,9 +263,10 @@ class Signature:
         arrays = [None if argument.output else next(given) for argument in self.arguments]
         extents: dict[str, int] = {}
         for argument, array in zip(self.arguments, arrays):
-            for wanted, extent in zip(argument.shape, getattr(array, "shape", ())):
-                if isinstance(wanted, Symbol):
-                    extents.setdefault(wanted.name, int(extent))
+            given_extents = (array,) if argument.is_number else getattr(array, "shape", ())
+            for wanted, extent in zip(argument.shape, given_extents):
+                if isinstance(wanted, Symbol) and isinstance(extent, SupportsIndex):
+                    extents.setdefault(wanted.name, operator.index(extent))
         for position, argument in enumerate(self.arguments):
             if not argument.output:
                 continue
@@ -249,7 +280,13 @@ class Signature:
 
     def _allocate(self, inputs: Sequence[Any], shape: tuple[int, ...], dtype: str) -> object:
         """A new array of the library that the first input is of."""
-        first: Any = inputs[0] if inputs else None
+        tensors = (argument for argument in self.arguments if not argument.output)
+        arrays = (
+            array
+            for argument, array in zip(tensors, inputs)
+            if not argument.is_number and not (argument.optional and array is None)
+        )
+        first: Any = next(arrays, None)
         if isinstance(first, np.ndarray):
             return np.empty(shape, as_dtype(dtype))
         if isinstance(first, NDArray):
@@ -393,6 +430,8 @@ class _ArgumentStruct(ctypes.Structure):
         ("rank", ctypes.c_int32),
         ("output", ctypes.c_int32),
         ("alignment", ctypes.c_int32),
+        ("kind", ctypes.c_int32),
+        ("optional", ctypes.c_int32),
     )
 
 
@@ -421,7 +460,7 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
                 -1,
                 extent.name.encode(),
                 extent.divisible_by,
-                extent.minimum,
+                _NO_MINIMUM if extent.minimum is None else extent.minimum,
                 _NO_MAXIMUM if extent.maximum is None else extent.maximum,
             )  # fmt: skip
             for extent in argument.shape
@@ -430,11 +469,13 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
         arguments.append(
             _ArgumentStruct(
                 argument.name.encode(),
-                (_Extent * len(extents))(*extents),
+                (_Extent * len(extents))(*extents) if extents else None,
                 code | bits << 8 | 1 << 16,
-                len(extents),
+                0 if argument.is_number else len(extents),
                 argument.output,
                 argument.alignment,
+                argument.is_number,
+                argument.optional,
             )  # fmt: skip
         )
     struct = _SignatureStruct(
@@ -455,48 +496,71 @@ def _host_check() -> Any:
     return function
 
 
-def _check(signature: Signature, found: list[_Array], count: int, partial: bool = False) -> None:
-    """Raises what is wrong with the arrays: the rules and their texts are runtime/host/Check.cpp's, the same as for
-    calls that come from elsewhere."""
-    tensors = []
-    for array in found:
-        rank = len(array.shape)
-        shape = (ctypes.c_int64 * rank)(*array.shape)
-        strides = None if array.strides is None else (ctypes.c_int64 * rank)(*array.strides)
-        tensors.append(dlpack.DLTensor(array.address, *array.device, rank, *array.dtype, shape, strides, 0))
-    args = (Any_ * len(tensors))(*(Any_(TYPE_DLTENSOR, 0, ctypes.addressof(tensor)) for tensor in tensors))
-    read_only = bytes(array.read_only for array in found)
+@cache
+def _host_unpack() -> Any:
+    function = library().tilewrightHostUnpack
+    function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return function
+
+
+def _check(
+    signature: Signature, found: list[_Array | Any_], count: int, partial: bool = False
+) -> tuple[list[int], list[int]]:
+    """The addresses and extents of a call. Raises what is wrong with it: the rules and their texts are
+    runtime/host/Check.cpp's, the same as for calls that come from elsewhere."""
+    tensors, values = [], []
+    for one in found:
+        if isinstance(one, Any_):
+            values.append(one)
+            continue
+        rank = len(one.shape)
+        shape = (ctypes.c_int64 * rank)(*one.shape)
+        strides = None if one.strides is None else (ctypes.c_int64 * rank)(*one.strides)
+        tensors.append(dlpack.DLTensor(one.address, *one.device, rank, *one.dtype, shape, strides, 0))
+        values.append(Any_(TYPE_DLTENSOR, 0, ctypes.addressof(tensors[-1])))
+    args = (Any_ * len(values))(*values)
+    read_only = bytes(isinstance(one, _Array) and one.read_only for one in found)
     struct, check = ctypes.addressof(_as_struct(signature)), _host_check()
     if check(struct, args, count, read_only, partial, None, 0):
         message = ctypes.create_string_buffer(4096)
         code = check(struct, args, count, read_only, partial, message, len(message))
         raise (TypeError if code == 1 else ValueError)(message.value.decode())
+    if partial or count != len(values):
+        return [], []
+    flags = sum(argument.optional for argument in signature.arguments)
+    data = (ctypes.c_int64 * (count + flags))()
+    extents = (ctypes.c_int64 * (sum(argument.extent_count for argument in signature.arguments) + flags))()
+    _host_unpack()(struct, args, data, extents)
+    return list(data), list(extents)
 
 
 def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
     """An argument from its attributes of the te stage and its tensor or memref type."""
     from mlir import ir
 
-    shaped = ir.ShapedType(kind)
+    shaped = ir.ShapedType(kind) if isinstance(kind, ir.ShapedType) else None
+    rank = 1 if shaped is None else shaped.rank
     names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["te.symbols"])] if "te.symbols" in entry else []
     units, minima, maxima = (
-        list(ir.DenseI64ArrayAttr(entry[key])) if key in entry else [default] * shaped.rank
+        list(ir.DenseI64ArrayAttr(entry[key])) if key in entry else [default] * rank
         for key, default in (("te.divisible_by", 1), ("te.minimum", 0), ("te.maximum", _NO_MAXIMUM))
     )
-    shape = tuple(
-        Symbol(
+
+    def symbol(dim: int) -> Symbol:
+        return Symbol(
             names[dim] if dim < len(names) and names[dim] else f"arg{position}_{dim}",
             units[dim],
-            minima[dim],
+            None if shaped is None and "te.minimum" not in entry else minima[dim],
             None if maxima[dim] == _NO_MAXIMUM else maxima[dim],
         )
-        if shaped.is_dynamic_dim(dim)
-        else shaped.get_dim_size(dim)
-        for dim in range(shaped.rank)
-    )
+
     name = ir.StringAttr(entry["te.name"]).value if "te.name" in entry else f"arg{position}"
-    dtype = ir.StringAttr(entry["te.dtype"]).value if "te.dtype" in entry else _dtype_name(shaped.element_type)
-    return Argument(name, dtype, shape, output="te.output" in entry)
+    element = kind if shaped is None else shaped.element_type
+    dtype = ir.StringAttr(entry["te.dtype"]).value if "te.dtype" in entry else _dtype_name(element)
+    if shaped is None:
+        return Argument(name, dtype, (symbol(0),) if names else (), is_number=True)
+    shape = tuple(symbol(dim) if shaped.is_dynamic_dim(dim) else shaped.get_dim_size(dim) for dim in range(rank))
+    return Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry)
 
 
 def _dtype_name(element: ir.Type) -> str:

@@ -1,7 +1,7 @@
 """Calls from Python that cost little beside the launch: built functions as builtins of the interpreter.
 
-The builtin (runtime/PythonCall.cpp) takes torch's tensors by DLPack's exchange API and NumPy's arrays by the buffer
-protocol. It hands everything else to the program's own `__call__`.
+The builtin (runtime/PythonCall.cpp) takes torch's tensors by DLPack's exchange API, NumPy's arrays by the buffer
+protocol and Python's own numbers. It hands everything else to the program's own `__call__`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .arguments import Signature
 
 __all__ = ["make_caller"]
+
+
+_NUMBER, _OPTIONAL = 2, 3  # TilewrightCallerNumber and TilewrightCallerOptional of runtime/PythonCall.h
 
 
 class Entered(Protocol):
@@ -94,8 +97,11 @@ def make_caller(program: Called, slow: Callable[..., object] | None = None) -> C
         ctypes.addressof(interpreter()), signature.name.encode(), text.encode(), slow or _Slow(program),
         stream_handle, raise_error,
     )  # fmt: skip
-    outputs = bytes(argument.output for argument in signature.arguments)
+    kinds = bytes(
+        _NUMBER if argument.is_number else _OPTIONAL if argument.optional else argument.output
+        for argument in signature.arguments
+    )
     names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)
     # Compiled here: were the first call another's, it would take other arrays than the rest.
-    _set()(function, program.host.entry, len(outputs), signature.device_kind.value, outputs, names)
+    _set()(function, program.host.entry, len(kinds), signature.device_kind.value, kinds, names)
     return function

@@ -30,6 +30,10 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule._stage(tensor, "cache_read", source).key
     if op not in schedule.names:
         raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
+    if isinstance(op, PlaceholderOp) and op.given is not None:
+        raise schedule_error(
+            source, f"cache_read: expected a tensor that every call gives, got '{op.name}', which is optional"
+        )
     if op.num_outputs != 1:
         raise schedule_error(
             source, f"cache_read: expected a stage with one tensor, got '{op.name}' with {op.num_outputs}"

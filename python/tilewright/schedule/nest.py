@@ -13,8 +13,8 @@ from mlir import ir
 
 from ..errors import CompileError
 from ..target import DEFAULT_ARCH, Target
-from ..te.program import operations
-from ..te.tensor import PlaceholderOp
+from ..te.program import operations, symbols_of
+from ..te.tensor import PlaceholderOp, is_optional
 from .expressions import Expressions
 from .launching import launch_options, launch_text
 from .notation import dtype_name
@@ -37,8 +37,13 @@ def loops_of(schedule: Schedule) -> ir.Module:
     ops = operations(schedule.outputs)
     inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]
     outputs = [op.output(i) for op in schedule.outputs for i in range(op.num_outputs)]
+    tensors = [*inputs, *outputs]
+    # What no tensor has as an extent is a number, and what tells whether one is given follows from it.
+    known = {id(extent) for tensor in tensors if not is_optional(tensor) for extent in tensor.shape}
+    known |= {id(tensor.op.given) for tensor in tensors if isinstance(tensor.op, PlaceholderOp)}
+    numbers = {id(var): var for op in ops for var in symbols_of(op) if id(var) not in known}
     # Down to the loops all architectures are one.
-    return lower(schedule, [*inputs, *outputs], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH))
+    return lower(schedule, [*tensors, *numbers.values()], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH))
 
 
 def show(schedule: Schedule) -> str:

@@ -17,19 +17,21 @@ from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, nam
 from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
 from .extern import ExternOp
-from .program import axis_names, operations, symbols_of, unique_name, unique_names
+from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names
 from .recurrence import ScanOp
-from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor
+from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
 
 if TYPE_CHECKING:
     from ..schedule import Schedule
 
-__all__ = ["emit_module"]
+__all__ = ["Arg", "emit_module"]
+
+Arg = Tensor | Var
 
 _NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
 
 
-def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Tensor], name: str = "main") -> ir.Module:
+def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Arg], name: str = "main") -> ir.Module:
     """The module of a program: its te function and, for a schedule, the `schedule.of` beside it.
 
     Parameters
@@ -37,7 +39,8 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
     program
         A schedule, or the tensors to compute.
     args
-        All inputs and outputs, in the order in which the function takes them. One that is computed is an output.
+        All inputs and outputs, in the order in which the function takes them. One that is computed is an output. A
+        `te.var` among them is a number that each call gives.
     name
         The name of the function.
 
@@ -59,7 +62,10 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
         outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context(front_end=True)
     ops = operations([output.op for output in outputs])
     _check_args(ops, outputs, args, source)
-    ops = [arg.op for arg in args if isinstance(arg.op, PlaceholderOp) and arg.op not in ops] + ops
+    inputs = [arg.op for arg in args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
+    ops = [op for op in inputs if op not in ops] + ops
+    # Whether what is optional is given comes after all that a call has.
+    args = [*args, *(op.given for op in inputs if op.given is not None)]
     names = unique_names(ops, {} if schedule is None else schedule.names)
     with context, file_location(source):
         module = ir.Module.create()
@@ -75,19 +81,22 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Te
     return module
 
 
-def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[Tensor], source: Source) -> None:
+def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[Arg], source: Source) -> None:
     """All inputs and outputs are arguments, once, and nothing else is."""
     if isinstance(args, Tensor) or not isinstance(args, Sequence):
         raise TypeError(f"{source}: expected a list of tensors as arguments, got {args!r}")
     for position, arg in enumerate(args):
+        if any(arg is other for other in args[:position]):
+            what = "tensor" if isinstance(arg, Tensor) else "te.var"
+            raise ValueError(f"{source}: argument {position}: expected each {what} once, got {arg.name} twice")
+        if isinstance(arg, Var) and arg.is_symbol:
+            continue
         if not isinstance(arg, Tensor):
-            raise TypeError(f"{source}: argument {position}: expected a tensor, got {arg!r}")
+            raise TypeError(f"{source}: argument {position}: expected a tensor or a te.var, got {arg!r}")
         if isinstance(arg.op, CacheOp) or isinstance(arg.op, (ComputeOp, ExternOp)) and arg.op not in ops:
             raise ValueError(
                 f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}"
             )
-        if any(arg is other for other in args[:position]):
-            raise ValueError(f"{source}: argument {position}: expected each tensor once, got {arg.name} twice")
     given = ", ".join(arg.name for arg in args)
     for what, needed in (
         ("input", [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]),
@@ -102,35 +111,40 @@ class _Function:
     """The te function of a program."""
 
     def __init__(
-        self, ops: list[Operation], args: Sequence[Tensor], names: dict[Operation, str], name: str, source: Source
+        self, ops: list[Operation], args: Sequence[Arg], names: dict[Operation, str], name: str, source: Source
     ) -> None:
         self._ops, self._args, self._names, self._name, self._source = ops, args, names, name, source
+        self._tensors = [arg for arg in args if isinstance(arg, Tensor)]
+        self._flags: dict[Var, int] = {}
+        for position, arg in enumerate(args):
+            if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp) and arg.op.given is not None:
+                self._flags[arg.op.given] = position
+        self._sizes = {var for op in ops for var in symbols_of_extents(op)}
         self._values: dict[Tensor, ir.Value] = {}
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
 
     def _name_symbols(self) -> dict[Var, str]:
-        """A name of its own for each symbolic extent."""
+        """A name of its own for each symbolic extent and number. Those of arguments are no tensor's."""
         names: dict[Var, str] = {}
-        for op in self._ops:
-            for var in symbols_of(op):
-                if var not in names:
-                    names[var] = unique_name(var.name, names.values())
+        tensors = {self._tensor_name(arg) for arg in self._args if isinstance(arg, Tensor)}
+        given = {arg: None for arg in self._args if isinstance(arg, Var)}
+        for var in (*given, *(var for op in self._ops for var in symbols_of(op))):
+            if var not in names:
+                names[var] = unique_name(var.name, [*names.values(), *(tensors if var in given else ())])
         return names
 
     def emit(self) -> None:
-        outputs = [arg for arg in self._args if not isinstance(arg.op, PlaceholderOp)]
+        outputs = [arg for arg in self._tensors if not isinstance(arg.op, PlaceholderOp)]
         types = [self._type(arg) for arg in self._args]
         with file_location(self._source):
             function = func.FuncOp(self._name, (types, [self._type(output) for output in outputs]))
         function.arg_attrs = [self._arg_attrs(arg) for arg in self._args]
-        block = ir.Block.create_at_start(
-            function.body, types, [named_location(self._tensor_name(a), a.op.source) for a in self._args]
-        )
+        block = ir.Block.create_at_start(function.body, types, [self._arg_location(arg) for arg in self._args])
         with ir.InsertionPoint(block):
             self._emit_symbols(block)
             for arg, value in zip(self._args, block.arguments):
-                if isinstance(arg.op, PlaceholderOp):
+                if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp):
                     self._values[arg] = value
             for op in self._ops:
                 if isinstance(op, ComputeOp):
@@ -142,7 +156,9 @@ class _Function:
 
     # Types and attributes.
 
-    def _type(self, arg: Tensor) -> ir.Type:
+    def _type(self, arg: Arg) -> ir.Type:
+        if isinstance(arg, Var):
+            return mlir_type(arg._dtype)
         dynamic = ir.ShapedType.get_dynamic_size()
         extents = [extent if isinstance(extent, int) else dynamic for extent in arg.shape]
         with file_location(arg.op.source):
@@ -152,13 +168,37 @@ class _Function:
         name = self._names[arg.op]
         return name if arg.op.num_outputs == 1 else f"{name}.v{arg.value_index}"
 
-    def _arg_attrs(self, arg: Tensor) -> ir.DictAttr:
+    def _arg_location(self, arg: Arg) -> ir.Location:
+        if isinstance(arg, Var):
+            return named_location(self._symbol_names[arg], arg.source)
+        return named_location(self._tensor_name(arg), arg.op.source)
+
+    def _number_attrs(self, var: Var) -> ir.DictAttr:
+        name = ir.StringAttr.get(self._symbol_names[var])
+        attrs: dict[str, ir.Attribute] = {"te.name": name, "te.dtype": ir.StringAttr.get(var.dtype)}
+        if var in self._flags:
+            attrs["te.given"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._flags[var])
+        if var.is_index:
+            attrs["te.symbols"] = ir.ArrayAttr.get([name])
+            if var.divisible_by > 1:
+                attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get([var.divisible_by])
+            if var.minimum > 0 or var.is_size or var in self._sizes:
+                attrs["te.minimum"] = ir.DenseI64ArrayAttr.get([var.minimum])
+            if var.maximum is not None:
+                attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([var.maximum])
+        return ir.DictAttr.get(attrs)
+
+    def _arg_attrs(self, arg: Arg) -> ir.DictAttr:
+        if isinstance(arg, Var):
+            return self._number_attrs(arg)
         attrs: dict[str, ir.Attribute] = {
             "te.name": ir.StringAttr.get(self._tensor_name(arg)),
             "te.dtype": ir.StringAttr.get(arg.dtype),
         }
         if not isinstance(arg.op, PlaceholderOp):
             attrs["te.output"] = ir.UnitAttr.get()
+        elif arg.op.given is not None:
+            attrs["te.optional"] = ir.UnitAttr.get()
         if not all(isinstance(extent, int) for extent in arg.shape):
             texts = [self._symbol_text(extent) for extent in arg.shape]
             attrs["te.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
@@ -181,20 +221,43 @@ class _Function:
     # Values.
 
     def _emit_symbols(self, block: ir.Block) -> None:
-        """Each symbolic extent is a dimension of the first argument that has it."""
+        """Each symbolic extent is a dimension of the first argument that has it, any other number an argument."""
         for var, name in self._symbol_names.items():
             place = next(
-                ((i, d) for i, arg in enumerate(self._args) for d, extent in enumerate(arg.shape) if extent is var),
+                (
+                    (i, d)
+                    for i, arg in enumerate(self._args)
+                    if isinstance(arg, Tensor) and not is_optional(arg)
+                    for d, extent in enumerate(arg.shape)
+                    if extent is var
+                ),
                 None,
             )
-            if place is None:
-                raise ValueError(
-                    f"{self._source}: te.var {name}: expected an argument that has it as an extent, "
-                    f"got it in none alone ({var.source})"
+            position = next((i for i, arg in enumerate(self._args) if arg is var), None)
+            location = named_location(name, var.source)
+            if place is not None:
+                with file_location(var.source):
+                    number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
+                self._symbols[var] = tensor.dim(block.arguments[place[0]], number, loc=location)
+            elif position is not None:
+                value = block.arguments[position]
+                self._symbols[var] = (
+                    arith.index_cast(ir.IndexType.get(), value, loc=location) if var.is_index else value
                 )
-            with file_location(var.source):
-                number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))
-            self._symbols[var] = tensor.dim(block.arguments[place[0]], number, loc=named_location(name, var.source))
+            elif any(extent is var for arg in self._tensors for extent in arg.shape):
+                raise ValueError(
+                    f"{self._source}: te.var {name}: expected an argument that every call gives to have it as an "
+                    f"extent, or itself as an argument, got it in optional ones alone ({var.source})"
+                )
+            elif var.is_index:
+                raise ValueError(
+                    f"{self._source}: te.var {name}: expected an argument that has it as an extent, or itself as an "
+                    f"argument, got it in none alone ({var.source})"
+                )
+            else:
+                raise ValueError(
+                    f"{self._source}: te.var {name}: expected it among the arguments, got none of it ({var.source})"
+                )
 
     def _emit_extent(self, extent: Expr, source: Source) -> ir.Value:
         with file_location(source):
@@ -241,6 +304,12 @@ class _Function:
         self._values.update(zip(tensors, made.operation.results))
 
     def _emit_extern(self, op: ExternOp) -> None:
+        for one in op.inputs:
+            if is_optional(one):
+                raise ValueError(
+                    f"{op.source}: extern {op.name}: expected tensors that every call gives, got {one.name}, which is "
+                    "optional: choose by te.if_given in a te.compute"
+                )
         tensors = [op.output(i) for i in range(op.num_outputs)]
         types = [self._type(one) for one in tensors]
         inits = []

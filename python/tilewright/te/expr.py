@@ -202,16 +202,18 @@ class Const(Expr):
 
 
 class Var(Expr):
-    """A symbolic extent, the same number wherever it stands (`te.var`, `te.size_var`), or an element in a combiner.
+    """A symbolic extent or a number that a call gives, the same wherever it stands (`te.var`, `te.size_var`), or an
+    element in a combiner.
 
-    An extent is a multiple of `divisible_by`, at least `minimum`, and at most `maximum` where that is no None.
+    An integer is a multiple of `divisible_by`, at least `minimum`, and at most `maximum`, where these are no None. What
+    `is_symbol` is of the whole program, what `is_size` at least 0.
     """
 
-    __slots__ = ("divisible_by", "maximum", "minimum", "name")
+    __slots__ = ("divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
 
-    def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True) -> None:
+    def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True, is_symbol: bool = False) -> None:
         super().__init__(dtype, source, is_index)
-        self.name = name
+        self.name, self.is_symbol, self.is_size = name, is_symbol or is_index, False
         self.divisible_by, self.minimum = 1, 0
         self.maximum: int | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ..source import Source, user_source
 from .dtypes import dtype_of
@@ -25,10 +25,14 @@ from .expr import (
 )
 from .reduction import bound
 
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
 __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
     "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "ceildiv", "const", "cos", "cosh", "div", "erf", "exp",
-    "exp2", "floor", "floordiv", "floormod", "fmod", "if_then_else", "indexdiv", "indexmod", "isfinite", "isinf",
+    "exp2", "floor", "floordiv", "floormod", "fmod", "if_given", "if_then_else", "indexdiv", "indexmod", "is_given",
+    "isfinite", "isinf",
     "isnan", "left_shift", "log", "log10", "log1p", "log2", "logaddexp", "max_value", "min_value", "multiply",
     "nearbyint", "popcount", "power", "right_shift", "round", "rsqrt", "select", "sigmoid", "sin", "sinh",
     "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis", "trunc", "truncdiv", "truncmod", "var",
@@ -56,9 +60,15 @@ def const(value: int | float | bool, dtype: object = None) -> Const:
 
 
 def var(
-    name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None
-) -> Var:
-    """A symbolic extent: the program works for every value, taken from the shapes of its arguments at each call.
+    name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int | None = None,
+    max: int | None = None
+) -> Var:  # fmt: skip
+    """A symbolic extent, or a number that a call gives.
+
+    An extent is taken from the shapes of the arguments at each call, and the program works for every value. A number
+    is an argument of `tw.build` itself, as TVM's scripts have extents, too: ``tw.build(s, [n, alpha, A, B])`` makes a
+    function that is called with numbers of Python's or NumPy's at their places. Numbers may have any type that has
+    arithmetic; what is an extent, or stands in one, is int32 or int64.
 
     Parameters
     ----------
@@ -66,24 +76,32 @@ def var(
         A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
         vectorised.
     min
-        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks.
-
+        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks. An
+        extent is at least 0 without.
     max
         The greatest value, where there is one.
 
-    A call with an extent that is otherwise raises ValueError before anything runs.
+    The three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError before
+    anything runs.
 
     >>> n = var("n", divisible_by=64, min=64, max=4096)
     >>> n.divisible_by, n.minimum, n.maximum
     (64, 64, 4096)
+    >>> alpha = var("alpha", "float32")
     """
     source = user_source()
     kind = dtype_of(dtype, source)
+    if kind.storage:
+        raise TypeError(f"{source}: te.var {name}: expected a dtype with arithmetic, got {kind}")
     if kind.name not in ("int32", "int64"):
-        raise TypeError(f"{source}: te.var {name}: expected int32 or int64, got {kind}")
+        if divisible_by != 1 or min is not None or max is not None:
+            raise TypeError(
+                f"{source}: te.var {name}: expected divisible_by, min and max of int32 or int64, got them of {kind}"
+            )
+        return Var(name, kind, source, is_index=False, is_symbol=True)
     made = Var(name, kind, source)
     made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
-    made.minimum = _at_least(0, min, f"te.var {name}: min", source)
+    made.minimum = 0 if min is None else _at_least(0, min, f"te.var {name}: min", source)
     if max is not None:
         made.maximum = _at_least(made.minimum, max, f"te.var {name}: max", source)
     return made
@@ -100,8 +118,10 @@ def _at_least(least: int, number: object, what: str, source: Source) -> int:
 def size_var(
     name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None
 ) -> Var:
-    """A symbolic extent; every `te.var` is one, as none can be negative."""
-    return var(name, dtype, divisible_by=divisible_by, min=min, max=max)
+    """A symbolic extent, or a number that a call gives, which is at least 0."""
+    made = var(name, dtype, divisible_by=divisible_by, min=min, max=max)
+    made.is_size = True
+    return made
 
 
 def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
@@ -162,6 +182,36 @@ def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLik
     (8,)
     """
     return _select("if_then_else", condition, true_value, false_value, lazy=True)
+
+
+def is_given(tensor: Tensor) -> Expr:
+    """Whether a call gives this tensor, a `te.placeholder` with ``optional=True``, and not None.
+
+    >>> from tilewright import te
+    >>> te.is_given(te.placeholder((8,), name="bias", optional=True))
+    bias_is_given
+    """
+    return _given("is_given", tensor)
+
+
+def if_given(tensor: Tensor, then: ExprLike, otherwise: ExprLike) -> Expr:
+    """`then` in calls that give this tensor, `otherwise` in those that give None: decided at each call. Only `then` may
+    read the tensor, and it is computed only where that is there.
+
+    >>> from tilewright import te
+    >>> A, bias = te.placeholder((8,), name="A"), te.placeholder((8,), name="bias", optional=True)
+    >>> te.compute((8,), lambda i: te.if_given(bias, A[i] + bias[i], A[i]), name="C").shape
+    (8,)
+    """
+    return _select("if_given", _given("if_given", tensor), then, otherwise, lazy=True)
+
+
+def _given(what: str, tensor: Tensor) -> Var:
+    source = user_source()
+    flag = getattr(getattr(tensor, "op", None), "given", None)
+    if not isinstance(flag, Var):
+        raise TypeError(f"{source}: te.{what}: expected a te.placeholder with optional=True, got {tensor!r}")
+    return flag
 
 
 def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from .expr import Expr, Var
 from .tensor import ComputeOp, Operation
 
-__all__ = ["axis_names", "operations", "symbols_of", "unique_name", "unique_names"]
+__all__ = ["axis_names", "operations", "symbols_of", "symbols_of_extents", "unique_name", "unique_names"]
 
 
 def operations(outputs: Iterable[Operation]) -> list[Operation]:
@@ -55,21 +55,36 @@ def axis_names(op: Operation) -> list[str]:
 
 
 def symbols_of(op: Operation) -> list[Var]:
-    """The symbolic extents that an operation names, in its shape, its axes or its body."""
-    found: dict[int, Var] = {}
-    seen: set[int] = set()
-    todo: list[Expr] = [extent for one in op._tensors for extent in one.shape if isinstance(extent, Expr)]
-    todo += [axis.dom[1] for axis in op.reduce_axis if axis.dom is not None and isinstance(axis.dom[1], Expr)]
+    """The symbolic extents and numbers that an operation names, in its shape, its axes or its body."""
+    todo = _extents_of(op)
     if isinstance(op, ComputeOp):
         todo += op.reduction.exprs if op.reduction is not None else op.body
     else:
         todo += op.exprs
+    return _symbols_in(todo)
+
+
+def symbols_of_extents(op: Operation) -> list[Var]:
+    """Those that say how large something is."""
+    return _symbols_in(_extents_of(op))
+
+
+def _extents_of(op: Operation) -> list[Expr]:
+    extents: list[Expr] = [extent for one in op._tensors for extent in one.shape if isinstance(extent, Expr)]
+    extents += [axis.dom[1] for axis in op.reduce_axis if axis.dom is not None and isinstance(axis.dom[1], Expr)]
+    return extents
+
+
+def _symbols_in(exprs: Sequence[Expr]) -> list[Var]:
+    todo = list(exprs)
+    found: dict[int, Var] = {}
+    seen: set[int] = set()
     while todo:
         expr = todo.pop(0)
         if id(expr) in seen:
             continue
         seen.add(id(expr))
-        if isinstance(expr, Var) and expr.is_index:
+        if isinstance(expr, Var) and expr.is_symbol:
             found.setdefault(id(expr), expr)
         todo.extend(expr.operands())
     return list(found.values())

@@ -217,6 +217,7 @@ def comm_reducer(
         for part, value in zip(reduction.combined, values):
             if part._dtype is not value._dtype:
                 raise TypeError(f"{source}: te.{name}: expected a combined value of {value.dtype}, got {part.dtype}")
+        _check_combined(reduction.combined, name, source)
         if where is not None:
             condition = _condition(where, name, source)
             reduction.exprs = tuple(
@@ -226,6 +227,18 @@ def comm_reducer(
         return items if several else items[0]
 
     return reducer
+
+
+def _check_combined(combined: Sequence[Expr], name: str, source: Source) -> None:
+    """A reduction is what its elements make of each other: nothing that a call gives takes part."""
+    todo, seen = list(combined), set[int]()
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, Var) and expr.is_symbol:
+            raise ValueError(f"{source}: te.{name}: expected a combiner of its elements alone, got te.var {expr}")
+        if id(expr) not in seen:
+            seen.add(id(expr))
+            todo.extend(expr.operands())
 
 
 def _tuple(value: Any, several: bool) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of
-from .expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
+from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
 from .reduction import Reduction
 from .tag import current_tag
 
@@ -57,9 +57,16 @@ class Operation:
 
 
 class PlaceholderOp(Operation):
-    """An input of the program."""
+    """An input of the program. `given` is whether a call gives it, None of one that every call does."""
 
-    __slots__ = ()
+    __slots__ = ("given",)
+
+    def __init__(
+        self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source, optional: bool = False
+    ) -> None:
+        super().__init__(name, shape, dtypes, source)
+        is_bool = dtype_of("bool")
+        self.given = Var(f"{name}_is_given", is_bool, source, is_index=False, is_symbol=True) if optional else None
 
 
 class ComputeOp(Operation):
@@ -205,7 +212,9 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
     return tuple(extents)
 
 
-def placeholder(shape: object, dtype: object = "float32", name: str = "placeholder") -> Tensor:
+def placeholder(
+    shape: object, dtype: object = "float32", name: str = "placeholder", *, optional: bool = False
+) -> Tensor:
     """An input of the program.
 
     Parameters
@@ -216,13 +225,15 @@ def placeholder(shape: object, dtype: object = "float32", name: str = "placehold
         NumPy's name of the type of its elements.
     name
         How it is called in the IR and in errors.
+    optional
+        Whether a call may give None in its place. The program asks by `te.if_given`, at each call.
 
     >>> placeholder((4, 8), name="A")
     Tensor(name=A, shape=(4, 8), dtype=float32)
     """
     source = user_source()
     return PlaceholderOp(
-        name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source
+        name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source, optional
     ).output(0)
 
 
@@ -334,4 +345,42 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
         if isinstance(expr, Read):
             inputs.setdefault(id(expr.tensor), expr.tensor)
         todo.extend(reversed(expr.operands()))
+    if any(is_optional(tensor) for tensor in inputs.values()):
+        _check_optional_reads(what, reduction.exprs if reduction is not None else op.body)
     return tuple(inputs.values())
+
+
+def is_optional(tensor: Tensor) -> bool:
+    """Whether a call may be without the tensor."""
+    return isinstance(tensor.op, PlaceholderOp) and tensor.op.given is not None
+
+
+def _check_optional_reads(what: str, exprs: Sequence[Expr]) -> None:
+    """What a call may be without is read only where it is known to be there."""
+    nothing: frozenset[int] = frozenset()
+    todo = [(expr, nothing) for expr in exprs]
+    seen: set[tuple[int, frozenset[int]]] = set()
+    while todo:
+        expr, given = todo.pop()
+        if (id(expr), given) in seen:
+            continue
+        seen.add((id(expr), given))
+        if isinstance(expr, Read) and isinstance(expr.tensor.op, PlaceholderOp):
+            flag = expr.tensor.op.given
+            if flag is not None and id(flag) not in given:
+                raise ValueError(
+                    f"{expr.source}: {what}: expected {expr}, of an optional tensor, as the first of te.if_given's "
+                    "values, got it where the tensor may not be there"
+                )
+        if isinstance(expr, Select) and expr.lazy:
+            todo += [(expr.condition, given), (expr.true_value, given | _implied(expr.condition))]
+            todo.append((expr.false_value, given))
+        else:
+            todo += [(operand, given) for operand in expr.operands()]
+
+
+def _implied(condition: Expr) -> frozenset[int]:
+    """The conditions that hold where this one does."""
+    if isinstance(condition, Call) and condition.op == "and":
+        return _implied(condition.args[0]) | _implied(condition.args[1])
+    return frozenset((id(condition),))

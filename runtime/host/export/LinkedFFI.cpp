@@ -1,5 +1,6 @@
 //===- LinkedFFI.cpp - libtvm_ffi, as an exported library links it --------===//
 #include "runtime/host/ABI.h"
+#include "runtime/host/BigInt.h"
 
 extern "C" {
 void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, int32_t count);
@@ -10,8 +11,16 @@ int TVMFFIObjectDecRef(void *object);
 int TVMFFIFunctionGetGlobal(const void *name, void **function);
 int TVMFFIFunctionCall(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
 void *TVMFFIEnvGetDLPackManagedTensorAllocator();
+/// Of later versions.
+__attribute__((weak)) tilewright::host::WordBytes TVMFFIBigIntGetContentByteArray(const TilewrightAny *value);
+
+static int32_t readLinkedBigInt(const TilewrightAny *value, uint64_t *bits) {
+  tilewright::host::bigIntContent = TVMFFIBigIntGetContentByteArray;
+  return tilewright::host::bigIntContent && tilewright::host::readBigInt(value, bits);
+}
 
 TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray,
                                TVMFFIEnvTensorAlloc,              TVMFFIObjectDecRef, TVMFFIFunctionGetGlobal,
-                               TVMFFIFunctionCall,                TVMFFIEnvGetDLPackManagedTensorAllocator};
+                               TVMFFIFunctionCall,                TVMFFIEnvGetDLPackManagedTensorAllocator,
+                               readLinkedBigInt};
 }

@@ -8,14 +8,14 @@ func.func @f(%a: memref<4xf32>) -> index {
 
 // -----
 
-// expected-error @below {{'func.func' op expected argument #1 to be a row-major memref without memory space, got 'f32'}}
-func.func @f(%a: memref<4xf32>, %b: f32) {
+// expected-error @below {{'func.func' op expected argument #1 to be a row-major memref without memory space or a number of at most 64 bits, got 'index'}}
+func.func @f(%a: memref<4xf32>, %b: index) {
   return
 }
 
 // -----
 
-// expected-error @below {{'func.func' op expected argument #0 to be a row-major memref without memory space, got 'memref<4x4xf32, strided<[1, 4]>>'}}
+// expected-error @below {{'func.func' op expected argument #0 to be a row-major memref without memory space or a number of at most 64 bits, got 'memref<4x4xf32, strided<[1, 4]>>'}}
 func.func @f(%a: memref<4x4xf32, strided<[1, 4]>>) {
   return
 }

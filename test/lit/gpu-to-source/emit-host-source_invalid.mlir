@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics --emit-host-source
 
-// expected-error@+1 {{expected arguments that are row-major memrefs without memory space}}
+// expected-error@+1 {{expected arguments that are numbers or row-major memrefs without memory space}}
 func.func @scalar(%a: memref<4xf32>, %n: index) { return }
 // -----
 // expected-error@+1 {{expected arguments of dtypes that DLPack has}}

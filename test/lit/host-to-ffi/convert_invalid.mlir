@@ -8,7 +8,7 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 
 
 // -----
 
-// expected-error @+1 {{'llvm.func' op expected a ranked 'type' in entry 0 of tilewright.arguments}}
+// expected-error @+1 {{'llvm.func' op expected a ranked 'type' or that of a number in entry 0 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 attributes {tilewright.arguments = [{te.name = "A"}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
@@ -19,6 +19,15 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 
 // expected-error @+1 {{'llvm.func' op expected a dtype that DLPack has, got 'decimal', in entry 1 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
     attributes {tilewright.arguments = [{type = memref<f32>}, {te.dtype = "decimal", type = memref<f32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected an argument with te.given for each of 1 with te.optional, got 0}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.optional, type = memref<f32>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }

@@ -353,3 +353,13 @@ def test_programs_of_the_field_print_as_loops_buffers_and_assignments(program):
     )
     for line in str(s).splitlines():
         assert line_of_a_nest.fullmatch(line), line
+
+
+def test_numbers_and_optional_inputs() -> None:
+    n, alpha = te.var("n"), te.var("alpha", "float32")
+    A = te.placeholder((n,), name="A")
+    bias = te.placeholder((n,), name="bias", optional=True)
+    C = te.compute((n,), lambda i: te.if_given(bias, A[i] * alpha + bias[i], A[i] * alpha), name="C")
+    assert str(te.create_schedule(C.op)) == (
+        "for i in range(n):  # C\n  C[i] = A[i] * alpha + bias[i] if bias_is_given else A[i] * alpha"
+    )

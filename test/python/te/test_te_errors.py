@@ -14,6 +14,7 @@ def fails(error, expected, function):
 
 
 A = te.placeholder((8, 8), name="A")
+ALPHA = te.var("alpha", "float32")
 H = te.placeholder((8,), "float16", "H")
 N = te.placeholder((8,), "int32", "N")
 U = te.placeholder((8,), "uint8", "U")
@@ -55,7 +56,8 @@ i = B.op.axis[0]
         (TypeError, "HERE: expected te.all, te.any, te.if_then_else or te.select on an expression, got Python's own 'and', 'or', 'not' or 'if', which need its value now", lambda: 1 if i < 2 else 0),
         (TypeError, "HERE: te.const: expected a number, got i", lambda: te.const(i, "int32")),
         (TypeError, "HERE: expected a value of int8, got 0.5", lambda: te.const(0.5, "int8")),
-        (TypeError, "HERE: te.var n: expected int32 or int64, got float32", lambda: te.var("n", "float32")),
+        (TypeError, "HERE: te.var n: expected a dtype with arithmetic, got float8_e5m2", lambda: te.var("n", "float8_e5m2")),
+        (TypeError, "HERE: te.var n: expected divisible_by, min and max of int32 or int64, got them of float32", lambda: te.var("n", "float32", min=2)),
         # reads
         (ValueError, "HERE: tensor A: expected 2 indices, got 3", lambda: A[0, 0, 0]),
         (ValueError, "HERE: tensor A: expected 2 indices, got 1", lambda: A(0)),
@@ -99,6 +101,7 @@ i = B.op.axis[0]
         (ValueError, "HERE: te.reduce: expected 2 combined values, got 1", lambda: te.comm_reducer(lambda x, y: x[0], lambda a, b: (0, 0))((N[k], N[k]), axis=k)),
         (ValueError, "HERE: te.reduce: expected 2 identities, got 1", lambda: te.comm_reducer(lambda x, y: x, lambda a, b: 0)((N[k], N[k]), axis=k)),
         (TypeError, "HERE: te.reduce: expected a combined value of int32, got float32", lambda: te.comm_reducer(lambda x, y: A[0, 0], lambda a: 0)(N[k], axis=k)),
+        (ValueError, "HERE: te.clip: expected a combiner of its elements alone, got te.var alpha", lambda: te.comm_reducer(lambda x, y: te.min(x + y, ALPHA), lambda a: 0.0, name="clip")(A[0, k], axis=k)),
         (TypeError, "HERE: te.reduce: expected a constant of int32 as identity, got N[0]", lambda: te.comm_reducer(lambda x, y: x + y, lambda a: N[0])(N[k], axis=k)),
     ],
 )  # fmt: skip
@@ -112,7 +115,8 @@ def test_expression(error, expected, function):
         (ValueError, "HERE: expected the input A among the arguments, got B", lambda: emit_module(B, [B])),
         (ValueError, "HERE: expected the output B among the arguments, got A", lambda: emit_module(B, [A])),
         (ValueError, "HERE: argument 2: expected each tensor once, got A twice", lambda: emit_module(B, [A, B, A])),
-        (TypeError, "HERE: argument 1: expected a tensor, got 3", lambda: emit_module(B, [A, 3])),
+        (TypeError, "HERE: argument 1: expected a tensor or a te.var, got 3", lambda: emit_module(B, [A, 3])),
+        (ValueError, "HERE: argument 2: expected each te.var once, got alpha twice", lambda: emit_module(B, [A, ALPHA, ALPHA, B])),
         (TypeError, "HERE: expected a list of tensors as arguments, got Tensor(name=A, shape=(8, 8), dtype=float32)", lambda: emit_module(B, A)),
         (ValueError, "HERE: argument 2: expected an input or a compute of the program, got C", lambda: emit_module(B, [A, B, te.compute((2,), lambda i: 0.0, name="C")])),
     ],
@@ -129,8 +133,18 @@ def test_symbol_without_an_argument():
     with pytest.raises(ValueError) as caught:
         emit_module(C, [P, C])
     assert str(caught.value) == (
-        f"{__file__}:{line + 5}: te.var n: expected an argument that has it as an extent, got it in none alone "
-        f"({__file__}:{line})"
+        f"{__file__}:{line + 5}: te.var n: expected an argument that has it as an extent, or itself as an argument, got it "
+        f"in none alone ({__file__}:{line})"
+    )
+
+
+def test_number_that_is_no_argument():
+    C = te.compute((8, 8), lambda i, j: A[i, j] * ALPHA, name="C")
+    with pytest.raises(ValueError) as caught:
+        emit_module(C, [A, C])
+    here = caught.value.__traceback__.tb_lineno
+    assert str(caught.value) == (
+        f"{__file__}:{here}: te.var alpha: expected it among the arguments, got none of it ({ALPHA.source})"
     )
 
 
