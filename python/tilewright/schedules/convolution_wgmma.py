@@ -40,7 +40,7 @@ def conv2d_wgmma(
     share_rows: bool | None = None,
     depth: int | None = None,
     consumers: int = 1,
-    cluster: int = 1,
+    cluster: tuple[int, int] = (1, 1),
     blocks: int | None = _BLOCKS,
     group: int = 8,
 ) -> tuple[Schedule, list[Tensor]]:
@@ -57,9 +57,10 @@ def conv2d_wgmma(
     With two `consumers` a block has two sets of warpgroups, which take tiles in turn: one multiplies while the other
     stores.
 
-    Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up.
-    `cluster` blocks of neighbouring filters share what they read of X. As many blocks as there are multiprocessors,
-    `blocks`, go through all tiles (None: a block a tile), `group` rows of tiles together.
+    Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up. A
+    `cluster` of blocks has so many tiles of pixels and of filters: neighbours share what they read of W, or of X. As
+    many blocks as there are multiprocessors, `blocks`, go through all tiles (None: a block a tile), `group` rows of
+    tiles together.
 
     Channels that are no multiples of 16 bytes go by way of a workspace, where a first kernel writes the images with
     their margin and each pixel in as many elements as the engine steps over: a step is then a row of the kernel, whose
@@ -295,8 +296,9 @@ def conv2d_wgmma(
     each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
     registers = min(240, (each + (each - copying) // multiplying) // 8 * 8)
     s[P].specialize(ko, copying, registers, consumers=consumers)
-    if cluster > 1:
-        s[tiled].cluster(bx, cluster)
+    for axis, number in zip((by, bx), cluster, strict=True):
+        if number > 1:
+            s[tiled].cluster(axis, number)
     if blocks is not None:
         s[tiled].persistent(blocks, raster="grouped", group=group)
     return s, [X, W, *operands, Y]
@@ -348,7 +350,9 @@ def _choose(
 ) -> tuple[tuple[int, int, int, int], int, bool]:
     """The tile, the parts and whether rows are shared that take the least time by a model of what a multiprocessor
     multiplies and what it reads."""
-    return min(_candidates(problem, parts, share_rows), key=lambda one: _estimate(problem, *one))
+    # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
+    first = (*_PIXELS[0], 64), parts or 1, bool(share_rows)
+    return min(_candidates(problem, parts, share_rows), key=lambda one: _estimate(problem, *one), default=first)
 
 
 # Of images, rows and columns.

@@ -32,7 +32,9 @@ def convolved(x: Any, w: Any, stride: int, dilation: int) -> Any:
         ((2, 64, 11, 30, 3), {"tile": (1, 8, 8, 32), "dilation": 2, "bias": True}),
         ((2, 64, 11, 64, 3), {"tile": (2, 4, 16, 64), "share_rows": False, "blocks": None}),
         ((2, 32, 11, 64, 1), {"out_dtype": "float32"}),
-        ((1, 64, 9, 128, 3), {"tile": (1, 8, 16, 64), "cluster": 2, "bias": True}),
+        ((1, 64, 9, 128, 3), {"tile": (1, 8, 16, 64), "cluster": (1, 2), "bias": True}),
+        ((2, 64, 9, 64, 3), {"tile": (1, 8, 16, 64), "cluster": (2, 1), "share_rows": False}),
+        ((1, 3, 40, 64, 7), {"tile": (1, 8, 16, 64), "stride": 2, "cluster": (2, 1), "bias": True}),
         ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "parts": 2, "bias": True}),
         ((1, 128, 9, 100, 3), {"tile": (1, 8, 16, 104), "parts": 2}),
         ((1, 20, 11, 64, 5), {"tile": (1, 8, 8, 64)}),
@@ -143,6 +145,11 @@ def test_rows_that_are_shared_are_fetched_once() -> None:
             "expected a kernel larger than the stride, without dilation unless that is 1, and tiles with rows of multiples of "
             "8 pixels, of one image for each warpgroup, to share rows, got a kernel of 3 with stride 1 and dilation 1, and a tile "
             "of (2, 4, 8, 64)",
+        ),
+        (
+            {"parts": 3},
+            "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a multiple of 8 "
+            "filters up to 256, and parts that divide 1 steps of the channels, got a tile of (1, 8, 8, 64) and 3 parts",
         ),
         (
             {"in_dtype": "float32"},
