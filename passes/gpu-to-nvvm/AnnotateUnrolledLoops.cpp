@@ -48,6 +48,9 @@ static bool indexesRegisters(scf::ForOp loop) {
       .wasInterrupted();
 }
 
+/// What LLVM writes out by itself, roughly (its threshold of unrolling).
+static constexpr int64_t kMaxOpsByItself = 300;
+
 /// How often the code of `loop` is written out for loops around it that are marked.
 static int64_t countCopies(scf::ForOp loop) {
   int64_t copies = 1;
@@ -58,7 +61,7 @@ static int64_t countCopies(scf::ForOp loop) {
 }
 
 namespace {
-/// How many ops there are once the loops that were annotated so far are written out.
+/// How many ops there are once the loops that were annotated so far are written out, and small ones by LLVM.
 class Sizes {
 public:
   /// Of the loop's body once.
@@ -79,7 +82,9 @@ private:
     for (Region &region : op->getRegions())
       for (Operation &inner : region.getOps())
         ops += get(&inner);
-    return ops;
+    auto loop = dyn_cast<scf::ForOp>(op);
+    int64_t trips = loop ? getConstantIntValue(loop.getUpperBound()).value_or(1) : 1;
+    return ops * trips <= kMaxOpsByItself ? ops * trips : ops;
   }
 
   llvm::DenseMap<Operation *, int64_t> writtenOut;
