@@ -249,7 +249,7 @@ def sanitize(launches: int) -> dict[str, Any]:
     for checks in ("memcheck", "racecheck", "initcheck", "synccheck"):
         # What the tool keeps of each launch is in the process too.
         script = [sys.executable, __file__, "--launches", str(launches), "--slack", str(1 << 40)]
-        # Errors of the driver are asked for: by torch, which version of a function there is, and for the current context.
+        # Errors of the driver come of questions: which version of a function there is, which context is current.
         asked = ["--report-api-errors", "no"] if checks == "memcheck" else []
         command = [tool, "--tool", checks, *asked, "--error-exitcode", "9", *script]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
