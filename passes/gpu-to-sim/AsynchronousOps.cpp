@@ -211,6 +211,10 @@ bool AsynchronousOps::convertBarrier(Operation *op, sim::RuntimeCalls &calls) {
     calls.create(sim::clusterArriveFunction, {state, calls.site("cluster arrive")});
     return replace(op);
   }
+  if (isa<NVVM::ClusterArriveRelaxedOp>(op)) {
+    calls.create(sim::clusterArriveRelaxedFunction, {state, calls.site("cluster arrive")});
+    return replace(op);
+  }
   if (isa<NVVM::ClusterWaitOp>(op)) {
     calls.create(sim::clusterWaitFunction, {state, calls.site("cluster wait")});
     return replace(op);
@@ -287,7 +291,7 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
 } // namespace
 
 bool sim::isLeftToTiles(Operation *op) {
-  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp,
+  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp,
              NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp, NVVM::PrefetchOp>(op);
 }
 

@@ -207,7 +207,7 @@ void TileEmitter::emitConsumer(Value number) {
 void TileEmitter::emitTiles(bool multiplies) {
   RingState state{constant32(0), constant32(0)};
   if (!isPersistent()) {
-    emitTile(multiplies, state);
+    emitDrain(emitTile(multiplies, state), multiplies);
     return;
   }
   int64_t tiles = 1;
@@ -233,8 +233,8 @@ void TileEmitter::emitTiles(bool multiplies) {
     stride *= program.numConsumers;
   }
   auto loop = scf::ForOp::create(builder, loc, begin, constant(tiles), constant(stride), ValueRange{state.slot, state.phase});
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
+  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
+  std::swap(builder, inner);
   Value tile = loop.getInductionVar();
   if (takesTurns) {
     isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
@@ -246,6 +246,20 @@ void TileEmitter::emitTiles(bool multiplies) {
   if (takesTurns)
     state = advance(state, (program.numConsumers - 1) * steps);
   scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
+  std::swap(builder, inner);
+  emitDrain({loop.getResult(0), loop.getResult(1)}, multiplies);
+}
+
+/// Waits until all that was copied has been used, by the cluster's other blocks too: then nothing of theirs is on its way
+/// to this block's memory, and it may end.
+void TileEmitter::emitDrain(RingState state, bool multiplies) {
+  bool isShared = llvm::any_of(program.loads, [&](const TileCopy &copy) {
+    return program.isMulticast(copy, 0) || program.isMulticast(copy, 1);
+  });
+  if (multiplies || !isShared)
+    return;
+  for (int64_t slot = 0; slot < program.depth; ++slot, state = advance(state))
+    tile::AcquireOp::create(builder, loc, ring, state.slot, state.phase);
 }
 
 template <typename Op> void TileEmitter::emitTurn(Value isLeftOut) {
@@ -391,18 +405,24 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   return accumulator;
 }
 
-Value TileEmitter::emitPart(RingState &state, int64_t count) {
-  Value made, before;
-  for (int64_t step = 0; step < count; ++step) {
-    auto filled = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
-    made = emitProduct(filled.getBuffers(), made);
-    if (before) {
-      tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
-      tile::ReleaseOp::create(builder, loc, ring, before);
-    }
-    before = state.slot;
-    if (step + 1 != count)
-      state = advance(state);
+Value TileEmitter::emitPart(RingState state, int64_t count) {
+  auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
+  Value made = emitProduct(first.getBuffers(), Value()), before = state.slot;
+  if (count > 1) {
+    RingState next = advance(state);
+    auto loop = scf::ForOp::create(builder, loc, constant(1), constant(count), constant(1),
+                                   ValueRange{made, next.slot, next.phase, before});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    RingState here{loop.getRegionIterArg(1), loop.getRegionIterArg(2)};
+    auto filled = tile::WaitOp::create(builder, loc, ring, here.slot, here.phase);
+    Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
+    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
+    tile::ReleaseOp::create(builder, loc, ring, loop.getRegionIterArg(3));
+    RingState after = advance(here);
+    scf::YieldOp::create(builder, loc, ValueRange{added, after.slot, after.phase, here.slot});
+    made = loop.getResult(0);
+    before = loop.getResult(3);
   }
   auto accumulator = cast<tile::AccumulatorType>(made.getType());
   auto type = tile::FragmentType::get(builder.getContext(), accumulator.getShape(), accumulator.getElementType());
@@ -428,7 +448,7 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
   emitTurn<tile::TakeTurnOp>(isFirstTurn);
   int64_t steps = *getConstantIntValue(program.steps.getUpperBound()), each = std::min(program.promotedSteps, steps);
   Value first = emitPart(state, each);
-  state = advance(state);
+  state = advance(state, each);
   auto loop = scf::ForOp::create(builder, loc, constant(1), constant(steps / each), constant(1),
                                  ValueRange{first, state.slot, state.phase});
   {
@@ -436,14 +456,14 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
     builder.setInsertionPointToStart(loop.getBody());
     RingState here{loop.getRegionIterArg(1), loop.getRegionIterArg(2)};
     Value sum = emitSum(loop.getRegionIterArg(0), emitPart(here, each));
-    here = advance(here);
+    here = advance(here, each);
     scf::YieldOp::create(builder, loc, ValueRange{sum, here.slot, here.phase});
   }
   fragment = loop.getResult(0);
   state = {loop.getResult(1), loop.getResult(2)};
   if (int64_t left = steps % each) {
     fragment = emitSum(fragment, emitPart(state, left));
-    state = advance(state);
+    state = advance(state, left);
   }
   emitTurn<tile::PassTurnOp>(isLastTurn);
   return state;

@@ -32,6 +32,7 @@ private:
   /// Has the tiles of a step copied to a slot.
   void emitFill(mlir::Value step, RingState state);
   RingState advance(RingState state, int64_t by = 1);
+  void emitDrain(RingState state, bool multiplies);
   /// Where several sets of warpgroups take tiles in turn: an op of the turn, unless the condition holds.
   template <typename Op> void emitTurn(mlir::Value isLeftOut);
   RingState emitLoads(RingState state);
@@ -39,8 +40,8 @@ private:
   void emitLoadAhead(mlir::Value step, RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
   RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
-  /// What the products of so many slots add up to, once they are done; `state` becomes that of the last.
-  mlir::Value emitPart(RingState &state, int64_t count);
+  /// What the products of so many slots add up to, once they are done.
+  mlir::Value emitPart(RingState state, int64_t count);
   mlir::Value emitSum(mlir::Value sum, mlir::Value part);
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
 

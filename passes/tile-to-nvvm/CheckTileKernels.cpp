@@ -91,7 +91,7 @@ LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
         return load.emitOpError("expected a buffer of the acquired slot that is signalled");
     }
     auto acquire = dyn_cast<tile::AcquireOp>(op);
-    if (!acquire)
+    if (!acquire || isDrain(acquire))
       return WalkResult::advance();
     for (auto [number, buffer] : llvm::enumerate(acquire.getBuffers())) {
       int64_t bytes = 0, wanted = cast<tile::BufferType>(buffer.getType()).getBytes();

@@ -103,7 +103,19 @@ LogicalResult ExpandTileRoles::startBarriers(gpu::GPUFuncOp kernel) {
     gpu::BarrierOp::create(builder, loc);
     return success();
   }
-  synchronizeCluster(builder, loc);
+  // What the fence covers is all that others need to know: nothing else was written, and a release would wait for all of
+  // memory.
+  NVVM::ClusterArriveRelaxedOp::create(builder, loc, /*aligned=*/builder.getUnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/builder.getUnitAttr());
+  // Who waits until all slots have been used needs no barrier at the end.
+  auto isDrained = [&](tile::RingOp ring) {
+    return countPeers(kernel, ring) == 1 || llvm::any_of(ring->getUsers(), [](Operation *user) {
+             auto acquire = dyn_cast<tile::AcquireOp>(user);
+             return acquire && isDrain(acquire);
+           });
+  };
+  if (llvm::all_of(rings, isDrained))
+    return success();
   kernel.walk([&](gpu::ReturnOp op) {
     builder.setInsertionPoint(op);
     synchronizeCluster(builder, op.getLoc());

@@ -64,7 +64,8 @@ def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {
   let description = [{
     Registers are handed out where a role begins. The first thread starts the barriers of all rings where the last of
     them is made; then the block, or the cluster, waits for it. In a cluster no block leaves before the others are done,
-    for they may still copy to it and signal its barriers.
+    for they may still copy to it and signal its barriers, unless it has seen all slots released (`tile.acquire` of each,
+    and no copy after).
 
     ```mlir
     tile.roles {

@@ -22,6 +22,12 @@ bool tilewright::isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis) {
   });
 }
 
+bool tilewright::isDrain(tile::AcquireOp acquire) {
+  return acquire.use_empty() && llvm::none_of(acquire->getBlock()->getOps<tile::CommitOp>(), [&](tile::CommitOp commit) {
+    return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot();
+  });
+}
+
 int64_t tilewright::countPeers(Operation *kernel, tile::RingOp ring) {
   int64_t peers = 1;
   for (tile::ClusterAxis axis : {tile::ClusterAxis::X, tile::ClusterAxis::Y})

@@ -16,6 +16,9 @@ int64_t getClusterExtent(mlir::Operation *kernel, tile::ClusterAxis axis);
 /// Whether blocks of the cluster along an axis copy to this ring of each other.
 bool isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis);
 
+/// Whether it only waits until what a slot held has been used, since nothing is copied to it after.
+bool isDrain(tile::AcquireOp acquire);
+
 /// The blocks that are told when a slot is released: those that copy to it.
 int64_t countPeers(mlir::Operation *kernel, tile::RingOp ring);
 

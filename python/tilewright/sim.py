@@ -50,6 +50,7 @@ _RUNTIME = (
     "tw_sim_named_arrive",
     "tw_sim_named_barrier",
     "tw_sim_cluster_arrive",
+    "tw_sim_cluster_arrive_relaxed",
     "tw_sim_cluster_wait",
     "tw_sim_peer_address",
     "tw_sim_set_registers",

@@ -108,6 +108,7 @@ constexpr const char electFunction[] = "tw_sim_elect";                // (state,
 constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier"; // (state, site, number, threads or 0 for all)
 constexpr const char namedArriveFunction[] = "tw_sim_named_arrive";   // the same, and nobody waits
 constexpr const char clusterArriveFunction[] = "tw_sim_cluster_arrive"; // (state, site)
+constexpr const char clusterArriveRelaxedFunction[] = "tw_sim_cluster_arrive_relaxed"; // (state, site)
 constexpr const char clusterWaitFunction[] = "tw_sim_cluster_wait";     // (state, site)
 constexpr const char peerAddressFunction[] = "tw_sim_peer_address";     // (state, site, address, rank) -> address
 constexpr const char setRegistersFunction[] = "tw_sim_set_registers";   // (state, site, registers)

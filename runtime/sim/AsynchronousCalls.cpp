@@ -47,7 +47,11 @@ void tw_sim_named_arrive(ThreadState *state, const char *site, int32_t number, i
   of(state).machine->arriveAtNamedBarrier(of(state), Site(site), number, threads);
 }
 
-void tw_sim_cluster_arrive(ThreadState *state, const char *) { of(state).machine->arriveAtCluster(of(state)); }
+void tw_sim_cluster_arrive(ThreadState *state, const char *) { of(state).machine->arriveAtCluster(of(state), true); }
+
+void tw_sim_cluster_arrive_relaxed(ThreadState *state, const char *) {
+  of(state).machine->arriveAtCluster(of(state), false);
+}
 
 void tw_sim_cluster_wait(ThreadState *state, const char *site) {
   of(state).machine->waitForCluster(of(state), Site(site));

@@ -31,6 +31,7 @@ void Machine::beginThread(Thread &thread) {
   thread.agent = static_cast<Agent>(&thread - threads.data());
   thread.knowledge.clear();
   thread.knowledge.known.add({thread.agent, 1});
+  thread.startsKnown.clear();
   thread.clusterArrivals = 0;
   thread.registers = blockRegisters / static_cast<int64_t>(threadCount) / registerStep * registerStep;
   thread.productGroups = thread.storeGroups = thread.copyGroups = {};
@@ -71,6 +72,8 @@ void Machine::waitForGroups(Thread &thread, Thread::Groups &groups, uint32_t und
 void Machine::fence(Thread &thread, Fence fence) {
   if (fence == Fence::Async)
     thread.knowledge.fenced.add(thread.knowledge.known);
+  else
+    thread.startsKnown = thread.knowledge;
   for (auto &[offset, barrier] : thread.block->barriers)
     if (barrier.started.agent == thread.agent)
       barrier.isFenced = true;
@@ -145,11 +148,11 @@ void Machine::setRegisters(Thread &thread, Site site, int64_t registers) {
 
 //===--- clusters ---------------------------------------------------------===//
 
-void Machine::arriveAtCluster(Thread &thread) {
+void Machine::arriveAtCluster(Thread &thread, bool releases) {
   ++thread.clusterArrivals;
   if (!checked)
     return;
-  clusterMeeting.add(thread.knowledge);
+  clusterMeeting.add(releases ? thread.knowledge : thread.startsKnown);
   step(thread);
 }
 

@@ -105,6 +105,7 @@ struct Thread : ThreadState {
   const PhaseBarrier *phaseBarrier = nullptr; // that it waits for, and the phase
   uint64_t phase = 0;
   uint32_t barrierNumber = 0, barrierThreads = 0;
+  Meeting startsKnown;          // what it knew at its last fence of barriers' starts
   uint64_t clusterArrivals = 0; // how often it arrived at the cluster's barrier
   int64_t registers = 0, wantedRegisters = 0;
   const ProductPart *product = nullptr; // that its warpgroup is to do together, and then where the sums are
@@ -166,7 +167,8 @@ public:
   void storeBytes(Thread &thread, Site site, uint64_t address, const char *value, uint64_t bytes);
   void waitAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t threads);
   void arriveAtNamedBarrier(Thread &thread, Site site, uint32_t number, uint32_t threads);
-  void arriveAtCluster(Thread &thread);
+  /// Hands in all that the thread knows, or what its last fence of barriers' starts covers.
+  void arriveAtCluster(Thread &thread, bool releases);
   void waitForCluster(Thread &thread, Site site);
   uint64_t peerAddress(Thread &thread, Site site, uint64_t address, uint32_t rank);
   void setRegisters(Thread &thread, Site site, int64_t registers);

@@ -16,6 +16,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 import tilewright as tw
+from tilewright import schedules
 from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.sim import Simulator
@@ -33,6 +34,26 @@ def _load() -> ModuleType:
 
 tile_gemm = _load()
 Gemm = tile_gemm.Gemm
+
+
+class Scheduled:
+    """A product of tf32 whose kernel is made of a schedule, where `Gemm` is written by hand."""
+
+    dtype = "tf32"
+
+    def __init__(self, m: int, n: int, k: int, **options: Any) -> None:
+        self.m, self.n, self.k = m, n, k
+        self.options = {"blocks": 1, "depth": 2, **options}
+
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        return (self.m, self.k), (self.n, self.k), (self.m, self.n)
+
+    def text(self) -> str:
+        scheduled = schedules.matmul_wgmma(
+            self.m, self.n, self.k, "tfloat32", "float32", transpose_b=True, **self.options
+        )
+        return str(tw.lower(*scheduled, stage="gpu"))
+
 
 # NumPy's type of the operands and of the result, and half a unit in the last place of that.
 TYPES: dict[str, tuple[Any, Any, float]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd, sqrt
+from math import gcd, prod, sqrt
 
 from ..instructions import wgmma
 from ..schedule import Schedule
@@ -14,8 +14,9 @@ __all__ = ["matmul_wgmma"]
 
 # What rows of tensors are multiples of for the copy engine; how wide a row of a shared buffer's panel is, and at least.
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
-# Of shared memory a block has so much, less what barriers take, and for C at most so much.
-_SHARED, _SHARED_RESULT, _MAX_DEPTH = 231424, 65536, 8
+# Of shared memory a block has so much, less what barriers take; so many steps are enough, and so many the most.
+_SHARED, _ENOUGH, _MAX_DEPTH = 231424, 4, 8
+_MANY = 16
 _BLOCK_REGISTERS = 65536
 
 
@@ -50,8 +51,8 @@ def matmul_wgmma(
     A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
     warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
-    share what they read alike. As many as there are multiprocessors, `blocks`, go through all tiles, `group` rows of
-    tiles together (None: a block a tile). C goes by way of shared memory, so many `columns` at a time. A thread that
+    share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles, `group` rows
+    of tiles together (None: a block a tile). C goes by way of shared memory, so many `columns` at a time. A thread that
     copies and one that multiplies have so many `registers`. With two `consumers` a block has two sets of the warpgroups
     that compute a tile, which take tiles in turn: one stores while the other multiplies, which pays where k is short.
     Of 8-bit floats the tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a
@@ -86,7 +87,7 @@ def matmul_wgmma(
         promote = step if in_dtype.startswith("float8") else 0
     if promote < 0 or promote % step:
         raise ValueError(f"expected to promote after a multiple of {step} products of {in_dtype}, or 0, got {promote}")
-    tile = tile or (128, 128 if promote else 256)
+    tile = tile or ((192, 128) if promote else (128, 256))
     if tile[0] % 64 or tile[0] < 64:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     # No more than there is: of whole panels where B's rows are columns.
@@ -130,9 +131,11 @@ def matmul_wgmma(
         s[stored].compute_at(s[tiled], bx)
         i = s[stored].op.axis[-2]
         if columns is None:
-            # All, or at most two panels that divide them, of which one is written to while the other is stored.
+            # All, if there is as much of factors on its way as hides memory, or at most two panels that divide them, of
+            # which one is written to while the other is stored.
             panel = span // made
-            columns = n if sets * made <= _SHARED_RESULT else panel * (2 - n // panel % 2)
+            is_small = sets * made <= _SHARED - _ENOUGH * (tile[0] + n) * _SPAN
+            columns = n if is_small else panel * (2 - n // panel % 2)
         shared = sets // n * columns * made
         s[tiled].copy_by("tma", swizzle=span, columns=columns)
     warpgroup, _ = s[stored].split(i, factor=64)
@@ -158,12 +161,19 @@ def matmul_wgmma(
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 
+    tiles = -(-M // tile[0]), -(-N // n)
     if cluster is None:
-        cluster = (2, 1) if -(-M // tile[0]) % 2 == 0 else (1, 2) if -(-N // n) % 2 == 0 else (1, 1)
+        # Of many tiles one more costs little.
+        down, along = (extent % 2 == 0 or extent > _MANY for extent in tiles)
+        cluster = (2, 1) if down else (1, 2) if along else (1, 1)
     for axis, size in zip((by, bx), cluster, strict=True):
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
+        # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
+        clusters = (batch or parts) * prod(-(-extent // size) for extent, size in zip(tiles, cluster))
+        turns = -(-clusters // max(1, blocks // prod(cluster)))
+        blocks = -(-clusters // turns) * prod(cluster)
         # What runs at once is as high as it is wide, so that it reads the least.
         s[tiled].persistent(blocks, raster="grouped", group=group or max(1, round(sqrt(blocks * n / tile[0]))))
     return s, [product.A, product.B, *operands, product.C]

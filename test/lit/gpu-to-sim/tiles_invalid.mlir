@@ -1,8 +1,9 @@
 // RUN: tilewright-opt %s --convert-tile-to-sim -split-input-file -verify-diagnostics
 
 func.func @k(%state: !llvm.ptr, %params: !llvm.ptr) attributes {tilewright.sim_kernel} {
-  // expected-error@+1 {{expected an operation that the simulator runs, got 'nvvm.cluster.arrive.relaxed'}}
-  nvvm.cluster.arrive.relaxed
+  %all = llvm.mlir.constant(-1 : i32) : i32
+  // expected-error@+1 {{expected an operation that the simulator runs, got 'nvvm.bar.warp.sync'}}
+  nvvm.bar.warp.sync %all : i32
   return
 }
 

@@ -216,6 +216,13 @@ def test_consumers_take_tiles_in_turn() -> None:
     assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
 
 
+def test_no_more_blocks_than_the_turns_take() -> None:
+    """512 tiles are four turns of 132 blocks, and of 128; 33 rows of tiles are 17 clusters."""
+    for rows, grid in ((4096, (64, 2, 1)), (4224, (55, 2, 1))):
+        text = str(tw.lower(*schedules.matmul_wgmma(rows, 4096, 64), stage="gpu"))
+        assert f"known_grid_size = array<i32: {', '.join(map(str, grid))}>" in text
+
+
 def test_blocks_of_a_cluster_may_have_no_tile() -> None:
     """They multiply what there is not, zeros, for what they copy to the others, and store nothing."""
     scheduled = schedules.matmul_wgmma(192, 64, 64, tile=(64, 64), cluster=(2, 1), blocks=None)
@@ -449,19 +456,19 @@ def test_a_schedule_is_its_calls() -> None:
     assert again.ir() == s.ir()
     text = str(s.trace())
     for call in (
-        'copy_by("tma", swizzle=128, columns=256)',
+        'copy_by("tma", swizzle=128, columns=128)',
         "specialize(k_outer, producer_registers=40, consumer_registers=232)",
         "cluster(i0_outer, 2)",
-        'persistent(132, raster="grouped", group=16)',
+        'persistent(8, raster="grouped", group=4)',
     ):
         assert call in text
 
 
 def test_more_shared_memory_than_there_is() -> None:
-    scheduled = schedules.matmul_wgmma(4096, 4096, 4096, out_dtype="bfloat16", depth=4)
+    scheduled = schedules.matmul_wgmma(4096, 4096, 4096, out_dtype="bfloat16", depth=5)
     assert message(scheduled).splitlines()[0] == (
-        "error: software_pipeline: expected at most 232448 bytes of shared memory a block, got 262208: 4 times 49152 for the "
-        "tiles of a step, and 65536 for those of stage 'C.shared'"
+        "error: software_pipeline: expected at most 232448 bytes of shared memory a block, got 278608: 5 times 49152 for the "
+        "tiles of a step, and 32768 for those of stage 'C.shared'"
     )
 
 

@@ -90,7 +90,7 @@ def test_a_result_in_parts(consumers: int) -> None:
     check((128, 256, 192), ("bfloat16", "float32", "float32"), **options)
 
 
-@pytest.mark.parametrize("promote", [0, 128, 256])
+@pytest.mark.parametrize("promote", [0, 128, 256, 384])
 def test_sums_that_are_promoted_after_so_many_products(promote: int) -> None:
     """Of five steps the last is left over."""
     check((64, 64, 640), TYPES[4], transpose_b=True, promote=promote, **SMALL)
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_refused() -> None:
         {"tile": (192, 192)},
         {"tile": (64, 256)},
         {"tile": (64, 256), "consumers": 2},
-        {"depth": 4, "columns": 128},
+        {"depth": 3, "columns": 256},
     ],
 )
 def test_nothing_is_spilled_and_nothing_waits(options: dict[str, Any]) -> None:

@@ -10,11 +10,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tile_kernels import Gemm, expanded, host_function, operands, run_expanded
+from tile_kernels import Gemm, Scheduled, expanded, host_function, operands, run_expanded
 from tilewright.errors import SimulationError
 
 CLUSTER = Gemm(512, 256, 256, block_n=128, depth=3, blocks=2)
 BLOCK = Gemm(256, 256, 256, block_n=128, cluster=1, depth=2, blocks=1)
+DRAINED = Scheduled(256, 64, 96, tile=(64, 64), cluster=(2, 1), blocks=2)
 NOT_WAITED_FOR = "of a barrier whose start is not waited for"
 
 
@@ -37,8 +38,12 @@ def replaced(gemm: object, old: str, new: str) -> str:
 
 
 def test_nothing_is_found_where_all_is_there() -> None:
-    for gemm in (CLUSTER, BLOCK):
+    for gemm in (CLUSTER, BLOCK, DRAINED):
         run_expanded(text(gemm), operands(gemm))
+
+
+def test_a_block_that_has_seen_all_used_needs_no_barrier_at_its_end() -> None:
+    assert text(DRAINED).count("nvvm.cluster.arrive") == 1 and text(CLUSTER).count("nvvm.cluster.arrive") == 2
 
 
 @pytest.mark.parametrize(
@@ -55,8 +60,12 @@ def test_nothing_is_found_where_all_is_there() -> None:
             id="end",
         ),
         pytest.param(
-            CLUSTER, lambda: without(CLUSTER, "nvvm.fence.mbarrier.init"), "whose start is not visible", id="fence"
+            DRAINED,
+            lambda: without(DRAINED, "tile.acquire", slice(-2, None)),
+            "release to a block that may have ended",
+            id="drain",
         ),
+        pytest.param(CLUSTER, lambda: without(CLUSTER, "nvvm.fence.mbarrier.init"), NOT_WAITED_FOR, id="fence"),
         pytest.param(CLUSTER, lambda: without(CLUSTER, "tile.init"), "that has not been started", id="start"),
         pytest.param(
             CLUSTER, lambda: replaced(CLUSTER, "consumers 2", "consumers 1"), "race on shared memory", id="few"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-import tilewright as tw
-from tile_kernels import Gemm, expanded, operands, run_expanded
-from tilewright import schedules
+from tile_kernels import Gemm, Scheduled, expanded, operands, run_expanded
 from tilewright.errors import SimulationError
 
 # Ops that nothing is named after, so that a line without them is a module still.
@@ -21,32 +18,13 @@ OP = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Scheduled:
-    """A product of which sets of warpgroups take the tiles in turn, C in halves of a buffer, made of a schedule."""
-
-    m: int = 256
-    n: int = 128
-    k: int = 192
-    dtype: str = "tf32"
-
-    def shapes(self) -> tuple[tuple[int, int], ...]:
-        return (self.m, self.k), (self.n, self.k), (self.m, self.n)
-
-    def text(self) -> str:
-        options: dict[str, Any] = {"tile": (64, 128), "columns": 64, "cluster": (1, 1), "blocks": 1, "depth": 2}
-        scheduled = schedules.matmul_wgmma(
-            self.m, self.n, self.k, "tfloat32", "float32", transpose_b=True, consumers=2, **options
-        )
-        return str(tw.lower(*scheduled, stage="gpu"))
-
-
 KERNELS = {
     "a cluster": Gemm(512, 256, 256, block_n=128, depth=3, blocks=2),
     "a block": Gemm(256, 256, 256, block_n=128, cluster=1, depth=2, blocks=1),
     "results in parts": Gemm(512, 256, 128, dtype="tf32", block_n=128, store_n=64, depth=2, cluster=1, blocks=1),
     "partial sums": Gemm(256, 256, 512, dtype="f8E4M3FN", block_n=128, depth=2, promote=True, cluster=1, blocks=1),
-    "in turn": Scheduled(),
+    # Sets of warpgroups take the tiles in turn, and C goes in halves of a buffer.
+    "in turn": Scheduled(256, 128, 192, tile=(64, 128), columns=64, cluster=(1, 1), consumers=2),
 }
 
 
