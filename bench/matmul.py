@@ -8,6 +8,8 @@ torch's own as the measure. The file says with which command, of which commit an
 from __future__ import annotations
 
 import json
+import random
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +20,7 @@ from simt import Bench
 import tilewright as tw
 from tilewright import schedules, te
 from tilewright.codegen import link
+from tilewright.ir import Module, context
 
 torch.backends.cuda.matmul.allow_tf32 = True
 DTYPES = {
@@ -96,7 +99,7 @@ def bench_square(bench: Bench) -> None:
             measure(bench, square(extent), layout=layout)
     measure(bench, square(4096), "float16")
     measure(bench, square(4096), blocks=None)
-    measure(bench, square(4096), cluster=(1, 1))
+    measure(bench, square(4096), cluster=(2, 1))
     measure(bench, square(4096), out_dtype="float32")
 
 
@@ -105,7 +108,7 @@ def bench_tune(bench: Bench) -> None:
     for extent in (4096, 8192):
         for group in (4, 8, 32):
             measure(bench, square(extent), group=group)
-        for cluster in ((1, 1), (1, 2), (4, 1)):
+        for cluster in ((2, 1), (1, 2)):
             measure(bench, square(extent), cluster=cluster)
         for tile in ((128, 192), (192, 128), (192, 192), (256, 128)):
             measure(bench, square(extent), tile=tile)
@@ -178,6 +181,80 @@ def bench_epilogue(bench: Bench) -> None:
     }
 
 
+# Writes down the time in nanoseconds and the cycles of one multiprocessor.
+STAMP = """
+module attributes {gpu.container_module} {
+  gpu.module @stamp_kernels {
+    gpu.func @stamp_kernel0(%out: memref<2xi64>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %zero = arith.constant 0 : i32
+      %processor = nvvm.read.ptx.sreg.smid : i32
+      %isFirst = arith.cmpi eq, %processor, %zero : i32
+      scf.if %isFirst {
+        %time = nvvm.read.ptx.sreg.globaltimer : i64
+        %cycles = nvvm.read.ptx.sreg.clock64 : i64
+        memref.store %time, %out[%c0] : memref<2xi64>
+        memref.store %cycles, %out[%c1] : memref<2xi64>
+      }
+      gpu.return
+    }
+  }
+  func.func @stamp(%out: memref<2xi64> {te.name = "out", te.dtype = "int64", te.output}) {
+    %one = arith.constant 1 : index
+    %blocks = arith.constant 528 : index
+    %threads = arith.constant 32 : index
+    gpu.launch_func @stamp_kernels::@stamp_kernel0 blocks in (%blocks, %one, %one) threads in (%threads, %one, %one)
+        args(%out : memref<2xi64>)
+    return
+  }
+}
+"""
+
+
+def bench_clock(bench: Bench) -> None:
+    """One product after the other, as a model runs them, for 10 rounds of 6 ms in random order: what the power that a
+    GPU may take leaves of its clock, and how many of the cycles the tensor cores multiply in."""
+    with context():
+        stamp: Any = tw.build(Module.parse(STAMP), target="cuda -arch=sm_90a", name="stamp", start="gpu")
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    for extent in (4096, 8192):
+        a, b = factor(extent, extent, "bfloat16"), factor(extent, extent, "bfloat16")
+        output = torch.empty(extent, extent, device="cuda", dtype=torch.bfloat16)
+        calls: dict[str, Callable[[], Any]] = {"torch": lambda a=a, b=b: torch.matmul(a, b.t())}
+        choices: tuple[dict[str, Any], ...] = ({}, {"cluster": (2, 1)}, {"tile": (64, 256), "consumers": 2})
+        for choice in choices:
+            scheduled = schedules.matmul_wgmma(
+                extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, **choice
+            )
+            func: Any = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
+            calls[json.dumps(choice)] = lambda func=func, a=a, b=b, output=output: func(a, b, output)
+        flops = 2.0 * extent**3
+        repeat = max(4, int(6e-3 * 7e14 / flops))
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
+        for _ in range(10):
+            order = random.sample(list(calls), len(calls))
+            stamps = torch.zeros(len(order), 2, 2, device="cuda", dtype=torch.int64)
+            for name, (begin, end) in zip(order, stamps):
+                calls[name]()
+                stamp(begin)
+                for _ in range(repeat):
+                    calls[name]()
+                stamp(end)
+            torch.cuda.synchronize()
+            for name, (begin, end) in zip(order, stamps.tolist()):
+                found[name].append(((end[0] - begin[0]) / repeat, (end[1] - begin[1]) / repeat))
+        for name, timed in found.items():
+            ns, cycles = (statistics.median(values) for values in zip(*timed))
+            # A multiprocessor multiplies and adds 2048 pairs of 16 bits in a cycle.
+            bench.results[f"back to back {extent} {name}"] = {
+                "ms": ns / 1e6,
+                "TFLOPs": flops / ns / 1e3,
+                "GHz": cycles / ns,
+                "of_cycles": flops / (4096 * processors * cycles),
+            }
+
+
 GROUPS = {
     "square": bench_square,
     "tune": bench_tune,
@@ -186,6 +263,7 @@ GROUPS = {
     "shapes": bench_shapes,
     "ragged": bench_ragged,
     "epilogue": bench_epilogue,
+    "clock": bench_clock,
 }
 
 

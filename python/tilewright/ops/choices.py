@@ -93,7 +93,7 @@ _PARTS = (1, 2, 4, 8, 16)
 _LEAST_SHARED = 99 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
-_PROMOTED_COLUMNS = 192
+_PROMOTED_TILES = ((192, 128), (128, 192), (128, 128), (64, 128), (64, 64))
 # Those of which two sets of warpgroups have sums at once, in turn.
 _TURNS = ((128, 128), (64, 256), (64, 128))
 
@@ -131,10 +131,8 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
     # Factors that are not of 16 bits must have k along their rows.
     if problem.item_bytes != 2 and problem.layout != "NT":
         return
-    for tile in _WARPGROUP_TILES:
+    for tile in _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES:
         if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
-            continue
-        if problem.dtype.startswith("float8") and tile[1] > _PROMOTED_COLUMNS:
             continue
         tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch
         for parts in _PARTS:
@@ -180,8 +178,6 @@ def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
             more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
             if tuple(tile) in _TURNS and "parts" not in choice.options:
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
-            if tuple(tile) == (128, 256) and problem.item_bytes == 2:
-                more.append({"depth": 4, "columns": 128})
         more.append({"cluster": (1, 1), "blocks": None})
     else:
         depth = choice.options["depth"]

@@ -16,7 +16,7 @@ __all__ = ["matmul_wgmma"]
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
 # Of shared memory a block has so much, less what barriers take; so many steps are enough, and so many the most.
 _SHARED, _ENOUGH, _MAX_DEPTH = 231424, 4, 8
-_MANY = 16
+_MANY, _LINE = 16, 128
 _BLOCK_REGISTERS = 65536
 
 
@@ -163,8 +163,11 @@ def matmul_wgmma(
 
     tiles = -(-M // tile[0]), -(-N // n)
     if cluster is None:
-        # Of many tiles one more costs little.
-        down, along = (extent % 2 == 0 or extent > _MANY for extent in tiles)
+        # What blocks share they wait for together. It pays where rows do not begin at lines of the cache, of which the
+        # engine then reads one more for each: of many tiles one more costs little.
+        rows = [columns_of(factor) * item_bytes(in_dtype) for factor in (product.A, product.B)]
+        straddles = any(row % _ALIGNED == 0 and row % _LINE for row in rows)
+        down, along = (straddles and (extent % 2 == 0 or extent > _MANY) for extent in tiles)
         cluster = (2, 1) if down else (1, 2) if along else (1, 1)
     for axis, size in zip((by, bx), cluster, strict=True):
         if size > 1:

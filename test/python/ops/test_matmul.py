@@ -148,6 +148,16 @@ def test_what_is_chosen_fits(arch: str) -> None:
         )
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int8"])
+def test_what_is_tried_by_warpgroups_fits(dtype: str) -> None:
+    """Registers and shared memory: what the model may choose is no error."""
+    problem = Problem(4096, 4096, 512, dtype, "NT")
+    for choice in choices.candidates(problem, "sm_90a"):
+        if choice.schedule == "matmul_wgmma":
+            s, tensors = schedules.matmul_wgmma(4096, 4096, 512, dtype, transpose_b=True, **choice.options)
+            tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
+
+
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
     found = list(choices.refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3})))

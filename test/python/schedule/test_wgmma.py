@@ -132,7 +132,7 @@ def test_types(in_dtype: str, sum_dtype: str) -> None:
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
-    s, tensors = schedules.matmul_wgmma(512, 512, 256, transpose_a=transpose_a, transpose_b=transpose_b)
+    s, tensors = schedules.matmul_wgmma(512, 512, 256, transpose_a=transpose_a, transpose_b=transpose_b, cluster=(2, 1))
     text = str(tw.lower(s, tensors, stage="gpu"))
     assert ("mn_major, " in text) == transpose_a
     assert ("mn_major :" in text or "mn_major into" in text) != transpose_b
@@ -219,8 +219,14 @@ def test_consumers_take_tiles_in_turn() -> None:
 def test_no_more_blocks_than_the_turns_take() -> None:
     """512 tiles are four turns of 132 blocks, and of 128; 33 rows of tiles are 17 clusters."""
     for rows, grid in ((4096, (64, 2, 1)), (4224, (55, 2, 1))):
-        text = str(tw.lower(*schedules.matmul_wgmma(rows, 4096, 64), stage="gpu"))
+        text = str(tw.lower(*schedules.matmul_wgmma(rows, 4096, 64, cluster=(2, 1)), stage="gpu"))
         assert f"known_grid_size = array<i32: {', '.join(map(str, grid))}>" in text
+
+
+def test_rows_that_begin_within_lines_are_read_once_for_two_blocks() -> None:
+    for columns, is_shared in ((520, True), (576, False)):
+        text = str(tw.lower(*schedules.matmul_wgmma(512, 512, columns, transpose_b=True), stage="gpu"))
+        assert ("multicast" in text) == is_shared
 
 
 def test_blocks_of_a_cluster_may_have_no_tile() -> None:
@@ -450,7 +456,7 @@ def test_a_reduction_is_no_copy() -> None:
 
 
 def test_a_schedule_is_its_calls() -> None:
-    s, (*_, C) = schedules.matmul_wgmma(512, 512, 128, out_dtype="bfloat16")
+    s, (*_, C) = schedules.matmul_wgmma(512, 512, 128, out_dtype="bfloat16", cluster=(2, 1))
     again = te.create_schedule(C.op)
     s.trace().apply(again)
     assert again.ir() == s.ir()
