@@ -76,21 +76,23 @@ def shapes() -> list[Shape]:
     return found
 
 
+RAGGED = (
+    (4095, 4097, 4093),
+    (4097, 4095, 4099),
+    (4093, 4099, 4095),
+    (2047, 2049, 2051),
+    (8191, 8193, 8189),
+    (4097, 1025, 8191),
+    (1023, 8191, 4095),
+    (3001, 5003, 4001),
+    (4090, 4102, 4098),
+    (6145, 3071, 2047),
+)
+"""Odd extents, and such that only pairs of elements are aligned."""
+
+
 def ragged() -> list[Shape]:
-    """Products of odd extents, and of such that only pairs of elements are aligned."""
-    extents = (
-        (4095, 4097, 4093),
-        (4097, 4095, 4099),
-        (4093, 4099, 4095),
-        (2047, 2049, 2051),
-        (8191, 8193, 8189),
-        (4097, 1025, 8191),
-        (1023, 8191, 4095),
-        (3001, 5003, 4001),
-        (4090, 4102, 4098),
-        (6145, 3071, 2047),
-    )
-    return [Shape("ragged", Problem(*shape, "bfloat16", "NN")) for shape in extents]
+    return [Shape("ragged", Problem(*shape, "bfloat16", "NN")) for shape in RAGGED]
 
 
 SUITES = {"models": shapes, "ragged": ragged}

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from model_shapes import RAGGED
 from simt import Bench
 
 import tilewright as tw
@@ -90,22 +91,8 @@ def bench_shapes(bench: Bench) -> None:
         measure(bench, shape, "bfloat16", "NT", CHOICES[1])
 
 
-# Leading dimensions that TMA cannot serve.
-RAGGED = [
-    (4095, 4097, 4093),
-    (4097, 4095, 4099),
-    (4093, 4099, 4095),
-    (2047, 2049, 2051),
-    (8191, 8193, 8189),
-    (4097, 1025, 8191),
-    (1023, 8191, 4095),
-    (3001, 5003, 4001),
-    (4090, 4102, 4098),
-    (6145, 3071, 2047),
-]
-
-
 def bench_ragged(bench: Bench) -> None:
+    """Leading dimensions that TMA cannot serve."""
     for shape in RAGGED:
         for choice in ({}, {"group": 8}, {"tile": (128, 256), "warps": (2, 4)}):
             measure(bench, shape, "bfloat16", "NN", choice)

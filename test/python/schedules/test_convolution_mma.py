@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import schedules, te, testing
+from convolutions import check_conv2d
+from tilewright import schedules
 from tilewright.codegen import link
-from tilewright.runtime.ndarray import as_dtype
 
 SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
 
@@ -34,30 +33,7 @@ SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
     ],
 )
 def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
-    batch, channels, size, filters, kernel = shape
-    options = SMALL | options
-    dtype = options.get("in_dtype", "float16")
-    bias = [te.placeholder((filters,), "float32", name="bias")] if options.pop("bias", False) else []
-    if bias:
-        options["operands"] = bias
-        options["epilogue"] = lambda value, n, y, x, f: te.max(value + bias[0][f], 0.0)
-    func = tw.build(*schedules.conv2d_mma(*shape, **options), target="sim", name="conv2d")
-    rng = np.random.default_rng(sum(shape))
-    stored = "float32" if dtype == "tfloat32" else dtype
-    x = rng.standard_normal((batch, size, size, channels)).astype("float32").astype(as_dtype(stored))
-    w = rng.standard_normal((filters, kernel, kernel, channels)).astype("float32").astype(as_dtype(stored))
-    added = [rng.standard_normal(filters).astype("float32") for _ in bias]
-    stride, margin = options.get("stride", 1), kernel // 2
-    out = (size + 2 * margin - kernel) // stride + 1
-    (y,) = testing.run(func, [x, w, *added], [((batch, out, out, filters), stored)])
-    padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
-    exact = np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
-    if bias:
-        exact = np.maximum(exact + added[0], 0)
-    # Of tf32 it is the factors that lose bits.
-    rounding = {"float16": 2**-11, "bfloat16": 2**-8, "tfloat32": 2**-9}[dtype]
-    assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4
+    check_conv2d(schedules.conv2d_mma, shape, SMALL | options)
 
 
 @pytest.mark.parametrize(

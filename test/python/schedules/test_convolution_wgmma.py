@@ -8,19 +8,9 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from convolutions import check_conv2d, convolved
 from tilewright import schedules, te, testing
 from tilewright.codegen import link
-from tilewright.runtime.ndarray import as_dtype
-
-
-def convolved(x: Any, w: Any, stride: int, dilation: int) -> Any:
-    """In float64."""
-    kernel = w.shape[1]
-    margin, across = kernel // 2 * dilation, dilation * (kernel - 1) + 1
-    padded = np.pad(x.astype("float64"), ((0, 0), (margin, margin), (margin, margin), (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (across, across), axis=(1, 2))
-    windows = windows[:, ::stride, ::stride, :, ::dilation, ::dilation]
-    return np.einsum("nyxcij,fijc->nyxf", windows, w.astype("float64"))
 
 
 @pytest.mark.parametrize(
@@ -47,27 +37,7 @@ def convolved(x: Any, w: Any, stride: int, dilation: int) -> Any:
     ],
 )
 def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
-    batch, _, size, filters, kernel = shape
-    options = dict(options)
-    dtype = options.get("in_dtype", "float16")
-    made = options.get("out_dtype", dtype)
-    bias = [te.placeholder((filters,), "float32", name="bias")] if options.pop("bias", False) else []
-    if bias:
-        options["operands"] = bias
-        options["epilogue"] = lambda value, n, y, x, f: te.max(value + bias[0][f], 0.0)
-    func = tw.build(*schedules.conv2d_wgmma(*shape, **options), target="sim", name="conv2d")
-    rng = np.random.default_rng(sum(shape))
-    x, w = (
-        rng.standard_normal(one).astype("float32").astype(as_dtype(dtype))
-        for one in ((batch, size, size, shape[1]), (filters, kernel, kernel, shape[1]))
-    )
-    added = [rng.standard_normal(filters).astype("float32") for _ in bias]
-    exact = convolved(x, w, options.get("stride", 1), options.get("dilation", 1))
-    (y,) = testing.run(func, [x, w, *added], [(exact.shape, made)])
-    if bias:
-        exact = np.maximum(exact + added[0], 0)
-    rounding = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20}[made]
-    assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4
+    check_conv2d(schedules.conv2d_wgmma, shape, options)
 
 
 @pytest.mark.parametrize("seed", range(16))
