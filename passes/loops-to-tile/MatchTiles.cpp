@@ -60,12 +60,16 @@ static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indice
     return false;
   auto type = cast<MemRefType>(tensor.getType());
   for (auto [dimension, index] : llvm::enumerate(indices)) {
-    if (!(index == *left))
+    LinearIndex distance = index.plus(*left, -1);
+    if (!distance.terms.empty())
       continue;
     guarded.set(dimension);
-    if (compare.getPredicate() == arith::CmpIPredicate::slt && right->constant == type.getDimSize(dimension))
-      return true;
-    if (compare.getPredicate() == arith::CmpIPredicate::sge && right->constant == 0)
+    // What the index is compared with, which may be so much more than what stands on the left.
+    int64_t end = right->constant + distance.constant;
+    int64_t size = type.getDimSize(dimension);
+    arith::CmpIPredicate predicate = compare.getPredicate();
+    if ((predicate == arith::CmpIPredicate::slt && end == size) || (predicate == arith::CmpIPredicate::sle && end == size - 1) ||
+        (predicate == arith::CmpIPredicate::sge && end == 0) || (predicate == arith::CmpIPredicate::sgt && end == -1))
       return true;
   }
   return false;

@@ -20,13 +20,16 @@ class AsynchronousPrimitives(StageHandles):
     def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None) -> None:
         """The stage is copied by the hardware's copy engine, a tile at a time: ``"tma"``, the only one.
 
-        A stage in shared memory is a part of a tensor in global memory, or zero where that ends. An output is a copy
-        of a stage in shared memory, to which it is written by each warpgroup. The chunks of 16 bytes of a row of the
+        A stage in shared memory is a part of a tensor in global memory, or zero where that ends: a box, of which each
+        dimension goes along one of the tensor, in any order but for the last, with steps of up to 8 elements. Its last
+        dimension has the columns of the tile, all others its rows: what is around an image too is zero, so a
+        convolution's margin is a stage that is copied. An output is a copy of a stage in shared memory, to which it is
+        written by each warpgroup. The chunks of 16 bytes of a row of the
         shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With
         `columns` an output goes by way of a buffer of so many columns, one part after the other.
 
-        Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; a
-        kernel that multiplies by `wgmma`.
+        Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; boxes
+        across at most 256 elements of each of up to 5 dimensions; a kernel that multiplies by `wgmma`.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 64), "float16", name="A")

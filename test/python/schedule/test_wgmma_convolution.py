@@ -31,28 +31,17 @@ def convolution(
     split_rows: int | None = None,
     change: Callable[..., None] | None = None,
 ) -> Scheduled:
-    """Y = X * W, one image and 64 filters, with a margin of zeros. A stage holds what is read for each column of the kernel,
-    and, unless it `is_shared` by them, for each row."""
+    """Y = X * W, 64 filters, images with a margin of zeros that a stage has. A step is a column of the kernel, or, unless what
+    it fetches `is_shared` by its rows, a place."""
     margin, out = kernel // 2, -(-size // tile[1]) * tile[1]
     X = te.placeholder((tile[0], size, size, channels), "float16", name="X")
     W = te.placeholder((kernel, kernel, channels, 64) if hwio else (64, kernel, kernel, channels), "float16", name="W")
 
     def pixel(n: te.Expr, y: te.Expr, x: te.Expr, c: te.Expr) -> te.Expr:
-        return te.if_then_else(te.all(y >= 0, y < size, x >= 0, x < size), X[n, y, x, c], 0)
+        inside = te.all(y >= margin, y < size + margin, x > margin - 1, x <= size + margin - 1)
+        return te.if_then_else(inside, X[n, y - margin, x - margin, c], 0)
 
-    A = (
-        te.compute(
-            (tile[0], out + kernel - 1, out, kernel, channels),
-            lambda n, y, x, s, c: pixel(n, y - margin, x + s - margin, c),
-            name="A",
-        )
-        if is_shared
-        else te.compute(
-            (tile[0], out, out, kernel, kernel, channels),
-            lambda n, y, x, r, s, c: pixel(n, y + r - margin, x + s - margin, c),
-            name="A",
-        )
-    )
+    A = te.compute((tile[0], out + kernel - 1, out + kernel - 1, channels), pixel, name="A")
     r, q, c = (te.reduce_axis((0, extent), name) for extent, name in ((kernel, "r"), (kernel, "q"), (channels, "c")))
     B = te.compute(
         (kernel, kernel, channels, 64) if hwio else (kernel, kernel, 64, channels),
@@ -62,8 +51,7 @@ def convolution(
     P = te.compute(
         (tile[0], out, out, 64),
         lambda n, y, x, f: te.sum(
-            (A[n, y + r, x, q, c] if is_shared else A[n, y, x, r, q, c]).astype("float32")
-            * (B[r, q, c, f] if hwio else B[r, q, f, c]).astype("float32"),
+            A[n, y + r, x + q, c].astype("float32") * (B[r, q, c, f] if hwio else B[r, q, f, c]).astype("float32"),
             axis=[r, q, c],
         ),
         name="P",
