@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ..host import KernelLaunch
-from .instructions import KINDS
+from .instructions import KINDS, mismatches_of
 from .occupancy import Occupancy
 from .work import Work
 
@@ -30,8 +30,10 @@ class KernelReport:
     """One kernel of a call.
 
     `registers` and the bytes of `spills` are a thread's; `occupancy` is None where the architecture's rules are not
-    known; `instructions` has for each kind that there is how many stand in the PTX and, where a disassembler is
-    installed, in the machine code (else None): loops count once. `notes` are what the assembler complained of. `stages`
+    known; `meant` has for each kind of instruction that the schedule comes to how many ops of the kernel are to be one
+    or several, and `instructions` for each kind that there is how many stand in the PTX and, where a disassembler is
+    installed, in the machine code (else None): loops count once. `mismatches` are what was meant and is not there, and
+    what is there and was not meant. `notes` are what the assembler complained of. `stages`
     is how many places the buffers have that asynchronous copies fill ahead, `tensor_type` what tensor cores multiply,
     by PTX's name; None where there is no such thing.
     """
@@ -44,6 +46,16 @@ class KernelReport:
     notes: tuple[str, ...]
     stages: int | None = None
     tensor_type: str | None = None
+    meant: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """Where the instructions are not those that were meant; each names the kind."""
+        in_sass = any(found is not None for _, found in self.instructions.values())
+        counts = {kind: found if in_sass else ptx for kind, (ptx, found) in self.instructions.items()}
+        return mismatches_of(
+            self.meant, {kind: count or 0 for kind, count in counts.items()}, "SASS" if in_sass else "PTX"
+        )
 
     def __str__(self) -> str:
         launch = self.launch
@@ -56,10 +68,12 @@ class KernelReport:
             lines.append(f"  on a multiprocessor {self.occupancy}")
         if self.instructions:
             width = max(map(len, self.instructions))
-            lines.append(f"  {'instructions'.ljust(width)}    PTX   SASS")
+            lines.append(f"  {'instructions'.ljust(width)}    ops    PTX   SASS")
             for kind in sorted(self.instructions, key=list(KINDS).index):
-                meant, found = self.instructions[kind]
-                lines.append(f"  {kind.ljust(width)} {meant:6} {'?' if found is None else found:>6}")
+                ptx, found = self.instructions[kind]
+                ops = self.meant.get(kind, "")
+                lines.append(f"  {kind.ljust(width)} {ops:>6} {ptx:6} {'?' if found is None else found:>6}")
+        lines += [f"  mismatch: {mismatch}" for mismatch in self.mismatches]
         lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 

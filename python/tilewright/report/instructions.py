@@ -1,4 +1,4 @@
-"""What instructions a kernel has: in PTX, as they were meant, and in SASS, as the assembler made them."""
+"""What instructions a kernel has: at the gpu stage as meant, in PTX, and in SASS as the assembler made them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-__all__ = ["KINDS", "count_ptx", "count_sass", "stages_of", "tensor_types"]
+__all__ = ["KINDS", "count_ops", "count_ptx", "count_sass", "mismatches_of", "stages_of", "tensor_types"]
 
 # Of each kind, what it is in PTX and what in SASS.
 KINDS: Mapping[str, tuple[str, str]] = {
@@ -31,6 +31,20 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "barrier": (r"bar(?:rier)?\.(?:cta\.)?sync", r"BAR\.SYNC"),
     "register budget": (r"setmaxnreg", r"USETMAXREG"),
 }
+# The ops of the gpu stage that are such instructions, one or several each.
+_OPS = {
+    "wgmma": r"tile\.wgmma ",
+    "mma.sync": r"nvgpu\.mma\.sync",
+    "ldmatrix": r"nvgpu\.ldmatrix",
+    "stmatrix": r"tile\.store_fragment .*, !?(?:tile\.buffer)?<\w+x(?:b?f16)\b",
+    "TMA load": r"tile\.tma_load",
+    "TMA store": r"tile\.tma_store",
+    "cp.async": r"nvgpu\.device_async_copy",
+    "shuffle": r"gpu\.shuffle",
+    "register budget": r"tile\.role .* registers ",
+}
+# What no op asks for, and why it is there all the same.
+_UNMEANT = {"local memory": "what was to be in registers"}
 _PTX = tuple((kind, re.compile(ptx)) for kind, (ptx, _) in KINDS.items())
 _SASS = tuple((kind, re.compile(sass)) for kind, (_, sass) in KINDS.items())
 
@@ -49,15 +63,53 @@ def count_ptx(ptx: str) -> dict[str, Counter[str]]:
     {'global load, 16 bytes': 1, 'multiply-add': 1, 'mma.sync': 1}
     """
     counts: dict[str, Counter[str]] = {}
-    kernel = None
+    kernel, depth = None, 0
     for line in ptx.splitlines():
+        before, depth = depth, depth + line.count("{") - line.count("}")
         if found := re.search(r"\.entry\s+([\w$]+)", line):
             kernel = counts.setdefault(found[1], Counter())
-        elif line.startswith("}"):
+        elif before and not depth:  # inline assembly has braces of its own
             kernel = None
         elif kernel is not None:  # an instruction of many operands goes on in lines that begin with these
             _count(kernel, re.sub(r"^\s*(?:@!?%p\d+\s+)?", "", line), _PTX)
     return counts
+
+
+def count_ops(kernels: str) -> dict[str, Counter[str]]:
+    """Of each kernel, from its text at the gpu stage, the number of ops that say which instruction they are to be.
+
+    >>> kernels = '''gpu.func @f(%arg0: index) kernel {
+    ...   tile.role "consumer" warps 4 registers 232 {
+    ...   %3 = tile.wgmma %1, %2 : !tile.buffer<64x64xf16>, !tile.buffer<64x64xf16> -> !tile.accumulator<64x64xf32>
+    ...   tile.store_fragment %4 to %5 : <64x64xf32>, <64x64xbf16, swizzle = 128>'''
+    >>> dict(count_ops(kernels)["f"])
+    {'register budget': 1, 'wgmma': 1, 'stmatrix': 1}
+    """
+    counts: dict[str, Counter[str]] = {}
+    kernel: Counter[str] = Counter()
+    for line in kernels.splitlines():
+        if found := re.search(r"gpu\.func @([\w$]+)", line):
+            kernel = counts.setdefault(found[1], Counter())
+        kernel.update(kind for kind, pattern in _OPS.items() if re.search(pattern, line))
+    return counts
+
+
+def mismatches_of(meant: Mapping[str, int], found: Mapping[str, int], where: str) -> tuple[str, ...]:
+    """What was meant and is not there, and what is there that nothing asks for.
+
+    >>> mismatches_of({"wgmma": 2, "stmatrix": 1}, {"wgmma": 8}, "SASS")
+    ('stmatrix: 1 op of the kernel is to be that, none is in SASS',)
+    >>> mismatches_of({}, {"local memory": 3}, "SASS")
+    ('local memory: 3 in SASS, for what was to be in registers',)
+    """
+    missing = [
+        f"{kind}: {count} {'op' if count == 1 else 'ops'} of the kernel {'is' if count == 1 else 'are'} to be that, "
+        f"none is in {where}"
+        for kind, count in meant.items()
+        if count and not found.get(kind)
+    ]
+    unmeant = [f"{kind}: {found[kind]} in {where}, for {why}" for kind, why in _UNMEANT.items() if found.get(kind)]
+    return (*missing, *unmeant)
 
 
 def tensor_types(ptx: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ..errors import TilewrightError
 from ..host import KernelLaunch
 from ..sass import disassemble
 from . import KernelReport, Machine, Report
-from .instructions import count_ptx, count_sass, stages_of, tensor_types
+from .instructions import count_ops, count_ptx, count_sass, stages_of, tensor_types
 from .occupancy import occupancy_of
 from .work import work_of
 
@@ -39,7 +39,7 @@ def make_report(
     """The report of a function for `arch` whose call makes `launches`; `gpu` is its text at that stage; `linalg`, its
     module there, is changed."""
     linked = link(ptx, arch)
-    meant, multiplied, stages = count_ptx(ptx), tensor_types(ptx), stages_of(gpu)
+    meant, written, multiplied, stages = count_ops(gpu), count_ptx(ptx), tensor_types(ptx), stages_of(gpu)
     try:
         found = count_sass(disassemble(linked.image))
     except TilewrightError:  # no disassembler is installed
@@ -47,7 +47,7 @@ def make_report(
     kernels = []
     for launch in launches:
         resources = linked.resources[launch.kernel]
-        in_ptx = meant.get(launch.kernel, Counter())
+        in_ptx = written.get(launch.kernel, Counter())
         in_sass = None if found is None else found.get(launch.kernel, Counter())
         block = launch.block[0] * launch.block[1] * launch.block[2]
         kernels.append(
@@ -58,11 +58,12 @@ def make_report(
                 occupancy=occupancy_of(arch, block, resources.registers, launch.shared_bytes),
                 instructions={
                     kind: (in_ptx[kind], None if in_sass is None else in_sass[kind])
-                    for kind in {*in_ptx, *(in_sass or ())}
+                    for kind in {*in_ptx, *(in_sass or ()), *meant.get(launch.kernel, ())}
                 },
                 notes=tuple(note for kernel, note in linked.notes if kernel in ("", launch.kernel)),
                 stages=stages.get(launch.kernel),
                 tensor_type=multiplied.get(launch.kernel),
+                meant=meant.get(launch.kernel, {}),
             )
         )
     return Report(name, tuple(kernels), work_of(linalg, name, shapes, itemsizes), _machine(arch))

@@ -44,6 +44,43 @@ def test_tensor_cores() -> None:
     assert report.work is not None and report.work.operations == 2 * 512**3
 
 
+def test_what_was_meant_is_there() -> None:
+    """Of warpgroups' products and of warps', each op beside the instructions that it became."""
+    func = tw.build(*schedules.matmul_wgmma(512, 512, 512, "bfloat16", "bfloat16"), target=CUDA, name="mm")
+    (kernel,) = func.report().kernels
+    assert kernel.meant == {"wgmma": 2, "TMA load": 2, "TMA store": 1, "stmatrix": 1, "register budget": 2}
+    # Four of 32 bytes along k for each, a store of matrices for each 16 columns and one of a tile for each 64.
+    counts = {kind: kernel.instructions[kind][0] for kind in kernel.meant}
+    assert counts.pop("TMA load") >= 3
+    assert counts == {"wgmma": 8, "TMA store": 4, "stmatrix": 16, "register budget": 2}
+    assert kernel.mismatches == ()
+    func = tw.build(*schedules.matmul_mma(512, 512, 512, "bfloat16"), target=CUDA, name="mm")
+    (kernel,) = func.report().kernels
+    assert kernel.meant.keys() == {"mma.sync", "ldmatrix", "cp.async"} and kernel.mismatches == ()
+
+
+def test_what_was_not_meant_is_named() -> None:
+    launch = KernelLaunch("f_kernel0", (1, 1, 1), (32, 1, 1), 0, {})
+    counts = {"mma.sync": (4, 8), "local memory": (0, 12), "ldmatrix": (2, 0)}
+    kernel = KernelReport(launch, 32, 48, None, counts, (), meant={"mma.sync": 1, "ldmatrix": 2})
+    assert kernel.mismatches == (
+        "ldmatrix: 2 ops of the kernel are to be that, none is in SASS",
+        "local memory: 12 in SASS, for what was to be in registers",
+    )
+    assert str(kernel).splitlines()[2:] == [
+        "  instructions    ops    PTX   SASS",
+        "  mma.sync          1      4      8",
+        "  ldmatrix          2      2      0",
+        "  local memory             0     12",
+        "  mismatch: ldmatrix: 2 ops of the kernel are to be that, none is in SASS",
+        "  mismatch: local memory: 12 in SASS, for what was to be in registers",
+    ]
+    # Without a disassembler PTX has to do.
+    counts = {"wgmma": (0, None)}
+    kernel = KernelReport(launch, 32, 0, None, counts, (), meant={"wgmma": 1})
+    assert kernel.mismatches == ("wgmma: 1 op of the kernel is to be that, none is in PTX",)
+
+
 @pytest.mark.skipif(find_disassembler() is None, reason="no disassembler is installed")
 def test_machine_code_is_counted() -> None:
     func = tw.build(*schedules.sgemm(256, 256, 256), target=CUDA, name="sgemm")
