@@ -151,3 +151,57 @@ func.func @unknown_number_of_blocks(%n: index) {
   } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
+
+// -----
+
+// Rows that are summed over may be few where columns are many.
+#shared = #gpu.address_space<workgroup>
+#private = #gpu.address_space<private>
+func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %ko = %c0 to %c8 step %c1 {
+        %a = memref.alloc() {te.stage = "As"} : memref<8x64xf16, #shared>
+        scf.for %k = %c0 to %c8 step %c1 {
+          scf.for %i = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%ko, %k)
+            %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
+            %x = memref.load %A[%row, %column] : memref<64x128xf16>
+            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<8x64xf16, #shared>
+          }
+        }
+        %c = memref.alloc() {te.stage = "Bs"} : memref<8x64xf16, #shared>
+        scf.for %k = %c0 to %c8 step %c1 {
+          scf.for %j = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%ko, %k)
+            %x = memref.load %B[%row, %j] : memref<64x64xf16>
+            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<8x64xf16, #shared>
+          }
+        }
+        // expected-error @below {{wgmma of stage 'P': expected steps of a multiple of 16 elements of 'f16', got 8}}
+        scf.for %m = %c0 to %c64 step %c1 {
+          scf.for %n = %c0 to %c64 step %c1 {
+            scf.for %k = %c0 to %c8 step %c1 {
+              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] : memref<8x64xf16, #shared>
+              %y = memref.load %c[%k, %n] : memref<8x64xf16, #shared>
+              %xe = arith.extf %x : f16 to f32
+              %ye = arith.extf %y : f16 to f32
+              %xy = arith.mulf %xe, %ye : f32
+              %new = arith.addf %old, %xy : f32
+              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
+            }
+          }
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}

@@ -15,13 +15,15 @@ import pytest
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(file for folder in ("dialects", "passes") for file in (ROOT / folder).rglob("*.cpp"))
 # `op.emitOpError() << ...;`, and names that functions have for such a thing of their own.
-STATEMENT = re.compile(r"\b(?:emit(?:Op)?(?:Error|Warning|Remark)\b|(?:error|refuse|fail)\(\)|diag(?:nostic)?\b)[^;]*;")
+STATEMENT = re.compile(
+    r"\b(?:emit(?:Op)?(?:Error|Warning|Remark)\b|(?:\w+Error|error)\(|(?:refuse|fail)\(\)|diag(?:nostic)?\b)[^;]*;"
+)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SHORTEST = 9
 
 
 def plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text.replace('\\"', '"').replace("\\n", " "))
+    return re.sub(r"\s+", " ", re.sub(r"""\\(["'])""", r"\1", text).replace("\\n", " "))
 
 
 def texts_of(source: str) -> list[str]:
@@ -48,7 +50,7 @@ def texts_of(source: str) -> list[str]:
 def provoked() -> str:
     files = (file for kind in ("*.mlir", "*.py") for file in (ROOT / "test").rglob(kind))
     # What stands behind a marker in lit stands on one line; in Python a text goes on in the next line's string.
-    return plain(re.sub(r'"\s*\n\s*f?"', "", "\n".join(file.read_text() for file in sorted(files))))
+    return plain(re.sub(r"""["']\s*\n\s*f?["']""", "", "\n".join(file.read_text() for file in sorted(files))))
 
 
 @pytest.mark.parametrize("source", [file for file in SOURCES if texts_of(file.read_text())], ids=lambda file: file.name)
