@@ -73,6 +73,8 @@ LogicalResult PersistentOp::verify() {
     return emitOpError() << "expected at least 1 block, got " << blocks;
   if (int64_t group = getGroup(); group < 1)
     return emitOpError() << "expected groups of at least 1 tile, got " << group;
+  if (int64_t group = getGroup(); getRaster() == Raster::Hilbert && !llvm::isPowerOf2_64(group))
+    return emitOpError() << "expected squares of a power of two of tiles for Hilbert's curve, got " << group;
   return verifyOnlyOne<PersistentOp>(
       *this, "persistent of stage '" + stageName(getStage()).str() + "'",
       [](PersistentOp op) -> Value { return op.getStage(); }, isSameStage);

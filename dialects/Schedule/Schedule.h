@@ -57,11 +57,12 @@ inline constexpr llvm::StringLiteral kColumnsAttr = "schedule.columns";
 inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 /// On a loop on a block index: how many of the blocks along it are a cluster (i64).
 inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
-/// On the outermost loop of a kernel: how many blocks go through its tiles (i64), in which order (RasterAttr), and with
-/// how many tiles in a group (i64).
+/// On the outermost loop of a kernel: how many blocks go through its tiles (i64), in which order (RasterAttr), with how
+/// many tiles in a group (i64), and whether they share out the reductions of the last (UnitAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
 inline constexpr llvm::StringLiteral kRasterAttr = "schedule.raster";
 inline constexpr llvm::StringLiteral kGroupAttr = "schedule.group";
+inline constexpr llvm::StringLiteral kStreamKAttr = "schedule.stream_k";
 } // namespace tilewright::schedule
 
 #endif

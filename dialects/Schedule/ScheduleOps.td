@@ -55,7 +55,8 @@ def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [I
 def Schedule_CopierAttr : EnumAttr<Schedule_Dialect, Schedule_Copier, "copier"> { let assemblyFormat = "`<` $value `>`"; }
 
 def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go through the tiles of a result", [
-    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">]> {
+    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">,
+    I32EnumAttrCase<"Hilbert", 2, "hilbert">]> {
   let cppNamespace = "::tilewright::schedule";
   let genSpecializedAttr = 0;
 }
@@ -394,13 +395,21 @@ def Schedule_PersistentOp : Schedule_Primitive<"persistent"> {
   let summary = "as many blocks as run at once go through the tiles that a block each would compute";
   let description = [{
     In rows: along x, then y, then z. Grouped: down `group` tiles of y, then to the next x, and then to the next group.
+    On Hilbert's curve: through squares of `group` by `group` tiles of x and y, one beside the other, and then the other way
+    through those below; what is left over at the ends of x and y as in groups.
 
     ```mlir
     schedule.persistent %C on 132 <grouped> by 8
+    schedule.persistent %C on 132 <grouped> by 8 stream_k
     ```
+
+    With `stream_k` each block computes whole tiles as long as there are some for all; the iterations of the reductions of
+    the last are shared out equally. Of a tile that several have a part of, the last of them that is done adds up the parts,
+    always in the same order.
   }];
-  let arguments = (ins Schedule_StageType:$stage, I64Attr:$blocks, Schedule_RasterAttr:$raster, I64Attr:$group);
-  let assemblyFormat = "$stage `on` $blocks $raster `by` $group attr-dict";
+  let arguments = (ins Schedule_StageType:$stage, I64Attr:$blocks, Schedule_RasterAttr:$raster, I64Attr:$group,
+                       UnitAttr:$streamK);
+  let assemblyFormat = "$stage `on` $blocks $raster `by` $group (`stream_k` $streamK^)? attr-dict";
 }
 
 def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {

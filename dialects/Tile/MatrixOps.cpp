@@ -96,6 +96,20 @@ LogicalResult StoreFragmentOp::verify() {
   return success();
 }
 
+/// A row of the buffer has the fragment's elements.
+static LogicalResult verifySaved(Operation *op, FragmentType fragment, MemRefType buffer) {
+  int64_t elements = fragment.getRows() * fragment.getColumns();
+  if (buffer.getMemorySpace() || !buffer.getLayout().isIdentity() || buffer.getElementType() != fragment.getElementType() ||
+      buffer.getShape().back() != elements)
+    return op->emitOpError("expected a buffer in global memory with rows of ")
+           << elements << " elements of " << fragment.getElementType() << ", got " << buffer;
+  return success();
+}
+
+LogicalResult SaveFragmentOp::verify() { return verifySaved(*this, getFragment().getType(), getBuffer().getType()); }
+
+LogicalResult RestoreFragmentOp::verify() { return verifySaved(*this, getFragment().getType(), getBuffer().getType()); }
+
 //===----------------------------------------------------------------------===//
 // Elements of fragments
 //===----------------------------------------------------------------------===//

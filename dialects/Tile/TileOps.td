@@ -380,6 +380,59 @@ def Tile_AssembleOp : Tile_Op<"assemble", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Parts of sums
+//===----------------------------------------------------------------------===//
+
+def Tile_SaveFragmentOp : Tile_Op<"save_fragment"> {
+  let summary = "writes a fragment to a row of a buffer in global memory, for `tile.restore_fragment`";
+  let description = [{
+    By all threads of a warpgroup, each 16 bytes at a time, neighbours beside each other. Where an element lies is known to
+    `expand-tile-maps` alone.
+
+    ```mlir
+    tile.save_fragment %sum to %parts[%row] : !tile.fragment<64x256xf32>, memref<264x16384xf32>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment, MemRefRankOf<[AnyType], [2]>:$buffer, Index:$row);
+  let assemblyFormat = "$fragment `to` $buffer `[` $row `]` attr-dict `:` type($fragment) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def Tile_RestoreFragmentOp : Tile_Op<"restore_fragment"> {
+  let summary = "a fragment that a warpgroup has saved";
+  let description = [{
+    By all threads of a warpgroup, of this or of another block that has arrived since.
+
+    ```mlir
+    %part = tile.restore_fragment %parts[%row] : memref<264x16384xf32> -> !tile.fragment<64x256xf32>
+    ```
+  }];
+  let arguments = (ins MemRefRankOf<[AnyType], [2]>:$buffer, Index:$row);
+  let results = (outs Tile_FragmentType:$fragment);
+  let assemblyFormat = "$buffer `[` $row `]` attr-dict `:` type($buffer) `->` type($fragment)";
+  let hasVerifier = 1;
+}
+
+def Tile_ArriveOp : Tile_Op<"arrive"> {
+  let summary = "a warpgroup says that its part is done, and learns whether it is the last of so many";
+  let description = [{
+    By all threads of a warpgroup, of any block of the grid. What they wrote to global memory is there for the last, which
+    may read it. Nobody waits. An element of `counters` may hold anything before the first arrives (but for one value of 64
+    bits that nothing else has), and nothing that counts after the last.
+
+    With `if_last` a warpgroup that is not the last has not arrived: it has its part still.
+
+    ```mlir
+    %last = tile.arrive %counters[%i] of %parts : memref<66xi64>
+    ```
+  }];
+  let arguments = (ins MemRefRankOf<[I64], [1]>:$counters, Index:$index, Index:$parts,
+                       UnitAttr:$ifLast);
+  let results = (outs I1:$last);
+  let assemblyFormat = "$counters `[` $index `]` `of` $parts (`if_last` $ifLast^)? attr-dict `:` type($counters)";
+}
+
+//===----------------------------------------------------------------------===//
 // Threads
 //===----------------------------------------------------------------------===//
 

@@ -38,6 +38,11 @@ static bool isDependent(gpu::GPUFuncOp kernel) {
   return launch && launch.contains(tilewright::kDependent);
 }
 
+/// Whether blocks of the kernel exchange values.
+static bool meets(gpu::GPUFuncOp kernel) {
+  return kernel.walk([](tilewright::tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// The descriptor of a row-major memref from its pointer and its dynamic extents (all in the converter's index type).
 static Value buildDescriptor(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter, MemRefType type,
                              Value pointer, ValueRange dynamicSizes) {
@@ -87,8 +92,11 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment))};
     // Loads through the read-only cache are not ordered after griddepcontrol.wait, and from these two LLVM makes them.
     if (!isDependent(kernel)) {
-      attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
-      if (isOnlyLoaded(argument))
+      bool isLoaded = isOnlyLoaded(argument);
+      // Blocks that meet write what others read meanwhile.
+      if (isLoaded || !meets(kernel))
+        attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr()));
+      if (isLoaded)
         attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
     }
     add(LLVM::LLVMPointerType::get(context), attributes);

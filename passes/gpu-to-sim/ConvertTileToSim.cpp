@@ -78,6 +78,24 @@ struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   }
 };
 
+/// The run time counts, in the counter's place.
+struct SimulateArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ArriveOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), loc);
+    Value place = getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
+    Value address = LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI64Type(), place);
+    Value parts = LLVM::TruncOp::create(rewriter, loc, rewriter.getI32Type(), adaptor.getParts());
+    Value last = calls.create(sim::countArrivalFunction,
+                              {calls.state(), calls.site("arrive"), address, parts, calls.i32(op.getIfLast())},
+                              rewriter.getI32Type());
+    rewriter.replaceOp(op, LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ne, last, calls.i32(0)));
+    return success();
+  }
+};
+
 struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -93,7 +111,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     cf::populateAssertToLLVMConversionPattern(converter, patterns);
     populateTileMemoryPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
-    patterns.add<SimulateWgmma, SimulateWgmmaWait>(converter, /*benefit=*/2);
+    patterns.add<SimulateWgmma, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();

@@ -21,7 +21,8 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
     axis->loc = op->getLoc();
   } else if (auto persistent = dyn_cast<schedule::PersistentOp>(op)) {
     getStage(schedule::stageName(persistent.getStage()))->persistent = {
-        int64_t(persistent.getBlocks()), int64_t(persistent.getGroup()), persistent.getRaster(), op->getLoc()};
+        int64_t(persistent.getBlocks()), int64_t(persistent.getGroup()), persistent.getRaster(), persistent.getStreamK(),
+        op->getLoc()};
   } else {
     return failure();
   }
@@ -61,6 +62,8 @@ void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
     loop->setAttr(schedule::kPersistentAttr, builder.getI64IntegerAttr(persistent->blocks));
     loop->setAttr(schedule::kRasterAttr, schedule::RasterAttr::get(builder.getContext(), persistent->raster));
     loop->setAttr(schedule::kGroupAttr, builder.getI64IntegerAttr(persistent->group));
+    if (persistent->streamK)
+      loop->setAttr(schedule::kStreamKAttr, builder.getUnitAttr());
   }
 }
 

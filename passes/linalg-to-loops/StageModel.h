@@ -116,6 +116,7 @@ struct ScheduledStage {
   struct Persistent {
     int64_t blocks, group;
     schedule::Raster raster;
+    bool streamK;
     mlir::Location loc;
   };
   std::optional<Persistent> persistent;

@@ -20,14 +20,6 @@ tile::BufferType TileEmitter::getBufferType(const TileCopy &copy, Type element, 
   return tile::BufferType::get(builder.getContext(), {copy.rows, columns}, element, copy.swizzle, copy.rows);
 }
 
-int64_t TileEmitter::getNumClusters() const {
-  int64_t tiles = 1, size = program.cluster[0] * program.cluster[1];
-  for (unsigned tag = 0; tag < 3; ++tag)
-    tiles *= program.getClusters(tag);
-  int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
-  return std::max<int64_t>(1, std::min(tiles, blocks / size));
-}
-
 /// The most rows of a box that divide those of a buffer.
 static int64_t getBoxRows(int64_t rows) {
   int64_t box = std::min(rows, tile::kMaxBoxExtent);
@@ -137,6 +129,7 @@ gpu::LaunchOp TileEmitter::emitLaunch() {
 
 void TileEmitter::emit() {
   emitMaps();
+  emitWorkspace();
   gpu::LaunchOp launch = emitLaunch();
   builder.setInsertionPointToStart(&launch.getBody().front());
   ring = tile::RingOp::create(builder, loc, ringType, program.numWarpgroups, IntegerAttr(), IntegerAttr());
@@ -204,52 +197,6 @@ void TileEmitter::emitConsumer(Value number) {
     tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false);
 }
 
-void TileEmitter::emitTiles(bool multiplies) {
-  RingState state{constant32(0), constant32(0)};
-  if (!isPersistent()) {
-    emitDrain(emitTile(multiplies, state), multiplies);
-    return;
-  }
-  int64_t tiles = 1;
-  for (unsigned tag = 0; tag < 3; ++tag)
-    tiles *= program.getClusters(tag);
-  Value first = gpu::ClusterIdOp::create(builder, loc, gpu::Dimension::x);
-  if (program.cluster[0] * program.cluster[1] == 1)
-    first = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value begin = first;
-  bool takesTurns = multiplies && program.numConsumers > 1;
-  int64_t stride = getNumClusters();
-  int64_t steps = takesTurns ? *getConstantIntValue(program.steps.getUpperBound()) : 0;
-  if (takesTurns) {
-    // A set begins as many tiles, and their slots, later as there are sets before it.
-    begin = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride, {first, set});
-    RingState zero = state;
-    for (int64_t before = 1; before < program.numConsumers; ++before) {
-      RingState later = advance(zero, before * steps);
-      Value isThis = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, set, constant(before));
-      state.slot = arith::SelectOp::create(builder, loc, isThis, later.slot, state.slot);
-      state.phase = arith::SelectOp::create(builder, loc, isThis, later.phase, state.phase);
-    }
-    stride *= program.numConsumers;
-  }
-  auto loop = scf::ForOp::create(builder, loc, begin, constant(tiles), constant(stride), ValueRange{state.slot, state.phase});
-  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
-  std::swap(builder, inner);
-  Value tile = loop.getInductionVar();
-  if (takesTurns) {
-    isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
-    Value next = binary(builder.getAffineDimExpr(0) + getNumClusters(), {tile});
-    isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, constant(tiles));
-  }
-  emitPlace(tile);
-  state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
-  if (takesTurns)
-    state = advance(state, (program.numConsumers - 1) * steps);
-  scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
-  std::swap(builder, inner);
-  emitDrain({loop.getResult(0), loop.getResult(1)}, multiplies);
-}
-
 /// Waits until all that was copied has been used, by the cluster's other blocks too: then nothing of theirs is on its way
 /// to this block's memory, and it may end.
 void TileEmitter::emitDrain(RingState state, bool multiplies) {
@@ -271,41 +218,6 @@ template <typename Op> void TileEmitter::emitTurn(Value isLeftOut) {
   Op::create(inner, loc, set, program.numConsumers, program.numWarpgroups);
 }
 
-void TileEmitter::emitPlace(Value tile) {
-  int64_t extents[3];
-  for (unsigned tag = 0; tag < 3; ++tag)
-    extents[tag] = program.getClusters(tag);
-  auto divide = [&](Value value, Value by) -> Value { return arith::DivUIOp::create(builder, loc, value, by); };
-  auto remainder = [&](Value value, Value by) -> Value { return arith::RemUIOp::create(builder, loc, value, by); };
-  Value columns = constant(extents[0]), plane = constant(extents[0] * extents[1]);
-  Value inPlane = extents[2] > 1 ? remainder(tile, plane) : tile;
-  Value place[3] = {nullptr, nullptr, extents[2] > 1 ? divide(tile, plane) : constant(0)};
-  auto raster = program.nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr).getValue();
-  if (raster == schedule::Raster::Row) {
-    place[0] = remainder(inPlane, columns);
-    place[1] = divide(inPlane, columns);
-  } else {
-    // Down the rows of a group, then to the next column.
-    int64_t size = program.nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr).getInt();
-    size = std::max<int64_t>(1, std::min(extents[1], size / program.cluster[1]));
-    Value ofGroup = constant(size * extents[0]);
-    Value group = divide(inPlane, ofGroup), inGroup = remainder(inPlane, ofGroup);
-    Value rows = constant(size), first = arith::MulIOp::create(builder, loc, group, rows);
-    if (extents[1] % size)
-      rows = arith::MinUIOp::create(builder, loc, arith::SubIOp::create(builder, loc, constant(extents[1]), first), rows);
-    place[0] = divide(inGroup, rows);
-    place[1] = arith::AddIOp::create(builder, loc, first, remainder(inGroup, rows));
-  }
-  for (unsigned tag = 0; tag < 3; ++tag) {
-    if (!program.blocks[tag])
-      continue;
-    if (tag < 2 && ranks[tag])
-      place[tag] = arith::AddIOp::create(
-          builder, loc, arith::MulIOp::create(builder, loc, place[tag], constant(program.cluster[tag])), ranks[tag]);
-    places.map(scf::ForOp(program.blocks[tag]).getInductionVar(), place[tag]);
-  }
-}
-
 TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   if (!multiplies)
     return emitLoads(state);
@@ -320,6 +232,11 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
       isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, holds).getResult() : holds;
     }
   OpBuilder::InsertionGuard guard(builder);
+  if (share) {
+    auto [isSum, sum] = emitSumOfParts(fragment);
+    fragment = sum;
+    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, isSum).getResult() : isSum;
+  }
   if (isThere)
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
   emitFunctions(fragment);
@@ -360,8 +277,7 @@ TileEmitter::RingState TileEmitter::advance(RingState state, int64_t by) {
 
 /// Fills a slot of the ring for each step.
 TileEmitter::RingState TileEmitter::emitLoads(RingState state) {
-  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  auto loop = scf::ForOp::create(builder, loc, constant(0), steps, constant(1), ValueRange{state.slot, state.phase});
+  auto loop = scf::ForOp::create(builder, loc, getFirstStep(), getEndStep(), constant(1), ValueRange{state.slot, state.phase});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   RingState here{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
@@ -447,9 +363,12 @@ Value TileEmitter::emitSum(Value sum, Value part) {
 TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
   emitTurn<tile::TakeTurnOp>(isFirstTurn);
   int64_t steps = *getConstantIntValue(program.steps.getUpperBound()), each = std::min(program.promotedSteps, steps);
+  // Of a part of a tile nobody knows how many steps it has.
+  if (share)
+    each = 1;
   Value first = emitPart(state, each);
   state = advance(state, each);
-  auto loop = scf::ForOp::create(builder, loc, constant(1), constant(steps / each), constant(1),
+  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), share ? getEndStep() : constant(steps / each), constant(1),
                                  ValueRange{first, state.slot, state.phase});
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -479,11 +398,10 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
   Value begun = emitProduct(first.getBuffers(), Value());
   RingState next = advance(state);
-  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
   SmallVector<Value> carried = {begun, next.slot, next.phase, state.slot};
   if (!program.isSpecialized)
     carried.append({ahead.slot, ahead.phase});
-  auto loop = scf::ForOp::create(builder, loc, constant(1), steps, constant(1), carried);
+  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), getEndStep(), constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());

@@ -6,6 +6,13 @@
 
 namespace tilewright {
 
+/// How clusters share the steps of tiles: each has `whole` tiles for itself; of the `shared` tiles that are left each has
+/// `each` steps, the first `more` clusters one more. No share ends within `grain` steps of the end of a tile.
+struct TileShares {
+  TileShares(int64_t tiles, int64_t steps, int64_t clusters);
+  int64_t steps, clusters, whole = 0, shared = 0, each = 0, more = 0, grain = 0;
+};
+
 /// Puts a launch in the place of a program's nest.
 class TileEmitter {
 public:
@@ -24,10 +31,6 @@ private:
   void emitRole(mlir::StringRef name, int64_t warps, int64_t registers, bool multiplies);
   /// What a role does for one tile; gives the ring's state after it.
   RingState emitTile(bool multiplies, RingState state);
-  /// The loop over tiles that a persistent block goes through, or what one block does.
-  void emitTiles(bool multiplies);
-  /// The values of the loops on block indices, from the number of the cluster's tile.
-  void emitPlace(mlir::Value tile);
   void emitConsumer(mlir::Value number);
   /// Has the tiles of a step copied to a slot.
   void emitFill(mlir::Value step, RingState state);
@@ -43,7 +46,34 @@ private:
   /// What the products of so many slots add up to, once they are done.
   mlir::Value emitPart(RingState state, int64_t count);
   mlir::Value emitSum(mlir::Value sum, mlir::Value part);
+  /// The first of a tile's steps that this block does, the one after it, and the one after the last.
+  mlir::Value getFirstStep() { return firstStep ? firstStep : constant(0); }
+  mlir::Value getSecondStep() {
+    return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
+  }
+  mlir::Value getEndStep() { return endStep ? endStep : places.lookupOrDefault(program.steps.getUpperBound()); }
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
+
+  // TileOrder.cpp: which tiles a block takes.
+  /// The loop over tiles that a persistent block goes through, or what one block does.
+  void emitTiles(bool multiplies);
+  /// The values of the loops on block indices, from the number of the cluster's tile.
+  void emitPlace(mlir::Value tile);
+  /// Tiles of a cluster, and clusters that go through them.
+  int64_t getNumTiles() const;
+  int64_t getNumClusters() const;
+
+  // StreamK.cpp: blocks that share the reductions of the last tiles.
+  /// What a cluster has of a tile: whether it is all, or its last steps. The tile is one of those that are shared.
+  struct TilePart {
+    mlir::Value cluster, tile, isWhole, ends;
+  };
+  bool sharesSteps() const { return program.nest->hasAttr(schedule::kStreamKAttr); }
+  TileShares getShares() const;
+  /// The buffers in global memory for parts of tiles.
+  void emitWorkspace();
+  void emitShares(bool multiplies, mlir::Value cluster);
+  std::pair<mlir::Value, mlir::Value> emitSumOfParts(mlir::Value fragment);
 
   // EmitFunctions.cpp: what becomes of the sums.
   void emitFunctions(mlir::Value fragment);
@@ -69,7 +99,6 @@ private:
   tile::BufferType getBufferType(const TileCopy &copy, mlir::Type element, int64_t columns);
   mlir::Type getElement(const TileCopy &copy) const;
   bool isPersistent() const { return program.nest->hasAttr(schedule::kPersistentAttr); }
-  int64_t getNumClusters() const;
 
   TileProgram &program;
   mlir::OpBuilder builder;
@@ -81,6 +110,9 @@ private:
   mlir::Value ranks[2];                      // of the block in its cluster
   mlir::Value warpgroup, myResult;
   mlir::Value set, isFirstTurn, isLastTurn; // of warpgroups that take tiles in turn
+  mlir::Value firstStep, endStep;            // where these are not all steps
+  std::optional<TilePart> share;             // where a block may have a part of a tile
+  mlir::Value savedParts, arrivals;          // in global memory
   mlir::IRMapping places;                    // values for the loops on blocks and warpgroups, and of steps
   llvm::DenseMap<mlir::Value, mlir::Value> fragments; // what buffers of the nest hold
 };

@@ -93,7 +93,7 @@ LogicalResult TileProgram::match() {
     return wgmmaError() << "expected a number of steps of at least 1 to promote after, got '" << instruction << "'";
   if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
-  return checkResources();
+  return success(succeeded(checkOrder()) && succeeded(checkResources()));
 }
 
 LogicalResult TileProgram::matchLoops() {
@@ -147,6 +147,23 @@ LogicalResult TileProgram::matchLoops() {
            << "expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside "
            << (around ? getAxisName(around, function).quoted() : "a condition");
   }
+  return success();
+}
+
+LogicalResult TileProgram::checkOrder() {
+  auto raster = nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr);
+  if (raster && raster.getValue() == schedule::Raster::Hilbert)
+    for (unsigned tag = 0; tag < 2; ++tag)
+      if (!blocks[tag])
+        return error("persistent", nest->getLoc())
+               << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx." << "xy"[tag];
+  if (nest->hasAttr(schedule::kStreamKAttr) && !isSpecialized)
+    return error("persistent", nest->getLoc())
+           << "expected roles for stream_k, warps that copy beside those that multiply: use s["
+           << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
+  if (nest->hasAttr(schedule::kStreamKAttr) && numConsumers > 1)
+    return error("persistent", nest->getLoc())
+           << "expected one set of consumers for stream_k, got " << numConsumers << ", which take tiles in turn";
   return success();
 }
 

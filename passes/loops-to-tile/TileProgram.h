@@ -110,6 +110,8 @@ private:
   mlir::LogicalResult matchRest();
   mlir::LogicalResult matchFunction(mlir::Operation *nest, mlir::memref::StoreOp store);
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *nest, mlir::memref::StoreOp store);
+  /// Whether blocks can go through the tiles as the schedule says.
+  mlir::LogicalResult checkOrder();
   mlir::LogicalResult checkResources();
 
   mlir::Block *blockBody = nullptr, *warpgroupBody = nullptr;

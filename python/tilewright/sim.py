@@ -65,6 +65,7 @@ _RUNTIME = (
     "tw_sim_begin_product",
     "tw_sim_commit_products",
     "tw_sim_wait_products",
+    "tw_sim_count_arrival",
     "tw_sim_read_sums",
 )
 

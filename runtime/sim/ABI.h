@@ -125,6 +125,8 @@ constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";         // (st
 constexpr const char beginProductFunction[] = "tw_sim_begin_product";
 constexpr const char commitProductsFunction[] = "tw_sim_commit_products"; // (state)
 constexpr const char waitProductsFunction[] = "tw_sim_wait_products"; // (state, how many groups may be under way)
+// (state, site, counter, warpgroups, whether to count only if it is the last) -> 1 for the last of so many, else 0
+constexpr const char countArrivalFunction[] = "tw_sim_count_arrival";
 constexpr const char readSumsFunction[] = "tw_sim_read_sums";         // (state, site, accumulator, result)
 constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
 

@@ -104,6 +104,10 @@ void tw_sim_wait_products(ThreadState *state, int32_t underWay) {
   of(state).machine->waitForProducts(of(state), underWay);
 }
 
+int32_t tw_sim_count_arrival(ThreadState *state, const char *site, uint64_t counter, int32_t warpgroups, int32_t ifLast) {
+  return of(state).machine->countArrival(of(state), Site(site), counter, warpgroups, ifLast);
+}
+
 void tw_sim_read_sums(ThreadState *state, const char *site, uint64_t accumulator, char *result) {
   of(state).machine->readSums(of(state), Site(site), accumulator, result);
 }

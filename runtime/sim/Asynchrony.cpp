@@ -23,6 +23,7 @@ void Machine::beginCluster() {
     block.sums.resize((threadCount + warpgroupSize - 1) / warpgroupSize);
     for (WarpgroupSums &sums : block.sums)
       sums.clear();
+    block.told.clear();
     block.freeRegisters = blockRegisters - each * static_cast<int64_t>(threadCount);
   }
 }
@@ -144,6 +145,42 @@ void Machine::setRegisters(Thread &thread, Site site, int64_t registers) {
     block(thread, Wait::Registers, site);
   thread.block->freeRegisters -= registers - thread.registers;
   thread.registers = registers;
+}
+
+//===--- arrivals in global memory ----------------------------------------===//
+
+bool Machine::countArrival(Thread &thread, Site site, uint64_t counter, int64_t warpgroups, bool ifLast) {
+  size_t warpgroup = thread.number / warpgroupSize;
+  waitAtNamedBarrier(thread, site, warpgroup + 1, warpgroupSize);
+  SimulatedBlock::Told &told = thread.block->told[warpgroup];
+  if (!told.missing) {
+    // The first that goes on counts for all.
+    told.missing = warpgroupSize;
+    if (storeGlobal(-1, counter, sizeof(int64_t)) == OutOfBounds)
+      reportAt(OutOfBounds, site, "expected a counter of arrivals in memory that the program may use", *thread.block);
+    auto [found, isFirst] = arrivals.try_emplace(counter, Arrivals{0, warpgroups, site});
+    Arrivals &here = found->second;
+    if (here.wanted != warpgroups)
+      reportAt(Race, site, "expected as many arrivals at a counter as others do, " + std::to_string(here.wanted) +
+                               ", got " + std::to_string(warpgroups), *thread.block);
+    told.isLast = here.count + 1 == here.wanted;
+    if (told.isLast)
+      arrivals.erase(found);
+    else if (!ifLast)
+      ++here.count;
+    else if (isFirst)
+      arrivals.erase(found);
+  }
+  --told.missing;
+  return told.isLast;
+}
+
+void Machine::checkArrivals() {
+  if (arrivals.empty())
+    return;
+  const Arrivals &here = arrivals.begin()->second;
+  reports.add(std::string(here.site.line()) + ": expected " + std::to_string(here.wanted) +
+              " warpgroups to arrive at a counter, got " + std::to_string(here.count) + ", in " + kernel->name);
 }
 
 //===--- clusters ---------------------------------------------------------===//

@@ -92,17 +92,34 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
   if (!prepare(config))
     return false;
   bool together = kernel->info[InfoSynchronizes];
-  uint64_t id[3];
-  for (id[2] = 0; id[2] < grid[2] / cluster[2]; ++id[2])
-    for (id[1] = 0; id[1] < grid[1] / cluster[1]; ++id[1])
-      for (id[0] = 0; id[0] < grid[0] / cluster[0]; ++id[0]) {
-        placeCluster(id);
-        if (!together)
-          runInSequence();
-        else if (!runTogether())
-          return false;
-      }
+  launches += isAsynchronous;
+  arrivals.clear();
+  const uint64_t counts[] = {grid[0] / cluster[0], grid[1] / cluster[1], grid[2] / cluster[2]};
+  const uint64_t count = counts[0] * counts[1] * counts[2];
+  for (uint64_t turn = 0; turn < count; ++turn) {
+    uint64_t number = clusterAt(turn, count);
+    const uint64_t id[] = {number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]};
+    placeCluster(id);
+    if (!together)
+      runInSequence();
+    else if (!runTogether())
+      return false;
+  }
+  checkArrivals();
   return reports.empty();
+}
+
+/// Nobody may rely on the order of blocks. Those that meet are run in another with each launch: forwards, backwards, and
+/// from the middle on.
+uint64_t Machine::clusterAt(uint64_t turn, uint64_t count) const {
+  switch (isAsynchronous ? launches % 3 : 1) {
+  case 1:
+    return turn;
+  case 2:
+    return count - 1 - turn;
+  default:
+    return (turn + count / 2) % count;
+  }
 }
 
 void Machine::runInSequence() {

@@ -130,6 +130,12 @@ struct SimulatedBlock {
   std::map<uint64_t, PhaseBarrier> barriers; // by offset
   std::map<uint32_t, NamedArrivals> arrivals; // by the barrier's number
   std::vector<WarpgroupSums> sums;           // of each warpgroup
+  // What a warpgroup's threads learn of their last arrival, and how many of them have not yet.
+  struct Told {
+    bool isLast = false;
+    uint32_t missing = 0;
+  };
+  std::map<size_t, Told> told;
   int64_t freeRegisters = 0;
   // The last thing that each agent of another block did to this one's memory.
   std::map<Agent, Use> visitors;
@@ -185,6 +191,8 @@ public:
   void commitProducts(Thread &thread) { commit(thread.productGroups); }
   void waitForProducts(Thread &thread, uint32_t underWay) { waitForGroups(thread, thread.productGroups, underWay); }
   void readSums(Thread &thread, Site site, uint64_t accumulator, char *result);
+  /// Of all threads of a warpgroup: counts it at a place in global memory.
+  bool countArrival(Thread &thread, Site site, uint64_t counter, int64_t warpgroups, bool ifLast);
 
   /// Where `global` memory at an address belongs, for accesses whose argument is not known.
   std::vector<Buffer> buffers;
@@ -195,6 +203,8 @@ private:
   void placeThread(Thread &thread, uint64_t number, SimulatedBlock &block);
   void runInSequence();
   bool runTogether();
+  /// The cluster that comes at a turn.
+  uint64_t clusterAt(uint64_t turn, uint64_t count) const;
   bool endWaits();
   bool endBarrier(SimulatedBlock &block);
   bool endShuffle(SimulatedBlock &block, size_t firstLane, size_t laneCount);
@@ -238,6 +248,7 @@ private:
                    const std::string &who, std::vector<double> &numbers);
   void reportDeadlock();
   void checkEnd();
+  void checkArrivals();
   std::string describeAgent(Agent agent) const;
   std::string describePlace(uint64_t offset) const;
   std::string describeBarrier(const PhaseBarrier &barrier) const;
@@ -257,6 +268,13 @@ private:
   uint64_t grid[3] = {}, blockDim[3] = {}, cluster[3] = {};
   size_t threadCount = 0, clusterSize = 0; // threads of a block, blocks of a cluster
   bool isAsynchronous = false;
+  uint64_t launches = 0; // of asynchronous kernels
+  // Warpgroups that arrived at a place in global memory, and how many are to come in all.
+  struct Arrivals {
+    int64_t count = 0, wanted = 0;
+    Site site;
+  };
+  std::map<uint64_t, Arrivals> arrivals;
   // The cluster at hand.
   std::vector<std::string> otherAgents; // those above the threads
   Meeting clusterMeeting;               // of all arrivals at the cluster's barrier

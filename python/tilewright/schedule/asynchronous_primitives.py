@@ -9,7 +9,7 @@ from .stage_handles import StageHandles
 
 __all__ = ["AsynchronousPrimitives"]
 
-_COPIERS, _RASTERS = ("tma",), ("row", "grouped")
+_COPIERS, _RASTERS = ("tma",), ("row", "grouped", "hilbert")
 
 
 class AsynchronousPrimitives(StageHandles):
@@ -155,15 +155,30 @@ class AsynchronousPrimitives(StageHandles):
         size = integer(blocks, "cluster", "blocks", source, 2)
         self._schedule.apply(handles.cluster, source, axis_handle, axis.name, size)
 
-    def persistent(self, blocks: int = 132, raster: str = "row", group: int = 8) -> None:
+    def persistent(self, blocks: int = 132, raster: str = "row", group: int = 8, *, stream_k: bool = False) -> None:
         """As many blocks as run at once go through all tiles, so that one begins to copy while it stores the last.
 
-        They take them in the order `raster`: ``"row"``, along blockIdx.x first, or ``"grouped"``, down `group` tiles
-        along blockIdx.y and then to the next along x, so that the tiles that are computed at once read few rows and
-        columns.
+        They take them in the order `raster`: ``"row"``, along blockIdx.x first; ``"grouped"``, down `group` tiles along
+        blockIdx.y and then to the next along x; or ``"hilbert"``, on Hilbert's curve through squares of `group` by
+        `group` tiles, one beside the other. In the last two the tiles that are computed at once read few rows and
+        columns; on the curve, so do those of any shorter time. Squares are at most as wide as there are tiles along x
+        and along y; what is left beside and below them is done as in groups. Seven by five tiles in rows, in groups of
+        2 and on a curve through squares of 4::
+
+             0  1  2  3  4  5  6      0  2  4  6  8 10 12      0  1 14 15 16 20 24
+             7  8  9 10 11 12 13      1  3  5  7  9 11 13      3  2 13 12 17 21 25
+            14 15 16 17 18 19 20     14 16 18 20 22 24 26      4  7  8 11 18 22 26
+            21 22 23 24 25 26 27     15 17 19 21 23 25 27      5  6  9 10 19 23 27
+            28 29 30 31 32 33 34     28 29 30 31 32 33 34     34 33 32 31 30 29 28
+
+        With `stream_k` each block computes whole tiles only as long as there are some for all. The iterations of the
+        reductions of the last, of at least one for each block where there are as many, are shared out equally, and what
+        of a tile several blocks have is added up by the last of them that is done, in an order that does not depend on
+        which that is: each run gives the same bits. Nobody waits. Parts go by way of a workspace.
 
         Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of
-        at least 1.
+        at least 1; for a curve, loops bound to blockIdx.x and y and a `group` that is a power of two; for `stream_k`,
+        roles (`specialize`).
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -186,8 +201,11 @@ class AsynchronousPrimitives(StageHandles):
         source = user_source()
         if raster not in _RASTERS:
             raise ValueError(
-                f"{source}: persistent: expected {' or '.join(map(repr, _RASTERS))} as raster, got {raster!r}"
+                f"{source}: persistent: expected {', '.join(map(repr, _RASTERS[:-1]))} or {_RASTERS[-1]!r} as raster, "
+                f"got {raster!r}"
             )
         count = integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
-        self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles)
+        if not isinstance(stream_k, bool):
+            raise TypeError(f"{source}: persistent: expected stream_k to be a bool, got {stream_k!r}")
+        self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles, stream_k)

@@ -223,9 +223,9 @@ def cluster(axis: ir.Value, name: str, blocks: int) -> ir.OpView:
     return ops.ClusterOp(axis, _integer(blocks), loc=_named(name))
 
 
-def persistent(of: ir.Value, name: str, blocks: int, raster: str, group: int) -> ir.OpView:
+def persistent(of: ir.Value, name: str, blocks: int, raster: str, group: int, stream_k: bool) -> ir.OpView:
     order = ir.Attribute.parse(f"#schedule.raster<{raster}>")
-    return ops.PersistentOp(of, _integer(blocks), order, _integer(group), loc=_named(name))
+    return ops.PersistentOp(of, _integer(blocks), order, _integer(group), streamK=stream_k, loc=_named(name))
 
 
 def rolling_buffer(of: ir.Value, name: str) -> ir.OpView:

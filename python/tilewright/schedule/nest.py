@@ -189,8 +189,13 @@ class _Nest:
         if "schedule.persistent" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.persistent"]).value
             group = ir.IntegerAttr(op.attributes["schedule.group"]).value
-            order = f"in groups of {group}" if "grouped" in str(op.attributes["schedule.raster"]) else "in rows"
-            yield f"{number} blocks go through the tiles {order}"
+            raster = str(op.attributes["schedule.raster"]).removeprefix("#schedule.raster<").removesuffix(">")
+            order = {"grouped": f"in groups of {group}", "hilbert": f"on a curve through squares of {group}"}.get(
+                raster
+            )
+            order = order or "in rows"
+            shares = ", and share the steps of the last" if "schedule.stream_k" in op.attributes else ""
+            yield f"{number} blocks go through the tiles {order}{shares}"
         if "schedule.min_blocks" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value
             yield f"at least {number} {'block' if number == 1 else 'blocks'} a multiprocessor"

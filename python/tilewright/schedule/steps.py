@@ -192,6 +192,8 @@ class Reader:
 
     def _persistent(self, primitive: Primitive) -> Step:
         options = {name: primitive.options[name] for name in ("raster", "group")}
+        if "streamK" in primitive.options:
+            options["stream_k"] = True
         return Step("persistent", self.variables[primitive.operands[0]], (primitive.options["blocks"],), options)
 
     def _prefetch(self, primitive: Primitive) -> Step:

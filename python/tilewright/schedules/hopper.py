@@ -41,6 +41,8 @@ def matmul_wgmma(
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 132,
     group: int | None = None,
+    raster: str = "grouped",
+    stream_k: bool = False,
     specialize: bool = True,
     consumers: int = 1,
     registers: tuple[int, int] | None = None,
@@ -52,8 +54,9 @@ def matmul_wgmma(
     warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
     share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles, `group` rows
-    of tiles together (None: a block a tile). C goes by way of shared memory, so many `columns` at a time. A thread that
-    copies and one that multiplies have so many `registers`. With two `consumers` a block has two sets of the warpgroups
+    of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the steps of the last. C
+    goes by way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so many
+    `registers`. With two `consumers` a block has two sets of the warpgroups
     that compute a tile, which take tiles in turn: one stores while the other multiplies, which pays where k is short.
     Of 8-bit floats the tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a
     step unless given, and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not
@@ -176,7 +179,11 @@ def matmul_wgmma(
         # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
         clusters = (batch or parts) * prod(-(-extent // size) for extent, size in zip(tiles, cluster))
         turns = -(-clusters // max(1, blocks // prod(cluster)))
-        blocks = -(-clusters // turns) * prod(cluster)
+        if not stream_k:
+            blocks = -(-clusters // turns) * prod(cluster)
         # What runs at once is as high as it is wide, so that it reads the least.
-        s[tiled].persistent(blocks, raster="grouped", group=group or max(1, round(sqrt(blocks * n / tile[0]))))
+        group = group or max(1, round(sqrt(blocks * n / tile[0])))
+        if raster == "hilbert":
+            group = 1 << (group.bit_length() - 1)
+        s[tiled].persistent(blocks, raster=raster, group=group, stream_k=stream_k)
     return s, [product.A, product.B, *operands, product.C]

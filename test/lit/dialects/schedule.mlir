@@ -80,6 +80,6 @@ schedule.of @asynchronous {
   schedule.specialize %k producer 40 consumer 232 consumers 2
   // CHECK-NEXT: schedule.cluster %i blocks 2
   schedule.cluster %i blocks 2
-  // CHECK-NEXT: schedule.persistent %C on 132 <grouped> by 8
-  schedule.persistent %C on 132 <grouped> by 8
+  // CHECK-NEXT: schedule.persistent %C on 132 <hilbert> by 8 stream_k
+  schedule.persistent %C on 132 <hilbert> by 8 stream_k
 }

@@ -120,3 +120,12 @@ schedule.of @f {
   // expected-error @below {{'schedule.persistent' op expected groups of at least 1 tile, got 0}}
   schedule.persistent %C on 132 <grouped> by 0
 }
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.persistent' op expected squares of a power of two of tiles for Hilbert's curve, got 12}}
+  schedule.persistent %C on 132 <hilbert> by 12
+}

@@ -9,7 +9,7 @@
 !mine = !tile.buffer<64x256xbf16, swizzle = 128, panel_rows = 128>
 !mapA = !tile.tensor_map<128x64xbf16, swizzle = 128>
 !mapC = !tile.tensor_map<64x64xbf16, swizzle = 128>
-func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
+func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32, %saved: memref<4x16384xf32>, %arrivals: memref<2xi64>) {
   // CHECK: tile.ring consumers 2 : <3, <128x64xbf16, swizzle = 128>, <256x64xbf16, swizzle = 128>>
   %ring = tile.ring consumers 2 : !ring
   // CHECK: tile.alloc : <128x256xbf16, swizzle = 128>
@@ -60,6 +60,14 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32) {
       tile.store_fragment %sum to %m : !tile.fragment<64x256xf32>, !mine
       // CHECK: tile.store_fragment %{{.*}} from 128 to %{{.*}} : <64x256xf32>, <64x64xf32>
       tile.store_fragment %sum from 128 to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
+      // CHECK: tile.save_fragment %{{.*}} to %{{.*}}[%{{.*}}] : <64x256xf32>, memref<4x16384xf32>
+      tile.save_fragment %sum to %saved[%i] : !tile.fragment<64x256xf32>, memref<4x16384xf32>
+      // CHECK: tile.arrive %{{.*}}[%{{.*}}] of %{{.*}} : memref<2xi64>
+      %last = tile.arrive %arrivals[%i] of %w : memref<2xi64>
+      // CHECK: tile.arrive %{{.*}}[%{{.*}}] of %{{.*}} if_last : memref<2xi64>
+      %is = tile.arrive %arrivals[%i] of %w if_last : memref<2xi64>
+      // CHECK: tile.restore_fragment %{{.*}}[%{{.*}}] : memref<4x16384xf32> -> <64x256xf32>
+      %part = tile.restore_fragment %saved[%i] : memref<4x16384xf32> -> !tile.fragment<64x256xf32>
       tile.fence_async
       tile.sync_warpgroup
       // CHECK: tile.elect warpgroup {

@@ -120,6 +120,22 @@ func.func @store_type(%f: !tile.fragment<64x64xi32>, %b: !tile.buffer<64x64xbf16
 
 // -----
 
+func.func @save_elements(%f: !tile.fragment<64x64xf32>, %b: memref<4x4096xbf16>, %i: index) {
+  // expected-error@+1 {{'tile.save_fragment' op expected a buffer in global memory with rows of 4096 elements of 'f32', got 'memref<4x4096xbf16>'}}
+  tile.save_fragment %f to %b[%i] : !tile.fragment<64x64xf32>, memref<4x4096xbf16>
+  return
+}
+
+// -----
+
+func.func @restore_row(%b: memref<4x4000xf32>, %i: index) {
+  // expected-error@+1 {{'tile.restore_fragment' op expected a buffer in global memory with rows of 4096 elements of 'f32', got 'memref<4x4000xf32>'}}
+  %f = tile.restore_fragment %b[%i] : memref<4x4000xf32> -> !tile.fragment<64x64xf32>
+  return
+}
+
+// -----
+
 func.func @roles_only() {
   tile.roles {
     // expected-error@+1 {{'tile.fence_async' op expected roles only in tile.roles}}

@@ -3,6 +3,7 @@
 // CHECK-DAG: #[[ROW:.*]] = affine_map<()[s0] -> (((s0 mod 128) floordiv 32) * 16 + (s0 mod 32) floordiv 4)>
 // CHECK-DAG: #[[LOWER:.*]] = affine_map<()[s0] -> (((s0 mod 128) floordiv 32) * 16 + (s0 mod 32) floordiv 4 + 8)>
 // CHECK-DAG: #[[LAST:.*]] = affine_map<()[s0] -> (s0 * 2 - (s0 floordiv 4) * 8 + 9)>
+// CHECK-DAG: #[[BESIDE:.*]] = affine_map<()[s0] -> (s0 * 4 - (s0 floordiv 128) * 512)>
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @f(
   // CHECK-SAME: %[[FRAGMENT:.*]]: !tile.fragment<64x16xf32>, %[[BIAS:.*]]: memref<64x16xf32>
@@ -23,6 +24,23 @@ gpu.module @kernels {
       tile.yield %y : f32
     }
     tile.store_fragment %g to %b : !tile.fragment<64x16xf32>, !tile.buffer<64x16xf32>
+    gpu.return
+  }
+
+  // Four elements of a thread at a time, beside those of its neighbours.
+  // CHECK-LABEL: gpu.func @save(
+  // CHECK-SAME: %[[FRAGMENT:.*]]: !tile.fragment<64x16xf32>, %[[SAVED:.*]]: memref<2x1024xf32>, %[[ROW:.*]]: index
+  gpu.func @save(%f: !tile.fragment<64x16xf32>, %saved: memref<2x1024xf32>, %row: index) {
+    // CHECK: %[[FIRST:.*]] = affine.apply #[[BESIDE]]()[%{{.*}}]
+    // CHECK: %[[V:.*]] = vector.from_elements %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : vector<4xf32>
+    // CHECK: vector.store %[[V]], %[[SAVED]][%[[ROW]], %{{.*}}] {alignment = 16 : i64} : memref<2x1024xf32>, vector<4xf32>
+    // CHECK: vector.store
+    tile.save_fragment %f to %saved[%row] : !tile.fragment<64x16xf32>, memref<2x1024xf32>
+    // CHECK: %[[W:.*]] = vector.load %[[SAVED]][%[[ROW]], %{{.*}}] {alignment = 16 : i64} : memref<2x1024xf32>, vector<4xf32>
+    // CHECK: vector.extract %[[W]][0]
+    // CHECK: vector.load
+    // CHECK: tile.assemble
+    %g = tile.restore_fragment %saved[%row] : memref<2x1024xf32> -> !tile.fragment<64x16xf32>
     gpu.return
   }
 }

@@ -406,6 +406,14 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "stage 'C'",
     ),
     (
+        {"change": lambda s, C, **others: s[C].persistent(raster="hilbert")},
+        "persistent: expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx.x",
+    ),
+    (
+        {"registers": None, "change": lambda s, C, **others: s[C].persistent(stream_k=True)},
+        "persistent: expected roles for stream_k, warps that copy beside those that multiply: use s[P].specialize(k.outer)",
+    ),
+    (
         {"change": lambda s, C, **others: s[C].cluster(s[C].op.axis[1])},
         "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got 'j'",
     ),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import products
 import tilewright as tw
-from tilewright import schedules
+from tilewright import schedules, testing
 from tilewright.codegen import link
+from tilewright.runtime.ndarray import as_dtype
 
 SMALL: dict[str, Any] = {"tile": (64, 64), "blocks": 2}
 TYPES = [
@@ -100,6 +102,45 @@ def test_sums_that_are_promoted_in_turn() -> None:
     check((128, 128, 512), TYPES[4], transpose_b=True, **(SMALL | {"consumers": 2, "blocks": 1, "cluster": (1, 1)}))
 
 
+@pytest.mark.parametrize(
+    ("shape", "types", "options"),
+    [
+        # Tiles, steps and blocks: 3 of 5 for 2, 5 of 5 for 2 (a whole one each first), 1 of 16 for 4, 2 of 7 for 5.
+        ((64, 192, 320), TYPES[2], {}),
+        ((64, 320, 320), TYPES[0], {}),
+        ((64, 64, 1024), TYPES[0], {"blocks": 4}),
+        ((128, 64, 448), TYPES[2], {"blocks": 5}),
+        # Nothing to share: as many tiles as blocks; one tile of one step.
+        ((128, 128, 128), TYPES[0], {}),
+        ((64, 64, 64), TYPES[0], {"blocks": 4}),
+        # Warpgroups and blocks of a cluster have parts of their own.
+        ((384, 64, 320), TYPES[0], {"tile": (128, 64)}),
+        ((384, 64, 320), TYPES[0], {"cluster": (2, 1), "blocks": 4}),
+        ((128, 192, 320), TYPES[0], {"cluster": (1, 1), "blocks": 4, "raster": "hilbert"}),
+        # Edges, epilogues, and sums of all types.
+        ((70, 136, 500), TYPES[0], {"bias": True, "blocks": 3}),
+        ((33, 47, 520), TYPES[2], {"blocks": 3}),
+        ((64, 64, 448), TYPES[0], {"batch": 3, "cluster": (1, 1)}),
+        ((64, 192, 320), TYPES[1], {}),
+        ((64, 192, 160), TYPES[3], {"transpose_b": True}),
+        ((64, 192, 640), TYPES[4], {"transpose_b": True}),
+        ((64, 192, 640), TYPES[6], {"transpose_b": True}),
+    ],
+)
+def test_shared_steps(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+    check(shape, types, **(SMALL | {"stream_k": True} | options))
+
+
+def test_shared_steps_give_the_same_bits_in_any_order_of_blocks() -> None:
+    """The simulator runs them in another with each call."""
+    scheduled = schedules.matmul_wgmma(64, 192, 1088, tile=(64, 64), blocks=7, stream_k=True)
+    func = tw.build(*scheduled, target="sim", name="mm")
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(as_dtype("bfloat16")) for shape in ((64, 1088), (1088, 192)))
+    made = [testing.run(func, [a, b], [((64, 192), "float32")])[0] for _ in range(3)]
+    assert all(np.array_equal(one, made[0]) for one in made)
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a tile with a multiple of 64 rows, of which a warpgroup has 64"):
         schedules.matmul_wgmma(64, 64, 64, tile=(96, 64))
@@ -121,6 +162,8 @@ def test_what_does_not_fit_is_refused() -> None:
         {"tile": (64, 256)},
         {"tile": (64, 256), "consumers": 2},
         {"depth": 3, "columns": 256},
+        {"stream_k": True},
+        {"stream_k": True, "tile": (128, 128)},
     ],
 )
 def test_nothing_is_spilled_and_nothing_waits(options: dict[str, Any]) -> None:

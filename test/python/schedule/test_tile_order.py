@@ -1,0 +1,133 @@
+"""In which order blocks go through tiles: what a kernel computes of a tile's number, and what becomes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from mlir import ir
+
+import products
+import tilewright as tw
+from tilewright import schedules
+
+TILE = 64
+COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.divui": lambda a, b: a // b,
+    "arith.remui": lambda a, b: a % b,
+    "arith.minui": min,
+    "arith.maxui": max,
+    "arith.xori": lambda a, b: a ^ b,
+    "arith.andi": lambda a, b: a & b,
+    "arith.shrui": lambda a, b: a >> b,
+    "arith.shli": lambda a, b: a << b,
+}
+COMPARED = {0: "==", 1: "!=", 6: "<", 7: "<=", 8: ">", 9: ">="}
+
+
+def evaluate(value: ir.Value, known: dict[ir.Value, int], ids: dict[str, int]) -> int:
+    """A number that a kernel computes of what is `known`, and of the `ids` of blocks, by the ops that give them."""
+    if value in known:
+        return known[value]
+    op = ir.OpResult(value).owner
+    operands = [evaluate(one, known, ids) for one in op.operands]
+    if op.name == "arith.constant":
+        made = ir.IntegerAttr(op.attributes["value"]).value
+    elif op.name in ids:
+        made = ids[op.name]
+    elif op.name == "affine.apply":
+        arguments, result = re.fullmatch(r"affine_map<\((.*)\) -> \((.*)\)>", str(op.attributes["map"])).groups()
+        result = result.replace("floordiv", "//").replace("mod", "%")
+        made = eval(result, dict(zip(arguments.split(", "), operands, strict=True)))
+    elif op.name == "arith.select":
+        made = operands[1] if operands[0] else operands[2]
+    elif op.name == "arith.cmpi":
+        left, right = operands
+        made = int(eval(f"{left} {COMPARED[ir.IntegerAttr(op.attributes['predicate']).value]} {right}"))
+    else:
+        made = COMPUTED[op.name](*operands)
+    known[value] = made
+    return made
+
+
+def operations(of: ir.Operation) -> Iterator[ir.Operation]:
+    for region in of.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op.operation
+                yield from operations(op.operation)
+
+
+def places(rows: int, columns: int, planes: int = 1, **options: Any) -> list[tuple[int, ...]]:
+    """The plane, row and column of each tile in turn, from where the copies of its factors begin."""
+    batch = {"batch": planes} if planes > 1 else {}
+    options = {"tile": (TILE, TILE), "cluster": (1, 1), "transpose_b": True, "blocks": 2} | options
+    scheduled = schedules.matmul_wgmma(rows * TILE, columns * TILE, 2 * TILE, **batch, **options)
+    module = tw.lower(*scheduled, stage="gpu", target="cuda -arch=sm_90a")
+    with module.context:
+        loads = [op for op in operations(module.operation) if op.name == "tile.tma_load"]
+        loop = loads[0].parent
+        while loop.name != "scf.for" or loop.parent.name == "scf.for":
+            loop = loop.parent
+        (tile, *_) = loop.regions[0].blocks[0].arguments
+        count = evaluate(loop.operands[1], {}, {})
+        found = []
+        for number in range(count):
+            known = {tile: number, loads[0].parent.regions[0].blocks[0].arguments[0]: 0}
+            first, second = ([evaluate(one, known, {}) for one in list(load.operands)[1:-3]] for load in loads)
+            found.append((*(first[:-2] or [0]), first[-2] // TILE, second[-2] // TILE))
+        return found
+
+
+def table(rows: int, columns: int, order: list[tuple[int, ...]]) -> list[str]:
+    numbers = {place[1:]: number for number, place in enumerate(order)}
+    return [" ".join(f"{numbers[row, column]:2}" for column in range(columns)) for row in range(rows)]
+
+
+@pytest.mark.parametrize(("column", "options"), [(0, {"raster": "row"}), (1, {"group": 2}), (2, {"raster": "hilbert"})])
+def test_the_order_is_what_the_documentation_shows(column: int, options: dict[str, Any]) -> None:
+    doc = tw.schedule.Stage.persistent.__doc__ or ""
+    shown = [re.split(r"\s{3,}", line.strip()) for line in doc.splitlines()]
+    shown = [line[column].split() for line in shown if len(line) == 3 and line[0][-1].isdigit()]
+    order = places(5, 7, **({"group": 4} | options))
+    assert [line.split() for line in table(5, 7, order)] == shown
+
+
+RASTERS = [
+    {"raster": "row"},
+    *({"raster": raster, "group": group} for raster in ("grouped", "hilbert") for group in (2, 8)),
+]
+
+
+@pytest.mark.parametrize("options", RASTERS, ids=str)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (3, 5), (9, 11), (16, 8), (13, 27)], ids=str)
+def test_each_tile_is_done_once(shape: tuple[int, int], options: dict[str, Any]) -> None:
+    order = places(*shape, **options)
+    assert sorted(order) == [(0, row, column) for row in range(shape[0]) for column in range(shape[1])]
+
+
+@pytest.mark.parametrize("options", RASTERS, ids=str)
+def test_planes_come_one_after_the_other(options: dict[str, Any]) -> None:
+    order = places(3, 5, planes=3, **options)
+    assert sorted(order) == [(plane, row, column) for plane in range(3) for row in range(3) for column in range(5)]
+    assert [plane for plane, *_ in order] == [0] * 15 + [1] * 15 + [2] * 15
+
+
+def test_a_curve_goes_to_neighbours() -> None:
+    """From each of its tiles to one beside it, in squares of 8; and from square to square."""
+    order = places(8, 24, raster="hilbert", group=8)
+    steps = [abs(r - s) + abs(c - d) for (_, r, c), (_, s, d) in zip(order, order[1:])]
+    assert set(steps) == {1}
+
+
+@pytest.mark.parametrize("options", [{"raster": "row"}, {"group": 2}, {"raster": "hilbert", "group": 4}], ids=str)
+@pytest.mark.parametrize("shape", [(192, 320, 64), (70, 130, 100)], ids=str)
+def test_products(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
+    """Odd numbers of tiles, in kernels that run."""
+    options = {"tile": (64, 64), "blocks": 3, "cluster": (1, 1)} | options
+    products.check(schedules.matmul_wgmma, shape, ("float16", "float32", "float32"), roundings=3, **options)
