@@ -46,9 +46,18 @@ class Problem:
         return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
 
     @property
+    def crosses_lines(self) -> tuple[bool, bool]:
+        """Whether rows of the factors, as the copy engine finds them, begin within lines of the cache."""
+        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
+        first, second = (
+            is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(columns, self.is_aligned)
+        )
+        return first, second
+
+    @property
     def kind(self) -> tuple[object, ...]:
         """What products must have in common to be near."""
-        return self.dtype, self.layout, self.is_aligned
+        return self.dtype, self.layout, self.is_aligned, self.crosses_lines
 
     def distance(self, other: Problem) -> float:
         """How many factors of two lie between the extents."""
@@ -134,20 +143,36 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
     for tile in _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES:
         if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
-        tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch
-        for parts in _PARTS:
-            short = problem.K < 4 * parts * 128 // problem.item_bytes
-            if parts > 1 and (problem.batch > 1 or tiles * parts > 2 * _MULTIPROCESSORS or short):
-                continue
-            yield Choice("matmul_wgmma", {"tile": tile} | ({"parts": parts} if parts > 1 else {}))
+        rows = ceil(problem.M / tile[0])
+        tiles = rows * ceil(problem.N / tile[1]) * problem.batch
+        steps = ceil(problem.K * problem.item_bytes / 128)
+        # Where C has many tiles a cluster may share what they read.
+        for cluster in ((1, 1), (2, 1)) if rows > 1 and tiles > _MULTIPROCESSORS else ((1, 1),):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
+            if tiles % (_MULTIPROCESSORS // cluster[0]) and tiles * steps > 8 * cluster[0]:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
+        for parts in _PARTS[1:] if problem.batch == 1 else ():
+            if tiles * parts <= 2 * _MULTIPROCESSORS and steps >= 4 * parts:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "parts": parts})
 
 
 def choose(problem: Problem, arch: str | None) -> Choice:
     """What the table says for a GPU of this architecture, or the model."""
-    near = min(table(arch), key=lambda entry: problem.distance(entry[0]), default=None) if arch else None
-    if near is not None and near[0].kind == problem.kind and problem.distance(near[0]) <= NEAR:
-        return near[1]
+    alike = [entry for entry in table(arch) if entry[0].kind == problem.kind] if arch else []
+    near = min(alike, key=lambda entry: problem.distance(entry[0]), default=None)
+    if near is not None and problem.distance(near[0]) <= NEAR:
+        return near[1] if near[0] == problem else _for_other_tiles(problem, near[1])
     return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice))
+
+
+def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
+    """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
+    options = {name: value for name, value in choice.options.items() if name != "stream_k"}
+    shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
+    if not shares or options.get("blocks", 0) is None:
+        return choice
+    variants = (Choice(choice.schedule, options), Choice(choice.schedule, options | {"stream_k": True}))
+    return min(variants, key=lambda one: estimate(problem, one))
 
 
 @cache
@@ -176,6 +201,7 @@ def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
         more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
         if tiles[0] * tiles[1] > _MULTIPROCESSORS:
             more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
+            more += [{"cluster": (1, 1), "raster": "hilbert", "group": group} for group in (8, 16)]
             if tuple(tile) in _TURNS and "parts" not in choice.options:
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
         more.append({"cluster": (1, 1), "blocks": None})
@@ -191,10 +217,11 @@ def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
 # An H200: what its multiprocessors, its memory and its second cache do in a second, as measured.
 _MULTIPROCESSORS = 132
 _FLOPS = 3.3e12  # of one multiprocessor, with mma.sync of 16 bits in warps of 64 x 64
-_MEMORY = 4.2e12
-_CACHE = 8.0e12
+_MEMORY = 4.0e12
+_CACHE = 11.6e12
 _LATENCY = 1e-6
-_LAUNCH = 2.2e-6
+_LAUNCH = 4.0e-6
+_BEGIN = 2.8e-6  # a launch, the first copies and the last stores
 
 
 def estimate(problem: Problem, choice: Choice) -> float:
@@ -230,33 +257,54 @@ def estimate(problem: Problem, choice: Choice) -> float:
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
     under_way = min(blocks, _MULTIPROCESSORS * at_once) * (depth - 1) * stage_bytes
     moving = max(moved / _MEMORY, moved / under_way * _LATENCY)
-    seconds = max(multiplying, caching, moving) + _LAUNCH + 0.7e-6 * ceil(of_one / fitting)
+    seconds = max(multiplying, caching, moving) + _BEGIN + 0.7e-6 * ceil(of_one / fitting)
     seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, padded in zip(sizes, pads) if padded)
     if parts > 1:
         seconds += _LAUNCH + (parts + 1) * problem.batch * problem.M * problem.N * 4 / _CACHE
     return seconds
 
 
-_WARPGROUP_FLOPS = 6.2e12  # of one multiprocessor, with wgmma of 16 bits in tiles of 128 x 256
-_STORING = 0.8e-6  # what storing a tile takes while nothing is multiplied
-_SHARED = 227 * 1024
+# The same with wgmma of 16 bits in tiles of 128 x 256, how much less smaller tiles come to; what a launch, the first
+# copies and the last stores take; what storing 256 columns takes while nothing is multiplied; what the copies of one
+# multiprocessor bring; what a multiprocessor writes of a part of a tile, and reads again.
+_WARPGROUP_FLOPS = 6.2e12
+_SMALLER = 0.06
+_START = 5.2e-6
+_STORING = 0.65e-6
+_COPYING = 53e9
+_EXCHANGING = 100e9
 
 
 def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
-    (rows, columns), parts = choice.options["tile"], choice.options.get("parts", 1)
+    options = choice.options
+    (rows, columns), parts = options["tile"], options.get("parts", 1)
     step = 128 // problem.item_bytes
     steps = ceil(problem.K / (parts * step))
     tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
-    stage_bytes = (rows + columns) * 128
-    # Small tiles read more of shared memory for what they multiply, and one warpgroup waits alone.
-    rate = _WARPGROUP_FLOPS * 2 / problem.item_bytes * min(1.0, (rows * columns / (128 * 256)) ** 0.25)
-    multiplying = ceil(tiles / _MULTIPROCESSORS) * (2.0 * rows * columns * step * steps / rate + _STORING)
-    caching = tiles * steps * stage_bytes * 0.75 / _CACHE  # clusters share a factor
+    rate = _WARPGROUP_FLOPS * 2 / problem.item_bytes * min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
+    of_step, storing = 2.0 * rows * columns * step / rate, _STORING * columns / 256
+    at_work = min(tiles, _MULTIPROCESSORS)
+    if options.get("stream_k") and tiles % _MULTIPROCESSORS:
+        # Each has as many steps; the last to be done with a tile reads what others have of it.
+        at_work = min(_MULTIPROCESSORS, ceil(tiles * steps / 4))
+        others = max(1.0, at_work / tiles)
+        multiplying = tiles * (steps * of_step + storing) / at_work
+        multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING
+    else:
+        multiplying = ceil(tiles / _MULTIPROCESSORS) * (steps * of_step + storing)
+    # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
+    (down, along), lines = (
+        options.get("cluster", (1, 1)),
+        [1 + crosses for crosses in problem.crosses_lines],
+    )
+    of_lines = rows / along * lines[0] + columns / down * lines[1]
+    caching = tiles * steps * of_lines * 128 / _CACHE
     sizes = [problem.batch * one * problem.K * problem.item_bytes for one in (problem.M, problem.N)]
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    under_way = min(tiles, _MULTIPROCESSORS) * (_SHARED - 65536)
-    seconds = max(multiplying, caching, moved / _MEMORY, moved / under_way * _LATENCY) + _LAUNCH
+    seconds = max(multiplying, caching, moved / _MEMORY, moved / (at_work * _COPYING)) + _START
     seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
     if parts > 1:
         seconds += _LAUNCH + (parts + 1) * problem.M * problem.N * 4 / _CACHE
+    elif problem.N % 8:
+        seconds += _LAUNCH + 4 * problem.batch * problem.M * problem.N / _MEMORY
     return seconds

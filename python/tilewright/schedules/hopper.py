@@ -68,7 +68,7 @@ def matmul_wgmma(
 
     What tiles have past the edges is zero, as the engine fills it in; it does not store there. It steps over rows of
     multiples of 16 bytes: a factor with others goes by way of a workspace, where a first kernel writes it in whole
-    tiles, and threads store a C with others.
+    tiles, and so does a C with others, which a last kernel copies, if it has a whole tile; else threads store it.
 
     Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
 
@@ -112,6 +112,8 @@ def matmul_wgmma(
         epilogue=epilogue,
         parts=parts,
         whole=_ALIGNED // item_bytes(in_dtype),
+        # Threads take ten times as long to store a tile as the engine, and half as long again as to copy it.
+        whole_rows=_ALIGNED // item_bytes(out_dtype) if tile[0] <= M and n <= N else 1,
     )
     s, P, tiled = product.schedule, product.sums, product.tiled
     made = item_bytes(out_dtype if parts == 1 else sum_dtype)

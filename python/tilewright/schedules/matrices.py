@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..schedule import Schedule, Stage, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
+from ..te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 from ..te.dtypes import dtype_of
 
@@ -69,12 +69,14 @@ def product_of_tiles(
     epilogue: Callable[..., Expr] | None,
     parts: int,
     whole: int | tuple[bool, bool],
+    whole_rows: int = 1,
 ) -> Product:
     """C = A B of `extents` M, N and K, of the factors', the sums' and C's `dtypes`, with room for whole tiles of as
     many rows and columns of C and steps along k.
 
     A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
     many elements, or where `whole` says so of the two. With more than one of `parts`, the sums have so many in front.
+    Else C goes by way of a workspace where its rows are no multiples of `whole_rows` elements, and a kernel copies it.
     """
     M, N, K = extents
     in_dtype, sum_dtype, out_dtype = dtypes
@@ -105,7 +107,17 @@ def product_of_tiles(
 
     if parts == 1:
         P = compute((*some, rows, columns), lambda *at: product(at[:-2], at[-2], at[-1], k), name="P")
-        C = tiled = total = compute((*some, M, N), lambda *at: result(P[at], *at), name="C")
+        shape = (*some, M, -(-N // whole_rows) * whole_rows)
+
+        is_whole = shape[-1] == N
+
+        def of_sum(*at: Expr) -> Expr:
+            # What an epilogue reads ends with C.
+            return result(P[at], *(at if is_whole else (*at[:-1], min(at[-1], N - 1))))
+
+        C = tiled = total = compute(shape, of_sum, name="C" if is_whole else "Cp")
+        if not is_whole:
+            C = compute((*some, M, N), lambda *at: tiled[at], name="C")
     else:
         p = reduce_axis((0, parts), "p")
         shape = (parts, *some, rows, columns)
@@ -119,6 +131,8 @@ def product_of_tiles(
             copy(s[padded])
     if parts > 1:
         add_up(s, C, total)
+    elif C is not tiled:
+        copy(s[C])
     return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 

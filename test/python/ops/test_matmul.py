@@ -231,6 +231,21 @@ def test_a_model_of_time_orders_choices() -> None:
     assert choices.estimate(Problem(64, 64, 64, "bfloat16"), Choice("sgemm")) == float("inf")
 
 
+def test_what_was_measured_is_chosen() -> None:
+    """By its layout, too: products of the same extents stand in the table with each."""
+    table = dict(choices.table("sm_90a"))
+    assert len(table) > 40
+    for problem, choice in table.items():
+        assert choices.choose(problem, "sm_90a") == choice, problem
+
+
+def test_a_near_product_has_other_tiles() -> None:
+    """One more row of tiles than four times as many as there are multiprocessors: blocks share the steps of the last."""
+    near, table = Problem(4160, 4160, 4160, "bfloat16", "NT"), dict(choices.table("sm_90a"))
+    measured = Problem(4096, 4096, 4096, "bfloat16", "NT")
+    assert choices.choose(near, "sm_90a").options == {**table[measured].options, "stream_k": True}
+
+
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (100, 50257, 768)])
 def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:

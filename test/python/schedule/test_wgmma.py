@@ -178,8 +178,13 @@ def test_promoted_sums_are_added_up_elsewhere() -> None:
 
 
 def test_rows_that_the_engine_cannot_store_are_stored_by_threads() -> None:
-    text = str(tw.lower(*schedules.matmul_wgmma(300, 511, 136, transpose_b=True), stage="gpu"))
+    text = str(tw.lower(*schedules.matmul_wgmma(100, 511, 136, transpose_b=True), stage="gpu"))
     assert "tile.tma_load" in text and "tile.tma_store" not in text and "memref.store" in text
+
+
+def test_whole_tiles_of_such_rows_go_by_way_of_a_workspace() -> None:
+    text = str(tw.lower(*schedules.matmul_wgmma(300, 511, 136, transpose_b=True), stage="gpu"))
+    assert "tile.tma_store" in text and text.count("gpu.launch_func") == 2
 
 
 def test_blocks_that_stay_go_through_all_tiles() -> None:
@@ -412,6 +417,10 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"registers": None, "change": lambda s, C, **others: s[C].persistent(stream_k=True)},
         "persistent: expected roles for stream_k, warps that copy beside those that multiply: use s[P].specialize(k.outer)",
+    ),
+    (
+        {"M": 1024, "consumers": 2, "change": lambda s, C, **others: s[C].persistent(stream_k=True)},
+        "persistent: expected one set of consumers for stream_k, got 2, which take tiles in turn",
     ),
     (
         {"change": lambda s, C, **others: s[C].cluster(s[C].op.axis[1])},

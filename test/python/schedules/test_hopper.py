@@ -56,6 +56,9 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
         ((70, 72, 72), {}),
         ((70, 71, 72), {"transpose_b": True}),
         ((33, 47, 65), {}),
+        ((130, 133, 72), {"bias": True}),
+        ((130, 135, 72), {"batch": 2, "cluster": (1, 1)}),
+        ((130, 133, 200), {"stream_k": True}),
         ((33, 48, 66), {"transpose_a": True}),
         ((192, 64, 128), {"cluster": (2, 1)}),
         ((180, 136, 136), {"cluster": (2, 1), "blocks": 4, "bias": True}),
@@ -139,6 +142,20 @@ def test_shared_steps_give_the_same_bits_in_any_order_of_blocks() -> None:
     a, b = (rng.standard_normal(shape).astype(as_dtype("bfloat16")) for shape in ((64, 1088), (1088, 192)))
     made = [testing.run(func, [a, b], [((64, 192), "float32")])[0] for _ in range(3)]
     assert all(np.array_equal(one, made[0]) for one in made)
+
+
+def test_shared_steps_in_ptx() -> None:
+    """Parts are stored and read 16 bytes a thread, not through the read-only cache; one thread counts for all."""
+    scheduled = schedules.matmul_wgmma(512, 512, 4096, "bfloat16", "bfloat16", cluster=(1, 1), stream_k=True)
+    ptx = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm").ptx
+    for text in (
+        "fence.acq_rel.gpu",
+        "ld.acquire.gpu.global.b64",
+        "atom.acq_rel.gpu.global.cas.b64",
+        "bar.red.or.pred",
+    ):
+        assert text in ptx
+    assert "ld.global.v4" in ptx and "st.global.v4" in ptx and "ld.global.nc" not in ptx
 
 
 def test_what_does_not_fit_is_refused() -> None:
