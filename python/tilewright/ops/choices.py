@@ -217,11 +217,11 @@ def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
 # An H200: what its multiprocessors, its memory and its second cache do in a second, as measured.
 _MULTIPROCESSORS = 132
 _FLOPS = 3.3e12  # of one multiprocessor, with mma.sync of 16 bits in warps of 64 x 64
-_MEMORY = 4.0e12
-_CACHE = 11.6e12
+_MEMORY = 3.8e12
+_CACHE = 12.0e12
 _LATENCY = 1e-6
 _LAUNCH = 4.0e-6
-_BEGIN = 2.8e-6  # a launch, the first copies and the last stores
+_BEGIN = 2.4e-6  # a launch, the first copies and the last stores
 
 
 def estimate(problem: Problem, choice: Choice) -> float:
@@ -265,14 +265,16 @@ def estimate(problem: Problem, choice: Choice) -> float:
 
 
 # The same with wgmma of 16 bits in tiles of 128 x 256, how much less smaller tiles come to; what a launch, the first
-# copies and the last stores take; what storing 256 columns takes while nothing is multiplied; what the copies of one
-# multiprocessor bring; what a multiprocessor writes of a part of a tile, and reads again.
-_WARPGROUP_FLOPS = 6.2e12
-_SMALLER = 0.06
-_START = 5.2e-6
-_STORING = 0.65e-6
+# copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
+# multiprocessor bring; what a multiprocessor writes of a part of a tile, and reads again; what of the memory's rate is
+# left where blocks are at different places of k.
+_WARPGROUP_FLOPS = 6.3e12
+_SMALLER = 0.03
+_START = 5.4e-6
+_STORING = 0.75e-6
 _COPYING = 53e9
-_EXCHANGING = 100e9
+_EXCHANGING = 40e9
+_STREAMED = 0.8
 
 
 def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
@@ -282,14 +284,15 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
     steps = ceil(problem.K / (parts * step))
     tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
     rate = _WARPGROUP_FLOPS * 2 / problem.item_bytes * min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
-    of_step, storing = 2.0 * rows * columns * step / rate, _STORING * columns / 256
-    at_work = min(tiles, _MULTIPROCESSORS)
+    of_step, storing = 2.0 * rows * columns * step / rate, _STORING * rows * columns / (128 * 256)
+    at_work, of_memory = min(tiles, _MULTIPROCESSORS), 1.0
     if options.get("stream_k") and tiles % _MULTIPROCESSORS:
         # Each has as many steps; the last to be done with a tile reads what others have of it.
         at_work = min(_MULTIPROCESSORS, ceil(tiles * steps / 4))
         others = max(1.0, at_work / tiles)
         multiplying = tiles * (steps * of_step + storing) / at_work
         multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING
+        of_memory = _STREAMED
     else:
         multiplying = ceil(tiles / _MULTIPROCESSORS) * (steps * of_step + storing)
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
@@ -301,7 +304,7 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
     caching = tiles * steps * of_lines * 128 / _CACHE
     sizes = [problem.batch * one * problem.K * problem.item_bytes for one in (problem.M, problem.N)]
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    seconds = max(multiplying, caching, moved / _MEMORY, moved / (at_work * _COPYING)) + _START
+    seconds = max(multiplying, caching, moved / (of_memory * _MEMORY), moved / (at_work * _COPYING)) + _START
     seconds += sum(_LAUNCH + 2 * size / _MEMORY for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
     if parts > 1:
         seconds += _LAUNCH + (parts + 1) * problem.M * problem.N * 4 / _CACHE

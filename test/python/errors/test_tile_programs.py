@@ -48,10 +48,6 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(SUMS, SUMS.replace("private", "workgroup")), ("memref.alloca(", "memref.alloc(")],
     ),
     (
-        "wgmma of stage 'P': expected sums of one tile, got 'memref<2x64x64xf32, #gpu.address_space<private>>'",
-        [(SUMS, SUMS.replace("<", "<2x", 1)), ("%alloca[", "%alloca[%c0, ")],
-    ),
-    (
         "wgmma of stage 'P': expected 64 rows of sums a warpgroup, got 32: bind the loop over rows of 64 to threadIdx.y",
         [(SUMS, SUMS.replace("64", "32", 1))],
     ),
@@ -69,12 +65,17 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(B, "memref.load %arg1[%arg9, %arg10] : memref<64x128xf16>")],
     ),
     (
-        "wgmma of stage 'P': expected a first operand from a multiple of 64 on",
-        [("(d0, d1) -> (d0 + d1 * 64)", "(d0, d1) -> (d0 + d1 * 32)")],
+        "wgmma of stage 'P': expected a first operand from a multiple of 8 rows of buffer 'As' on",
+        [("(d0, d1) -> (d0 + d1 * 64)", "(d0, d1) -> (d0 + d1 * 4)")],
     ),
     (
-        "wgmma of stage 'P': expected to sum over all 64 elements of buffer 'As' in each iteration",
-        [(OUTER + INNER, OUTER + INNER.replace("c64", "c2"))],
+        "wgmma of stage 'P': expected to sum over elements of buffer 'As' that lie one behind the other",
+        [
+            (
+                "%2 = memref.load %alloc_0[%1, %arg10]",
+                "%far = affine.apply affine_map<(d0) -> (d0 * 2)>(%arg10)\n%2 = memref.load %alloc_0[%1, %far]",
+            )
+        ],
     ),
     (
         "wgmma of stage 'P': expected types that it has an instruction for, got 'f16' and 'bf16' to 'f32'",
@@ -97,6 +98,20 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
     (
         "wgmma: expected stages that are computed before the product to be its operands, got stage 'P'",
         [("arith.constant 0.000000e+00 : f32", "arith.constant 1.000000e+00 : f32")],
+    ),
+    (
+        "wgmma of stage 'P': expected a result of which the 64 rows of a warpgroup are a box, got 96 rows",
+        [
+            ("memref<128x64xf32, #gpu.address_space<workgroup>>", "memref<96x64xf32, #gpu.address_space<workgroup>>"),
+            (
+                "%c128 = arith.constant 128 : index",
+                "%c96 = arith.constant 96 : index\n%c128 = arith.constant 128 : index",
+            ),
+            (
+                re.compile(r"to %c128( step %c1 \{\n +scf\.for %\w+ = %c0 to %c64 step %c1 \{\n +%0 = memref\.load)"),
+                r"to %c96\1",
+            ),
+        ],
     ),
     ("copy_by: expected one result that the engine copies, got a second", [(RESULT, r"\g<0>\g<0>")]),
     (
