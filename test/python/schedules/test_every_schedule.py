@@ -21,6 +21,7 @@ READY: dict[str, Callable[[], Any]] = {
     "column_sum": lambda: schedules.column_sum(4096, 4096),
     "conv2d": lambda: schedules.conv2d(32, 64, 56, 64, 3),
     "conv2d_mma": lambda: schedules.conv2d_mma(32, 64, 56, 64, 3),
+    "conv2d_wgmma": lambda: schedules.conv2d_wgmma(32, 64, 56, 64, 3),
     "conv2d_winograd": lambda: schedules.conv2d_winograd(32, 64, 56, 64),
     "elementwise": lambda: schedules.elementwise(te.tanh, (4096, 4096)),
     "gelu": lambda: schedules.gelu(4096, 4096),
