@@ -54,9 +54,9 @@ def matmul_wgmma(
     warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
     share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles, `group` rows
-    of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the steps of the last. C
-    goes by way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so many
-    `registers`. With two `consumers` a block has two sets of the warpgroups
+    of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the steps of the last.
+    C goes by way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so
+    many `registers`. With two `consumers` a block has two sets of the warpgroups
     that compute a tile, which take tiles in turn: one stores while the other multiplies, which pays where k is short.
     Of 8-bit floats the tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a
     step unless given, and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not
