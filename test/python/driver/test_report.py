@@ -48,7 +48,8 @@ def test_what_was_meant_is_there() -> None:
     """Of warpgroups' products and of warps', each op beside the instructions that it became."""
     func = tw.build(*schedules.matmul_wgmma(512, 512, 512, "bfloat16", "bfloat16"), target=CUDA, name="mm")
     (kernel,) = func.report().kernels
-    assert kernel.meant == {"wgmma": 2, "TMA load": 2, "TMA store": 1, "stmatrix": 1, "register budget": 2}
+    # A result of 256 columns is stored in panels of 64, one after the other.
+    assert kernel.meant == {"wgmma": 2, "TMA load": 2, "TMA store": 4, "stmatrix": 4, "register budget": 2}
     # Four of 32 bytes along k for each, a store of matrices for each 16 columns and one of a tile for each 64.
     counts = {kind: kernel.instructions[kind][0] for kind in kernel.meant}
     assert counts.pop("TMA load") >= 3
