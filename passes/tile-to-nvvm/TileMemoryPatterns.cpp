@@ -454,19 +454,22 @@ struct ConvertArrive : TilePattern<tile::ArriveOp> {
     LLVM::FenceOp::create(rewriter, loc, LLVM::AtomicOrdering::acq_rel, kGrid);
     Value old = LLVM::LoadOp::create(rewriter, loc, i64, place, kAlign, /*isVolatile=*/false, /*isNonTemporal=*/false,
                                      /*isInvariant=*/false, /*isInvariantGroup=*/false, LLVM::AtomicOrdering::acquire, kGrid);
+    auto countOneMore = [&](Value known) -> Value {
+      Value number = LLVM::SubOp::create(rewriter, loc, known, constant64(kNobodyArrived));
+      Value isCount = compare(LLVM::ICmpPredicate::ult, number, constant64(kMostArrivals));
+      Value begun = LLVM::SelectOp::create(rewriter, loc, isCount, known, constant64(kNobodyArrived));
+      return LLVM::AddOp::create(rewriter, loc, begun, constant64(1));
+    };
     Value last;
     if (op.getIfLast()) {
-      last = compare(LLVM::ICmpPredicate::eq, LLVM::AddOp::create(rewriter, loc, old, constant64(1)), all);
+      last = compare(LLVM::ICmpPredicate::eq, countOneMore(old), all);
     } else {
       Block *turn = rewriter.createBlock(after), *counted = rewriter.createBlock(after);
       rewriter.setInsertionPointToEnd(count);
       LLVM::BrOp::create(rewriter, loc, ValueRange(old), turn);
       Value known = turn->addArgument(i64, loc);
       rewriter.setInsertionPointToStart(turn);
-      Value number = LLVM::SubOp::create(rewriter, loc, known, constant64(kNobodyArrived));
-      Value isCount = compare(LLVM::ICmpPredicate::ult, number, constant64(kMostArrivals));
-      Value begun = LLVM::SelectOp::create(rewriter, loc, isCount, known, constant64(kNobodyArrived));
-      Value next = LLVM::AddOp::create(rewriter, loc, begun, constant64(1));
+      Value next = countOneMore(known);
       auto exchange = LLVM::AtomicCmpXchgOp::create(rewriter, loc, place, known, next, LLVM::AtomicOrdering::acq_rel,
                                                     LLVM::AtomicOrdering::acquire, kGrid, kAlign);
       Value found = LLVM::ExtractValueOp::create(rewriter, loc, exchange, 0);
