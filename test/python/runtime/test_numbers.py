@@ -131,7 +131,23 @@ def test_an_array_is_no_number_and_a_number_is_no_array() -> None:
 def test_floats_round_as_numpy_does() -> None:
     function = scaled("float16", "cpu")
     one, c = np.ones(1, "float16"), np.zeros(1, "float16")
-    for value in (0.1, 65519.0, -2049.0, 2051.0, 6e-8, 2.9e-8, 3e-8, 6.1e-5, float("inf"), float("-inf"), 1 / 3, 1000, 0, 0.0, -0.0):
+    for value in (
+        0.1,
+        65519.0,
+        -2049.0,
+        2051.0,
+        6e-8,
+        2.9e-8,
+        3e-8,
+        6.1e-5,
+        float("inf"),
+        float("-inf"),
+        1 / 3,
+        1000,
+        0,
+        0.0,
+        -0.0,
+    ):
         function(1, value, one, c)
         assert c[0] == np.float16(value), value
     function(1, float("nan"), one, c)
