@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from mlir import ir
 
@@ -164,25 +165,24 @@ class ManagedCuda(_Cuda):
         self.host.run(bound.data, bound.shape, device.index, handle)
 
 
-class _Sim:
-    """The kernels of the gpu stage on the simulator, launched by the same host program."""
+class _OnHost(ABC):
+    """A program that this machine's processor runs, on its own arrays."""
+
+    kind: ClassVar[str]
 
     def __init__(self, lowering: Lowering) -> None:
-        from ..host import HostProgram
         from ..runtime import DeviceKind, Signature
-        from ..sim import compile_sim
 
-        kernels = lowering.reach("gpu")
-        self.host = HostProgram(lowering.reach("host"), lowering.name, "sim")
-        with lowering.timed("sim"):
-            simulator = compile_sim(kernels, lowering.target.checks, self.host.kernels)
-        self.host.attach(simulator)
+        self.host = self._compile(lowering)
         self.entry_name = self.host.name
         self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
 
+    @abstractmethod
+    def _compile(self, lowering: Lowering) -> HostProgram: ...
+
     def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
         if architectures:
-            raise ValueError(f"expected no GPU architectures for target sim, got {', '.join(architectures)}")
+            raise ValueError(f"expected no GPU architectures for target {self.kind}, got {', '.join(architectures)}")
         return self.host
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
@@ -196,30 +196,34 @@ class _Sim:
         return self.host.launch_config(extents)
 
 
-class _CPU:
+class _Sim(_OnHost):
+    """The kernels of the gpu stage on the simulator, launched by the same host program."""
+
+    kind = "sim"
+
+    def _compile(self, lowering: Lowering) -> HostProgram:
+        from ..host import HostProgram
+        from ..sim import compile_sim
+
+        kernels = lowering.reach("gpu")
+        host = HostProgram(lowering.reach("host"), lowering.name, "sim")
+        with lowering.timed("sim"):
+            simulator = compile_sim(kernels, lowering.target.checks, host.kernels)
+        host.attach(simulator)
+        return host
+
+
+class _CPU(_OnHost):
     """Vectorised loops for this machine's processor; nothing is launched."""
 
-    def __init__(self, lowering: Lowering) -> None:
+    kind = "cpu"
+
+    def _compile(self, lowering: Lowering) -> HostProgram:
         from ..processor import compile_cpu
-        from ..runtime import DeviceKind, Signature
 
         module = lowering.reach("linalg")
         with lowering.timed("cpu"):
-            self.host = compile_cpu(module, lowering.name)
-        self.entry_name = self.host.name
-        self.signature = Signature.from_function(_function(lowering), DeviceKind.CPU)
-
-    def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
-        if architectures:
-            raise ValueError(f"expected no GPU architectures for target cpu, got {', '.join(architectures)}")
-        return self.host
-
-    def __call__(self, *arrays: object, stream: object = None) -> None:
-        bound = self.signature.bind(arrays, stream)
-        self.host.run(bound.data, bound.shape)
-
-    def load(self, device: Device | None = None) -> None:
-        _ = self.host.engine
+            return compile_cpu(module, lowering.name)
 
     def launches(self, extents: Sequence[int]) -> tuple[KernelLaunch, ...]:
         return ()
