@@ -145,7 +145,7 @@ std::pair<Value, Value> TileEmitter::emitSumOfParts(Value fragment) {
       before *= program.cluster[tag];
     }
   int64_t ofCluster = blocks * program.numWarpgroups;
-  auto getRow = [&](Value cluster, int64_t ends) {
+  auto getRow = [&](Value cluster, auto ends) { // a number, or a value
     return numbers.add(numbers.multiply(numbers.add(numbers.multiply(cluster, 2), ends), ofCluster), mine);
   };
 
@@ -161,8 +161,7 @@ std::pair<Value, Value> TileEmitter::emitSumOfParts(Value fragment) {
                           [&] { yield(arith::ConstantIntOp::create(builder, loc, 0, 1).getResult()); });
     auto isLast = choose(boolean, arrived.getResult(0), [&] { yield(constantTrue()); }, [&] {
       Value ends = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), part.ends);
-      Value row = numbers.add(numbers.multiply(numbers.add(numbers.multiply(part.cluster, 2), ends), ofCluster), mine);
-      tile::SaveFragmentOp::create(builder, loc, fragment, savedParts, row);
+      tile::SaveFragmentOp::create(builder, loc, fragment, savedParts, getRow(part.cluster, ends));
       yield(tile::ArriveOp::create(builder, loc, arrivals, counter, count, /*ifLast=*/false).getLast());
     });
     auto sum = choose(type, isLast.getResult(0), [&] {
