@@ -8,9 +8,9 @@ number of failures.
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import smoke_libraries  # noqa: F401 - whose checks count too
@@ -189,26 +189,17 @@ def flat_memory() -> str:
 def many_threads() -> None:
     run = program(GPU.arch)
     a, c = inputs(5000)
-    failures: list[BaseException] = []
 
-    def work() -> None:
-        try:
-            stream = Stream(GPU)
-            with stream:
-                for _ in range(100):
-                    out = nd.zeros(5000, "float32", GPU)
-                    run(nd.array(a, GPU), nd.array(c, GPU), out)
-                    np.testing.assert_array_equal(out.numpy(), a + a + c)
-        except BaseException as error:  # noqa: BLE001 - told by the main thread
-            failures.append(error)
+    def work(_: int) -> None:
+        stream = Stream(GPU)
+        with stream:
+            for _ in range(100):
+                out = nd.zeros(5000, "float32", GPU)
+                run(nd.array(a, GPU), nd.array(c, GPU), out)
+                np.testing.assert_array_equal(out.numpy(), a + a + c)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
 
 
 @check

@@ -22,10 +22,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,7 +53,7 @@ def build(target: str, *, managed: bool = False) -> tw.Function:
     return tw.build(s, [a, b], target, name="scaled", host="managed" if managed else None)
 
 
-def build_in_two(target: str) -> tw.Function:
+def build_in_two(target: str, name: str = "scaled_in_two") -> tw.Function:
     """The same in two kernels with a temporary, so that the workspace takes part."""
     n = te.var("n")
     a = te.placeholder((n,), name="A")
@@ -62,7 +62,7 @@ def build_in_two(target: str) -> tw.Function:
     s = te.create_schedule(b.op)
     for stage in (t, b):
         bind(s[stage], target)
-    return tw.build(s, [a, b], target, name="scaled_in_two")
+    return tw.build(s, [a, b], target, name=name)
 
 
 def bind(stage: Any, target: str) -> None:
@@ -153,44 +153,28 @@ def on_gpus(devices: list[tw.runtime.Device]) -> list[int]:
     return free
 
 
-def work(functions: Functions, arrays: Arrays, launches: int, failures: list[BaseException], made: list[int]) -> None:
-    """Makes at least that many launches, and appends how many."""
-    try:
-        ways, count, turn = list(roads(functions, arrays)), 0, 0
-        while count < launches:
-            for share, each, call in ways:
-                # Short of a whole turn every road has its part all the same.
-                times = min(share, max(1, share * launches // 1000))
-                for _ in range(times):
-                    call()
-                count += times * each
-            turn += 1
-            if turn % 8 == 0 and arrays.device.is_cuda:
-                synchronize(arrays.device)
-        made.append(count)
-    except BaseException as error:  # noqa: BLE001 - told by the main thread
-        failures.append(error)
+def work(functions: Functions, arrays: Arrays, launches: int) -> int:
+    """Makes at least that many launches, and returns how many."""
+    ways, count, turn = list(roads(functions, arrays)), 0, 0
+    while count < launches:
+        for share, each, call in ways:
+            # Short of a whole turn every road has its part all the same.
+            times = min(share, max(1, share * launches // 1000))
+            for _ in range(times):
+                call()
+            count += times * each
+        turn += 1
+        if turn % 8 == 0 and arrays.device.is_cuda:
+            synchronize(arrays.device)
+    return count
 
 
 def tenth(functions: Functions, seats: list[Arrays], launches: int) -> int:
     """One thread, then all of them. Returns how many launches were made."""
-    failures: list[BaseException] = []
-    made: list[int] = []
     devices = len({seat.device.index for seat in seats})
-    for seat in seats[:devices]:  # one on each
-        work(functions, seat, launches * 7 // 10 // devices, failures, made)
-        if failures:
-            raise failures[0]
-    threads = [
-        threading.Thread(target=work, args=(functions, seat, launches * 3 // 10 // len(seats), failures, made))
-        for seat in seats
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+    made = [work(functions, seat, launches * 7 // 10 // devices) for seat in seats[:devices]]  # one on each
+    with ThreadPoolExecutor(len(seats)) as pool:
+        made += pool.map(lambda seat: work(functions, seat, launches * 3 // 10 // len(seats)), seats)
     return sum(made)
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import two_gpus as on_two_gpus
+from launch_soak import build_in_two
 from smoke_program import GPU, check, program
-from two_gpus import late_tensor, scaled
+from two_gpus import late_tensor
 
 from tilewright import nd
 
@@ -69,7 +70,7 @@ def builtin_calls() -> str:
         return "skipped: torch is not installed"
     import torch
 
-    f, n = scaled(), 100003
+    f, n = build_in_two("cuda", "scaled"), 100003
     a, b = torch.randn(n, device="cuda"), torch.zeros(n, device="cuda")
     for call in (f, f.ffi):
         b.zero_()
@@ -143,7 +144,7 @@ def exported_library() -> str:
         "assert not [name for name in sys.modules if name.startswith('tilewright')]\n"
     )
     with tempfile.TemporaryDirectory() as folder:
-        scaled().export_library(f"{folder}/scaled.so", architectures=["sm_80", "sm_90a"])
+        build_in_two("cuda", "scaled").export_library(f"{folder}/scaled.so", architectures=["sm_80", "sm_90a"])
         subprocess.run([sys.executable, "-c", code, f"{folder}/scaled.so"], check=True)
         return f"{Path(folder, 'scaled.so').stat().st_size} bytes"
 

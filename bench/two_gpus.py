@@ -14,30 +14,16 @@ import importlib.util
 import json
 import sys
 import tempfile
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import tilewright as tw
-from tilewright import te
+from launch_soak import build_in_two
+
 from tilewright.runtime import cuda
 
 N = 5001
-
-
-def scaled() -> tw.Function:
-    """B = 2 A + 1 in two kernels with a temporary."""
-    n = te.var("n")
-    a = te.placeholder((n,), name="A")
-    t = te.compute((n,), lambda i: a[i] * 2, name="T")
-    b = te.compute((n,), lambda i: t[i] + 1, name="B")
-    s = te.create_schedule(b.op)
-    for stage in (t, b):
-        outer, inner = s[stage].split(stage.op.axis[0], 128)
-        s[stage].bind(outer, te.thread_axis("blockIdx.x"))
-        s[stage].bind(inner, te.thread_axis("threadIdx.x"))
-    return tw.build(s, [a, b], "cuda", name="scaled")
 
 
 def current_context() -> int | None:
@@ -128,25 +114,17 @@ def streams(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
 def threads(roads: dict[str, Callable[..., Any]], arrays: Arrays) -> str:
     import torch
 
-    failures: list[BaseException] = []
-
     def work(index: int, call: Callable[..., Any]) -> None:
-        try:
-            torch.cuda.set_device(1 - index)  # not the one that the arrays are on
-            a, b = arrays.pairs[index][0], torch.zeros(N, device=f"cuda:{index}")
-            for _ in range(2000):
-                call(a, b)
-            assert torch.equal(b, 2 * a + 1)
-        except BaseException as error:  # noqa: BLE001 - told by the main thread
-            failures.append(error)
+        torch.cuda.set_device(1 - index)  # not the one that the arrays are on
+        a, b = arrays.pairs[index][0], torch.zeros(N, device=f"cuda:{index}")
+        for _ in range(2000):
+            call(a, b)
+        assert torch.equal(b, 2 * a + 1)
 
-    made = [threading.Thread(target=work, args=(i, call)) for call in roads.values() for i in (0, 1)]
-    for thread in made:
-        thread.start()
-    for thread in made:
-        thread.join()
-    assert not failures, failures
-    return f"{len(made)} threads"
+    jobs = [(index, call) for call in roads.values() for index in (0, 1)]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        list(pool.map(work, *zip(*jobs)))
+    return f"{len(jobs)} threads"
 
 
 def loaded_first(path: str) -> str:
@@ -154,7 +132,7 @@ def loaded_first(path: str) -> str:
     import torch
     import tvm_ffi
 
-    f = scaled()
+    f = build_in_two("cuda", "scaled")
     f.load(cuda(1))
     library = tvm_ffi.load_module(path)
     library.scaled_load(1)
@@ -177,7 +155,7 @@ def check() -> dict[str, str]:
         return {"skipped": "torch is not installed"}
     import tvm_ffi
 
-    f, arrays = scaled(), Arrays()
+    f, arrays = build_in_two("cuda", "scaled"), Arrays()
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/scaled.so"
         f.export_library(path, architectures=["sm_80", "sm_90a"])

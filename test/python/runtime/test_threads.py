@@ -7,6 +7,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,23 +32,14 @@ def often_switched() -> Iterator[None]:
 
 def in_threads(work: Callable[[int], None]) -> None:
     """Runs `work` of each thread's number, all at once, and raises what one of them raised."""
-    failures: list[BaseException] = []
     barrier = threading.Barrier(THREADS)
 
     def run(index: int) -> None:
-        try:
-            barrier.wait()
-            work(index)
-        except BaseException as error:  # noqa: BLE001 - raised below
-            failures.append(error)
+        barrier.wait()
+        work(index)
 
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(run, range(THREADS)))
 
 
 def scale(target: str, name: str = "scale", dtype: str = "float32") -> tw.Function:
