@@ -56,10 +56,14 @@ bool findStream(int32_t device, void *&stream) {
 
 namespace {
 
-/// The arguments of one call.
+/// The arguments of one call: of each item its value.
 struct Call {
   TilewrightAny args[maxArguments];
   TilewrightDLTensor tensors[maxArguments];
+  void *objects[maxArguments];
+  /// References to elements that no tuple of the caller's holds.
+  void *kept[maxArguments];
+  int numKept = 0;
   /// Of the first tensor on a GPU.
   const ExchangeAPI *streamApi = nullptr;
   /// Of the first argument, where that has one.
@@ -71,15 +75,23 @@ struct Call {
   };
   // Made where an argument is NumPy's, for torch's have no use for them.
   Buffer *buffers = nullptr;
+  // Made where there are groups: of each one the array that the compiled function takes it as.
+  TilewrightArray *groups = nullptr;
 
   ~Call() {
     for (int i = 0; i < numBuffers; ++i)
       python.releaseBuffer(&buffers[i].view);
+    for (int i = 0; i < numKept; ++i)
+      python.decRef(kept[i]);
     delete[] buffers;
+    delete[] groups;
   }
 
   bool read(const TilewrightCaller &caller, int position, void *object);
   bool readNumber(int position, void *object, void *type);
+  bool readPointer(int position, void *object, void *type);
+  bool readGroup(const TilewrightCaller &caller, int position, void *object, void *type);
+  bool readElement(const TilewrightCaller &caller, int position, void *element);
   bool readBuffer(const TilewrightCaller &caller, int position, void *object);
 };
 
@@ -106,7 +118,7 @@ int codeOfFormat(const char *format) {
 
 __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, int position, void *object) {
   if (!buffers)
-    buffers = new Buffer[caller.count];
+    buffers = new Buffer[caller.items.size()];
   Buffer &buffer = buffers[numBuffers];
   if (python.getBuffer(object, &buffer.view, stridedWithFormat)) {
     python.clearError();
@@ -115,7 +127,7 @@ __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, 
   ++numBuffers;
   const BufferView &view = buffer.view;
   int code = codeOfFormat(view.format);
-  if (code < 0 || view.ndim > maxBufferRank || (view.readOnly && caller.kinds[position] == TilewrightCallerOutput))
+  if (code < 0 || view.ndim > maxBufferRank || (view.readOnly && caller.items[position].kind == TilewrightCallerOutput))
     return false;
   for (int dim = 0; dim < view.ndim; ++dim) {
     if (view.strides[dim] % view.itemBytes)
@@ -148,11 +160,62 @@ bool Call::readNumber(int position, void *object, void *type) {
   return !overflow;
 }
 
+/// Python's own ints; what says its address in another way goes the slow way.
+bool Call::readPointer(int position, void *object, void *type) {
+  return type == python.longType && readNumber(position, object, type);
+}
+
+/// An element of which the caller is given a reference.
+bool Call::readElement(const TilewrightCaller &caller, int position, void *element) {
+  if (!element) {
+    python.clearError();
+    return false;
+  }
+  kept[numKept++] = element;
+  return read(caller, position, element);
+}
+
+/// A tuple or a list or, where the elements have names, an object that has them as attributes.
+__attribute__((noinline)) bool Call::readGroup(const TilewrightCaller &caller, int position, void *object, void *type) {
+  const TilewrightCallerItem &group = caller.items[position];
+  bool isNamed = caller.items[group.first].name;
+  bool isTuple = type == python.tupleType || (!isNamed && python.typeIsSubtype(type, python.tupleType));
+  bool isList = type == python.listType;
+  if (isTuple || isList) {
+    if ((isTuple ? python.tupleSize : python.sequenceSize)(object) != group.count)
+      return false;
+  } else if (!isNamed) {
+    return false;
+  }
+  for (int32_t i = 0; i < group.count; ++i) {
+    int32_t at = group.first + i;
+    // Of a list another thread may take an element away.
+    if (isTuple ? !read(caller, at, python.tupleGetItem(object, i))
+                : !readElement(caller, at, isList ? python.sequenceGetItem(object, i)
+                                                  : python.getAttribute(object, caller.items[at].name)))
+      return false;
+  }
+  if (!groups)
+    groups = new TilewrightArray[caller.items.size()];
+  TilewrightArray &array = groups[position];
+  array = {1, TilewrightTypeArray, 0, nullptr, &args[group.first], group.count, group.count, nullptr};
+  args[position] = {};
+  args[position].type = TilewrightTypeArray;
+  args[position].pointer = &array;
+  return true;
+}
+
 bool Call::read(const TilewrightCaller &caller, int position, void *object) {
   void *type = *reinterpret_cast<void **>(static_cast<char *>(object) + caller.typeOffset);
-  if (caller.kinds[position] == TilewrightCallerNumber)
+  objects[position] = object;
+  int32_t kind = caller.items[position].kind;
+  if (kind == TilewrightCallerNumber)
     return readNumber(position, object, type);
-  if (object == caller.none && caller.kinds[position] == TilewrightCallerOptional) {
+  if (kind == TilewrightCallerPointer)
+    return readPointer(position, object, type);
+  if (kind == TilewrightCallerGroup)
+    return readGroup(caller, position, object, type);
+  if (object == caller.none && kind == TilewrightCallerOptional) {
     args[position] = {};
     return true;
   }
@@ -196,7 +259,8 @@ bool handleOf(const TilewrightCaller &caller, void *given, void *first, void *&h
   return handle || !python.errorOccurred();
 }
 
-/// Puts arguments that came by their names where they belong. False where they are not one for each argument.
+/// Puts arguments that came by their names where they belong, nulls for those that are left out. False where they are not
+/// one for each argument that every call gives.
 __attribute__((noinline)) bool arrange(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names,
                                        void **ordered, void *&stream) {
   if (count > caller.count)
@@ -210,13 +274,16 @@ __attribute__((noinline)) bool arrange(const TilewrightCaller &caller, void *con
       continue;
     }
     int32_t at = 0;
-    while (at < caller.count && python.unicodeIsEqual(name, caller.names[at].c_str()))
+    while (at < caller.count && python.unicodeIsEqual(name, caller.items[at].name))
       ++at;
     if (at == caller.count || ordered[at])
       return false;
     ordered[at] = value;
   }
-  return std::find(ordered, ordered + caller.count, nullptr) == ordered + caller.count;
+  for (int32_t i = 0; i < caller.count; ++i)
+    if (!ordered[i] && caller.items[i].otherwise.type == TilewrightTypeLeftOut)
+      return false;
+  return true;
 }
 
 } // namespace
@@ -243,22 +310,31 @@ void *tilewright::callAny(TilewrightCaller &caller, void *const *args, ptrdiff_t
     if (!arrange(caller, args, count, names, ordered, givenStream))
       return callSlow(caller, args, count, names);
     arrays = ordered;
-  } else if (count != caller.count) {
+  } else if (count < caller.required || count > caller.count) {
     return callSlow(caller, args, count, names);
+  } else if (count < caller.count) {
+    std::fill_n(std::copy_n(args, count, ordered), caller.count - count, nullptr);
+    arrays = ordered;
   }
+  // The device of one that gives addresses alone is Python's to find.
+  if (caller.device == TilewrightDeviceCUDA && caller.firstTensor < 0)
+    return callSlow(caller, args, count, names);
   Call call;
-  for (int i = 0; i < caller.count; ++i)
-    if (!call.read(caller, i, arrays[i]))
+  for (int i = 0; i < caller.count; ++i) {
+    if (!arrays[i])
+      call.args[i] = caller.items[i].otherwise;
+    else if (!call.read(caller, i, arrays[i]))
       return callSlow(caller, args, count, names);
-  if (!call.numBuffers && !caller.hasNumbers && caller.count <= TilewrightCaller::maxShort && isKept(call.firstType))
+  }
+  if (!call.numBuffers && caller.isOfTensors && caller.count <= TilewrightCaller::maxShort && isKept(call.firstType))
     caller.usual.store(call.firstType, std::memory_order_release);
 
   void *stream = nullptr;
   bool known = false;
-  if (caller.device == TilewrightDeviceCUDA && caller.firstTensor >= 0) {
+  if (caller.device == TilewrightDeviceCUDA) {
     const TilewrightDLTensor &first = call.tensors[caller.firstTensor];
     if (givenStream) {
-      if (!handleOf(caller, givenStream, arrays[caller.firstTensor], stream))
+      if (!handleOf(caller, givenStream, call.objects[caller.firstTensor], stream))
         return nullptr;
       known = true;
     } else if (findStream(first.deviceId, stream)) {
@@ -366,24 +442,35 @@ void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *
   return function;
 }
 
-void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *kinds, const char *names) {
+/// The first tensor that every call gives, of some items and the elements of groups among them, or -1.
+static int32_t findFirstTensor(const std::vector<TilewrightCallerItem> &items, int32_t first, int32_t count) {
+  for (int32_t i = first; i < first + count; ++i) {
+    if (items[i].kind == TilewrightCallerInput || items[i].kind == TilewrightCallerOutput)
+      return i;
+    if (int32_t found = items[i].kind == TilewrightCallerGroup ? findFirstTensor(items, items[i].first, items[i].count) : -1;
+        found >= 0)
+      return found;
+  }
+  return -1;
+}
+
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t), int32_t device,
+                         int32_t count, int32_t itemCount, const TilewrightCallerItem *items) {
   TilewrightCaller *caller = callerBehind(function);
-  if (count > maxArguments)
-    return; // such a call goes by way of Python
+  if (itemCount > maxArguments || caller->entry.load())
+    return; // too many go by way of Python
   caller->count = count;
   caller->device = device;
-  std::memcpy(caller->kinds, kinds, count);
-  for (int32_t i = count; i-- > 0;) {
-    if (kinds[i] == TilewrightCallerNumber)
-      caller->hasNumbers = true;
-    else if (kinds[i] != TilewrightCallerOptional)
-      caller->firstTensor = i;
+  caller->items.assign(items, items + itemCount);
+  for (TilewrightCallerItem &item : caller->items) {
+    caller->isOfTensors &= item.kind == TilewrightCallerInput || item.kind == TilewrightCallerOutput || item.kind == TilewrightCallerOptional;
+    if (item.name)
+      item.name = caller->names.emplace_back(item.name).c_str();
   }
-  for (int32_t i = 0; i < count; ++i) {
-    caller->names.emplace_back(names);
-    names += caller->names.back().size() + 1;
-  }
+  caller->required = count;
+  while (caller->required > 0 && items[caller->required - 1].otherwise.type != TilewrightTypeLeftOut)
+    --caller->required;
+  caller->firstTensor = findFirstTensor(caller->items, 0, count);
   caller->entry.store(entry, std::memory_order_release);
 }
 

@@ -54,6 +54,9 @@ struct TilewrightInterpreter {
   double (*floatAsDouble)(void *number);
   /// int, float, bool and True.
   void *longType, *floatType, *boolType, *isTrue;
+  ptrdiff_t (*sequenceSize)(void *sequence);
+  void *(*sequenceGetItem)(void *sequence, ptrdiff_t index);
+  void *tupleType, *listType;
 };
 
 /// A function that can be called from Python. `entry` is null until the program is compiled.
@@ -66,18 +69,31 @@ struct TilewrightCaller;
 void *tilewrightCallerNew(const TilewrightInterpreter *interpreter, const char *name, const char *documentation,
                           void *slow, void *streamHandle, void *raise);
 
-/// What tilewrightCallerSet is told of an argument.
-enum : uint8_t {
+enum : int32_t {
   TilewrightCallerInput = 0,
   TilewrightCallerOutput = 1,
   TilewrightCallerNumber = 2,
   TilewrightCallerOptional = 3,
+  TilewrightCallerPointer = 4,
+  TilewrightCallerGroup = 5,
 };
 
-/// Gives the function what it calls, once that is compiled. `kinds` has a byte for each argument, `names` the
-/// arguments' names, each ended by a zero.
-void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
-                         int32_t count, int32_t device, const uint8_t *kinds, const char *names);
+/// What a call gives, or an element of a group.
+struct TilewrightCallerItem {
+  /// Its name in a call; of an element the attribute that an object has it as, or null where but tuples and lists are taken.
+  const char *name;
+  int32_t kind;
+  /// Of a group: where its elements are among the items, and how many.
+  int32_t first, count;
+  int32_t padding;
+  /// What it is in a call that leaves it out.
+  TilewrightAny otherwise;
+};
+
+/// Gives the function what it calls, once that is compiled. The first `count` items are what a call gives, the others are
+/// elements of groups.
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t), int32_t device,
+                         int32_t count, int32_t itemCount, const TilewrightCallerItem *items);
 
 /// A new type, or null with Python's error set, whose objects call what tilewrightCallableSet gives them. A call of an
 /// object of a class of Python's otherwise looks `__call__` up and makes a tuple. Called with the interpreter's lock held.

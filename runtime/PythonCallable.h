@@ -4,6 +4,7 @@
 
 #include "runtime/ExchangeTypes.h"
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,14 @@ struct alignas(64) TilewrightCaller {
   ptrdiff_t typeOffset;
 
   void *arrayType, *slow, *streamHandle, *raise;
-  uint8_t kinds[maxArguments] = {};
-  /// The first argument that is a tensor in every call, or -1.
+  /// The first item that is a tensor in every call, or -1.
   int32_t firstTensor = -1;
-  bool hasNumbers = false;
+  /// Fewer arguments than that no call gives.
+  int32_t required = 0;
+  /// Whether all that calls give are tensors.
+  bool isOfTensors = true;
+  /// The arguments and, behind them, the elements of those that are groups.
+  std::vector<TilewrightCallerItem> items;
   /// PyMethodDef.
   struct {
     const char *name;
@@ -38,7 +43,7 @@ struct alignas(64) TilewrightCaller {
     const char *documentation;
   } definition;
   std::string name, documentation;
-  std::vector<std::string> names;
+  std::deque<std::string> names;
 };
 
 namespace tilewright {

@@ -92,13 +92,14 @@ Value ArgumentChecks::emit(Value args, Value count) {
     LLVM::BrOp::create(builder, ValueRange(), otherwise);
     return nullptr;
   }
-  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, i32(program.arguments.size())));
+  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, i32(program.parameters.size())));
   branch();
+  checkGroups(args);
   SmallVector<Value> tensors;
   SmallVector<int64_t> firstExtents;
   int64_t numExtents = 0;
   for (auto [position, argument] : llvm::enumerate(program.arguments)) {
-    tensors.push_back(argument.isNumber ? Value() : checkKind(args, position));
+    tensors.push_back(argument.isNumber || argument.isPointer ? Value() : checkKind(places[position]));
     firstExtents.push_back(numExtents);
     numExtents += argument.numExtents();
     branchIfMany();
@@ -113,14 +114,69 @@ Value ArgumentChecks::emit(Value args, Value count) {
   for (auto [position, tensor] : llvm::enumerate(tensors)) {
     if (tensor)
       checkMemory(tensor, position, firstExtents[position]);
-    else
-      checkNumber(place(args, position * sizeof(TilewrightAny)), position, firstExtents[position]);
+    else if (program.arguments[position].isNumber)
+      checkNumber(places[position], position, firstExtents[position]);
     branchIfMany();
   }
+  // Whose extents the others say.
+  for (auto [position, argument] : llvm::enumerate(program.arguments))
+    if (argument.isPointer)
+      checkPointer(places[position], position, firstExtents[position]);
   checkOverlap();
   branch();
   return device ? LLVM::TruncOp::create(builder, builder.getI32Type(), LLVM::LShrOp::create(builder, device, i64(32))).getResult()
-                : i32(0);
+                : i32(TilewrightCurrentDevice);
+}
+
+/// Takes tuples apart, the outer ones first: what is in one can be read once it is known to be one of that size.
+void ArgumentChecks::checkGroups(Value args) {
+  places.resize(program.arguments.size());
+  SmallVector<std::pair<const HostParameter *, Value>> groups;
+  auto add = [&](const HostParameter &parameter, Value any) {
+    if (parameter.isGroup())
+      groups.emplace_back(&parameter, any);
+    else
+      places[parameter.argument] = any;
+  };
+  for (auto [i, parameter] : llvm::enumerate(program.parameters))
+    add(parameter, place(args, i * sizeof(TilewrightAny)));
+  while (!groups.empty()) {
+    auto level = std::exchange(groups, {});
+    for (auto [group, any] : level)
+      conditions.push_back(
+          LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, load(builder.getI32Type(), any, 0), i32(TilewrightTypeArray)));
+    branch();
+    SmallVector<Value> arrays;
+    for (auto [group, any] : level) {
+      arrays.push_back(load(args.getType(), any, offsetof(TilewrightAny, pointer)));
+      expectEqual(load(builder.getI64Type(), arrays.back(), offsetof(TilewrightArray, count)), i64(group->elements.size()));
+    }
+    branch();
+    for (auto [group, array] : llvm::zip(llvm::make_first_range(level), arrays)) {
+      Value elements = load(args.getType(), array, offsetof(TilewrightArray, elements));
+      for (auto [i, element] : llvm::enumerate(group->elements))
+        add(element, place(elements, i * sizeof(TilewrightAny)));
+    }
+  }
+}
+
+/// An address of memory: what has none is the run time's to look at.
+void ArgumentChecks::checkPointer(Value any, unsigned position, int64_t firstExtent) {
+  const HostArgument &argument = program.arguments[position];
+  Value type = load(builder.getI32Type(), any, 0), address = load(builder.getI64Type(), any, offsetof(TilewrightAny, pointer));
+  auto is = [&](int32_t kind) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult(); };
+  conditions.push_back(LLVM::OrOp::create(builder, is(TilewrightTypeInt), is(TilewrightTypePointer)));
+  conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, address, i64(0)));
+  bits.push_back(LLVM::AndOp::create(builder, address, i64(argument.alignment - 1)));
+  expectNonNegative(address);
+  Value bytes = i64(argument.itemBytes());
+  for (auto [dim, extent] : llvm::enumerate(argument.extents)) {
+    Value value = extent.isSymbol() ? symbols.lookup(extent.symbol) : i64(extent.number);
+    store(value, slots.shape, firstExtent + dim);
+    bytes = LLVM::MulOp::create(builder, bytes, value);
+  }
+  store(address, slots.data, position);
+  ranges.push_back({position, address, LLVM::AddOp::create(builder, address, bytes)});
 }
 
 /// An int, a bool or a float as they come from most callers: not an int where a float is expected, none of 65 bits.
@@ -157,10 +213,9 @@ void ArgumentChecks::checkNumber(Value any, unsigned position, int64_t firstExte
 }
 
 /// A tensor object, or a pointer to a DLTensor.
-Value ArgumentChecks::checkKind(Value args, unsigned position) {
-  int64_t offset = int64_t(position) * sizeof(TilewrightAny);
-  Value type = load(builder.getI32Type(), args, offset);
-  Value object = load(args.getType(), args, offset + 8);
+Value ArgumentChecks::checkKind(Value any) {
+  Value type = load(builder.getI32Type(), any, 0);
+  Value object = load(any.getType(), any, offsetof(TilewrightAny, pointer));
   auto is = [&](int32_t kind) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult(); };
   Value isTensor = is(TilewrightTypeTensor);
   conditions.push_back(LLVM::OrOp::create(builder, isTensor, is(TilewrightTypeDLTensor)));
@@ -236,7 +291,7 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstE
   }
   Value data = LLVM::PtrToIntOp::create(builder, i64Type, load(pointer, tensor, offsetof(TilewrightDLTensor, data)));
   Value address = LLVM::AddOp::create(builder, data, load(i64Type, tensor, offsetof(TilewrightDLTensor, byteOffset)));
-  bits.push_back(LLVM::AndOp::create(builder, address, i64(kHostAlignment - 1)));
+  bits.push_back(LLVM::AndOp::create(builder, address, i64(argument.alignment - 1)));
   store(address, slots.data, position);
   Value bytes = LLVM::MulOp::create(builder, elements, i64(argument.itemBytes()));
   ranges.push_back({position, address, LLVM::AddOp::create(builder, address, bytes)});

@@ -35,8 +35,10 @@ private:
   void branchIfMany();
   void expectEqual(mlir::Value value, mlir::Value expected);
   void expectNonNegative(mlir::Value value);
+  void checkGroups(mlir::Value args);
   void checkNumber(mlir::Value any, unsigned position, int64_t firstExtent);
-  mlir::Value checkKind(mlir::Value args, unsigned position);
+  void checkPointer(mlir::Value any, unsigned position, int64_t firstExtent);
+  mlir::Value checkKind(mlir::Value any);
   void checkHeader(mlir::Value tensor, const HostArgument &argument);
   void checkMemory(mlir::Value tensor, unsigned position, int64_t firstExtent);
   void checkExtent(const HostExtent &extent, mlir::Value value, bool isNumber = false);
@@ -57,6 +59,8 @@ private:
   /// Since the last branch: conditions that must hold, bits of which none must be set, numbers that must not be negative.
   llvm::SmallVector<mlir::Value> conditions, bits, numbers;
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> constants;
+  /// Where the value of each argument is.
+  llvm::SmallVector<mlir::Value> places;
   mlir::Value device;
   llvm::SmallVector<Range> ranges;
   llvm::StringMap<mlir::Value> symbols;

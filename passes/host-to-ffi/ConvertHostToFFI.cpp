@@ -35,6 +35,7 @@ struct ConvertHostToFFI : impl::ConvertHostToFFIBase<ConvertHostToFFI> {
 
 private:
   LogicalResult convert(LLVM::LLVMFuncOp function);
+  FlatSymbolRefAttr createParameters(ConstantTables &tables, const HostProgram &program);
   FlatSymbolRefAttr createSignature(ConstantTables &tables, const HostProgram &program);
   FailureOr<FlatSymbolRefAttr> createProgram(ConstantTables &tables, const HostProgram &program, FlatSymbolRefAttr signature,
                                              LLVM::LLVMFuncOp workspaceBytes);
@@ -70,6 +71,23 @@ LLVM::LLVMFuncOp ConvertHostToFFI::declare(StringRef name, Type result, ArrayRef
   return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
 }
 
+/// What a call gives, and behind these the elements of groups, those of one together.
+FlatSymbolRefAttr ConvertHostToFFI::createParameters(ConstantTables &tables, const HostProgram &program) {
+  SmallVector<const HostParameter *> found;
+  for (const HostParameter &parameter : program.parameters)
+    found.push_back(&parameter);
+  SmallVector<SmallVector<ConstantField>> rows;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const HostParameter &parameter = *found[i];
+    int32_t kind = parameter.isShape ? TilewrightIsShape : parameter.isGroup() ? TilewrightIsTuple : TilewrightIsArgument;
+    rows.push_back({tables.text(parameter.name), tables.text(parameter.place), tables.i32(kind),
+                    tables.i32(parameter.isGroup() ? found.size() : parameter.argument), tables.i32(parameter.elements.size())});
+    for (const HostParameter &element : parameter.elements)
+      found.push_back(&element);
+  }
+  return tables.createTable("parameters", rows);
+}
+
 FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, const HostProgram &program) {
   SmallVector<SmallVector<ConstantField>> arguments;
   for (auto [position, argument] : llvm::enumerate(program.arguments)) {
@@ -82,13 +100,25 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
       shape = tables.address(tables.createTable("extents" + std::to_string(position), extents));
     arguments.push_back({tables.text(argument.name), shape, tables.i32(argument.dtype),
                          tables.i32(argument.isNumber ? 0 : argument.extents.size()), tables.i32(argument.output),
-                         tables.i32(kHostAlignment), tables.i32(argument.isNumber ? +TilewrightIsNumber : +TilewrightIsTensor),
-                         tables.i32(argument.isOptional)});
+                         tables.i32(argument.alignment),
+                         tables.i32(argument.isNumber    ? +TilewrightIsNumber
+                                    : argument.isPointer ? +TilewrightIsPointer
+                                                         : +TilewrightIsTensor),
+                         tables.i32(argument.isOptional), tables.text(argument.place)});
+    HostDefault otherwise = argument.otherwise.value_or(
+        HostDefault{argument.isOptional ? +TilewrightTypeNone : +TilewrightTypeLeftOut, 0, 0});
+    arguments.back().append({tables.i32(otherwise.type), tables.i32(otherwise.padding), tables.i64(otherwise.bits)});
   }
   ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
   int32_t device = placeOfArguments() == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
-  SmallVector<ConstantField> signature = {tables.text(program.text()), tables.text(program.name()), table,
-                                          tables.i32(program.arguments.size()), tables.i32(device)};
+  ConstantField parameters = program.hasGroups() ? tables.address(createParameters(tables, program)) : tables.null();
+  SmallVector<ConstantField> signature = {tables.text(program.text()),
+                                          tables.text(program.name()),
+                                          table,
+                                          tables.i32(program.arguments.size()),
+                                          tables.i32(device),
+                                          parameters,
+                                          tables.i32(program.parameters.size())};
   return tables.createTable("signature", {signature}, /*single=*/true);
 }
 
@@ -229,25 +259,24 @@ void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgra
   LLVM::ReturnOp::create(builder, status.getResult());
 }
 
-/// The function that tvm-ffi calls. One that is given the inputs alone allocates the outputs and returns them.
+/// The function that tvm-ffi calls. Where it is given the inputs alone, the outputs are allocated and returned.
 void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
                                    LLVM::LLVMFuncOp call) {
   LLVM::LLVMFuncOp entry = createSafeCall(builder, "__tvm_ffi_" + program.name());
   Value args = entry.getArgument(1), count = entry.getArgument(2), result = entry.getArgument(3);
   storeNone(builder, result);
-  int64_t inputs = llvm::count_if(program.arguments, [](const HostArgument &argument) { return !argument.output; });
-  if (inputs != int64_t(program.arguments.size())) {
+  if (llvm::any_of(program.arguments, [](const HostArgument &argument) { return argument.isAllocated(); })) {
     Block *before = builder.getInsertionBlock();
     Block *allocating = builder.createBlock(&entry.getBody(), entry.getBody().end());
-    LLVM::LLVMFuncOp allocate = declare("tilewrightHostCallAllocating", i32(), {pointer(), pointer(), pointer(), pointer()});
+    LLVM::LLVMFuncOp allocate = declare("tilewrightHostCallAllocating", i32(), {pointer(), pointer(), pointer(), i32(), pointer()});
     Value callee = addressOf(builder, FlatSymbolRefAttr::get(call));
-    auto status = LLVM::CallOp::create(builder, allocate, ValueRange{addressOf(builder, signature), callee, args, result});
+    auto status = LLVM::CallOp::create(builder, allocate, ValueRange{addressOf(builder, signature), callee, args, count, result});
     LLVM::ReturnOp::create(builder, status.getResult());
     Block *plain = builder.createBlock(allocating);
     builder.setInsertionPointToEnd(before);
-    Value all = LLVM::ConstantOp::create(builder, i32(), inputs);
-    Value some = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, count, all);
-    LLVM::CondBrOp::create(builder, some, plain, ValueRange(), allocating, ValueRange(), std::pair<uint32_t, uint32_t>(100, 1));
+    Value number = LLVM::ConstantOp::create(builder, i32(), program.parameters.size());
+    Value all = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, number);
+    LLVM::CondBrOp::create(builder, all, plain, ValueRange(), allocating, ValueRange(), std::pair<uint32_t, uint32_t>(100, 1));
     builder.setInsertionPointToStart(plain);
   }
   Value stream = LLVM::ZeroOp::create(builder, pointer());

@@ -1,8 +1,14 @@
 //===- HostProgram.cpp - a program of the host stage, as its checks see it ===//
 #include "passes/host-to-ffi/HostProgram.h"
 
+#include "runtime/host/ABI.h"
+#include "runtime/host/Reals.h"
+
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace tilewright;
@@ -45,6 +51,26 @@ static std::string nameOfElement(Type type) {
   return "float" + std::to_string(type.getIntOrFloatBitWidth());
 }
 
+/// The number that te.default says, or nothing where it is none of the argument's type.
+static std::optional<HostDefault> readDefault(const HostArgument &argument, Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  auto real = dyn_cast<FloatAttr>(value);
+  if (!argument.isNumber || (argument.isFloat() ? !real || !real.getType().isF64() : !number || !number.getType().isInteger(64)))
+    return std::nullopt;
+  if (real)
+    return HostDefault{TilewrightTypeFloat, 0, real.getValue().bitcastToAPInt().getSExtValue()};
+  if (argument.isBool())
+    return HostDefault{TilewrightTypeBool, 0, number.getInt()};
+  bool isLarge = argument.isUnsigned() && number.getInt() < 0;
+  return HostDefault{TilewrightTypeInt, isLarge ? uint32_t(TilewrightUnsignedInt) : 0, number.getInt()};
+}
+
+static ArrayRef<Attribute> groupsOf(Attribute entry) {
+  auto attributes = dyn_cast<DictionaryAttr>(entry);
+  auto groups = attributes ? attributes.getAs<ArrayAttr>("te.groups") : nullptr;
+  return groups ? groups.getValue() : ArrayRef<Attribute>();
+}
+
 static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned position, Attribute attribute) {
   auto fail = [&](const Twine &expected) {
     return function.emitOpError("expected ") << expected << " in entry " << position << " of tilewright.arguments";
@@ -65,6 +91,17 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   argument.dtype = code->first | code->second << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
   argument.isOptional = entry.contains("te.optional");
+  if (auto alignment = entry.getAs<IntegerAttr>("te.pointer")) {
+    argument.isPointer = true;
+    argument.alignment = alignment.getInt();
+    if (argument.isNumber || argument.isOptional || argument.alignment < kHostAlignment || !llvm::isPowerOf2_64(argument.alignment))
+      return fail("te.pointer to be the alignment of a tensor in bytes, a power of two from " + Twine(kHostAlignment) + " on,");
+  }
+  if (Attribute value = entry.get("te.default")) {
+    argument.otherwise = readDefault(argument, value);
+    if (!argument.otherwise)
+      return fail("te.default to be a number of " + argument.dtypeName);
+  }
   auto symbols = entry.getAs<ArrayAttr>(te::kSymbolsAttr);
   auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>("te.minimum"),
        maxima = entry.getAs<DenseI64ArrayAttr>("te.maximum");
@@ -97,10 +134,22 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   return argument;
 }
 
+/// As Python writes it.
+static std::string textOf(const HostDefault &number) {
+  if (number.type == TilewrightTypeBool)
+    return number.bits ? "True" : "False";
+  if (number.type == TilewrightTypeInt)
+    return number.padding ? std::to_string(uint64_t(number.bits)) : std::to_string(number.bits);
+  char digits[64];
+  host::Text text(digits, sizeof(digits));
+  host::addReal(text, llvm::bit_cast<double>(number.bits));
+  return digits;
+}
+
 std::string HostArgument::text() const {
   if (isNumber)
-    return name + ": " + dtypeName;
-  std::string result = name + ": " + dtypeName + "[";
+    return name + ": " + dtypeName + (otherwise ? " = " + textOf(*otherwise) : "");
+  std::string result = name + (isPointer ? ": pointer to " : ": ") + dtypeName + "[";
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     result += dim ? ", " : "";
     result += extent.isSymbol() ? extent.symbol : std::to_string(extent.number);
@@ -108,11 +157,76 @@ std::string HostArgument::text() const {
   return result + (isOptional ? "] or None" : "]");
 }
 
+/// Reads how arguments go together: te.groups of the first one of each group has those that begin there, the outermost
+/// first.
+static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
+  unsigned next = 0;
+  auto fail = [&] {
+    return program.function.emitOpError("expected te.groups to be dictionaries with the name and the count of a group's elements, "
+                                        "which are among the arguments that follow, in entry ")
+           << next << " of tilewright.arguments";
+  };
+  // One that `groups` say how to open, or an argument.
+  std::function<LogicalResult(HostParameter &, ArrayRef<Attribute>, std::string)> read =
+      [&](HostParameter &parameter, ArrayRef<Attribute> groups, std::string place) -> LogicalResult {
+    parameter.place = place;
+    if (groups.empty()) {
+      HostArgument &argument = program.arguments[next];
+      parameter.name = argument.name;
+      argument.place = place;
+      parameter.argument = next++;
+      return success();
+    }
+    auto group = dyn_cast<DictionaryAttr>(groups.front());
+    auto name = group ? group.getAs<StringAttr>("name") : nullptr;
+    auto count = group ? group.getAs<IntegerAttr>("count") : nullptr;
+    auto fields = group ? group.getAs<ArrayAttr>("fields") : nullptr;
+    bool hasFields = fields && int64_t(fields.size()) == count.getInt() && llvm::all_of(fields, llvm::IsaPred<StringAttr>);
+    if (!name || !count || count.getInt() < 1 || (fields && !hasFields))
+      return fail();
+    parameter.name = name.str();
+    parameter.isShape = group.contains("shape");
+    for (Attribute field : fields ? fields.getValue() : ArrayRef<Attribute>())
+      parameter.fields.push_back(cast<StringAttr>(field).str());
+    parameter.elements.resize(count.getInt());
+    for (auto [i, element] : llvm::enumerate(parameter.elements)) {
+      if (next >= program.arguments.size())
+        return fail();
+      std::string at = fields ? place + "." + parameter.fields[i] : place + "[" + std::to_string(i) + "]";
+      if (failed(read(element, i ? groupsOf(entries[next]) : groups.drop_front(), at)))
+        return failure();
+    }
+    return success();
+  };
+  while (next < program.arguments.size()) {
+    std::string place = std::to_string(program.parameters.size());
+    if (failed(read(program.parameters.emplace_back(), groupsOf(entries[next]), place)))
+      return failure();
+  }
+  return success();
+}
+
+/// The extents of what is given by its address are those of other arguments, which every call gives.
+static LogicalResult checkPointers(const HostProgram &program) {
+  auto isSaid = [&](StringRef symbol) {
+    return llvm::any_of(program.arguments, [&](const HostArgument &other) {
+      return !other.isPointer && !other.isOptional &&
+             llvm::any_of(other.extents, [&](const HostExtent &extent) { return extent.isSymbol() && extent.symbol == symbol; });
+    });
+  };
+  for (const HostArgument &argument : program.arguments)
+    for (const HostExtent &extent : argument.extents)
+      if (argument.isPointer && extent.isSymbol() && !isSaid(extent.symbol))
+        return LLVM::LLVMFuncOp(program.function).emitOpError("expected another argument to have the extent ")
+               << extent.symbol << " of " << argument.name << ", which is given by its address";
+  return success();
+}
+
 FailureOr<HostProgram> HostProgram::of(LLVM::LLVMFuncOp function) {
   auto entries = function->getAttrOfType<ArrayAttr>("tilewright.arguments");
   if (!entries)
     return function.emitOpError("expected tilewright.arguments to be an array");
-  HostProgram program{function, {}, 0};
+  HostProgram program{function, {}, {}, 0};
   for (auto [position, entry] : llvm::enumerate(entries)) {
     // Whether an optional argument is given is not given by itself.
     if (auto attributes = dyn_cast<DictionaryAttr>(entry); attributes && attributes.contains("te.given")) {
@@ -124,6 +238,8 @@ FailureOr<HostProgram> HostProgram::of(LLVM::LLVMFuncOp function) {
       return failure();
     program.arguments.push_back(std::move(*argument));
   }
+  if (failed(readParameters(program, entries)) || failed(checkPointers(program)))
+    return failure();
   int64_t wanted = llvm::count_if(program.arguments, [](const HostArgument &argument) { return argument.isOptional; });
   if (wanted != program.numOptional)
     return function.emitOpError("expected an argument with te.given for each of ")
@@ -131,10 +247,20 @@ FailureOr<HostProgram> HostProgram::of(LLVM::LLVMFuncOp function) {
   return program;
 }
 
+/// "A: float32[n]", "pair: (scale: float32[m], bias: float32[m])", "size: shape(n: int32, m: int32)"
+static std::string textOf(const HostProgram &program, const HostParameter &parameter) {
+  if (!parameter.isGroup())
+    return program.arguments[parameter.argument].text();
+  std::string result = parameter.name + (parameter.isShape ? ": shape(" : ": (");
+  for (auto [i, element] : llvm::enumerate(parameter.elements))
+    result += (i ? ", " : "") + textOf(program, element);
+  return result + ")";
+}
+
 std::string HostProgram::text() const {
   std::string result = name().str() + "(";
-  for (auto [position, argument] : llvm::enumerate(arguments))
-    result += (position ? ", " : "") + argument.text();
+  for (auto [position, parameter] : llvm::enumerate(parameters))
+    result += (position ? ", " : "") + textOf(*this, parameter);
   return result + ")";
 }
 
@@ -142,46 +268,97 @@ static StringRef nameOfTarget(TargetKind target) {
   return target == TargetKind::CUDA ? "cuda" : target == TargetKind::CPU ? "cpu" : "sim";
 }
 
+/// What an argument is in tvm-ffi's schema.
+static llvm::json::Value schemaOf(const HostArgument &argument) {
+  llvm::json::Object type{{"type", argument.isPointer    ? "void*"
+                                   : !argument.isNumber ? "DLTensor*"
+                                   : argument.isFloat() ? "float"
+                                   : argument.isBool()  ? "bool"
+                                                        : "int"}};
+  if (argument.isOptional)
+    return llvm::json::Object{{"type", "Optional"}, {"args", llvm::json::Array{std::move(type)}}};
+  return type;
+}
+
+static llvm::json::Value schemaOf(const HostProgram &program, const HostParameter &parameter) {
+  if (!parameter.isGroup())
+    return schemaOf(program.arguments[parameter.argument]);
+  if (parameter.isShape)
+    return llvm::json::Object{{"type", "ffi.Shape"}};
+  llvm::json::Array elements;
+  for (const HostParameter &element : parameter.elements)
+    elements.push_back(schemaOf(program, element));
+  return llvm::json::Object{{"type", "Tuple"}, {"args", std::move(elements)}};
+}
+
+/// What is known of an argument's symbols.
+static llvm::json::Object describeSymbols(const HostArgument &argument) {
+  llvm::json::Object symbols;
+  for (const HostExtent &extent : argument.extents) {
+    bool isBounded = extent.maximum != INT64_MAX, isNegative = extent.minimum < 0;
+    if (!extent.isSymbol() || (extent.divisibleBy == 1 && extent.minimum <= 0 && !isBounded))
+      continue;
+    llvm::json::Object known{{"divisible_by", extent.divisibleBy}};
+    if (!isNegative)
+      known["minimum"] = extent.minimum;
+    if (isBounded)
+      known["maximum"] = extent.maximum;
+    symbols[extent.symbol] = std::move(known);
+  }
+  return symbols;
+}
+
+/// As JSON has it, which has neither infinity nor 64 bits without sign: such numbers are texts.
+static llvm::json::Value valueOf(const HostDefault &number) {
+  double real = llvm::bit_cast<double>(number.bits);
+  if (number.type == TilewrightTypeBool)
+    return number.bits != 0;
+  if (number.type == TilewrightTypeFloat ? !std::isfinite(real) : number.padding != 0)
+    return textOf(number);
+  if (number.type == TilewrightTypeFloat)
+    return real;
+  return number.bits;
+}
+
+static llvm::json::Object describe(const HostArgument &argument) {
+  llvm::json::Object entry{{"name", argument.name}, {"dtype", argument.dtypeName}};
+  if (!argument.isNumber) {
+    llvm::json::Array shape;
+    for (const HostExtent &extent : argument.extents)
+      shape.push_back(extent.isSymbol() ? llvm::json::Value(extent.symbol) : llvm::json::Value(extent.number));
+    entry["shape"] = std::move(shape);
+    entry["output"] = argument.output;
+    entry["alignment"] = argument.alignment;
+  }
+  if (argument.isOptional)
+    entry["optional"] = true;
+  if (argument.isPointer)
+    entry["pointer"] = true;
+  if (argument.otherwise)
+    entry["default"] = valueOf(*argument.otherwise);
+  if (llvm::json::Object symbols = describeSymbols(argument); !symbols.empty())
+    entry["symbols"] = std::move(symbols);
+  return entry;
+}
+
+static llvm::json::Object describe(const HostProgram &program, const HostParameter &parameter) {
+  if (!parameter.isGroup())
+    return describe(program.arguments[parameter.argument]);
+  llvm::json::Array elements;
+  for (const HostParameter &element : parameter.elements)
+    elements.push_back(describe(program, element));
+  llvm::json::Object entry{{"name", parameter.name}, {"kind", parameter.isShape ? "shape" : "tuple"}, {"elements", std::move(elements)}};
+  if (!parameter.fields.empty())
+    entry["fields"] = llvm::json::Array(parameter.fields);
+  return entry;
+}
+
 std::string HostProgram::metadata(TargetKind target) const {
   llvm::json::Array types, described;
   types.push_back(llvm::json::Object{{"type", "None"}});
-  for (const HostArgument &argument : arguments) {
-    llvm::json::Object type{{"type", !argument.isNumber    ? "DLTensor*"
-                                     : argument.isFloat() ? "float"
-                                     : argument.isBool()  ? "bool"
-                                                          : "int"}};
-    if (argument.isOptional)
-      type = llvm::json::Object{{"type", "Optional"}, {"args", llvm::json::Array{std::move(type)}}};
-    types.push_back(std::move(type));
-    llvm::json::Array shape;
-    llvm::json::Object symbols;
-    for (const HostExtent &extent : argument.extents) {
-      if (!extent.isSymbol()) {
-        shape.push_back(extent.number);
-        continue;
-      }
-      shape.push_back(extent.symbol);
-      bool isBounded = extent.maximum != INT64_MAX, isNegative = extent.minimum < 0;
-      if (extent.divisibleBy == 1 && extent.minimum <= 0 && !isBounded)
-        continue;
-      llvm::json::Object known{{"divisible_by", extent.divisibleBy}};
-      if (!isNegative)
-        known["minimum"] = extent.minimum;
-      if (isBounded)
-        known["maximum"] = extent.maximum;
-      symbols[extent.symbol] = std::move(known);
-    }
-    llvm::json::Object entry{{"name", argument.name}, {"dtype", argument.dtypeName}};
-    if (!argument.isNumber) {
-      entry["shape"] = std::move(shape);
-      entry["output"] = argument.output;
-      entry["alignment"] = kHostAlignment;
-      if (argument.isOptional)
-        entry["optional"] = true;
-    }
-    if (!symbols.empty())
-      entry["symbols"] = std::move(symbols);
-    described.push_back(std::move(entry));
+  for (const HostParameter &parameter : parameters) {
+    types.push_back(schemaOf(*this, parameter));
+    described.push_back(describe(*this, parameter));
   }
   // tvm-ffi's schema is JSON in a string.
   std::string schema, result;

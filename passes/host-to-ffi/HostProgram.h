@@ -6,9 +6,14 @@
 #include "passes/Pipelines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tilewright {
+
+/// The alignment in bytes that the kernel ABI asks of every argument (docs/stages.md, nvvm).
+inline constexpr int64_t kHostAlignment = 16;
 
 /// An extent of an argument: a number, or a symbol with what is known of it. Symbols of one name have one extent, and
 /// arguments that are numbers of that name have it, too.
@@ -20,15 +25,31 @@ struct HostExtent {
   bool isSymbol() const { return number < 0; }
 };
 
+/// A number that an argument is in a call that leaves it out, as a value of tvm-ffi's ABI has it.
+struct HostDefault {
+  int32_t type;
+  uint32_t padding;
+  int64_t bits;
+};
+
 struct HostArgument {
   std::string name, dtypeName;
+  /// Which one it is, as messages say it: "1", "1[0]", "1.scale".
+  std::string place;
   /// DLPack's: code, bits << 8, lanes << 16.
   int32_t dtype = 0;
   bool output = false;
   /// Of a number the one symbol that it stands for, or none.
   llvm::SmallVector<HostExtent> extents;
   bool isNumber = false, isOptional = false;
+  /// Whether it is given by its address, of which nothing but the alignment in bytes is known.
+  bool isPointer = false;
+  int64_t alignment = kHostAlignment;
+  std::optional<HostDefault> otherwise;
 
+  bool mayBeLeftOut() const { return isOptional || otherwise; }
+  /// Whether a call may leave it out to have it allocated, where it is in no group.
+  bool isAllocated() const { return output && !isPointer; }
   bool isFloat() const { return (dtype & 0xff) == 2 || (dtype & 0xff) == 4; }
   bool isBool() const { return (dtype & 0xff) == 6; }
   bool isUnsigned() const { return (dtype & 0xff) == 1; }
@@ -37,14 +58,29 @@ struct HostArgument {
   size_t numExtents() const { return isNumber ? 1 : extents.size(); }
 
   int64_t itemBytes() const { return bits() / 8; }
-  /// "A: float32[n, 4]", "alpha: float32"
+  /// "A: float32[n, 4]", "alpha: float32 = 1.0"
   std::string text() const;
+};
+
+/// What a call gives: an argument, or several of them together.
+struct HostParameter {
+  std::string name, place;
+  /// The number of the argument, where it is one.
+  unsigned argument = 0;
+  /// Those of a group.
+  std::vector<HostParameter> elements;
+  /// The attributes that an object has the elements as. Empty where but tuples are taken.
+  llvm::SmallVector<std::string> fields;
+  bool isShape = false;
+
+  bool isGroup() const { return !elements.empty(); }
 };
 
 /// What `tilewright.arguments` says of a function of the host stage.
 struct HostProgram {
   mlir::LLVM::LLVMFuncOp function;
   llvm::SmallVector<HostArgument> arguments;
+  std::vector<HostParameter> parameters;
   /// Of the arguments that are optional: as many of the function's follow its arguments.
   unsigned numOptional = 0;
 
@@ -58,10 +94,9 @@ struct HostProgram {
   std::string metadata(TargetKind target) const;
   /// For `mod.get_function_doc`.
   std::string documentation(TargetKind target, bool managed) const;
-};
 
-/// The alignment in bytes that the kernel ABI asks of every argument (docs/stages.md, nvvm).
-inline constexpr int64_t kHostAlignment = 16;
+  bool hasGroups() const { return llvm::any_of(parameters, [](const HostParameter &each) { return each.isGroup(); }); }
+};
 
 } // namespace tilewright
 

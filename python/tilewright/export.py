@@ -216,6 +216,8 @@ def _parameter(argument: Argument) -> str:
 
 def _declared(argument: Argument, name: str) -> str:
     """The parameter of a C function for an argument. C has no narrow floats of its own."""
+    if argument.is_pointer:
+        return f"{'' if argument.output else 'const '}void *{name}"
     if not argument.is_number:
         return f"DLTensor *{name}"
     kind = argument.dtype
@@ -229,6 +231,8 @@ def _declared(argument: Argument, name: str) -> str:
 
 def _field(argument: Argument, name: str) -> tuple[str, str]:
     """The type of a value of tvm-ffi's that an argument is, and the field that has it."""
+    if argument.is_pointer:
+        return "kTVMFFIOpaquePtr", "v_ptr"
     if not argument.is_number:
         kind = "kTVMFFIDLTensorPtr"
         return (f"{name} ? {kind} : kTVMFFINone" if argument.optional else kind), "v_ptr"
@@ -261,42 +265,75 @@ def _is_on_cpu(function: Function | Dispatch) -> bool:
 
 def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:
     """Writes a C header for functions that are exported: of each the function of tvm-ffi's ABI, and one that takes a
-    `DLTensor *` for each array, NULL for none, and a number for each number. C++ takes it too. It includes
-    tvm-ffi's own header, and nothing of this project.
+    `DLTensor *` for each array, NULL for none, a number for each number, and what is in tuples and shapes one by one.
+    C has no defaults: it gives everything. C++ takes it too. It includes tvm-ffi's own header, and nothing of this
+    project.
 
     >>> export_header([mmult], "mmult.h")                   # doctest: +SKIP
     """
     checked = _checked(functions)
     guard = _C_NAME.sub("_", Path(path).name).upper()
     lines = [
-        f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
+        f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>",
+        "#include <string.h>", "",
         "#include <tvm/ffi/c_api.h>", "",
         "/* Each function returns 0, or -1 with the error in the thread's TVMFFIErrorMoveFromRaised. */", "",
         "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
     ]  # fmt: skip
     for function in checked:
-        name, arguments = function.entry_name, function.signature.arguments
-        names = [_parameter(argument) for argument in arguments]
-        if len(set(names)) != len(names):
-            names = [f"{parameter}_{i}" for i, parameter in enumerate(names)]
-        parameters = ", ".join(_declared(argument, name) for argument, name in zip(arguments, names)) or "void"
-        outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
-        lines += [
-            f"/* {_told(function)}; writes {', '.join(outputs) or 'nothing'}. */",
-            f"int __tvm_ffi_{name}(void *handle, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);",
-            f"static inline int {name}({parameters}) {{",
-            f"  TVMFFIAny args[{max(len(names), 1)}], result;",
-            "  result.type_index = kTVMFFINone;",
-            "  result.zero_padding = 0;",
-            "  result.v_int64 = 0;",
-        ]
-        for i, (argument, parameter) in enumerate(zip(arguments, names)):
-            kind, field = _field(argument, parameter)
-            lines += [
-                f"  args[{i}].type_index = {kind};",
-                f"  args[{i}].zero_padding = 0;",
-                f"  args[{i}].{field} = {parameter};",
-            ]
-        lines += [f"  return __tvm_ffi_{name}(NULL, args, {len(names)}, &result);", "}", ""]
+        lines += _function_lines(function)
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
     Path(path).write_text("\n".join(lines))
+
+
+def _function_lines(function: Function | Dispatch) -> list[str]:
+    """The declaration of a function of tvm-ffi's ABI, and the one that calls it."""
+    from .runtime.arguments import by_level
+    from .runtime.parameters import Group
+
+    name, arguments = function.entry_name, function.signature.arguments
+    names = [_parameter(argument) for argument in arguments]
+    if len(set(names)) != len(names):
+        names = [f"{parameter}_{i}" for i, parameter in enumerate(names)]
+    parameters = ", ".join(_declared(argument, name) for argument, name in zip(arguments, names)) or "void"
+    outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
+    rows, known = by_level(function.signature.parameters), {id(each): name for each, name in zip(arguments, names)}
+    groups = [one for _, one, _ in rows if isinstance(one, Group)]
+    lines = [
+        f"/* {_told(function)}; writes {', '.join(outputs) or 'nothing'}. */",
+        f"int __tvm_ffi_{name}(void *handle, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);",
+        f"static inline int {name}({parameters}) {{",
+        f"  TVMFFIAny args[{max(len(rows), 1)}], result;",
+    ]
+    if groups:
+        lines += [
+            f"  struct {{ TVMFFIObject header; TVMFFISeqCell cell; }} tuples[{len(groups)}];",
+            "  memset(tuples, 0, sizeof(tuples));",
+        ]
+    lines += [
+        "  result.type_index = kTVMFFINone;",
+        "  result.zero_padding = 0;",
+        "  result.v_int64 = 0;",
+    ]
+    opened = 0
+    for i, (_, one, first) in enumerate(rows):
+        if isinstance(one, Group):
+            lines += [
+                f"  tuples[{opened}].header.combined_ref_count = 1;",
+                f"  tuples[{opened}].header.type_index = kTVMFFIArray;",
+                f"  tuples[{opened}].cell.data = &args[{first}];",
+                f"  tuples[{opened}].cell.size = tuples[{opened}].cell.capacity = {len(one.elements)};",
+            ]
+            kind, field, value = "kTVMFFIArray", "v_obj", f"(TVMFFIObject *)&tuples[{opened}]"
+            opened += 1
+        else:
+            (kind, field), value = _field(one, known[id(one)]), known[id(one)]
+            if one.is_pointer:
+                value = f"(void *){value}"
+        lines += [
+            f"  args[{i}].type_index = {kind};",
+            f"  args[{i}].zero_padding = 0;",
+            f"  args[{i}].{field} = {value};",
+        ]
+    count = len(function.signature.parameters)
+    return [*lines, f"  return __tvm_ffi_{name}(NULL, args, {count}, &result);", "}", ""]

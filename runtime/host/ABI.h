@@ -27,6 +27,28 @@ struct TilewrightAny {
 
 enum : int32_t { TilewrightTypeNone = 0, TilewrightTypeInt = 1, TilewrightTypeBool = 2, TilewrightTypeFloat = 3, TilewrightTypeBigInt = 78 };
 enum : int32_t { TilewrightTypeDLTensor = 7, TilewrightTypeTensor = 70, TilewrightTensorOffset = 24 };
+enum : int32_t { TilewrightTypePointer = 4, TilewrightTypeShape = 69, TilewrightTypeArray = 71, TilewrightTypeList = 75 };
+/// What no call gives: in place of what one leaves out.
+enum : int32_t { TilewrightTypeLeftOut = -1 };
+
+/// An ffi.Array or ffi.List: the header of an object of tvm-ffi's, and where its elements are.
+struct TilewrightArray {
+  uint64_t references;
+  int32_t type, padding;
+  void (*deleter)(void *self, int flags);
+  TilewrightAny *elements;
+  int64_t count, capacity;
+  void (*elementsDeleter)(void *elements);
+};
+
+/// An ffi.Shape.
+struct TilewrightShape {
+  uint64_t references;
+  int32_t type, padding;
+  void (*deleter)(void *self, int flags);
+  const int64_t *extents;
+  size_t count;
+};
 /// As the padding of an int, from callers of this project's: its 64 bits have no sign. tvm-ffi's own has none.
 enum : uint32_t { TilewrightUnsignedInt = 1 };
 enum : int32_t { TilewrightDeviceCPU = 1, TilewrightDeviceCUDA = 2, TilewrightDeviceCUDAHost = 3, TilewrightDeviceManaged = 13 };
@@ -40,7 +62,8 @@ struct TilewrightExtent {
   int64_t maximum;
 };
 
-enum : int32_t { TilewrightIsTensor = 0, TilewrightIsNumber = 1 };
+/// A pointer is the address of a tensor whose extents the other arguments have.
+enum : int32_t { TilewrightIsTensor = 0, TilewrightIsNumber = 1, TilewrightIsPointer = 2 };
 
 /// What an argument must be. `dtype` is DLPack's: code, bits << 8, lanes << 16. An integer may have one extent: the
 /// symbol that it stands for, and what is known of that; INT64_MIN as the least where nothing is.
@@ -55,6 +78,22 @@ struct TilewrightArgument {
   /// A tensor in whose place None may be given. After the extents of all arguments come, for each of these in their order,
   /// 1 where it is there and 0 where not; after their addresses as many nulls.
   int32_t optional;
+  /// Which one it is, as messages say it: "1", "1[0]", "1.scale".
+  const char *place;
+  /// What it is in a call that leaves it out: a number, None, or of TilewrightTypeLeftOut where none may.
+  TilewrightAny otherwise;
+};
+
+enum : int32_t { TilewrightIsArgument = 0, TilewrightIsTuple = 1, TilewrightIsShape = 2 };
+
+/// What a call gives: an argument, or several of them together, a tuple or a shape.
+struct TilewrightParameter {
+  const char *name, *place;
+  int32_t kind;
+  /// The number of the argument, or of a group's first element among the signature's parameters.
+  int32_t first;
+  /// Of a group: its elements.
+  int32_t count;
 };
 
 struct TilewrightSignature {
@@ -65,6 +104,9 @@ struct TilewrightSignature {
   int32_t argumentCount;
   /// TilewrightDeviceCPU or TilewrightDeviceCUDA.
   int32_t device;
+  /// What a call gives and, after these, the elements of groups. Null where there are none: then it gives the arguments.
+  const TilewrightParameter *parameters;
+  int32_t parameterCount;
 };
 
 /// Machine code for one architecture ("sm_90a").
@@ -98,32 +140,44 @@ enum : int32_t { TilewrightFits = 0, TilewrightTypeError = 1, TilewrightValueErr
 /// What a check is about: a whole call, the first `count` arguments of one, or those that are no outputs.
 enum : int32_t { TilewrightWhole = 0, TilewrightFirst = 1, TilewrightInputs = 2 };
 
+/// Whether a call of `count` values leaves out the outputs, which are to be allocated. It may leave out what stands last,
+/// too, and is one of all arguments where it can be that.
+int32_t tilewrightHostLeavesOutputs(const TilewrightSignature *signature, int32_t count);
+
+/// Makes of what a call gives one value for each argument: those of groups, and for what it leaves out what that is then.
+/// With TilewrightInputs the outputs are left out. What is wrong goes to `message`.
+int32_t tilewrightHostArrange(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int32_t partial,
+                              TilewrightAny *args, char *message, size_t capacity);
+
 /// Checks arguments in order and writes the first refusal to `message`. `readOnly` (null: none) has a byte for each
 /// argument. All rules and texts of the checks are here; what is compiled into a function only decides whether to ask.
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity);
 
 /// Takes a call apart that fits: `data` gets the tensors' addresses, `shape` all their extents, and the numbers' bits.
-/// Returns the number of the device.
+/// Returns the number of the device, or TilewrightCurrentDevice.
 int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape);
 
 /// The bits that a number of that type has among the extents. TilewrightTypeError where the value is none,
 /// TilewrightValueError where it is beyond the type's range.
 int32_t tilewrightHostReadNumber(const TilewrightAny *value, int32_t dtype, int64_t *bits);
 
-/// Checks a call that is no plain one, and takes it apart. Returns the number of the device, or raises what tilewrightHostCheck says and returns -1.
-int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count, int64_t *data,
+/// Of a call on GPUs that gives no tensor: the thread's current one, the first where there is none.
+enum : int32_t { TilewrightCurrentDevice = INT32_MAX };
+
+/// Checks a call that is no plain one, and takes it apart. Returns the number of the device, or raises what is wrong and returns -1.
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int64_t *data,
                            int64_t *shape);
 
 /// Whether an output's memory, from where it begins to where it ends, is another argument's too.
 int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends);
 
-/// The call of a function that is given its inputs alone: allocates the outputs by the environment's allocator, beside
-/// the first input, calls `call` with all arguments and returns the outputs: a tensor, or an array of them where there are
-/// several. An output's extents must be known from the inputs.
+/// The call of a function that is not given everything. Where it is given its inputs alone this allocates the outputs by the
+/// environment's allocator, beside the first input, calls `call` with all arguments and returns the outputs: a tensor, or
+/// an array of them where there are several. An output's extents must be known from the inputs.
 int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
                                      int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
-                                     const TilewrightAny *args, TilewrightAny *result);
+                                     const TilewrightAny *given, int32_t count, TilewrightAny *result);
 
 /// One of the functions that a call may be for.
 struct TilewrightVariant {

@@ -1,4 +1,5 @@
 //===- Allocate.cpp - calls that are given their inputs alone -------------===//
+#include "runtime/host/Parameters.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -46,23 +47,25 @@ constexpr int32_t mostArguments = 64, mostRank = 16;
 
 int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
                                      int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
-                                     const TilewrightAny *args, TilewrightAny *result) {
+                                     const TilewrightAny *given, int32_t numGiven, TilewrightAny *result) {
+  if (!tilewrightHostLeavesOutputs(signature, numGiven))
+    return call(nullptr, given, numGiven);
   char message[4096];
-  TilewrightAny all[mostArguments] = {}, outputs[mostArguments] = {};
+  TilewrightAny values[mostArguments] = {}, all[mostArguments] = {}, outputs[mostArguments] = {};
   Text text(message, sizeof(message));
   int32_t count = signature->argumentCount, numOutputs = 0;
   TilewrightDLTensor prototype = {};
   prototype.deviceType = signature->device;
-  bool fits = count <= mostArguments;
-  for (int32_t i = 0; fits && i < count; ++i) {
+  bool fits = count <= mostArguments && signature->parameterCount <= mostArguments;
+  for (int32_t i = 0; fits && i < count; ++i)
     fits = signature->arguments[i].rank <= mostRank;
-    if (!signature->arguments[i].output)
-      all[i] = *args++;
-  }
   if (!fits) {
     text << signature->text << ": expected " << count << " arguments, for there are too many to allocate some";
     return raiseCheck(TilewrightTypeError, message);
   }
+  place(*signature, given, numGiven, /*inputsAlone=*/true, values);
+  if (int32_t found = expand(*signature, values, all, text))
+    return raiseCheck(found, message);
   for (int32_t i = count; i-- > 0;)
     if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
       prototype.deviceType = tensor->deviceType;
@@ -72,10 +75,11 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
     return raiseCheck(found, message);
 
   int32_t failed = 0;
-  for (int32_t i = 0; !failed && i < count; ++i) {
-    const TilewrightArgument &argument = signature->arguments[i];
-    if (!argument.output)
+  for (int32_t parameter = 0; !failed && parameter < signature->parameterCount; ++parameter) {
+    int32_t i = argumentOf(*signature, parameter);
+    if (i < 0 || !isAllocated(signature->arguments[i]))
       continue;
+    const TilewrightArgument &argument = signature->arguments[i];
     int64_t shape[mostRank], strides[mostRank], stride = 1;
     for (int32_t dim = argument.rank; !failed && dim-- > 0;) {
       const TilewrightExtent &extent = argument.extents[dim];
@@ -83,12 +87,12 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
       strides[dim] = stride;
       stride *= shape[dim];
       if (shape[dim] < 0) {
-        text << signature->text << ": argument " << i << " (" << argument.name << "): expected an array, for no input says what its extent " << extent.symbol << " is";
+        text << signature->text << ": argument " << argument.place << " (" << argument.name << "): expected an array, for no input says what its extent " << extent.symbol << " is";
         failed = raiseCheck(TilewrightTypeError, message);
       }
     }
     if (!failed && !tilewrightFFI.getAllocator()) {
-      text << signature->text << ": argument " << i << " (" << argument.name << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set an allocator, or pass one";
+      text << signature->text << ": argument " << argument.place << " (" << argument.name << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set an allocator, or pass one";
       const char *parts[] = {message};
       tilewrightFFI.raise("RuntimeError", parts, 1);
       failed = -1;
@@ -100,14 +104,14 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
     prototype.shape = shape;
     prototype.strides = strides;
     if (!failed)
-      failed = tilewrightFFI.allocateTensor(&prototype, &all[i].pointer);
+      failed = tilewrightFFI.allocateTensor(&prototype, &values[parameter].pointer);
     if (failed)
       break;
-    all[i].type = TilewrightTypeTensor;
-    outputs[numOutputs++] = all[i];
+    values[parameter].type = TilewrightTypeTensor;
+    outputs[numOutputs++] = values[parameter];
   }
   if (!failed)
-    failed = call(nullptr, all, count);
+    failed = call(nullptr, values, signature->parameterCount);
   if (!failed && numOutputs == 1) {
     *result = outputs[0];
     return 0;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/Numbers.h"
+#include "runtime/host/Parameters.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -63,57 +64,6 @@ void addDevice(Text &text, int32_t type) {
   text << "device " << type;
 }
 
-/// What a value of tvm-ffi is, in Python's words, where it is not what was `expected`.
-const char *nameOfType(const TilewrightAny &value, int32_t expected) {
-  bool isTensor = expected == TilewrightIsTensor;
-  switch (value.type) {
-  case 0:
-    return "None";
-  case 1:
-  case 78:
-    return "int";
-  case 2:
-    return "bool";
-  case 3:
-    return "float";
-  case 4:
-    return "a pointer";
-  case TilewrightTypeDLTensor:
-  case TilewrightTypeTensor:
-    return value.pointer ? "a tensor" : "a null pointer";
-  case 5:
-    return "a dtype";
-  case 6:
-    return "a device";
-  case 8:
-  case 11:
-  case 65:
-    return "str";
-  case 9:
-  case 12:
-  case 66:
-    return "bytes";
-  case 67:
-    return "an error";
-  case 68:
-    return "a function";
-  case 69:
-    return "a shape";
-  case 71:
-    return "a tuple or list";
-  case 72:
-  case 76:
-    return "dict";
-  case 73:
-    return "a module";
-  case 74:
-    return isTensor ? "a Python object that is no tensor" : "a Python object that is no number";
-  case 75:
-    return "list";
-  }
-  return isTensor ? "an object that is no tensor" : "an object that is no number";
-}
-
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
 
 int64_t countElements(const TilewrightDLTensor &tensor) {
@@ -154,7 +104,8 @@ struct Check {
   Text text;
 
   Text &begin(int32_t position) {
-    return text << signature.text << ": argument " << position << " (" << signature.arguments[position].name << "): ";
+    const TilewrightArgument &argument = signature.arguments[position];
+    return text << signature.text << ": argument " << argument.place << " (" << argument.name << "): ";
   }
 
   Text &addShape(const TilewrightDLTensor &tensor) {
@@ -168,10 +119,15 @@ struct Check {
   int32_t checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
   int32_t checkNumber(int32_t position);
   int32_t checkTensor(int32_t position);
+  int32_t checkPointer(int32_t position);
   int32_t checkArgument(int32_t position) {
-    return signature.arguments[position].kind == TilewrightIsNumber ? checkNumber(position) : checkTensor(position);
+    int32_t kind = signature.arguments[position].kind;
+    return kind == TilewrightIsNumber ? checkNumber(position) : kind == TilewrightIsPointer ? checkPointer(position) : checkTensor(position);
   }
+  bool findMemory(int32_t position, uint64_t &first, uint64_t &last);
+  int32_t checkAddresses(int32_t count);
   int32_t checkOverlap(int32_t count);
+  int64_t extentOf(const TilewrightExtent &extent);
 };
 
 /// The symbol's first place before that one, which says what it is.
@@ -195,7 +151,7 @@ bool Check::findSymbol(const char *symbol, int32_t position, int32_t dim, Place 
 void Check::addPlace(const Place &place) {
   const TilewrightArgument &argument = signature.arguments[place.argument];
   if (argument.kind == TilewrightIsNumber)
-    text << ", as argument " << place.argument << " (" << argument.name << ") says, ";
+    text << ", as argument " << argument.place << " (" << argument.name << ") says, ";
   else
     text << ", as in dimension " << place.dim << " of " << argument.name << ", ";
 }
@@ -254,7 +210,7 @@ int32_t Check::checkNumber(int32_t position) {
   if (reading == Reading::OtherType) {
     begin(position) << "expected ";
     addDType(text, argument.dtype);
-    text << ", got " << nameOfType(value, TilewrightIsNumber);
+    text << ", got " << nameOfType(value, "number");
     return TilewrightTypeError;
   }
   if (reading == Reading::OutOfRange) {
@@ -282,7 +238,7 @@ int32_t Check::checkTensor(int32_t position) {
   if (argument.optional && args[position].type == TilewrightTypeNone)
     return TilewrightFits;
   if (!tensor) {
-    begin(position) << (argument.optional ? "expected a tensor or None, got " : "expected a tensor, got ") << nameOfType(args[position], TilewrightIsTensor);
+    begin(position) << (argument.optional ? "expected a tensor or None, got " : "expected a tensor, got ") << nameOfType(args[position], "tensor");
     return TilewrightTypeError;
   }
   if (dtypeOf(*tensor) != argument.dtype) {
@@ -334,21 +290,75 @@ int32_t Check::checkTensor(int32_t position) {
   return TilewrightFits;
 }
 
+/// That it is an address. Whether that may be one is asked when all extents are known.
+int32_t Check::checkPointer(int32_t position) {
+  const TilewrightAny &value = args[position];
+  bool isInt = value.type == TilewrightTypeInt || value.type == TilewrightTypeBigInt;
+  if (!isInt && value.type != TilewrightTypePointer) {
+    begin(position) << "expected an address, got " << nameOfType(value, "address");
+    return TilewrightTypeError;
+  }
+  if (isInt && (value.type == TilewrightTypeBigInt || value.integer < 0)) {
+    addNumber(begin(position) << "expected an address, got ", value);
+    return TilewrightValueError;
+  }
+  return TilewrightFits;
+}
+
+/// An extent in a call whose tensors and numbers have been checked. 0 where nothing says it.
+int64_t Check::extentOf(const TilewrightExtent &extent) {
+  Place place;
+  if (extent.number >= 0)
+    return extent.number;
+  return findSymbol(extent.symbol, signature.argumentCount - 1, INT32_MAX, place) ? place.value : 0;
+}
+
+/// From where to where the memory of a tensor goes. False where there is no tensor.
+bool Check::findMemory(int32_t position, uint64_t &first, uint64_t &last) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  if (const TilewrightDLTensor *tensor = tensorOf(args[position])) {
+    first = addressOf(*tensor);
+    last = first + countElements(*tensor) * (tensor->bits / 8);
+    return true;
+  }
+  if (argument.kind != TilewrightIsPointer)
+    return false;
+  int64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
+  for (int32_t dim = 0; dim < argument.rank; ++dim)
+    bytes *= extentOf(argument.extents[dim]);
+  first = static_cast<uint64_t>(args[position].integer);
+  last = first + bytes;
+  return true;
+}
+
+/// Of pointers, once all extents are known: memory of no bytes may be anywhere.
+int32_t Check::checkAddresses(int32_t count) {
+  uint64_t first, last;
+  for (int32_t position = 0; position < count; ++position) {
+    const TilewrightArgument &argument = signature.arguments[position];
+    if (argument.kind != TilewrightIsPointer || !findMemory(position, first, last) || first == last)
+      continue;
+    if (!first) {
+      begin(position) << "expected the address of ";
+      text.addCount(last - first, "byte") << ", got NULL";
+      return TilewrightValueError;
+    }
+    if (uint64_t past = first % argument.alignment) {
+      begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address " << past << " bytes past that";
+      return TilewrightValueError;
+    }
+  }
+  return TilewrightFits;
+}
+
 int32_t Check::checkOverlap(int32_t count) {
-  auto range = [&](int32_t position, uint64_t &first, uint64_t &last) {
-    const TilewrightDLTensor &tensor = *tensorOf(args[position]);
-    first = addressOf(tensor);
-    last = first + countElements(tensor) * (tensor.bits / 8);
-  };
   for (int32_t output = 0; output < count; ++output) {
     if (!signature.arguments[output].output)
       continue;
     for (int32_t other = 0; other < count; ++other) {
-      if (other == output || !tensorOf(args[other]))
-        continue;
       uint64_t low, high, first, last;
-      range(output, low, high);
-      range(other, first, last);
+      if (other == output || !findMemory(output, low, high) || !findMemory(other, first, last))
+        continue;
       uint64_t begins = low > first ? low : first, ends = high < last ? high : last;
       if (begins >= ends)
         continue;
@@ -367,32 +377,38 @@ int32_t Check::checkOverlap(int32_t count) {
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity) {
   Check check{*signature, args, readOnly, Text(message, capacity)};
-  if (partial == TilewrightWhole && count != signature->argumentCount) {
-    check.text << signature->text << ": expected " << signature->argumentCount << " arguments, got " << count;
-    return TilewrightTypeError;
-  }
   for (int32_t position = 0; position < count; ++position) {
-    if (partial == TilewrightInputs && signature->arguments[position].output)
+    bool mayBeLeftOut = partial == TilewrightInputs && isAllocated(signature->arguments[position]);
+    if (mayBeLeftOut && args[position].type == TilewrightTypeLeftOut)
       continue;
     if (int32_t found = check.checkArgument(position))
       return found;
   }
-  return partial ? +TilewrightFits : check.checkOverlap(count);
+  if (partial == TilewrightFirst)
+    return TilewrightFits;
+  if (int32_t found = check.checkAddresses(count))
+    return found;
+  return partial == TilewrightWhole ? check.checkOverlap(count) : +TilewrightFits;
 }
 
-int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count, int64_t *data,
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int64_t *data,
                            int64_t *shape) {
   char message[4096];
-  if (int32_t found = tilewrightHostCheck(signature, args, count, nullptr, TilewrightWhole, message, sizeof(message))) {
-    const char *parts[] = {message};
-    tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
-    return -1;
-  }
-  return tilewrightHostUnpack(signature, args, data, shape);
+  int32_t arguments = signature->argumentCount;
+  auto *args = static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (arguments + 1)));
+  int32_t found = tilewrightHostArrange(signature, given, count, TilewrightWhole, args, message, sizeof(message));
+  if (!found)
+    found = tilewrightHostCheck(signature, args, arguments, nullptr, TilewrightWhole, message, sizeof(message));
+  if (!found)
+    return tilewrightHostUnpack(signature, args, data, shape);
+  const char *parts[] = {message};
+  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
+  return -1;
 }
 
 int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape) {
-  int32_t device = -1;
+  int32_t device = TilewrightCurrentDevice;
+  Check call{*signature, args, nullptr, Text(nullptr, 0)};
   for (int32_t position = 0; position < signature->argumentCount; ++position) {
     const TilewrightArgument &argument = signature->arguments[position];
     data[position] = 0;
@@ -400,19 +416,16 @@ int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const Tilewri
       (void)readNumber(args[position], argument.dtype, *shape++);
       continue;
     }
+    if (argument.kind == TilewrightIsPointer)
+      data[position] = args[position].integer;
     const TilewrightDLTensor *tensor = tensorOf(args[position]);
     if (!tensor) {
       // Programs take the extents of any argument that has them.
-      Check call{*signature, args, nullptr, Text(nullptr, 0)};
-      for (int32_t dim = 0; dim < argument.rank; ++dim) {
-        const TilewrightExtent &extent = argument.extents[dim];
-        Place place;
-        bool isKnown = extent.number < 0 && call.findSymbol(extent.symbol, signature->argumentCount - 1, INT32_MAX, place);
-        *shape++ = isKnown ? place.value : extent.number < 0 ? 0 : extent.number;
-      }
+      for (int32_t dim = 0; dim < argument.rank; ++dim)
+        *shape++ = call.extentOf(argument.extents[dim]);
       continue;
     }
-    device = device < 0 ? tensor->deviceId : device;
+    device = device == TilewrightCurrentDevice ? tensor->deviceId : device;
     data[position] = addressOf(*tensor);
     for (int32_t dim = 0; dim < tensor->ndim; ++dim)
       *shape++ = tensor->shape[dim];
@@ -423,7 +436,7 @@ int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const Tilewri
       *data++ = 0;
       *shape++ = tensorOf(args[position]) != nullptr;
     }
-  return device < 0 ? 0 : device;
+  return device;
 }
 
 int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends) {

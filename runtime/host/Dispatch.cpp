@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/Numbers.h"
+#include "runtime/host/Parameters.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -12,29 +13,13 @@ using namespace tilewright::host;
 
 namespace {
 
-/// Of a call that is explained without its outputs.
-constexpr int32_t mostExplained = 64;
-
-/// The arguments that a function takes, of a call of some of them.
+/// The arguments that a function would be called with, of TilewrightTypeLeftOut those that are to be allocated.
 struct Arguments {
   const TilewrightSignature &signature;
   const TilewrightAny *args;
-  /// Without its outputs.
-  bool inputsAlone;
-
-  /// That argument, or null: an output that is to be allocated.
-  const TilewrightAny *given(int32_t position) const {
-    int32_t at = position;
-    for (int32_t i = 0; inputsAlone && i <= position; ++i)
-      at -= signature.arguments[i].output ? 1 : 0;
-    return inputsAlone && signature.arguments[position].output ? nullptr : &args[at];
-  }
 
   /// The tensor of that argument, or null: what is no tensor, too.
-  const TilewrightDLTensor *operator[](int32_t position) const {
-    const TilewrightAny *value = given(position);
-    return value ? tensorOf(*value) : nullptr;
-  }
+  const TilewrightDLTensor *operator[](int32_t position) const { return tensorOf(args[position]); }
 
   /// The value of the symbol's first place before that one. False where there is none.
   bool findSymbol(const char *symbol, int32_t position, int32_t dim, int64_t &value) const {
@@ -46,7 +31,7 @@ struct Arguments {
         continue;
       for (int32_t at = 0, end = isNumber ? 1 : other == position ? dim : argument.rank; at < end; ++at)
         if (argument.extents[at].number < 0 && sameText(argument.extents[at].symbol, symbol)) {
-          value = isNumber ? given(other)->integer : tensor->shape[at];
+          value = isNumber ? args[other].integer : tensor->shape[at];
           return true;
         }
     }
@@ -63,14 +48,16 @@ struct Arguments {
 
   bool accepts(int32_t position) const {
     const TilewrightArgument &argument = signature.arguments[position];
+    const TilewrightAny &given = args[position];
     if (argument.kind == TilewrightIsNumber) {
       int64_t bits;
-      return readNumber(*given(position), argument.dtype, bits) == Reading::Number &&
-             (!argument.extents || accepts(position, 0, bits));
+      return readNumber(given, argument.dtype, bits) == Reading::Number && (!argument.extents || accepts(position, 0, bits));
     }
+    if (argument.kind == TilewrightIsPointer)
+      return given.type == TilewrightTypeInt || given.type == TilewrightTypePointer;
     const TilewrightDLTensor *tensor = (*this)[position];
     if (!tensor)
-      return (inputsAlone && argument.output) || (argument.optional && given(position)->type == TilewrightTypeNone);
+      return (argument.output && given.type == TilewrightTypeLeftOut) || (argument.optional && given.type == TilewrightTypeNone);
     if ((tensor->code | tensor->bits << 8 | tensor->lanes << 16) != argument.dtype || tensor->ndim != argument.rank ||
         kindOf(tensor->deviceType) != signature.device)
       return false;
@@ -82,12 +69,33 @@ struct Arguments {
   }
 };
 
-/// Whether a call of `count` arguments is one of the inputs alone.
-bool isOfInputs(const TilewrightSignature &signature, int32_t count) {
-  int32_t inputs = 0;
-  for (int32_t i = 0; i < signature.argumentCount; ++i)
-    inputs += !signature.arguments[i].output;
-  return count == inputs && count != signature.argumentCount;
+/// Whether a function takes a call.
+bool accepts(const TilewrightSignature &signature, const TilewrightAny *given, int32_t count, bool inputsAlone) {
+  bool isWhole = count == signature.parameterCount;
+  const TilewrightAny *args = given;
+  if (!isWhole || inputsAlone || signature.parameters) {
+    size_t size = sizeof(TilewrightAny) * (signature.argumentCount + 1);
+    auto *arranged = static_cast<TilewrightAny *>(__builtin_alloca(size));
+    int32_t partial = inputsAlone ? TilewrightInputs : TilewrightWhole;
+    if (tilewrightHostArrange(&signature, given, count, partial, arranged, nullptr, 0))
+      return false;
+    args = arranged;
+  }
+  Arguments arguments{signature, args};
+  for (int32_t position = 0; position < signature.argumentCount; ++position)
+    if (!arguments.accepts(position))
+      return false;
+  return true;
+}
+
+/// What is wrong with a call of a function.
+int32_t explain(const TilewrightSignature &signature, const TilewrightAny *given, int32_t count, bool inputsAlone,
+                char *reason, size_t capacity) {
+  auto *args = static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (signature.argumentCount + 1)));
+  int32_t partial = inputsAlone ? TilewrightInputs : TilewrightWhole;
+  if (int32_t found = tilewrightHostArrange(&signature, given, count, partial, args, reason, capacity))
+    return found;
+  return tilewrightHostCheck(&signature, args, signature.argumentCount, nullptr, partial, reason, capacity);
 }
 
 } // namespace
@@ -96,14 +104,10 @@ int32_t tilewrightHostDispatch(const TilewrightDispatch *dispatch, void *const *
                                int32_t count, TilewrightAny *result) {
   for (int32_t i = 0; i < dispatch->count; ++i) {
     const TilewrightVariant &variant = dispatch->variants[i];
-    const TilewrightSignature &signature = *variant.signature;
-    Arguments arguments{signature, args, result && isOfInputs(signature, count)};
-    bool accepts = arguments.inputsAlone || count == signature.argumentCount;
-    for (int32_t position = 0; accepts && position < signature.argumentCount; ++position)
-      accepts = arguments.accepts(position);
-    if (accepts)
-      return arguments.inputsAlone ? tilewrightHostCallAllocating(&signature, variant.call, args, result)
-                                   : variant.call(stream, args, count);
+    bool inputsAlone = result && tilewrightHostLeavesOutputs(variant.signature, count);
+    if (accepts(*variant.signature, args, count, inputsAlone))
+      return inputsAlone ? tilewrightHostCallAllocating(variant.signature, variant.call, args, count, result)
+                         : variant.call(stream, args, count);
   }
 
   // What each of them says to the call.
@@ -113,13 +117,8 @@ int32_t tilewrightHostDispatch(const TilewrightDispatch *dispatch, void *const *
   text << dispatch->name << ": expected a call that one of these takes";
   for (int32_t i = 0; i < dispatch->count; ++i) {
     const TilewrightSignature &signature = *dispatch->variants[i].signature;
-    TilewrightAny all[mostExplained] = {};
-    bool inputsAlone = result && isOfInputs(signature, count) && signature.argumentCount <= mostExplained;
-    for (int32_t position = 0, given = 0; inputsAlone && position < signature.argumentCount; ++position)
-      if (!signature.arguments[position].output)
-        all[position] = args[given++];
-    int32_t found = tilewrightHostCheck(&signature, inputsAlone ? all : args, inputsAlone ? signature.argumentCount : count,
-                                        nullptr, inputsAlone ? TilewrightInputs : TilewrightWhole, reason, sizeof(reason));
+    bool inputsAlone = result && tilewrightHostLeavesOutputs(&signature, count);
+    int32_t found = explain(signature, args, count, inputsAlone, reason, sizeof(reason));
     isOfType &= found == TilewrightTypeError;
     text << "\n  " << reason;
   }

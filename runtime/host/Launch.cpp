@@ -229,7 +229,7 @@ HOT int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *strea
   LoadedProgram *loaded = findLoaded(program, device);
   if (__builtin_expect(!loaded, 0))
     return -1;
-  void *launchStream = __builtin_expect(stream != nullptr, 1) ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, device);
+  void *launchStream = __builtin_expect(stream != nullptr, 1) ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device);
   void *current = nullptr;
   loaded->ctxGetCurrent(&current);
   if (__builtin_expect(current == loaded->context, 1))

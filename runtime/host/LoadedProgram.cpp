@@ -201,9 +201,15 @@ tilewright::host::LoadGuard::LoadGuard() { pthread_mutex_lock(&lock); }
 tilewright::host::LoadGuard::~LoadGuard() { pthread_mutex_unlock(&lock); }
 
 LoadedProgram *tilewright::host::findLoadedElsewhere(TilewrightProgram *program, int32_t device) {
+  const TilewrightCudaDriver *driver = nullptr;
+  if (device == TilewrightCurrentDevice) {
+    driver = findDriver();
+    if (driver && driver->ctxGetDevice(&device))
+      device = 0;
+  }
   if (LoadedProgram *loaded = findInDevice(*program, device))
     return loaded;
-  const TilewrightCudaDriver *driver = findDriver();
+  driver = findDriver();
   LoadedProgram *loaded = driver ? loadInto(*driver, *program, device) : nullptr;
   if (!loaded)
     raiseFailure();

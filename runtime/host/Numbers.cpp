@@ -1,9 +1,8 @@
 //===- Numbers.cpp - numbers as arguments of tvm-ffi's ABI ----------------===//
 #include "runtime/host/Numbers.h"
+#include "runtime/host/Reals.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace tilewright::host;
 
@@ -91,24 +90,6 @@ Reading tilewright::host::readNumber(const TilewrightAny &value, int32_t dtype, 
   int64_t infinite = ((int64_t(1) << (width - 1 - format.fraction)) - 1) << format.fraction;
   bool overflows = (bits & ((int64_t(1) << (width - 1)) - 1)) == infinite;
   return overflows && !std::isinf(real) ? Reading::OutOfRange : Reading::Number;
-}
-
-void tilewright::host::addReal(Text &text, double value) {
-  if (std::isnan(value) || std::isinf(value)) {
-    text << (std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    return;
-  }
-  // The fewest digits that are this number.
-  char digits[40];
-  for (int count = 1; count <= 17; ++count) {
-    std::snprintf(digits, sizeof(digits), "%.*g", count, value);
-    if (std::strtod(digits, nullptr) == value)
-      break;
-  }
-  // Python writes whole numbers below 1e16 out.
-  if (std::fabs(value) < 1e16 && value == std::floor(value))
-    std::snprintf(digits, sizeof(digits), "%.1f", value);
-  text << digits;
 }
 
 void tilewright::host::addRange(Text &text, int32_t dtype) {

@@ -20,9 +20,6 @@ void addRange(Text &text, int32_t dtype);
 /// The number that was given.
 void addNumber(Text &text, const TilewrightAny &value);
 
-/// As Python writes it.
-void addReal(Text &text, double value);
-
 /// Whether a value is a number of any kind.
 inline bool isNumber(const TilewrightAny &value) {
   return (value.type >= TilewrightTypeInt && value.type <= TilewrightTypeFloat) || value.type == TilewrightTypeBigInt;

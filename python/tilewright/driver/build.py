@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from mlir import ir
 
@@ -54,7 +54,7 @@ def _program_name(module: ir.Module, name: str | None) -> str:
 
 def take_up(
     program: Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Any] | None = None,
     target: Target | str | None = None,
     name: str | None = None,
     *,
@@ -95,7 +95,7 @@ def take_up(
 @overload
 def lower(
     program: Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Any] | None = None,
     name: str | None = None,
     stage: str = "loops",
     target: Target | str | None = None,
@@ -109,7 +109,7 @@ def lower(
 @overload
 def lower(
     program: Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Any] | None = None,
     name: str | None = None,
     stage: str = "loops",
     target: Target | str | None = None,
@@ -120,7 +120,7 @@ def lower(
 
 def lower(
     program: Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Any] | None = None,
     name: str | None = None,
     stage: str = "loops",
     target: Target | str | None = None,
@@ -153,7 +153,7 @@ def lower(
 
 def build(
     program: Program,
-    args: Sequence[Tensor] | None = None,
+    args: Sequence[Any] | None = None,
     target: Target | str | None = None,
     name: str | None = None,
     *,
@@ -170,7 +170,8 @@ def build(
     program
         A schedule, or a module or IR text: what `Function.ir(stage)` or `tilewright-opt` printed, edited or not.
     args
-        With a schedule, the tensors in the order in which the function takes their arrays, outputs included.
+        With a schedule, the tensors in the order in which the function takes their arrays, outputs included, and the
+        `te.var`s that are numbers. A tuple, a NamedTuple or a dataclass of such, or a `te.shape`, is one argument.
     target
         "cuda", "sim", "cpu" or a `Target`; where it is left out that of the ``with`` block around, else "cuda".
     name

@@ -26,6 +26,7 @@ _FUNCTIONS = (
     "PyType_FromSpec", "PyType_GetSlot", "PyVectorcall_Call",
 )  # fmt: skip
 _NUMBER_FUNCTIONS = ("PyLong_AsLongLongAndOverflow", "PyFloat_AsDouble")
+_SEQUENCE_FUNCTIONS = ("PySequence_Size", "PySequence_GetItem")
 _HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_HAVE_VECTORCALL
 
 
@@ -43,22 +44,26 @@ class Interpreter(ctypes.Structure):
         ("float_type", ctypes.c_void_p),
         ("bool_type", ctypes.c_void_p),
         ("is_true", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in _SEQUENCE_FUNCTIONS),
+        ("tuple_type", ctypes.c_void_p),
+        ("list_type", ctypes.c_void_p),
     )
 
 
 @cache
 def interpreter() -> Interpreter:
     """What the library calls of this interpreter."""
-    addresses, of_numbers = (
+    addresses, of_numbers, of_sequences = (
         [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in names]
-        for names in (_FUNCTIONS, _NUMBER_FUNCTIONS)
+        for names in (_FUNCTIONS, _NUMBER_FUNCTIONS, _SEQUENCE_FUNCTIONS)
     )
     # The header of an object ends with its type, on the interpreter with the GIL and on the one without.
     offset = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
     # In front of it stands the count of references, which None does without from 3.12 on.
     counted = id(None) + offset - ctypes.sizeof(ctypes.c_ssize_t) if sys.version_info < (3, 12) else None
     numbers = (*of_numbers, id(int), id(float), id(bool), id(True))
-    return Interpreter(*addresses, id(None), id(np.ndarray), offset, counted, *numbers)
+    sequences = (*of_sequences, id(tuple), id(list))
+    return Interpreter(*addresses, id(None), id(np.ndarray), offset, counted, *numbers, *sequences)
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:

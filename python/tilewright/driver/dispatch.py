@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ class Dispatch(CallableBase):
         return f"<tilewright.Dispatch {self} of {', '.join(function.name for function in self.functions)}>"
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(argument.name for argument in self.signature.arguments)})"
+        return f"{self.name}({', '.join(parameter.name for parameter in self.signature.parameters)})"
 
     @property
     def name(self) -> str:
@@ -131,14 +131,16 @@ class _Choice:
     def _compiled(self) -> _Compiled:
         return _Compiled(self)
 
-    def select(self, arrays: Sequence[Any]) -> Function | None:
-        return next((function for function in self.functions if _accepts(function.signature, arrays)), None)
+    def select(self, arrays: Sequence[Any], named: Mapping[str, Any] | None = None) -> Function | None:
+        return next(
+            (function for function in self.functions if _accepts(function.signature, arrays, named or {})), None
+        )
 
     def __call__(self, *arrays: object, **options: Any) -> Any:
-        named = {name: options.pop(name) for name in list(options) if name != "stream"}
+        named = {name: value for name, value in options.items() if name != "stream"}
         if named:
-            arrays = self.signature.arranged(arrays, named)
-        function = self.select(arrays)
+            self.signature.arranged(arrays, named)  # for its errors: all have arguments of these names
+        function = self.select(arrays, named)
         if function is not None:
             return function(*arrays, **options)
         said: list[Exception] = []
@@ -243,8 +245,11 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     return Dispatch(found, name)
 
 
-def _called(signature: Signature) -> list[tuple[str, bool]]:
-    return [(argument.name, argument.output) for argument in signature.arguments]
+def _called(signature: Signature) -> list[tuple[str, str, bool]]:
+    """What the arguments are called and which are outputs, and how a call gives them."""
+    from ..runtime.parameters import places_of
+
+    return [(place, one.name, getattr(one, "output", False)) for place, one in places_of(signature.parameters)]
 
 
 # ---------------------------------------------------------------------- which calls a function takes
@@ -256,7 +261,11 @@ def _covers(general: Signature, special: Signature) -> bool:
         return False
     means: dict[str, int | str] = {}  # what the symbols of one are in the other
     for ours, theirs in zip(general.arguments, special.arguments):
-        if ours.dtype != theirs.dtype or ours.is_number != theirs.is_number or ours.optional < theirs.optional:
+        if ours.is_pointer and theirs.is_pointer:
+            continue  # of which nothing is asked
+        if ours.dtype != theirs.dtype or ours.is_number != theirs.is_number or ours.is_pointer != theirs.is_pointer:
+            return False
+        if ours.optional < theirs.optional or (ours.default is None and theirs.default is not None):
             return False
         if len(ours.shape) != len(theirs.shape):
             if ours.shape:  # of a number nothing is asked
@@ -282,20 +291,26 @@ def _covers(general: Signature, special: Signature) -> bool:
     return True
 
 
-def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
-    """Whether the arrays have the dtypes, ranks, extents and kind of device that a function takes."""
-    arguments: list[Argument] = list(signature.arguments)
-    if len(arrays) != len(arguments):
-        arguments = [argument for argument in arguments if not argument.output]
-        if len(arrays) != len(arguments):
-            return False
+def _accepts(signature: Signature, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
+    """Whether a call has the dtypes, ranks, extents and kind of device that a function takes."""
+    from ..runtime.parameters import LEFT_OUT, flattened
+
+    try:
+        values, leaves_outputs = signature.arranged(given, named)
+        arrays = flattened(signature, values, leaves_outputs)
+    except TypeError:
+        return False
     known: dict[str, int] = {}
-    for argument, array in zip(arguments, arrays):
+    for argument, array in zip(signature.arguments, arrays):
         if argument.is_number:
             if not _is_number_of(argument, array, known):
                 return False
             continue
-        if argument.optional and array is None:
+        if argument.is_pointer:
+            if not _is_address(array):
+                return False
+            continue
+        if array is LEFT_OUT or (argument.optional and array is None):
             continue
         shape = getattr(array, "shape", None)
         # "float32" of NumPy's and JAX's, "torch.float32".
@@ -309,6 +324,16 @@ def _accepts(signature: Signature, arrays: Sequence[Any]) -> bool:
         for wanted, extent in zip(argument.shape, shape):
             if wanted != extent if isinstance(wanted, int) else not _is_value_of(wanted, extent, known):
                 return False
+    return True
+
+
+def _is_address(value: Any) -> bool:
+    from ..runtime.numbers import NotANumber, address_of
+
+    try:
+        address_of(value)
+    except NotANumber:
+        return False
     return True
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..runtime import Argument
+    from ..runtime import Argument, Group
     from .function import Function
 
 __all__ = ["module_text"]
@@ -131,11 +131,18 @@ def _string(text: str) -> str:
 
 
 def _short(name: str, functions: Sequence[Function]) -> str:
-    return f"{name}({', '.join(argument.name for argument in functions[0].signature.arguments)})"
+    return f"{name}({', '.join(parameter.name for parameter in functions[0].signature.parameters)})"
 
 
-def _type_of(argument: Argument) -> dict[str, object]:
+def _type_of(argument: Argument | Group) -> dict[str, object]:
     """What an argument is in tvm-ffi's schema."""
+    from ..runtime import Group
+
+    if isinstance(argument, Group):
+        elements = [_type_of(element) for element in argument.elements]
+        return {"type": "ffi.Shape"} if argument.is_shape else {"type": "Tuple", "args": elements}
+    if argument.is_pointer:
+        return {"type": "void*"}
     if not argument.is_number:
         tensor: dict[str, object] = {"type": "DLTensor*"}
         return {"type": "Optional", "args": [tensor]} if argument.optional else tensor
@@ -143,7 +150,7 @@ def _type_of(argument: Argument) -> dict[str, object]:
 
 
 def _metadata(name: str, functions: Sequence[Function]) -> str:
-    types = [_type_of(argument) for argument in functions[0].signature.arguments]
+    types = [_type_of(parameter) for parameter in functions[0].signature.parameters]
     # tvm-ffi's schema is JSON in a string.
     schema = json.dumps({"type": "ffi.Function", "args": [{"type": "None"}, *types]})
     signatures = [str(function.signature) for function in functions]

@@ -345,19 +345,20 @@ class Function(CallableBase):
     def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
         """The extents of all arguments in order, checked against the signature, and the numbers' bits."""
         from ..runtime.numbers import bits_of
+        from ..runtime.parameters import flattened
 
         arguments = self.signature.arguments
         is_known = all(isinstance(extent, int) for argument in arguments for extent in argument.shape)
-        if not arrays and is_known and not any(argument.is_number or argument.optional for argument in arguments):
+        is_plain = not any(argument.is_number or argument.optional for argument in arguments)
+        if not arrays and is_known and is_plain:
             return [int(extent) for argument in arguments for extent in argument.shape]  # type: ignore[arg-type]
-        if len(arrays) != len(arguments):
-            raise TypeError(f"{self.signature}: expected {len(arguments)} arguments, got {len(arrays)}")
+        arrays = tuple(flattened(self.signature, arrays))
         extents: list[int] = []
         for argument, array in zip(arguments, arrays):
             if argument.is_number:
                 extents.append(bits_of(array, argument.dtype, f"{self.signature}: {argument.name}"))
                 continue
-            if argument.optional and array is None:
+            if argument.is_pointer or (argument.optional and array is None):
                 extents.extend(self._extents_without(argument, arrays))
                 continue
             shape = getattr(array, "shape", None)
@@ -376,10 +377,10 @@ class Function(CallableBase):
         return extents + [int(flag) for flag in flags]
 
     def _extents_without(self, argument: Argument, arrays: tuple[Any, ...]) -> list[int]:
-        """The extents of an array that is not given, as far as others have them."""
+        """The extents of an array that is not given, or of which but the address is, as far as others have them."""
         known: dict[str, int] = {}
         for other, array in zip(self.signature.arguments, arrays):
-            found = (array,) if other.is_number else getattr(array, "shape", ())
+            found = (array,) if other.is_number else () if other.is_pointer else getattr(array, "shape", ())
             known.update({str(symbol): int(extent) for symbol, extent in zip(other.shape, found)})
         return [extent if isinstance(extent, int) else known.get(str(extent), 0) for extent in argument.shape]
 

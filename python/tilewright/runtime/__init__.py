@@ -10,6 +10,7 @@ from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
 from .memory import PoolStats
 from .module import CudaProgram, KernelAttributes
 from .ndarray import NDArray
+from .parameters import Group
 from .stream import Event, Stream, current_stream, synchronize
 from .timing import Timing, time_evaluator
 
@@ -19,6 +20,7 @@ __all__ = [
     "Device",
     "DeviceKind",
     "Event",
+    "Group",
     "KernelAttributes",
     "NDArray",
     "PoolStats",

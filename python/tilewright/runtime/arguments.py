@@ -11,7 +11,7 @@ import ctypes
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
@@ -22,7 +22,8 @@ from . import dlpack
 from .device import Device, DeviceKind, cpu, cuda
 from .ffi import TYPE_DLTENSOR, Any_
 from .ndarray import NDArray, as_dtype, empty, is_row_major
-from .numbers import NotANumber, any_of
+from .numbers import NotANumber, address_of, any_of
+from .parameters import LEFT_OUT, Group, flattened, leaves_outputs, parameters_of, places_of
 from .stream import Event, Stream, as_stream, stream_of_arrays
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = ["Argument", "Bound", "Signature", "Symbol"]
 ALIGNMENT = 16
 _NO_MAXIMUM = (1 << 63) - 1  # of an extent that may be as large as any
 _NO_MINIMUM = -1 << 63
+_LEFT_OUT = -1  # the type of what a call leaves out
 _BITS = {"bool": 8, "bfloat16": 16}
 
 
@@ -60,12 +62,13 @@ class Argument:
     """What one argument must be; `output` marks what the function writes.
 
     An argument with `is_number` is a number; its one extent, where it has one, is the symbol that it stands for, whose
-    least value may be None. In the place of an `optional` one a call may give None.
+    least value may be None, and `default` what it is in calls that leave it out, None where none may. In the place of
+    an `optional` one a call may give None. One with `is_pointer` is given by its address.
 
     >>> str(Argument("A", "float32", (Symbol("n"), 4)))
     'A: float32[n, 4]'
-    >>> str(Argument("alpha", "float32", is_number=True))
-    'alpha: float32'
+    >>> str(Argument("alpha", "float32", is_number=True, default=1.0))
+    'alpha: float32 = 1.0'
     """
 
     name: str
@@ -75,6 +78,13 @@ class Argument:
     alignment: int = ALIGNMENT
     is_number: bool = False
     optional: bool = False
+    default: int | float | bool | None = None
+    is_pointer: bool = False
+
+    @property
+    def is_allocated(self) -> bool:
+        """Whether a call may leave it out to have it allocated, where it is in no group."""
+        return self.output and not self.is_pointer
 
     @property
     def itemsize(self) -> int:
@@ -88,9 +98,9 @@ class Argument:
 
     def __str__(self) -> str:
         if self.is_number:
-            return f"{self.name}: {self.dtype}"
-        extents = ", ".join(map(str, self.shape))
-        return f"{self.name}: {self.dtype}[{extents}]{' or None' if self.optional else ''}"
+            return f"{self.name}: {self.dtype}{'' if self.default is None else f' = {self.default!r}'}"
+        extents, kind = ", ".join(map(str, self.shape)), "pointer to " if self.is_pointer else ""
+        return f"{self.name}: {kind}{self.dtype}[{extents}]{' or None' if self.optional else ''}"
 
 
 @dataclass(slots=True)
@@ -130,6 +140,8 @@ class _Refused(Exception):
 class Signature:
     """The arguments of a function, in order, and the kind of device that their memory must be on.
 
+    `parameters` are what a call gives: the arguments, where it gives them one by one, or else those and groups of them.
+
     >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
     >>> print(add)
     add(A: float32[4], B: float32[4])
@@ -142,10 +154,20 @@ class Signature:
     name: str
     arguments: tuple[Argument, ...]
     device_kind: DeviceKind = DeviceKind.CPU
+    parameters: tuple[Argument | Group, ...] = ()
     _made: list[_SignatureStruct] = field(default_factory=list, init=False, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            object.__setattr__(self, "parameters", self.arguments)
+
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(map(str, self.arguments))})"
+        return f"{self.name}({', '.join(map(str, self.parameters))})"
+
+    @property
+    def address(self) -> int:
+        """Of the signature as the run time has it."""
+        return ctypes.addressof(_as_struct(self))
 
     @classmethod
     def from_function(cls, function: ir.Operation, device_kind: DeviceKind) -> Signature:
@@ -165,25 +187,23 @@ class Signature:
             named = ["te.name" in entry for entry in entries]
             if len(named) > 1 and any(named) and not named[-1]:
                 entries, types = entries[:-1], types[:-1]
-        return cls(
-            name,
-            tuple(
-                _argument_of(i, entry, kind)
-                for i, (entry, kind) in enumerate(zip(entries, types))
-                if "te.given" not in entry  # says of another one whether it is there
-            ),
-            device_kind,
+        arguments = tuple(
+            _argument_of(i, entry, kind)
+            for i, (entry, kind) in enumerate(zip(entries, types))
+            if "te.given" not in entry  # says of another one whether it is there
         )
+        return cls(name, arguments, device_kind, parameters_of(arguments, entries))
 
     # ------------------------------------------------------------------ messages
 
     def _fail(self, kind: type[Exception], position: int, message: str) -> NoReturn:
-        raise kind(f"{self}: argument {position} ({self.arguments[position].name}): {message}") from None
+        places = [place for place, one in places_of(self.parameters) if not isinstance(one, Group)]
+        raise kind(f"{self}: argument {places[position]} ({self.arguments[position].name}): {message}") from None
 
     # ------------------------------------------------------------------ binding
 
     def bind(self, arrays: Sequence[object], stream: object = None) -> Bound:
-        """Checks the arrays of a call.
+        """Checks what a call gives.
 
         Raises
         ------
@@ -194,8 +214,7 @@ class Signature:
             memory with another argument.
         """
         expected = self.arguments
-        if len(arrays) != len(expected):
-            _check(self, [], len(arrays))
+        arrays = flattened(self, arrays)
         device, launch_stream = cpu(), None
         if self.device_kind is DeviceKind.CUDA:
             device = self._device_of(arrays)
@@ -212,6 +231,8 @@ class Signature:
             try:
                 if expected[position].is_number:
                     found.append(any_of(array))
+                elif expected[position].is_pointer:
+                    found.append(address_of(array))
                 elif expected[position].optional and array is None:
                     found.append(Any_())
                 else:
@@ -223,18 +244,21 @@ class Signature:
                 self._fail(kind, position, text)
             except NotANumber as error:
                 _check(self, found, len(found), partial=True)
-                self._fail(TypeError, position, f"expected {expected[position].dtype}, got {error}")
+                wanted = "an address" if expected[position].is_pointer else expected[position].dtype
+                self._fail(TypeError, position, f"expected {wanted}, got {error}")
         bound.data, bound.shape = _check(self, found, len(found))
         return bound
 
-    def arranged(self, arrays: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
-        """The arguments in order, of which some came by their names.
+    def arranged(self, arrays: Sequence[object], named: Mapping[str, object]) -> tuple[tuple[object, ...], bool]:
+        """What a call gives in order, of which some came by their names, and whether it leaves its outputs out.
 
         >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
-        >>> add.arranged((1,), {"B": 2})
-        (1, 2)
+        >>> add.arranged((1,), {"B": 2}), add.arranged((), {"A": 1})
+        (((1, 2), False), ((1,), True))
         """
-        names = [argument.name for argument in self.arguments]
+        if not named:
+            return tuple(arrays), leaves_outputs(self, len(arrays))
+        names = [parameter.name for parameter in self.parameters]
         found = dict(zip(names, arrays))
         for name, value in named.items():
             if name not in names:
@@ -242,51 +266,82 @@ class Signature:
             if name in found:
                 raise TypeError(f"{self}: expected argument {name} once, got it twice")
             found[name] = value
-        for argument in self.arguments:
-            if argument.optional:
-                found.setdefault(argument.name, None)
+        outputs = []
+        for parameter in self.parameters:
+            if isinstance(parameter, Argument) and parameter.name not in found:
+                if parameter.is_allocated:
+                    outputs.append(parameter.name)
+                elif parameter.optional or parameter.default is not None:
+                    found[parameter.name] = parameter.default
         missing = [name for name in names if name not in found]
-        if missing:
-            raise TypeError(f"{self}: expected {len(names)} arguments, got none for {', '.join(missing)}")
-        return tuple(found[name] for name in names) + tuple(arrays[len(names) :])
+        allocated = sum(isinstance(each, Argument) and each.is_allocated for each in self.parameters)
+        if missing and (missing != outputs or len(missing) != allocated):
+            least, most = self.count_required, len(names)
+            count = f"{least} to {most}" if least < most else f"{most}"
+            raise TypeError(
+                f"{self}: expected {count} argument{'' if most == 1 else 's'}, got none for {', '.join(missing)}"
+            )
+        given = tuple(found[name] for name in names if name in found)
+        return given + tuple(arrays[len(names) :]), bool(missing)
+
+    @property
+    def count_required(self) -> int:
+        """How many of the parameters a call gives at the least: those that follow may be left out.
+
+        >>> Signature("f", (Argument("A", "int8"), Argument("k", "int8", is_number=True, default=1))).count_required
+        1
+        """
+        required = len(self.parameters)
+        while required:
+            last = self.parameters[required - 1]
+            if isinstance(last, Group) or not (last.optional or last.default is not None):
+                break
+            required -= 1
+        return required
 
     def with_outputs(self, inputs: Sequence[Any]) -> tuple[tuple[object, ...], tuple[object, ...]]:
-        """All arguments of a call that was given its inputs alone, and of them the outputs: new arrays of the library
-        that the first input is of.
+        """What a call gives that was given its inputs alone, and of that the outputs: new arrays of the library that
+        the first input is of.
 
         >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
         >>> arguments, outputs = add.with_outputs([np.zeros(4, "float32")])
         >>> outputs[0] is arguments[1], outputs[0].shape
         (True, (4,))
         """
-        given = iter(inputs)
-        arrays = [None if argument.output else next(given) for argument in self.arguments]
+        arrays = flattened(self, inputs, inputs=True)
         extents: dict[str, int] = {}
         for argument, array in zip(self.arguments, arrays):
             given_extents = (array,) if argument.is_number else getattr(array, "shape", ())
             for wanted, extent in zip(argument.shape, given_extents):
                 if isinstance(wanted, Symbol) and isinstance(extent, SupportsIndex):
                     extents.setdefault(wanted.name, operator.index(extent))
+        tensors = [
+            array
+            for argument, array in zip(self.arguments, arrays)
+            if not (argument.is_number or argument.is_pointer or array is LEFT_OUT)
+            and not (argument.optional and array is None)
+        ]
+        made: list[object] = []
         for position, argument in enumerate(self.arguments):
-            if not argument.output:
+            if arrays[position] is not LEFT_OUT:
                 continue
             unknown = [str(each) for each in argument.shape if isinstance(each, Symbol) and each.name not in extents]
             if unknown:
                 self._fail(TypeError, position, f"expected an array, for no input says what its extent {unknown[0]} is")
             shape = tuple(each if isinstance(each, int) else extents[each.name] for each in argument.shape)
-            arrays[position] = self._allocate(inputs, shape, argument.dtype)
-        outputs = tuple(array for array, argument in zip(arrays, self.arguments) if argument.output)
-        return tuple(arrays), outputs
+            made.append(self._allocate(tensors, len(inputs), shape, argument.dtype))
+        outputs, given = iter(made), iter(inputs)
+        whole: list[object] = []
+        for parameter in self.parameters:
+            if isinstance(parameter, Argument) and parameter.is_allocated:
+                whole.append(next(outputs))
+            else:
+                whole.append(next(given, parameter.default if isinstance(parameter, Argument) else None))
+        return tuple(whole), tuple(made)
 
-    def _allocate(self, inputs: Sequence[Any], shape: tuple[int, ...], dtype: str) -> object:
+    def _allocate(self, tensors: Sequence[Any], count: int, shape: tuple[int, ...], dtype: str) -> object:
         """A new array of the library that the first input is of."""
-        tensors = (argument for argument in self.arguments if not argument.output)
-        arrays = (
-            array
-            for argument, array in zip(tensors, inputs)
-            if not argument.is_number and not (argument.optional and array is None)
-        )
-        first: Any = next(arrays, None)
+        first: Any = next(iter(tensors), None)
         if isinstance(first, np.ndarray):
             return np.empty(shape, as_dtype(dtype))
         if isinstance(first, NDArray):
@@ -299,7 +354,7 @@ class Signature:
             with first.device:
                 return theirs.empty(shape, dtype)
         raise TypeError(
-            f"{self}: expected {len(self.arguments)} arguments, got {len(inputs)}: outputs are allocated beside arrays "
+            f"{self}: expected {len(self.parameters)} arguments, got {count}: outputs are allocated beside arrays "
             f"of NumPy, torch, CuPy and tw.nd, got {type(first).__name__} first"
         )
 
@@ -432,6 +487,20 @@ class _ArgumentStruct(ctypes.Structure):
         ("alignment", ctypes.c_int32),
         ("kind", ctypes.c_int32),
         ("optional", ctypes.c_int32),
+        ("place", ctypes.c_char_p),
+        ("otherwise", Any_),
+    )
+
+
+class _ParameterStruct(ctypes.Structure):
+    """TilewrightParameter of runtime/host/ABI.h."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("place", ctypes.c_char_p),
+        ("kind", ctypes.c_int32),
+        ("first", ctypes.c_int32),
+        ("count", ctypes.c_int32),
     )
 
 
@@ -444,7 +513,49 @@ class _SignatureStruct(ctypes.Structure):
         ("arguments", ctypes.POINTER(_ArgumentStruct)),
         ("argument_count", ctypes.c_int32),
         ("device", ctypes.c_int32),
+        ("parameters", ctypes.POINTER(_ParameterStruct)),
+        ("parameter_count", ctypes.c_int32),
     )
+
+
+def otherwise_of(parameter: Argument | Group) -> Any_:
+    """What it is in a call that leaves it out."""
+    if isinstance(parameter, Group):
+        return Any_(_LEFT_OUT, 0, None)
+    if parameter.default is not None:
+        return any_of(parameter.default)
+    return Any_() if parameter.optional else Any_(_LEFT_OUT, 0, None)
+
+
+def by_level(parameters: Sequence[Argument | Group]) -> list[tuple[str, Argument | Group, int]]:
+    """What a call gives and, behind that, the elements of groups, those of each together: with which one it is, and of
+    groups the number of the first element."""
+    names = {id(one): place for place, one in places_of(parameters)}
+    found: list[Argument | Group] = list(parameters)
+    rows = []
+    for one in found:  # which grows
+        rows.append((names[id(one)], one, len(found)))
+        if isinstance(one, Group):
+            found.extend(one.elements)
+    return rows
+
+
+def _as_structs(signature: Signature) -> Any:
+    """What a call gives, as the run time has it; None where those are the arguments."""
+    if not any(isinstance(one, Group) for one in signature.parameters):
+        return None
+    numbers = {id(argument): i for i, argument in enumerate(signature.arguments)}
+    rows = [
+        _ParameterStruct(
+            one.name.encode(),
+            place.encode(),
+            (2 if one.is_shape else 1) if isinstance(one, Group) else 0,
+            first if isinstance(one, Group) else numbers[id(one)],
+            len(one.elements) if isinstance(one, Group) else 0,
+        )
+        for place, one, first in by_level(signature.parameters)
+    ]
+    return (_ParameterStruct * len(rows))(*rows)
 
 
 def _as_struct(signature: Signature) -> _SignatureStruct:
@@ -452,7 +563,8 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
     if signature._made:
         return signature._made[0]
     arguments = []
-    for argument in signature.arguments:
+    places = [place for place, one in places_of(signature.parameters) if not isinstance(one, Group)]
+    for place, argument in zip(places, signature.arguments):
         extents = [
             _Extent(extent, None, 1, 0, _NO_MAXIMUM)
             if isinstance(extent, int)
@@ -474,13 +586,15 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
                 0 if argument.is_number else len(extents),
                 argument.output,
                 argument.alignment,
-                argument.is_number,
+                2 if argument.is_pointer else argument.is_number,
                 argument.optional,
+                place.encode(),
+                otherwise_of(argument),
             )  # fmt: skip
         )
     struct = _SignatureStruct(
         str(signature).encode(), signature.name.encode(), (_ArgumentStruct * len(arguments))(*arguments),
-        len(arguments), signature.device_kind.value,
+        len(arguments), signature.device_kind.value, _as_structs(signature), len(signature.parameters),
     )  # fmt: skip
     signature._made.append(struct)
     return struct
@@ -558,9 +672,24 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
     element = kind if shaped is None else shaped.element_type
     dtype = ir.StringAttr(entry["te.dtype"]).value if "te.dtype" in entry else _dtype_name(element)
     if shaped is None:
-        return Argument(name, dtype, (symbol(0),) if names else (), is_number=True)
+        default = _default_of(entry, dtype) if "te.default" in entry else None
+        return Argument(name, dtype, (symbol(0),) if names else (), is_number=True, default=default)
     shape = tuple(symbol(dim) if shaped.is_dynamic_dim(dim) else shaped.get_dim_size(dim) for dim in range(rank))
-    return Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry)
+    made = Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry)
+    if "te.pointer" not in entry:
+        return made
+    return replace(made, is_pointer=True, alignment=ir.IntegerAttr(entry["te.pointer"]).value)
+
+
+def _default_of(entry: ir.DictAttr, dtype: str) -> int | float | bool:
+    from mlir import ir
+
+    if "float" in dtype:
+        return ir.FloatAttr(entry["te.default"]).value
+    bits = ir.IntegerAttr(entry["te.default"]).value
+    if dtype == "bool":
+        return bool(bits)
+    return bits % (1 << 64) if dtype == "uint64" else bits
 
 
 def _dtype_name(element: ir.Type) -> str:

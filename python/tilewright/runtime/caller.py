@@ -13,16 +13,32 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..driver.callable import interpreter
 from ..ir import library
+from .arguments import by_level, otherwise_of
 from .device import DeviceKind, cuda
-from .ffi import raise_error
+from .ffi import Any_, raise_error
+from .parameters import Group
 
 if TYPE_CHECKING:
-    from .arguments import Signature
+    from .arguments import Argument, Signature
 
 __all__ = ["make_caller"]
 
 
-_NUMBER, _OPTIONAL = 2, 3  # TilewrightCallerNumber and TilewrightCallerOptional of runtime/PythonCall.h
+# TilewrightCallerInput and those that follow of runtime/PythonCall.h
+_INPUT, _OUTPUT, _NUMBER, _OPTIONAL, _POINTER, _GROUP = range(6)
+
+
+class _Item(ctypes.Structure):
+    """TilewrightCallerItem of runtime/PythonCall.h."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int32),
+        ("first", ctypes.c_int32),
+        ("count", ctypes.c_int32),
+        ("padding", ctypes.c_int32),
+        ("otherwise", Any_),
+    )
 
 
 class Entered(Protocol):
@@ -57,7 +73,7 @@ def _new() -> Any:
 @cache
 def _set() -> Any:
     prototype = ctypes.PYFUNCTYPE(
-        None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p
+        None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p
     )
     return prototype(ctypes.cast(library().tilewrightCallerSet, ctypes.c_void_p).value or 0)
 
@@ -72,10 +88,8 @@ class _Slow:
 
     def __call__(self, *arrays: object, stream: object = None, **named: object) -> object:
         signature, result = self._program.signature, None
-        if named:
-            arrays = signature.arranged(arrays, named)
-        outputs = sum(argument.output for argument in signature.arguments)
-        if outputs and len(arrays) == len(signature.arguments) - outputs:
+        arrays, leaves_outputs = signature.arranged(arrays, named)
+        if leaves_outputs:
             arrays, made = signature.with_outputs(arrays)
             result = made[0] if len(made) == 1 else made
         self._program(*arrays, stream=stream)
@@ -97,11 +111,30 @@ def make_caller(program: Called, slow: Callable[..., object] | None = None) -> C
         ctypes.addressof(interpreter()), signature.name.encode(), text.encode(), slow or _Slow(program),
         stream_handle, raise_error,
     )  # fmt: skip
-    kinds = bytes(
-        _NUMBER if argument.is_number else _OPTIONAL if argument.optional else argument.output
-        for argument in signature.arguments
-    )
-    names = b"".join(argument.name.encode() + b"\0" for argument in signature.arguments)
+    items = _items_of(signature)
     # Compiled here: were the first call another's, it would take other arrays than the rest.
-    _set()(function, program.host.entry, len(kinds), signature.device_kind.value, kinds, names)
+    device, count = signature.device_kind.value, len(signature.parameters)
+    _set()(function, program.host.entry, device, count, len(items), items)
     return function
+
+
+def _kind_of(parameter: Argument | Group) -> int:
+    if isinstance(parameter, Group):
+        return _GROUP
+    if parameter.is_number or parameter.is_pointer:
+        return _POINTER if parameter.is_pointer else _NUMBER
+    return _OPTIONAL if parameter.optional else _OUTPUT if parameter.output else _INPUT
+
+
+def _items_of(signature: Signature) -> ctypes.Array[_Item]:
+    """What a call gives, for the builtin to read."""
+    rows = by_level(signature.parameters)
+    names: list[str | None] = [one.name for one in signature.parameters]
+    for _, one, _ in rows:  # the elements of groups, in the order of these
+        if isinstance(one, Group):
+            names += one.fields or [None] * len(one.elements)
+    items = (_Item * max(len(rows), 1))()
+    for i, (name, (_, one, first)) in enumerate(zip(names, rows)):
+        size = len(one.elements) if isinstance(one, Group) else 0
+        items[i] = _Item(name and name.encode(), _kind_of(one), first, size, 0, otherwise_of(one))
+    return items

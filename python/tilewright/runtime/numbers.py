@@ -13,10 +13,10 @@ from ..ir import library
 from . import dlpack
 from .ffi import Any_
 
-__all__ = ["NotANumber", "any_of", "bits_of"]
+__all__ = ["NotANumber", "address_of", "any_of", "bits_of"]
 
 # Of TVMFFIAny.
-_INT, _BOOL, _FLOAT, _BIG_INT = 1, 2, 3, 78
+_INT, _BOOL, _FLOAT, _POINTER, _BIG_INT = 1, 2, 3, 4, 78
 _UNSIGNED = 1  # as the padding of an int: its 64 bits have no sign (runtime/host/ABI.h)
 
 
@@ -40,6 +40,22 @@ def any_of(value: Any) -> Any_:
     if -1 << 63 <= number < 1 << 63:
         return Any_(_INT, 0, number & (1 << 64) - 1)
     return Any_(_INT, _UNSIGNED, number) if 0 <= number < 1 << 64 else Any_(_BIG_INT, 0, None)
+
+
+def address_of(value: Any) -> Any_:
+    """The address that an int, a `ctypes.c_void_p` or an object with `__tvm_ffi_opaque_ptr__` says.
+
+    >>> address_of(64).pointer, address_of(ctypes.c_void_p(128)).pointer
+    (64, 128)
+    """
+    if isinstance(value, ctypes.c_void_p):
+        return Any_(_POINTER, 0, value.value)
+    said = getattr(value, "__tvm_ffi_opaque_ptr__", None)
+    if said is not None:
+        value = said()
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise NotANumber(type(value).__name__)
+    return any_of(value)
 
 
 @cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ..compat import attribute_of
 from . import functions
+from .arguments import Pointer, Shape, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .extern import ExternOp, extern
@@ -30,10 +31,10 @@ from .. import schedule as schedule
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
-    "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "ScanOp", "Schedule", "Stage", "Tensor",
-    "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin",
-    "extern", "gradient", "max", "min",
-    "placeholder", "prod", "reduce_axis", "scan", "sum", "tag_scope",
+    "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "Pointer", "ScanOp", "Schedule", "Shape",
+    "Stage", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule",
+    "decl_tensor_intrin", "extern", "gradient", "max", "min",
+    "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 from mlir.dialects import arith, func, tensor
@@ -13,6 +14,7 @@ from ..errors import CompileError
 from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source
+from .arguments import Arg, ArgumentList, Group
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
 from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
@@ -26,12 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Arg", "emit_module"]
 
-Arg = Tensor | Var
-
 _NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
 
 
-def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Arg], name: str = "main") -> ir.Module:
+def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Any], name: str = "main") -> ir.Module:
     """The module of a program: its te function and, for a schedule, the `schedule.of` beside it.
 
     Parameters
@@ -40,7 +40,8 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Ar
         A schedule, or the tensors to compute.
     args
         All inputs and outputs, in the order in which the function takes them. One that is computed is an output. A
-        `te.var` among them is a number that each call gives.
+        `te.var` among them is a number that each call gives; tuples, NamedTuples, dataclasses and `te.shape`s are
+        several that it gives as one.
     name
         The name of the function.
 
@@ -61,16 +62,17 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Ar
     else:
         outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context(front_end=True)
     ops = operations([output.op for output in outputs])
-    _check_args(ops, outputs, args, source)
-    inputs = [arg.op for arg in args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
+    given = ArgumentList.of(args, source)
+    _check_args(ops, outputs, given, source)
+    inputs = [arg.op for arg in given.args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
     ops = [op for op in inputs if op not in ops] + ops
     # Whether what is optional is given comes after all that a call has.
-    args = [*args, *(op.given for op in inputs if op.given is not None)]
+    given.args += [op.given for op in inputs if op.given is not None]
     names = unique_names(ops, {} if schedule is None else schedule.names)
     with context, file_location(source):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            _Function(ops, args, names, name, source).emit()
+            _Function(ops, given, names, name, source).emit()
             if schedule is not None:
                 schedule.emit(name)
         try:
@@ -81,22 +83,27 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Ar
     return module
 
 
-def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[Arg], source: Source) -> None:
+def _check_args(ops: list[Operation], outputs: Sequence[Tensor], list_: ArgumentList, source: Source) -> None:
     """All inputs and outputs are arguments, once, and nothing else is."""
-    if isinstance(args, Tensor) or not isinstance(args, Sequence):
-        raise TypeError(f"{source}: expected a list of tensors as arguments, got {args!r}")
-    for position, arg in enumerate(args):
+    args = list_.args
+    for position, (arg, place) in enumerate(zip(args, list_.places)):
         if any(arg is other for other in args[:position]):
             what = "tensor" if isinstance(arg, Tensor) else "te.var"
-            raise ValueError(f"{source}: argument {position}: expected each {what} once, got {arg.name} twice")
+            raise ValueError(f"{source}: argument {place}: expected each {what} once, got {arg.name} twice")
         if isinstance(arg, Var) and arg.is_symbol:
+            if arg.default is not None and not place.isdigit():
+                raise ValueError(
+                    f"{source}: argument {place}: expected a te.var without default, for a call gives a tuple whole, "
+                    f"got {arg.name} with {arg.default!r}"
+                )
             continue
         if not isinstance(arg, Tensor):
-            raise TypeError(f"{source}: argument {position}: expected a tensor or a te.var, got {arg!r}")
+            raise TypeError(f"{source}: argument {place}: expected a tensor or a te.var, got {arg!r}")
         if isinstance(arg.op, CacheOp) or isinstance(arg.op, (ComputeOp, ExternOp)) and arg.op not in ops:
             raise ValueError(
-                f"{source}: argument {position}: expected an input or a compute of the program, got {arg.name}"
+                f"{source}: argument {place}: expected an input or a compute of the program, got {arg.name}"
             )
+    _check_pointers(list_, source)
     given = ", ".join(arg.name for arg in args)
     for what, needed in (
         ("input", [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]),
@@ -107,13 +114,32 @@ def _check_args(ops: list[Operation], outputs: Sequence[Tensor], args: Sequence[
                 raise ValueError(f"{source}: expected the {what} {one.name} among the arguments, got {given or 'none'}")
 
 
+def _check_pointers(list_: ArgumentList, source: Source) -> None:
+    """What is given by its address has extents that are numbers or those of others, which every call gives."""
+    known: set[Var] = set()
+    for i, arg in enumerate(list_.args):
+        if isinstance(arg, Var):
+            known.add(arg)
+        elif i not in list_.alignments and not is_optional(arg):
+            known.update(extent for extent in arg.shape if isinstance(extent, Var))
+    for i in list_.alignments:
+        for extent in list_.args[i].shape:
+            if not isinstance(extent, int) and extent not in known:
+                raise ValueError(
+                    f"{source}: argument {list_.places[i]}: te.pointer {list_.args[i].name}: expected extents that are "
+                    f"numbers, or te.vars that other arguments are or have, got {extent}"
+                )
+
+
 class _Function:
     """The te function of a program."""
 
     def __init__(
-        self, ops: list[Operation], args: Sequence[Arg], names: dict[Operation, str], name: str, source: Source
+        self, ops: list[Operation], list_: ArgumentList, names: dict[Operation, str], name: str, source: Source
     ) -> None:
-        self._ops, self._args, self._names, self._name, self._source = ops, args, names, name, source
+        self._args: list[Arg] = list_.args
+        args = self._args
+        self._ops, self._names, self._name, self._source = ops, names, name, source
         self._tensors = [arg for arg in args if isinstance(arg, Tensor)]
         self._flags: dict[Var, int] = {}
         for position, arg in enumerate(args):
@@ -123,6 +149,21 @@ class _Function:
         self._values: dict[Tensor, ir.Value] = {}
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
+        self._list, self._groups = list_, self._name_groups(list_)
+
+    def _name_groups(self, list_: ArgumentList) -> dict[int, list[Group]]:
+        """The groups, of which none is called as another argument."""
+        taken = {self._arg_name(list_.args[i]) for i in list_.top_level()}
+        named: dict[int, list[Group]] = {}
+        for i, (outer, *inner) in list_.groups.items():
+            if list_.places[i].count(".") + list_.places[i].count("[") == 1 + len(inner):
+                outer = replace(outer, name=unique_name(outer.name, taken))
+                taken.add(outer.name)
+            named[i] = [outer, *inner]
+        return named
+
+    def _arg_name(self, arg: Arg) -> str:
+        return self._symbol_names[arg] if isinstance(arg, Var) else self._tensor_name(arg)
 
     def _name_symbols(self) -> dict[Var, str]:
         """A name of its own for each symbolic extent and number. Those of arguments are no tensor's."""
@@ -139,7 +180,10 @@ class _Function:
         types = [self._type(arg) for arg in self._args]
         with file_location(self._source):
             function = func.FuncOp(self._name, (types, [self._type(output) for output in outputs]))
-        function.arg_attrs = [self._arg_attrs(arg) for arg in self._args]
+        function.arg_attrs = [
+            ir.DictAttr.get(self._arg_attrs(arg) | self._list_attrs(position))
+            for position, arg in enumerate(self._args)
+        ]
         block = ir.Block.create_at_start(function.body, types, [self._arg_location(arg) for arg in self._args])
         with ir.InsertionPoint(block):
             self._emit_symbols(block)
@@ -173,7 +217,28 @@ class _Function:
             return named_location(self._symbol_names[arg], arg.source)
         return named_location(self._tensor_name(arg), arg.op.source)
 
-    def _number_attrs(self, var: Var) -> ir.DictAttr:
+    def _list_attrs(self, position: int) -> dict[str, ir.Attribute]:
+        """What a call gives as one with others, or by its address."""
+        attrs: dict[str, ir.Attribute] = {}
+        i64 = ir.IntegerType.get_signless(64)
+        if position in self._list.alignments:
+            attrs["te.pointer"] = ir.IntegerAttr.get(i64, self._list.alignments[position])
+        groups = []
+        for group in self._groups.get(position, ()):
+            entry: dict[str, ir.Attribute] = {
+                "name": ir.StringAttr.get(group.name),
+                "count": ir.IntegerAttr.get(i64, group.count),
+            }
+            if group.fields:
+                entry["fields"] = ir.ArrayAttr.get([ir.StringAttr.get(each) for each in group.fields])
+            if group.is_shape:
+                entry["shape"] = ir.UnitAttr.get()
+            groups.append(ir.DictAttr.get(entry))
+        if groups:
+            attrs["te.groups"] = ir.ArrayAttr.get(groups)
+        return attrs
+
+    def _number_attrs(self, var: Var) -> dict[str, ir.Attribute]:
         name = ir.StringAttr.get(self._symbol_names[var])
         attrs: dict[str, ir.Attribute] = {"te.name": name, "te.dtype": ir.StringAttr.get(var.dtype)}
         if var in self._flags:
@@ -186,9 +251,17 @@ class _Function:
                 attrs["te.minimum"] = ir.DenseI64ArrayAttr.get([var.minimum])
             if var.maximum is not None:
                 attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([var.maximum])
-        return ir.DictAttr.get(attrs)
+        if var.default is not None:
+            i64 = ir.IntegerType.get_signless(64)
+            is_float = isinstance(var.default, float)
+            # An integer's 64 bits: those of a large one of uint64 are a negative number's.
+            signed = 0 if is_float else (int(var.default) + (1 << 63)) % (1 << 64) - (1 << 63)
+            attrs["te.default"] = (
+                ir.FloatAttr.get(ir.F64Type.get(), var.default) if is_float else ir.IntegerAttr.get(i64, signed)
+            )
+        return attrs
 
-    def _arg_attrs(self, arg: Arg) -> ir.DictAttr:
+    def _arg_attrs(self, arg: Arg) -> dict[str, ir.Attribute]:
         if isinstance(arg, Var):
             return self._number_attrs(arg)
         attrs: dict[str, ir.Attribute] = {
@@ -211,7 +284,7 @@ class _Function:
             maxima = [extent.maximum if isinstance(extent, Var) else None for extent in arg.shape]
             if any(most is not None for most in maxima):
                 attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([_NO_MAXIMUM if m is None else m for m in maxima])
-        return ir.DictAttr.get(attrs)
+        return attrs
 
     def _symbol_text(self, extent: Extent) -> str:
         if isinstance(extent, int):
@@ -235,6 +308,11 @@ class _Function:
             )
             position = next((i for i, arg in enumerate(self._args) if arg is var), None)
             location = named_location(name, var.source)
+            if var.default is not None and position is None:
+                raise ValueError(
+                    f"{self._source}: te.var {name}: expected it among the arguments, for it has a default, got none "
+                    f"of it ({var.source})"
+                )
             if place is not None:
                 with file_location(var.source):
                     number = arith.constant(ir.IndexType.get(), ir.IntegerAttr.get(ir.IndexType.get(), place[1]))

@@ -206,16 +206,18 @@ class Var(Expr):
     element in a combiner.
 
     An integer is a multiple of `divisible_by`, at least `minimum`, and at most `maximum`, where these are no None. What
-    `is_symbol` is of the whole program, what `is_size` at least 0.
+    `is_symbol` is of the whole program, what `is_size` at least 0. `default` is what a number is in calls that leave it
+    out, None of one that none may.
     """
 
-    __slots__ = ("divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
+    __slots__ = ("default", "divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
 
     def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True, is_symbol: bool = False) -> None:
         super().__init__(dtype, source, is_index)
         self.name, self.is_symbol, self.is_size = name, is_symbol or is_index, False
         self.divisible_by, self.minimum = 1, 0
         self.maximum: int | None = None
+        self.default: int | float | bool | None = None
 
     def __str__(self) -> str:
         return self.name

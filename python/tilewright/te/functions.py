@@ -61,7 +61,7 @@ def const(value: int | float | bool, dtype: object = None) -> Const:
 
 def var(
     name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int | None = None,
-    max: int | None = None
+    max: int | None = None, default: int | float | bool | None = None
 ) -> Var:  # fmt: skip
     """A symbolic extent, or a number that a call gives.
 
@@ -80,14 +80,16 @@ def var(
         extent is at least 0 without.
     max
         The greatest value, where there is one.
+    default
+        What a number is in calls that leave it out: those at the end of the arguments may be, and any by its name.
 
-    The three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError before
-    anything runs.
+    The first three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError
+    before anything runs.
 
     >>> n = var("n", divisible_by=64, min=64, max=4096)
     >>> n.divisible_by, n.minimum, n.maximum
     (64, 64, 4096)
-    >>> alpha = var("alpha", "float32")
+    >>> alpha = var("alpha", "float32", default=1.0)
     """
     source = user_source()
     kind = dtype_of(dtype, source)
@@ -98,13 +100,34 @@ def var(
             raise TypeError(
                 f"{source}: te.var {name}: expected divisible_by, min and max of int32 or int64, got them of {kind}"
             )
-        return Var(name, kind, source, is_index=False, is_symbol=True)
+        number = Var(name, kind, source, is_index=False, is_symbol=True)
+        if default is not None:
+            number.default = _checked_default(number, default, source)
+        return number
     made = Var(name, kind, source)
     made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
     made.minimum = 0 if min is None else _at_least(0, min, f"te.var {name}: min", source)
     if max is not None:
         made.maximum = _at_least(made.minimum, max, f"te.var {name}: max", source)
+    if default is not None:
+        made.default = _checked_default(made, default, source, is_bounded=min is not None)
     return made
+
+
+def _checked_default(number: Var, default: object, source: Source, is_bounded: bool = False) -> int | float | bool:
+    from .arguments import checked_default
+
+    value = checked_default(number.name, number._dtype, default, source)
+    what = None
+    if number.is_index and value % number.divisible_by:
+        what = f"divisible by {number.divisible_by}"
+    elif is_bounded and value < number.minimum:
+        what = f"at least {number.minimum}"
+    elif number.maximum is not None and value > number.maximum:
+        what = f"at most {number.maximum}"
+    if what is not None:
+        raise ValueError(f"{source}: te.var {number.name}: default: expected a number {what}, got {value}")
+    return value
 
 
 def _at_least(least: int, number: object, what: str, source: Source) -> int:
@@ -116,10 +139,11 @@ def _at_least(least: int, number: object, what: str, source: Source) -> int:
 
 
 def size_var(
-    name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None
-) -> Var:
+    name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None,
+    default: int | None = None
+) -> Var:  # fmt: skip
     """A symbolic extent, or a number that a call gives, which is at least 0."""
-    made = var(name, dtype, divisible_by=divisible_by, min=min, max=max)
+    made = var(name, dtype, divisible_by=divisible_by, min=min, max=max, default=default)
     made.is_size = True
     return made
 

@@ -81,14 +81,14 @@ llvm.func @scale_workspace_bytes(%shape: !llvm.ptr) -> i64 {
 // CHECK: llvm.func @__tvm_ffi_scale_load(
 // CHECK: llvm.func @__tvm_ffi_scale(%{{.*}}: !llvm.ptr, %[[ARGS:.*]]: !llvm.ptr, %[[COUNT:.*]]: i32, %{{.*}}: !llvm.ptr) -> i32
 // Given the one input alone, the function allocates B.
-// CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
-// CHECK: %[[ALL:.*]] = llvm.icmp "ne" %[[COUNT]], %[[ONE]] : i32
+// CHECK: %[[BOTH:.*]] = llvm.mlir.constant(2 : i32) : i32
+// CHECK: %[[ALL:.*]] = llvm.icmp "eq" %[[COUNT]], %[[BOTH]] : i32
 // CHECK: llvm.cond_br %[[ALL]] weights([100, 1]), ^[[PLAIN:.*]], ^[[ALLOCATING:.*]]
 // CHECK: ^[[PLAIN]]:
 // CHECK: %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
 // CHECK: llvm.call @scale_call(%[[NULL]], %[[ARGS]], %[[COUNT]])
 // CHECK: ^[[ALLOCATING]]:
-// CHECK: llvm.call @tilewrightHostCallAllocating(%{{.*}}, %{{.*}}, %[[ARGS]], %{{.*}})
+// CHECK: llvm.call @tilewrightHostCallAllocating(%{{.*}}, %{{.*}}, %[[ARGS]], %[[COUNT]], %{{.*}})
 
 // CPU-NOT: _program
 // CPU: llvm.func @scale_call

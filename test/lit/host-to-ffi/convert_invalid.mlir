@@ -52,3 +52,48 @@ llvm.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64 {
   %zero = llvm.mlir.constant(0 : i64) : i64
   llvm.return %zero : i64
 }
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.groups to be dictionaries with the name and the count of a group's elements, which are among the arguments that follow, in entry 1 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.groups = [{name = "pair", count = 2 : i64}], type = memref<f32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.groups to be dictionaries with the name and the count of a group's elements, which are among the arguments that follow, in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.groups = [{name = "pair", count = 1 : i64, fields = [1]}], type = memref<f32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.default to be a number of int8 in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.default = 1.0 : f64, type = i8}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.pointer to be the alignment of a tensor in bytes, a power of two from 16 on, in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.pointer = 8 : i64, type = memref<f32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected another argument to have the extent n of A, which is given by its address}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.name = "A", te.symbols = ["n"], te.pointer = 16 : i64, type = memref<?xf32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}

@@ -73,6 +73,16 @@ def fail():
     raise ValueError("refused")
 
 
+class Item(ctypes.Structure):
+    """TilewrightCallerItem, its TilewrightAny as three fields."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        *[(field, ctypes.c_int32) for field in ("kind", "first", "count", "padding", "type", "otherwise_padding")],
+        ("value", ctypes.c_int64),
+    ]
+
+
 def calls():
     new = function(
         "tilewrightCallerNew",
@@ -84,9 +94,10 @@ def calls():
     )
     builtin = new(ctypes.addressof(made_callable.interpreter()), b"count", b"counts", slow, slow, fail)
     assert builtin(1) == ("slow", (1,), {})
-    kinds = (None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p)
+    kinds = (None, ctypes.py_object, ctypes.c_void_p, ctypes.c_int32, ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
     entry = ctypes.cast(counter.entry, ctypes.c_void_p)
-    function("tilewrightCallerSet", *kinds)(builtin, entry, 2, 1, b"\0\1", b"A\0B\0")
+    items = (Item * 2)(Item(b"A", 0, 0, 0, 0, -1), Item(b"B", 1, 0, 0, 0, -1))
+    function("tilewrightCallerSet", *kinds)(builtin, entry, 1, 2, 2, items)
     called, a, b = made(builtin), Tensor(), Tensor()
     number = ctypes.c_int64.in_dll(counter, "calls")
     number.value = 0

@@ -104,8 +104,10 @@ int32_t host(void **, const int64_t *shape, void *, void *launcher) {
 }
 
 const TilewrightExtent extent = {-1, "n", 1, 0, INT64_MAX};
-const TilewrightArgument arguments[] = {{"A", &extent, 2 | 32 << 8 | 1 << 16, 1, 0, 16}, {"B", &extent, 2 | 32 << 8 | 1 << 16, 1, 1, 16}};
-const TilewrightSignature signature = {"f(A: float32[n], B: float32[n])", "f", arguments, 2, TilewrightDeviceCUDA};
+const TilewrightArgument arguments[] = {
+    {"A", &extent, 2 | 32 << 8 | 1 << 16, 1, 0, 16, TilewrightIsTensor, 0, "0", {TilewrightTypeLeftOut, 0, {0}}},
+    {"B", &extent, 2 | 32 << 8 | 1 << 16, 1, 1, 16, TilewrightIsTensor, 0, "1", {TilewrightTypeLeftOut, 0, {0}}}};
+const TilewrightSignature signature = {"f(A: float32[n], B: float32[n])", "f", arguments, 2, TilewrightDeviceCUDA, nullptr, 2};
 const char *const kernels[] = {"f_kernel0"};
 const TilewrightImage image = {"sm_90a", "ELF", 3};
 
@@ -220,8 +222,9 @@ void callOneObject() {
   inThreads([&](int thread) {
     // As the first call of each thread makes one.
     void *function = tilewrightCallerNew(&interpreter, "f", "", &slow, &slow, &raise_);
-    const uint8_t outputs[2] = {0, 1};
-    tilewrightCallerSet(function, enter, 2, TilewrightDeviceCUDA, outputs, "A\0B\0");
+    const TilewrightCallerItem items[] = {{"A", TilewrightCallerInput, 0, 0, 0, {TilewrightTypeLeftOut, 0, {0}}},
+                                          {"B", TilewrightCallerOutput, 0, 0, 0, {TilewrightTypeLeftOut, 0, {0}}}};
+    tilewrightCallerSet(function, enter, TilewrightDeviceCUDA, 2, 2, items);
     tilewrightCallableSet(&called, function);
     using Vectorcall = void *(*)(void *, void *const *, size_t, void *);
     auto call = reinterpret_cast<Vectorcall>(called.content);

@@ -241,7 +241,7 @@ def test_arguments_by_their_names(fake, copy) -> None:
         ((a, b), {"streams": 0}, "expected no argument called 'streams'"),
         ((a,), {"A": b}, "expected argument A once, got it twice"),
         ((a, b), {"A": b}, "expected argument A once, got it twice"),
-        ((), {"A": b}, "expected 2 arguments, got none for B"),
+        ((), {"B": b}, "expected 2 arguments, got none for A"),
     ):
         with pytest.raises(TypeError) as caught:
             copy(*given, **named)

@@ -1,0 +1,207 @@
+"""The arguments of a built function: tensors, numbers, and several of them that a call gives as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, SupportsIndex
+
+from ..source import Source, user_source
+from .dtypes import DType
+from .expr import Var
+from .tensor import PlaceholderOp, Tensor
+
+__all__ = ["Arg", "ArgumentList", "Group", "Pointer", "Shape", "pointer", "shape"]
+
+Arg = Tensor | Var
+
+ALIGNMENT = 16  # bytes, of every argument's memory: kernels rely on it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Extents that a call gives as one argument: see `te.shape`."""
+
+    name: str
+    extents: tuple[Var, ...]
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pointer:
+    """A tensor whose address a call gives: see `te.pointer`."""
+
+    tensor: Tensor
+    align: int
+    source: Source
+
+
+def shape(name: str, extents: Sequence[Var]) -> Shape:
+    """Extents or other integers that a call gives together, as a tuple or a list of ints, or as a `tvm_ffi.Shape`.
+
+    It stands among the arguments of `tw.build`, and its `te.var`s wherever the program has use for them.
+
+    Parameters
+    ----------
+    name
+        How the argument is called.
+    extents
+        `te.var`s of int32 or int64, each once.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no te.var of these types, or none at all.
+
+    >>> from tilewright import te
+    >>> n, m = te.var("n"), te.var("m")
+    >>> size = shape("size", (n, m))            # tw.build(s, [size, A, C])((64, 32), a, c)
+    >>> size.name, len(size.extents)
+    ('size', 2)
+    """
+    source = user_source()
+    if not isinstance(name, str):
+        raise TypeError(f"{source}: te.shape: expected a name, got {name!r}")
+    if not isinstance(extents, Sequence) or isinstance(extents, str):
+        raise TypeError(f"{source}: te.shape {name}: expected a tuple of te.vars, got {extents!r}")
+    for position, extent in enumerate(extents):
+        if not isinstance(extent, Var) or not extent.is_index:
+            raise TypeError(
+                f"{source}: te.shape {name}: element {position}: expected a te.var of int32 or int64, got {extent!r}"
+            )
+    if not extents:
+        raise ValueError(f"{source}: te.shape {name}: expected one te.var or more, got none")
+    return Shape(name, tuple(extents), source)
+
+
+def pointer(tensor: Tensor, align: int = ALIGNMENT) -> Pointer:
+    """A tensor whose address a call gives, in place of an array: an int, a `ctypes.c_void_p`, or an object with
+    `__tvm_ffi_opaque_ptr__`.
+
+    It stands among the arguments of `tw.build`; the tensor is row-major, and its extents are those of other arguments.
+    Of such memory nothing is known but its address: neither its dtype nor its size nor its device can be checked.
+
+    Parameters
+    ----------
+    tensor
+        An input of the program or one of its results.
+    align
+        Bytes, a power of two: what divides the address. Kernels rely on 16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no tensor, one that a call may be without, or another alignment.
+
+    >>> from tilewright import te
+    >>> n = te.var("n")
+    >>> A = te.placeholder((n,), name="A")
+    >>> pointer(A, align=32).align              # tw.build(s, [n, te.pointer(A), C])(n, a.ctypes.data, c)
+    32
+    """
+    source = user_source()
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{source}: te.pointer: expected a tensor, got {tensor!r}")
+    what = f"te.pointer {tensor.name}"
+    if isinstance(tensor.op, PlaceholderOp) and tensor.op.given is not None:
+        raise ValueError(f"{source}: {what}: expected a tensor that every call gives, got an optional one")
+    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
+        raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
+    number = align.__index__()
+    if number < ALIGNMENT or number & (number - 1):
+        raise ValueError(f"{source}: {what}: align: expected a power of two, at least {ALIGNMENT}, got {number}")
+    return Pointer(tensor, number, source)
+
+
+def checked_default(name: str, dtype: DType, value: Any, source: Source) -> int | float | bool:
+    """The number that a te.var is where a call gives none, checked as one that a call gives is."""
+    from ..runtime.numbers import bits_of
+
+    bits_of(value, dtype.name, f"{source}: te.var {name}: default")
+    if dtype.name == "bool":
+        return bool(value)
+    return float(value) if "float" in dtype.name else int(value)
+
+
+# ---------------------------------------------------------------------- the list of arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Arguments that a call gives as one: how it is called, of how many elements it is, and the attributes that an
+    object has these as, if it is of named elements."""
+
+    name: str
+    count: int
+    fields: tuple[str, ...] = ()
+    is_shape: bool = False
+
+
+@dataclass(slots=True)
+class ArgumentList:
+    """What `tw.build` is given as arguments, one by one.
+
+    `places` says which one each is ("1", "1[0]", "1.scale"), `groups` by an argument's number which groups begin with
+    it, the outermost first, and `alignments` by the number of one that is given by its address what divides that.
+    """
+
+    args: list[Any] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
+    groups: dict[int, list[Group]] = field(default_factory=dict)
+    alignments: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, given: Sequence[Any], source: Source) -> ArgumentList:
+        """The list. Whether what is in it are arguments is for others to say."""
+        if isinstance(given, (Tensor, str)) or not isinstance(given, Sequence):
+            raise TypeError(f"{source}: expected a list of tensors as arguments, got {given!r}")
+        made = cls()
+        for position, one in enumerate(given):
+            made._add(one, str(position), f"arg{position}", source)
+        return made
+
+    def _add(self, one: Any, place: str, name: str, source: Source) -> None:
+        found = _as_group(one)
+        if found is None:
+            if isinstance(one, Pointer):
+                self.alignments[len(self.args)] = one.align
+                one = one.tensor
+            self.args.append(one)
+            self.places.append(place)
+            return
+        own, elements, names = found
+        if not elements:
+            raise ValueError(f"{source}: argument {place}: expected a tuple of one argument or more, got an empty one")
+        # One in another is called as its field is there.
+        called = own if own is not None and "." not in place else name
+        start = len(self.args)
+        self.groups.setdefault(start, []).append(Group(called, len(elements), names, isinstance(one, Shape)))
+        for i, element in enumerate(elements):
+            at = f"{place}.{names[i]}" if names else f"{place}[{i}]"
+            self._add(element, at, names[i] if names else f"{called}_{i}", source)
+
+    def top_level(self) -> Iterator[int]:
+        """The numbers of the arguments that are in no group."""
+        return (i for i, place in enumerate(self.places) if place.isdigit())
+
+
+def _as_group(one: Any) -> tuple[str | None, tuple[Any, ...], tuple[str, ...]] | None:
+    """What a group is called, its elements and their names, as far as they have some; None of an argument."""
+    if isinstance(one, Shape):
+        return one.name, one.extents, ()
+    if is_dataclass(one) and not isinstance(one, (type, Pointer)):
+        names = tuple(each.name for each in fields(one))
+        return _snake_case(type(one).__name__), tuple(getattr(one, each) for each in names), names
+    if isinstance(one, tuple) and hasattr(one, "_fields"):
+        return _snake_case(type(one).__name__), tuple(one), tuple(one._fields)
+    return (None, tuple(one), ()) if isinstance(one, (tuple, list)) else None
+
+
+def _snake_case(name: str) -> str:
+    """The name of a class as that of an argument.
+
+    >>> _snake_case("ScaleAndBias")
+    'scale_and_bias'
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
