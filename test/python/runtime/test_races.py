@@ -10,7 +10,7 @@ import pytest
 
 from tree import ROOT
 
-SOURCES = ("host/*.cpp", "ExchangeTypes.cpp", "PythonCall.cpp", "PythonCallable.cpp")
+SOURCES = ("host/*.cpp", "ExchangeTypes.cpp", "PythonArguments.cpp", "PythonCall.cpp", "PythonCallable.cpp")
 
 
 def test_no_races(tmp_path: Path) -> None:
