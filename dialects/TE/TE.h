@@ -30,6 +30,12 @@ inline constexpr llvm::StringLiteral kDtypeAttr = "te.dtype";
 inline constexpr llvm::StringLiteral kSymbolsAttr = "te.symbols";
 /// On a function argument with symbolic extents: for each dimension a number that divides its extent, 1 where none is known.
 inline constexpr llvm::StringLiteral kDivisibleByAttr = "te.divisible_by";
+/// On a function argument that is not row-major: the stride of each dimension in elements, -1 where each call has its own.
+inline constexpr llvm::StringLiteral kStridesAttr = "te.strides";
+/// Beside kStridesAttr: the symbol of each stride, "" where it is a number.
+inline constexpr llvm::StringLiteral kStrideSymbolsAttr = "te.stride_symbols";
+/// Beside kStridesAttr: for each stride a number that divides it, 1 where none is known.
+inline constexpr llvm::StringLiteral kStrideDivisibleByAttr = "te.stride_divisible_by";
 /// On an op of the linalg stage: the name of the stage that it computes.
 inline constexpr llvm::StringLiteral kStageAttr = "te.stage";
 /// Beside kStageAttr: the names of the op's iterators, in their order.

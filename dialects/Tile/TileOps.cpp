@@ -134,8 +134,10 @@ void EncodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMap()
 LogicalResult EncodeOp::verify() {
   auto tensor = cast<MemRefType>(getTensor().getType());
   TensorMapType map = getMap().getType();
-  if (!tensor.getLayout().isIdentity() || tensor.getMemorySpace())
-    return emitOpError("expected a row-major tensor in global memory, got ") << tensor;
+  bool isRowMajor = tensor.getLayout().isIdentity();
+  if (!tensor.isStrided() || tensor.getMemorySpace() || tensor.getStridesAndOffset().second != 0 ||
+      tensor.getStridesAndOffset().first.back() != 1)
+    return emitOpError("expected a tensor in global memory with rows of elements side by side, got ") << tensor;
   Type stored = map.getElementType();
   // The tensor cores read f32 as tf32.
   if (isa<FloatTF32Type>(stored))
@@ -148,9 +150,12 @@ LogicalResult EncodeOp::verify() {
                                              << ", got " << map;
   int64_t stride = bytes;
   for (int64_t dimension = tensor.getRank() - 1; dimension > 0; --dimension) {
-    if (tensor.isDynamicDim(dimension))
+    int64_t own = isRowMajor ? tensor.getDimSize(dimension) : tensor.getStridesAndOffset().first[dimension - 1];
+    if (ShapedType::isDynamic(own) && !isRowMajor)
+      continue;
+    if (ShapedType::isDynamic(own))
       break; // the launcher sees to it
-    stride *= tensor.getDimSize(dimension);
+    stride = isRowMajor ? stride * own : bytes * own;
     if (stride % kTensorStrideBytes)
       return emitOpError("expected strides of multiples of ")
              << kTensorStrideBytes << " bytes, got " << stride << " in dimension " << dimension - 1 << " of " << tensor;
@@ -181,7 +186,7 @@ LogicalResult EncodeOp::verifyDimensions(MemRefType tensor, Type stored, int64_t
       return emitOpError("expected steps of 1 to ") << kMaxTensorStep << ", got " << step << " in dimension " << dimension;
     last += (extent - 1) * stride;
   }
-  if (tensor.hasStaticShape() && last >= tensor.getNumElements())
+  if (tensor.hasStaticShape() && tensor.getLayout().isIdentity() && last >= tensor.getNumElements())
     return emitOpError("expected dimensions within the ") << tensor.getNumElements() << " elements of " << tensor
                                                           << ", got a last element " << last;
   return success();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-host/HostBuffers.h"
 #include "runtime/Launcher.h"
@@ -73,12 +74,12 @@ LogicalResult checkLaunch(gpu::LaunchFuncOp launch) {
   return success();
 }
 
-/// The number of the parameters in the kernel ABI: a pointer and the dynamic extents, or the scalar.
+/// The number of the parameters in the kernel ABI: a pointer, the dynamic extents and strides, or the scalar.
 int64_t countParams(gpu::LaunchFuncOp launch) {
   int64_t count = launch.getNumKernelOperands();
   for (Value operand : launch.getKernelOperands())
     if (auto type = dyn_cast<MemRefType>(operand.getType()))
-      count += type.getNumDynamicDims();
+      count += type.getNumDynamicDims() + getNumDynamicStrides(type);
   return count;
 }
 
@@ -262,9 +263,13 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
     }
     const HostBuffer &buffer = buffers.of(operand);
     store(buffer.pointer, frame.slots, count++);
+    auto type = cast<MemRefType>(operand.getType());
     for (auto [d, extent] : llvm::enumerate(buffer.extents))
-      if (cast<MemRefType>(operand.getType()).isDynamicDim(d))
+      if (type.isDynamicDim(d))
         store(asI64(builder, loc, extent), frame.slots, count++);
+    for (auto [d, stride] : llvm::enumerate(buffer.strides))
+      if (ShapedType::isDynamic(type.getStridesAndOffset().first[d]))
+        store(asI64(builder, loc, stride), frame.slots, count++);
   }
   setParam(isBlock(launch)
                ? LLVM::GEPOp::create(builder, loc, pointer, i64, frame.slots, ArrayRef<LLVM::GEPArg>{count}).getResult()
@@ -313,8 +318,11 @@ void ConvertGPUToHost::convertEncode(tile::EncodeOp encode, const HostBuffers &b
     }
     Value extent = asI64(builder, loc, buffer.extents[dimension]);
     store(extent, TilewrightTensorExtents + i);
+    if (!buffer.strides.empty())
+      stride = LLVM::MulOp::create(builder, loc, asI64(builder, loc, buffer.strides[dimension]), constant(elementBytes));
     store(stride, TilewrightTensorStrides + i);
-    stride = LLVM::MulOp::create(builder, loc, stride, extent);
+    if (buffer.strides.empty())
+      stride = LLVM::MulOp::create(builder, loc, stride, extent);
   }
   Value &map = frame.maps[encode.getMap()];
   {

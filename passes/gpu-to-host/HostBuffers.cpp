@@ -1,5 +1,6 @@
 //===- HostBuffers.cpp - the memrefs of a host function as pointers -------===//
 #include "passes/gpu-to-host/HostBuffers.h"
+#include "passes/ArgumentLayouts.h"
 #include "dialects/Tile/Tile.h"
 
 using namespace mlir;
@@ -12,6 +13,12 @@ int64_t tilewright::bytesOfElement(Type type) {
 static bool isRowMajor(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getLayout().isIdentity() && !memref.getMemorySpace();
+}
+
+/// Row-major, or with strides of its own, as only an argument may be.
+static bool isArray(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && hasArgumentLayout(memref) && !memref.getMemorySpace();
 }
 
 static bool isNumber(Type type) { return type.isIntOrFloat() && type.getIntOrFloatBitWidth() <= 64; }
@@ -28,9 +35,9 @@ FailureOr<HostSignature> HostSignature::of(func::FuncOp function) {
   HostSignature signature;
   int64_t extents = 0;
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-    if (!isRowMajor(argument.getType()) && !isNumber(argument.getType()))
+    if (!isArray(argument.getType()) && !isNumber(argument.getType()))
       return function.emitOpError("expected argument #")
-             << i << " to be a row-major memref without memory space or a number of at most 64 bits, got "
+             << i << " to be a memref without offset and memory space or a number of at most 64 bits, got "
              << argument.getType();
     if (isWorkspace(function, i)) {
       signature.workspace = argument;
@@ -39,7 +46,7 @@ FailureOr<HostSignature> HostSignature::of(func::FuncOp function) {
     signature.arguments.push_back(argument);
     signature.firstExtents.push_back(extents);
     auto memref = dyn_cast<MemRefType>(argument.getType());
-    extents += memref ? memref.getRank() : 1;
+    extents += !memref ? 1 : memref.getLayout().isIdentity() ? memref.getRank() : 2 * memref.getRank();
   }
   return signature;
 }
@@ -54,15 +61,25 @@ Value HostSignature::createNumber(OpBuilder &builder, Location loc, Value shape,
   return LLVM::TruncOp::create(builder, loc, type, byte);
 }
 
+/// An extent or a stride: the number that it is known to be, or what is at that place of `shape`.
+static Value createWord(OpBuilder &builder, Location loc, Value shape, int64_t known, int64_t at) {
+  if (!ShapedType::isDynamic(known))
+    return arith::ConstantIndexOp::create(builder, loc, known);
+  Type i64 = builder.getI64Type();
+  Value place = LLVM::GEPOp::create(builder, loc, shape.getType(), i64, shape, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(at)});
+  Value word = LLVM::LoadOp::create(builder, loc, i64, place);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), word);
+}
+
 Value HostSignature::createExtent(OpBuilder &builder, Location loc, Value shape, unsigned argument, int64_t dim) const {
   auto type = cast<MemRefType>(arguments[argument].getType());
-  if (!type.isDynamicDim(dim))
-    return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(dim));
-  Type i64 = builder.getI64Type();
-  Value place = LLVM::GEPOp::create(builder, loc, shape.getType(), i64, shape,
-                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(firstExtents[argument] + dim)});
-  Value extent = LLVM::LoadOp::create(builder, loc, i64, place);
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), extent);
+  return createWord(builder, loc, shape, type.getDimSize(dim), firstExtents[argument] + dim);
+}
+
+Value HostSignature::createStride(OpBuilder &builder, Location loc, Value shape, unsigned argument, int64_t dim) const {
+  auto type = cast<MemRefType>(arguments[argument].getType());
+  int64_t known = type.getStridesAndOffset().first[dim];
+  return createWord(builder, loc, shape, known, firstExtents[argument] + type.getRank() + dim);
 }
 
 HostBuffers::HostBuffers(const HostSignature &signature, OpBuilder &builder, Value data, Value shape, Value workspace) {
@@ -78,12 +95,15 @@ HostBuffers::HostBuffers(const HostSignature &signature, OpBuilder &builder, Val
     Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, data,
                                       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     buffer.pointer = LLVM::LoadOp::create(builder, loc, pointer, place);
-    for (int64_t dim = 0, rank = cast<MemRefType>(argument.getType()).getRank(); dim < rank; ++dim)
+    auto type = cast<MemRefType>(argument.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
       buffer.extents.push_back(signature.createExtent(builder, loc, shape, i, dim));
+    for (int64_t dim = 0; !type.getLayout().isIdentity() && dim < type.getRank(); ++dim)
+      buffer.strides.push_back(signature.createStride(builder, loc, shape, i, dim));
     buffers[argument] = std::move(buffer);
   }
   if (signature.workspace)
-    buffers[signature.workspace] = HostBuffer{workspace, {}};
+    buffers[signature.workspace] = HostBuffer{workspace, {}, {}};
 }
 
 LogicalResult HostBuffers::convertUses(LLVM::LLVMFuncOp function) {

@@ -28,12 +28,16 @@ struct HostSignature {
   /// An extent of an argument, as an index.
   mlir::Value createExtent(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value shape, unsigned argument,
                            int64_t dim) const;
+
+  /// A stride of an argument that is not row-major, in elements, as an index.
+  mlir::Value createStride(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value shape, unsigned argument,
+                           int64_t dim) const;
 };
 
-/// What is left of a memref: its first element's address and its extents as indices.
+/// What is left of a memref: its first element's address, its extents as indices, and its strides where it is not row-major.
 struct HostBuffer {
   mlir::Value pointer;
-  mlir::SmallVector<mlir::Value> extents;
+  mlir::SmallVector<mlir::Value> extents, strides;
 };
 
 /// All memrefs of one host function, read from the arrays of the ABI.

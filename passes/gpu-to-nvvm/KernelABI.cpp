@@ -1,5 +1,6 @@
 //===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -43,10 +44,11 @@ static bool meets(gpu::GPUFuncOp kernel) {
   return kernel.walk([](tilewright::tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// The descriptor of a row-major memref from its pointer and its dynamic extents (all in the converter's index type).
+/// The descriptor of a memref from its pointer, its dynamic extents and behind them its dynamic strides (all in the
+/// converter's index type).
 static Value buildDescriptor(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter, MemRefType type,
                              Value pointer, ValueRange dynamicSizes) {
-  if (type.hasStaticShape())
+  if (type.hasStaticShape() && !tilewright::getNumDynamicStrides(type))
     return MemRefDescriptor::fromStaticShape(builder, loc, converter, type, pointer);
   auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, pointer);
@@ -56,13 +58,17 @@ static Value buildDescriptor(OpBuilder &builder, Location loc, const LLVMTypeCon
   auto constant = [&](int64_t value) -> Value {
     return LLVM::ConstantOp::create(builder, loc, indexType, builder.getIntegerAttr(indexType, value));
   };
+  bool isRowMajor = type.getLayout().isIdentity();
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   Value stride = constant(1);
-  unsigned dynamic = dynamicSizes.size();
+  unsigned dynamic = type.getNumDynamicDims(), dynamicStride = dynamicSizes.size();
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
     Value size = type.isDynamicDim(dim) ? dynamicSizes[--dynamic] : constant(type.getDimSize(dim));
     descriptor.setSize(builder, loc, dim, size);
+    if (!isRowMajor)
+      stride = ShapedType::isDynamic(strides[dim]) ? dynamicSizes[--dynamicStride] : constant(strides[dim]);
     descriptor.setStride(builder, loc, dim, stride);
-    if (dim > 0)
+    if (isRowMajor && dim > 0)
       stride = LLVM::MulOp::create(builder, loc, stride, size);
   }
   return descriptor;
@@ -85,8 +91,8 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     signature.attributes.push_back(builder.getDictionaryAttr(attributes));
   };
   if (auto type = dyn_cast<MemRefType>(argument.getType())) {
-    if (!type.getLayout().isIdentity() || type.getMemorySpace())
-      return kernel.emitOpError("expected a row-major memref without memory space as argument #")
+    if (!tilewright::hasArgumentLayout(type) || type.getMemorySpace())
+      return kernel.emitOpError("expected a memref without offset and memory space as argument #")
              << argument.getArgNumber() << ", got " << type;
     SmallVector<NamedAttribute> attributes = {
         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment))};
@@ -100,7 +106,7 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
         attributes.push_back(builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr()));
     }
     add(LLVM::LLVMPointerType::get(context), attributes);
-    for (int64_t i = 0; i < type.getNumDynamicDims(); ++i)
+    for (int64_t i = 0; i < type.getNumDynamicDims() + tilewright::getNumDynamicStrides(type); ++i)
       add(builder.getI64Type());
     return success();
   }
@@ -182,7 +188,7 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
     Type wanted = argument.getType();
     if (auto memref = dyn_cast<MemRefType>(wanted)) {
       SmallVector<Value> sizes;
-      for (int64_t i = 0; i < memref.getNumDynamicDims(); ++i)
+      for (int64_t i = 0; i < memref.getNumDynamicDims() + tilewright::getNumDynamicStrides(memref); ++i)
         sizes.push_back(toIndex(entry->getArgument(next++)));
       made = buildDescriptor(rewriter, loc, converter, memref, made, sizes);
     } else if (wanted.isIndex()) {

@@ -1,4 +1,5 @@
 //===- ConvertGPUToSim.cpp - kernels as functions of one simulated thread -===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -116,8 +117,9 @@ private:
     return value;
   }
 
-  /// A row-major memref over `base`, as the cast of the descriptor that memref's lowering to LLVM uses.
-  UnrealizedConversionCastOp createMemRef(MemRefType type, Value base, ArrayRef<Value> extents) {
+  /// A memref over `base`, as the cast of the descriptor that memref's lowering to LLVM uses: row-major where it is given no
+  /// strides.
+  UnrealizedConversionCastOp createMemRef(MemRefType type, Value base, ArrayRef<Value> extents, ArrayRef<Value> strides = {}) {
     Location loc = function.getLoc();
     Type i64 = builder.getI64Type();
     SmallVector<Type> fields{pointer, pointer, i64};
@@ -134,14 +136,14 @@ private:
     Value stride = constant(1);
     for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
       insert(extents[dim], {3, dim});
-      insert(stride, {4, dim});
+      insert(strides.empty() ? stride : strides[dim], {4, dim});
       if (dim)
         stride = LLVM::MulOp::create(builder, loc, stride, extents[dim]);
     }
     return UnrealizedConversionCastOp::create(builder, loc, TypeRange{type}, ValueRange{descriptor});
   }
 
-  /// Takes the arguments from the array of parameters: for a memref a pointer and an i64 for each dynamic extent.
+  /// Takes the arguments from the array of parameters: for a memref a pointer and an i64 for each dynamic extent and stride.
   LogicalResult convertArguments() {
     Block &entry = function.getBody().front();
     unsigned count = entry.getNumArguments();
@@ -162,32 +164,36 @@ private:
       std::string name = argumentName(number, argument);
       texts += name + '\0';
       if (auto type = dyn_cast<MemRefType>(argument.getType())) {
-        if (!type.getLayout().isIdentity() || type.getMemorySpace())
-          return kernel.emitError("expected row-major arguments without a memory space, got ") << type;
-        info.push_back(elementBytes(type.getElementType()));
-        info.push_back(type.getRank());
-        llvm::append_range(info, llvm::map_range(type.getShape(), [](int64_t extent) {
-                             return ShapedType::isDynamic(extent) ? -1 : extent;
-                           }));
+        if (!hasArgumentLayout(type) || type.getMemorySpace())
+          return kernel.emitError("expected arguments without offset and memory space, got ") << type;
+        SmallVector<int64_t> known;
+        if (!type.getLayout().isIdentity())
+          known = type.getStridesAndOffset().first;
+        info.append({elementBytes(type.getElementType()), type.getRank(), int64_t(known.size())});
         Value base = take(pointer);
-        SmallVector<Value> extents;
-        for (int64_t extent : type.getShape())
-          extents.push_back(ShapedType::isDynamic(extent) ? take(builder.getI64Type()) : constant(extent));
-        auto made = createMemRef(type, base, extents);
+        auto takeAll = [&](ArrayRef<int64_t> words) {
+          return llvm::map_to_vector(words, [&](int64_t word) {
+            bool isDynamic = ShapedType::isDynamic(word);
+            info.push_back(isDynamic ? -1 : word);
+            return isDynamic ? take(builder.getI64Type()) : constant(word);
+          });
+        };
+        SmallVector<Value> extents = takeAll(type.getShape()), strides = takeAll(known);
+        auto made = createMemRef(type, base, extents, strides);
         made->setAttr(sim::argumentAttrName, builder.getI64IntegerAttr(number));
         made->setAttr(sim::nameAttrName, builder.getStringAttr(name));
         argument.replaceAllUsesWith(made.getResult(0));
       } else if (argument.getType().isIndex()) {
-        info.append({0, 0});
+        info.append({0, 0, 0});
         Value taken = take(builder.getI64Type());
         Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), taken);
         argument.replaceAllUsesWith(index);
       } else if (argument.getType().isIntOrFloat()) {
-        info.append({0, 0});
+        info.append({0, 0, 0});
         argument.replaceAllUsesWith(take(argument.getType()));
       } else if (isa<tile::TensorMapType>(argument.getType())) {
         // The 128 bytes are the parameter itself.
-        info.append({0, 0});
+        info.append({0, 0, 0});
         Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, params, LLVM::GEPArg(parameter++));
         Value map = LLVM::LoadOp::create(builder, loc, pointer, place);
         auto made = UnrealizedConversionCastOp::create(builder, loc, TypeRange{argument.getType()}, ValueRange{map});

@@ -269,7 +269,28 @@ void ArgumentChecks::checkExtent(const HostExtent &extent, Value value, bool isN
     expectNonNegative(LLVM::SubOp::create(builder, i64(extent.maximum), value));
 }
 
-/// The extents, that the strides are those of a row-major array, the address.
+/// The strides of one that is not row-major. Returns how many elements there are from its first to its last.
+Value ArgumentChecks::checkStrides(Value strides, const HostArgument &argument, ArrayRef<Value> extents, int64_t firstStride) {
+  SmallVector<size_t> order;
+  for (size_t dim = extents.size(); dim-- > 0;)
+    // Most likely the innermost, where any is.
+    order.insert(argument.strides[dim].number == 1 ? order.begin() : order.end(), dim);
+  Value elements = i64(1);
+  for (size_t dim : order) {
+    Value stride = load(builder.getI64Type(), strides, dim * sizeof(int64_t));
+    checkExtent(argument.strides[dim], stride);
+    store(stride, slots.shape, firstStride + dim);
+    // The run time knows of orders that are not this one, and of dimensions of one element.
+    if (argument.output)
+      expectNonNegative(LLVM::SubOp::create(builder, stride, elements));
+    Value steps = LLVM::SubOp::create(builder, extents[dim], i64(1));
+    expectNonNegative(steps);
+    elements = LLVM::AddOp::create(builder, elements, LLVM::MulOp::create(builder, steps, stride));
+  }
+  return elements;
+}
+
+/// The extents, the strides, the address.
 void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstExtent) {
   const HostArgument &argument = program.arguments[position];
   Type i64Type = builder.getI64Type(), pointer = tensor.getType();
@@ -284,8 +305,9 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstE
     extents.push_back(extent.isSymbol() ? value : i64(extent.number));
   }
   Value strides = rank ? load(pointer, tensor, offsetof(TilewrightDLTensor, strides)) : Value();
-  Value elements = i64(1);
-  for (size_t dim = rank; dim-- > 0;) {
+  bool isRowMajor = argument.strides.empty();
+  Value elements = isRowMajor ? i64(1) : checkStrides(strides, argument, extents, firstExtent + rank);
+  for (size_t dim = rank; isRowMajor && dim-- > 0;) {
     expectEqual(load(i64Type, strides, dim * sizeof(int64_t)), elements);
     elements = LLVM::MulOp::create(builder, elements, extents[dim]);
   }

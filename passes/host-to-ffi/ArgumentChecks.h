@@ -41,6 +41,8 @@ private:
   mlir::Value checkKind(mlir::Value any);
   void checkHeader(mlir::Value tensor, const HostArgument &argument);
   void checkMemory(mlir::Value tensor, unsigned position, int64_t firstExtent);
+  mlir::Value checkStrides(mlir::Value strides, const HostArgument &argument, mlir::ArrayRef<mlir::Value> extents,
+                           int64_t firstStride);
   void checkExtent(const HostExtent &extent, mlir::Value value, bool isNumber = false);
   void checkOverlap();
 

@@ -91,13 +91,14 @@ FlatSymbolRefAttr ConvertHostToFFI::createParameters(ConstantTables &tables, con
 FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, const HostProgram &program) {
   SmallVector<SmallVector<ConstantField>> arguments;
   for (auto [position, argument] : llvm::enumerate(program.arguments)) {
-    SmallVector<SmallVector<ConstantField>> extents;
-    for (const HostExtent &extent : argument.extents)
-      extents.push_back({tables.i64(extent.number), extent.isSymbol() ? tables.text(extent.symbol) : tables.null(),
-                         tables.i64(extent.divisibleBy), tables.i64(extent.minimum), tables.i64(extent.maximum)});
-    ConstantField shape = tables.null();
-    if (!extents.empty())
-      shape = tables.address(tables.createTable("extents" + std::to_string(position), extents));
+    auto list = [&, at = std::to_string(position)](StringRef what, ArrayRef<HostExtent> extents) {
+      SmallVector<SmallVector<ConstantField>> rows;
+      for (const HostExtent &extent : extents)
+        rows.push_back({tables.i64(extent.number), extent.isSymbol() ? tables.text(extent.symbol) : tables.null(),
+                        tables.i64(extent.divisibleBy), tables.i64(extent.minimum), tables.i64(extent.maximum)});
+      return rows.empty() ? tables.null() : tables.address(tables.createTable(what.str() + at, rows));
+    };
+    ConstantField shape = list("extents", argument.extents), strides = list("strides", argument.strides);
     arguments.push_back({tables.text(argument.name), shape, tables.i32(argument.dtype),
                          tables.i32(argument.isNumber ? 0 : argument.extents.size()), tables.i32(argument.output),
                          tables.i32(argument.alignment),
@@ -107,7 +108,7 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
                          tables.i32(argument.isOptional), tables.text(argument.place)});
     HostDefault otherwise = argument.otherwise.value_or(
         HostDefault{argument.isOptional ? +TilewrightTypeNone : +TilewrightTypeLeftOut, 0, 0});
-    arguments.back().append({tables.i32(otherwise.type), tables.i32(otherwise.padding), tables.i64(otherwise.bits)});
+    arguments.back().append({tables.i32(otherwise.type), tables.i32(otherwise.padding), tables.i64(otherwise.bits), strides});
   }
   ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
   int32_t device = placeOfArguments() == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
@@ -288,6 +289,10 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   FailureOr<HostProgram> program = HostProgram::of(function);
   if (failed(program))
     return failure();
+  // They are copied to the GPU as one piece, and back.
+  for (const HostArgument &argument : program->arguments)
+    if (managed && !argument.strides.empty())
+      return function.emitError("expected row-major arguments with host=\"managed\", got ") << argument.text();
   auto workspaceBytes = getOperation().lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_workspace_bytes").str());
   if (!workspaceBytes)
     return function.emitOpError("expected @") << function.getSymName() << "_workspace_bytes beside it";

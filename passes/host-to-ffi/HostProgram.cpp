@@ -71,6 +71,22 @@ static ArrayRef<Attribute> groupsOf(Attribute entry) {
   return groups ? groups.getValue() : ArrayRef<Attribute>();
 }
 
+static HostExtent readStride(DictionaryAttr entry, unsigned position, int64_t dim) {
+  auto number = [&](StringRef name, int64_t otherwise) {
+    auto each = entry.getAs<DenseI64ArrayAttr>(name);
+    return each && dim < each.size() ? each[dim] : otherwise;
+  };
+  HostExtent stride;
+  stride.number = number(te::kStridesAttr, -1);
+  auto symbols = entry.getAs<ArrayAttr>(te::kStrideSymbolsAttr);
+  auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
+  stride.symbol = symbol && !symbol.empty() ? symbol.str() : ("arg" + Twine(position) + "_stride" + Twine(dim)).str();
+  stride.divisibleBy = std::max<int64_t>(number(te::kStrideDivisibleByAttr, 1), 1);
+  stride.minimum = number("te.stride_minimum", 0);
+  stride.maximum = number("te.stride_maximum", INT64_MAX);
+  return stride;
+}
+
 static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned position, Attribute attribute) {
   auto fail = [&](const Twine &expected) {
     return function.emitOpError("expected ") << expected << " in entry " << position << " of tilewright.arguments";
@@ -131,6 +147,11 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
     extent.number = type.getDimSize(dim);
     argument.extents.push_back(type.isDynamicDim(dim) ? readSymbol(dim) : extent);
   }
+  auto strides = entry.getAs<DenseI64ArrayAttr>(te::kStridesAttr);
+  if (strides && strides.size() != type.getRank())
+    return fail("a stride for each of " + Twine(type.getRank()) + " dimensions, got " + Twine(strides.size()) + ",");
+  for (int64_t dim = 0; strides && dim < type.getRank(); ++dim)
+    argument.strides.push_back(readStride(entry, position, dim));
   return argument;
 }
 
@@ -149,12 +170,16 @@ static std::string textOf(const HostDefault &number) {
 std::string HostArgument::text() const {
   if (isNumber)
     return name + ": " + dtypeName + (otherwise ? " = " + textOf(*otherwise) : "");
-  std::string result = name + (isPointer ? ": pointer to " : ": ") + dtypeName + "[";
-  for (auto [dim, extent] : llvm::enumerate(extents)) {
-    result += dim ? ", " : "";
-    result += extent.isSymbol() ? extent.symbol : std::to_string(extent.number);
-  }
-  return result + (isOptional ? "] or None" : "]");
+  auto list = [](ArrayRef<HostExtent> extents) {
+    std::string result;
+    for (auto [dim, extent] : llvm::enumerate(extents))
+      result += (dim ? ", " : "") + (extent.isSymbol() ? extent.symbol : std::to_string(extent.number));
+    return result;
+  };
+  std::string result = name + (isPointer ? ": pointer to " : ": ") + dtypeName + "[" + list(extents) + "]";
+  if (!strides.empty())
+    result += " strides (" + list(strides) + (strides.size() == 1 ? ",)" : ")");
+  return result + (isOptional ? " or None" : "");
 }
 
 /// Reads how arguments go together: te.groups of the first one of each group has those that begin there, the outermost
@@ -294,7 +319,7 @@ static llvm::json::Value schemaOf(const HostProgram &program, const HostParamete
 /// What is known of an argument's symbols.
 static llvm::json::Object describeSymbols(const HostArgument &argument) {
   llvm::json::Object symbols;
-  for (const HostExtent &extent : argument.extents) {
+  for (const HostExtent &extent : llvm::concat<const HostExtent>(argument.extents, argument.strides)) {
     bool isBounded = extent.maximum != INT64_MAX, isNegative = extent.minimum < 0;
     if (!extent.isSymbol() || (extent.divisibleBy == 1 && extent.minimum <= 0 && !isBounded))
       continue;
@@ -323,10 +348,15 @@ static llvm::json::Value valueOf(const HostDefault &number) {
 static llvm::json::Object describe(const HostArgument &argument) {
   llvm::json::Object entry{{"name", argument.name}, {"dtype", argument.dtypeName}};
   if (!argument.isNumber) {
-    llvm::json::Array shape;
-    for (const HostExtent &extent : argument.extents)
-      shape.push_back(extent.isSymbol() ? llvm::json::Value(extent.symbol) : llvm::json::Value(extent.number));
-    entry["shape"] = std::move(shape);
+    auto list = [](ArrayRef<HostExtent> extents) {
+      llvm::json::Array result;
+      for (const HostExtent &extent : extents)
+        result.push_back(extent.isSymbol() ? llvm::json::Value(extent.symbol) : llvm::json::Value(extent.number));
+      return result;
+    };
+    entry["shape"] = list(argument.extents);
+    if (!argument.strides.empty())
+      entry["strides"] = list(argument.strides);
     entry["output"] = argument.output;
     entry["alignment"] = argument.alignment;
   }
@@ -373,7 +403,8 @@ std::string HostProgram::metadata(TargetKind target) const {
 }
 
 std::string HostProgram::documentation(TargetKind target, bool managed) const {
-  std::string result = text() + "\n\nRow-major arrays on " + (target == TargetKind::CUDA ? "one GPU" : "the cpu") +
+  bool isStrided = llvm::any_of(arguments, [](const HostArgument &argument) { return !argument.strides.empty(); });
+  std::string result = text() + (isStrided ? "\n\nArrays, row-major where they have no strides here, on " : "\n\nRow-major arrays on ") + (target == TargetKind::CUDA ? "one GPU" : "the cpu") +
                        ", aligned to " + std::to_string(kHostAlignment) + " bytes" +
                        (managed ? ", which are copied to a GPU and back" : "") + ". Writes ";
   llvm::ListSeparator separator;

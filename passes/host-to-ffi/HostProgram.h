@@ -41,6 +41,8 @@ struct HostArgument {
   bool output = false;
   /// Of a number the one symbol that it stands for, or none.
   llvm::SmallVector<HostExtent> extents;
+  /// Of a tensor that is not row-major, in elements.
+  llvm::SmallVector<HostExtent, 0> strides;
   bool isNumber = false, isOptional = false;
   /// Whether it is given by its address, of which nothing but the alignment in bytes is known.
   bool isPointer = false;
@@ -54,11 +56,11 @@ struct HostArgument {
   bool isBool() const { return (dtype & 0xff) == 6; }
   bool isUnsigned() const { return (dtype & 0xff) == 1; }
   int32_t bits() const { return dtype >> 8 & 0xff; }
-  /// How many of the program's extents it takes: its dimensions, or one for the number.
-  size_t numExtents() const { return isNumber ? 1 : extents.size(); }
+  /// How many of the program's extents it takes: its dimensions, with their strides where it has its own, or one for the number.
+  size_t numExtents() const { return isNumber ? 1 : extents.size() + strides.size(); }
 
   int64_t itemBytes() const { return bits() / 8; }
-  /// "A: float32[n, 4]", "alpha: float32 = 1.0"
+  /// "A: float32[n, 4]", "B: float32[n, 4] strides (ld, 1)", "alpha: float32 = 1.0"
   std::string text() const;
 };
 

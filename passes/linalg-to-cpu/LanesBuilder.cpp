@@ -1,5 +1,6 @@
 //===- LanesBuilder.cpp - the body of a linalg op, for several iterations -===//
 #include "passes/linalg-to-cpu/LanesBuilder.h"
+#include "passes/ArgumentLayouts.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -134,8 +135,8 @@ SmallVector<Lanes> LanesBuilder::apply(Location loc, AffineMap map, ArrayRef<Lan
 //===----------------------------------------------------------------------===//
 
 /// Whether the lanes are neighbours in memory.
-static bool areContiguous(ArrayRef<Lanes> indices) {
-  return !indices.empty() && !indices.back().isVector && indices.back().stride == 1 &&
+static bool areContiguous(Value memref, ArrayRef<Lanes> indices) {
+  return !indices.empty() && hasUnitRows(cast<MemRefType>(memref.getType())) && !indices.back().isVector && indices.back().stride == 1 &&
          llvm::all_of(indices.drop_back(), [](const Lanes &index) { return index.isUniform(); });
 }
 
@@ -143,16 +144,31 @@ static SmallVector<Value> getBases(ArrayRef<Lanes> indices) {
   return llvm::map_to_vector(indices, [](const Lanes &index) { return index.value; });
 }
 
-Value LanesBuilder::linearize(Location loc, Value memref, ArrayRef<Lanes> indices) {
-  Value offset = step(loc, 0);
+LanesBuilder::Elements LanesBuilder::linearize(Location loc, Value memref, ArrayRef<Lanes> indices) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), offset = step(loc, 0);
+  auto type = cast<MemRefType>(memref.getType());
+  bool isRowMajor = type.getLayout().isIdentity();
+  memref::ExtractStridedMetadataOp metadata;
+  if (!isRowMajor)
+    metadata = memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   for (auto [i, index] : llvm::enumerate(indices)) {
-    if (i > 0) {
+    Value at = materialize(loc, index);
+    if (isRowMajor && i > 0) {
       Value size = builder.createOrFold<memref::DimOp>(loc, memref, i);
       offset = arith::MulIOp::create(builder, loc, offset, materialize(loc, {size}));
+    } else if (!isRowMajor) {
+      at = arith::MulIOp::create(builder, loc, at, materialize(loc, {metadata.getStrides()[i]}));
     }
-    offset = arith::AddIOp::create(builder, loc, offset, materialize(loc, index));
+    offset = arith::AddIOp::create(builder, loc, offset, at);
   }
-  return offset;
+  if (isRowMajor)
+    return {memref, SmallVector<Value>(indices.size(), zero), offset};
+  // Offsets count elements that lie side by side, of which nobody looks at the number.
+  auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1});
+  auto flat = MemRefType::get({1}, type.getElementType(), layout, type.getMemorySpace());
+  Value all = memref::ReinterpretCastOp::create(builder, loc, flat, metadata.getBaseBuffer(), metadata.getOffset(), ValueRange(),
+                                                ValueRange(), {ShapedType::kDynamic}, {1}, {1});
+  return {all, {zero}, offset};
 }
 
 Lanes LanesBuilder::load(Location loc, Value memref, ArrayRef<Lanes> indices) {
@@ -162,17 +178,15 @@ Lanes LanesBuilder::load(Location loc, Value memref, ArrayRef<Lanes> indices) {
     return {memref::LoadOp::create(builder, loc, memref, getBases(indices))};
   VectorType type = vectorOf(element);
   Value mask = getMask(loc);
-  if (areContiguous(indices) && !mask)
+  if (areContiguous(memref, indices) && !mask)
     return {vector::LoadOp::create(builder, loc, type, memref, getBases(indices)), 0, true};
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  if (areContiguous(indices))
+  if (areContiguous(memref, indices))
     return {vector::MaskedLoadOp::create(builder, loc, type, memref, getBases(indices), mask, zero), 0, true};
   if (!mask)
     mask = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vectorOf(builder.getI1Type()), true));
-  Value origin = arith::ConstantIndexOp::create(builder, loc, 0);
-  SmallVector<Value> origins(indices.size(), origin);
-  Value offsets = linearize(loc, memref, indices);
-  return {vector::GatherOp::create(builder, loc, type, memref, origins, offsets, mask, zero), 0, true};
+  Elements all = linearize(loc, memref, indices);
+  return {vector::GatherOp::create(builder, loc, type, all.memref, all.origin, all.offsets, mask, zero), 0, true};
 }
 
 void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes> indices) {
@@ -182,27 +196,25 @@ void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes
     return;
   }
   Value vector = materialize(loc, value);
-  if (areContiguous(indices) && !mask) {
+  if (areContiguous(memref, indices) && !mask) {
     vector::StoreOp::create(builder, loc, vector, memref, getBases(indices));
     return;
   }
   auto lanesOf = mask ? mask.getDefiningOp<vector::CreateMaskOp>() : nullptr;
-  if (areContiguous(indices) && lanesOf && getConstantIntValue(lanesOf.getOperand(0)) == 1) {
+  if (areContiguous(memref, indices) && lanesOf && getConstantIntValue(lanesOf.getOperand(0)) == 1) {
     // LLVM 22 stores eight bytes or more where one lane of a truncated vector is to be stored, and so writes past the end.
     Value element = vector::ExtractOp::create(builder, loc, vector, 0);
     memref::StoreOp::create(builder, loc, element, memref, getBases(indices));
     return;
   }
-  if (areContiguous(indices)) {
+  if (areContiguous(memref, indices)) {
     vector::MaskedStoreOp::create(builder, loc, memref, getBases(indices), mask, vector);
     return;
   }
   if (!mask)
     mask = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vectorOf(builder.getI1Type()), true));
-  Value origin = arith::ConstantIndexOp::create(builder, loc, 0);
-  SmallVector<Value> origins(indices.size(), origin);
-  vector::ScatterOp::create(builder, loc, /*resultType=*/Type(), memref, origins, linearize(loc, memref, indices), mask,
-                            vector);
+  Elements all = linearize(loc, memref, indices);
+  vector::ScatterOp::create(builder, loc, /*resultType=*/Type(), all.memref, all.origin, all.offsets, mask, vector);
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,8 +46,13 @@ private:
   std::optional<Lanes> foldStrided(mlir::Operation *op, llvm::ArrayRef<Lanes> operands);
   Lanes lookup(mlir::Value value);
   mlir::Value step(mlir::Location loc, int64_t stride);
-  /// Offsets in elements from the first element of `memref`.
-  mlir::Value linearize(mlir::Location loc, mlir::Value memref, llvm::ArrayRef<Lanes> indices);
+  /// Elements by their offsets from one of a memref.
+  struct Elements {
+    mlir::Value memref;
+    llvm::SmallVector<mlir::Value> origin;
+    mlir::Value offsets;
+  };
+  Elements linearize(mlir::Location loc, mlir::Value memref, llvm::ArrayRef<Lanes> indices);
   mlir::Value getMask(mlir::Location loc);
   mlir::Value conjoin(mlir::Location loc, mlir::Value a, mlir::Value b);
   mlir::VectorType vectorOf(mlir::Type type) { return mlir::VectorType::get({lanes}, type); }

@@ -68,6 +68,7 @@ void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOp
   // Not before: the rows of two states, both empty at first, would become one.
   pm.addPass(createSerializeScans());
   addBufferization(pm);
+  pm.addPass(createApplyArgumentStrides());
   pm.addPass(createStoreBoolsAsBytes());
   pm.addPass(createVectorizeLinalgLoops(VectorizeLinalgLoopsOptions{vectorBits}));
   pm.addPass(createCanonicalizerPass());

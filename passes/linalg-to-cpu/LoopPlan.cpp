@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/linalg-to-cpu/LanesBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,7 +26,7 @@ public:
   /// What one access at `indices` costs, of which the last is the fastest: each by how it steps.
   Step getStep(Value value);
   Step getStep(AffineExpr expr, ValueRange dims, ValueRange symbols);
-  Step getAccessStep(ArrayRef<Step> indices);
+  Step getAccessStep(ArrayRef<Step> indices, Value memref);
   /// How each access moves: those of the operands that the body uses, those in the body, then the outputs.
   SmallVector<Step> getAccesses();
 
@@ -47,10 +48,10 @@ Step AxisView::getStep(AffineExpr expr, ValueRange dims, ValueRange symbols) {
   return expr.getKind() == AffineExprKind::Add || both == Step::None ? both : Step::Other;
 }
 
-Step AxisView::getAccessStep(ArrayRef<Step> indices) {
+Step AxisView::getAccessStep(ArrayRef<Step> indices, Value memref) {
   if (llvm::all_of(indices, [](Step step) { return step == Step::None; }))
     return Step::None;
-  bool isContiguous = indices.back() == Step::One &&
+  bool isContiguous = indices.back() == Step::One && hasUnitRows(cast<MemRefType>(memref.getType())) &&
                       llvm::all_of(indices.drop_back(), [](Step step) { return step == Step::None; });
   return isContiguous ? Step::One : Step::Other;
 }
@@ -64,8 +65,8 @@ Step AxisView::getStep(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     if (arg.getOwner() == op.getBody()) {
       AffineMap map = op.getMatchingIndexingMap(op.getMatchingOpOperand(arg));
-      auto indices = llvm::map_to_vector(map.getResults(), [&](AffineExpr e) { return getStep(e, {}, {}); });
-      step = getAccessStep(indices) == Step::None ? Step::None : Step::Other;
+      bool isSame = llvm::all_of(map.getResults(), [&](AffineExpr e) { return getStep(e, {}, {}) == Step::None; });
+      step = isSame ? Step::None : Step::Other;
     }
   } else if (auto index = dyn_cast<linalg::IndexOp>(def)) {
     step = index.getDim() == axis ? Step::One : Step::None;
@@ -89,14 +90,15 @@ SmallVector<Step> AxisView::getAccesses() {
   SmallVector<Step> accesses;
   auto addOperand = [&](OpOperand &operand) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    accesses.push_back(
-        getAccessStep(llvm::map_to_vector(map.getResults(), [&](AffineExpr e) { return getStep(e, {}, {}); })));
+    auto steps = llvm::map_to_vector(map.getResults(), [&](AffineExpr e) { return getStep(e, {}, {}); });
+    accesses.push_back(isa<MemRefType>(operand.get().getType()) ? getAccessStep(steps, operand.get()) : Step::None);
   };
   for (OpOperand *operand : op.getDpsInputOperands())
     if (!op.getMatchingBlockArgument(operand).use_empty())
       addOperand(*operand);
   op.getBody()->walk([&](memref::LoadOp load) {
-    accesses.push_back(getAccessStep(llvm::map_to_vector(load.getIndices(), [&](Value v) { return getStep(v); })));
+    accesses.push_back(
+        getAccessStep(llvm::map_to_vector(load.getIndices(), [&](Value v) { return getStep(v); }), load.getMemRef()));
   });
   for (OpOperand &operand : op.getDpsInitsMutable())
     addOperand(operand);

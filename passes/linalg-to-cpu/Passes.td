@@ -62,6 +62,24 @@ def SerializeScans : Pass<"serialize-scans", "mlir::ModuleOp"> {
                            "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
 }
 
+def ApplyArgumentStrides : Pass<"apply-argument-strides", "mlir::ModuleOp"> {
+  let summary = "Arguments with te.strides become memrefs with these strides, and so do the parts of them";
+  let description = [{
+    Bufferization makes every argument a row-major memref.
+
+    ```mlir
+    func.func @f(%x: memref<8x?xf32> {te.strides = array<i64: -1, 1>})
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: memref<8x?xf32, strided<[?, 1]>> {te.strides = array<i64: -1, 1>})
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+}
+
 def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
   let summary = "linalg ops on memrefs become loops over vectors, tiled for registers";
   let description = [{

@@ -1,4 +1,5 @@
 //===- WrapInHostABI.cpp - programs on memrefs behind the host's signature ===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -19,7 +20,8 @@ struct WrapInHostABI : impl::WrapInHostABIBase<WrapInHostABI> {
   LogicalResult wrap(func::FuncOp func);
 };
 
-/// The memref that begins at `pointer`, row-major, with its shape at `shape[firstDim]` and after.
+/// The memref that begins at `pointer`, with its shape at `shape[firstDim]` and after, and behind it the strides of one that
+/// is not row-major.
 Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types, MemRefType type, Value pointer, Value shape,
                   unsigned firstDim) {
   auto descriptor = MemRefDescriptor::poison(builder, builder.getLoc(), types.convertType(type));
@@ -28,18 +30,21 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
   auto i64 = builder.getI64Type();
   auto constant = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, i64, builder.getI64IntegerAttr(value)); };
   descriptor.setOffset(builder, builder.getLoc(), constant(0));
+  auto read = [&](int64_t known, unsigned at) -> Value {
+    if (!ShapedType::isDynamic(known))
+      return constant(known);
+    Value place = LLVM::GEPOp::create(builder, shape.getType(), i64, shape, LLVM::GEPArg(int32_t(at)));
+    return LLVM::LoadOp::create(builder, i64, place);
+  };
+  bool isRowMajor = type.getLayout().isIdentity();
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   Value stride = constant(1);
   for (int64_t dim = type.getRank(); dim-- > 0;) {
-    Value size;
-    if (type.isDynamicDim(dim)) {
-      Value place = LLVM::GEPOp::create(builder, shape.getType(), i64, shape, LLVM::GEPArg(int32_t(firstDim + dim)));
-      size = LLVM::LoadOp::create(builder, i64, place);
-    } else {
-      size = constant(type.getDimSize(dim));
-    }
+    Value size = read(type.getDimSize(dim), firstDim + dim);
     descriptor.setSize(builder, builder.getLoc(), dim, size);
-    descriptor.setStride(builder, builder.getLoc(), dim, stride);
-    stride = LLVM::MulOp::create(builder, stride, size);
+    descriptor.setStride(builder, builder.getLoc(), dim, isRowMajor ? stride : read(strides[dim], firstDim + type.getRank() + dim));
+    if (isRowMajor)
+      stride = LLVM::MulOp::create(builder, stride, size);
   }
   return UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0);
 }
@@ -52,6 +57,25 @@ Value loadNumber(ImplicitLocOpBuilder &builder, Type type, Value shape, unsigned
   return LLVM::TruncOp::create(builder, type, LLVM::LoadOp::create(builder, builder.getI8Type(), place));
 }
 
+/// Copies a result. Between layouts memref.copy is a call of a run time that is not there.
+void copy(ImplicitLocOpBuilder &builder, Value from, Value to) {
+  auto isRowMajor = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getLayout().isIdentity(); };
+  if (isRowMajor(from) && isRowMajor(to)) {
+    memref::CopyOp::create(builder, from, to);
+    return;
+  }
+  SmallVector<Value> begins, ends, steps;
+  for (int64_t dim = 0; dim < cast<MemRefType>(to.getType()).getRank(); ++dim) {
+    begins.push_back(arith::ConstantIndexOp::create(builder, 0));
+    steps.push_back(arith::ConstantIndexOp::create(builder, 1));
+    ends.push_back(memref::DimOp::create(builder, to, dim));
+  }
+  scf::buildLoopNest(builder, builder.getLoc(), begins, ends, steps, [&](OpBuilder &inner, Location loc, ValueRange indices) {
+    Value element = memref::LoadOp::create(inner, loc, from, indices);
+    memref::StoreOp::create(inner, loc, element, to, indices);
+  });
+}
+
 LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   SmallVector<Value> outputs;
   for (BlockArgument argument : func.getArguments())
@@ -62,8 +86,8 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
                               << func.getNumResults() << " results";
   for (Type type : func.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type);
-        memref ? !memref.getLayout().isIdentity() : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-      return func.emitOpError() << "expected row-major memrefs and numbers of at most 64 bits as arguments, got " << type;
+        memref ? !hasArgumentLayout(memref) : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
+      return func.emitOpError() << "expected memrefs without offset and numbers of at most 64 bits as arguments, got " << type;
   MLIRContext *context = &getContext();
   LLVMTypeConverter types(context);
   ImplicitLocOpBuilder builder(func.getLoc(), context);
@@ -76,7 +100,7 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   builder.setInsertionPoint(ret);
   for (auto [result, output] : llvm::zip(ret->getOperands(), outputs))
     if (result != output)
-      memref::CopyOp::create(builder, result, output);
+      copy(builder, result, output);
   for (auto alloc : entry.getOps<memref::AllocOp>())
     memref::DeallocOp::create(builder, alloc.getMemref());
   func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, 0, 32)));
@@ -105,7 +129,7 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     Value place = LLVM::GEPOp::create(builder, pointer, pointer, abi[0], LLVM::GEPArg(int32_t(i)));
     Value data = LLVM::LoadOp::create(builder, pointer, place);
     argument.replaceAllUsesWith(buildMemRef(builder, types, type, data, abi[1], numDims));
-    numDims += type.getRank();
+    numDims += type.getRank() * (type.getLayout().isIdentity() ? 1 : 2);
   }
   entry.eraseArguments(0, arguments.size());
   func.setFunctionType(builder.getFunctionType({pointer, pointer, pointer, pointer}, {i32}));

@@ -1,4 +1,5 @@
 //===- ApplySchedule.cpp - linalg on tensors to the loops of the schedule -===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
@@ -36,7 +37,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
     SmallVector<Location> locs;
     for (BlockArgument argument : function.getArguments()) {
       auto tensor = dyn_cast<RankedTensorType>(argument.getType());
-      types.push_back(tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType()) : argument.getType());
+      types.push_back(tensor ? getArgumentMemRef(function, argument.getArgNumber(), tensor) : argument.getType());
       locs.push_back(argument.getLoc());
     }
     auto target = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));

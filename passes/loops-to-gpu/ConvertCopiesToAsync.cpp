@@ -1,6 +1,8 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -11,6 +13,15 @@ namespace tilewright {
 #define GEN_PASS_DECL_CONVERTCOPIESTOASYNC
 #define GEN_PASS_DEF_CONVERTCOPIESTOASYNC
 #include "passes/loops-to-gpu/Passes.h.inc"
+
+/// The buffer with strides of its own that the elements of a vector were loaded from one by one; null if there is none.
+static Value getStridedSource(Value value) {
+  if (auto choice = value.getDefiningOp<scf::IfOp>())
+    value = choice.thenYield().getOperand(cast<OpResult>(value).getResultNumber());
+  auto elements = value.getDefiningOp<vector::FromElementsOp>();
+  auto load = elements ? elements.getElements().front().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
+  return load && !load.getMemRefType().getLayout().isIdentity() ? load.getMemRef() : Value();
+}
 
 namespace {
 struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsync> {
@@ -45,10 +56,18 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
     if ((!load && !wideLoad) || (bytes != 4 && bytes != 8 && bytes != 16)) {
       InFlightDiagnostic diag = op->emitError() << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
                                                    "these can be asynchronous, got ";
+      if (Value strided = load || wideLoad ? Value() : getStridedSource(value))
+        return diag << "elements of several loads of " << getBufferName(strided)
+                    << ", of whose strides it is not known that elements lie together and aligned: the last must be 1, and te.var has "
+                       "divisible_by";
       if (!load && !wideLoad)
         return diag << "elements of several loads: vectorize an axis along which they lie together, by at most 16 bytes";
       return diag << bytes << ": vectorize the stage that copies";
     }
+    Value source = load ? load.getMemRef() : wideLoad.getBase();
+    if (!hasUnitRows(cast<MemRefType>(source.getType())))
+      return op->emitError() << "software_pipeline: expected to copy from rows of elements that lie side by side, got "
+                             << getBufferName(source) << ", whose last stride is not 1";
     OpBuilder builder(op);
     // What is read once does not belong into the first cache; only whole lines of 16 bytes can pass it by.
     UnitAttr bypass = bytes == 16 ? builder.getUnitAttr() : nullptr;
@@ -63,12 +82,12 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
       copiedElements = arith::SelectOp::create(builder, op->getLoc(), copied.choice.getCondition(), all, none);
     }
     nvgpu::DeviceAsyncCopyOp::create(builder, op->getLoc(), nvgpu::DeviceAsyncTokenType::get(&getContext()), target, to,
-                                     load ? load.getMemRef() : wideLoad.getBase(), load ? load.getIndices() : wideLoad.getIndices(),
+                                     source, load ? load.getIndices() : wideLoad.getIndices(),
                                      builder.getIndexAttr(elements), copiedElements, bypass);
     op->erase();
-    Operation *source = copied.choice ? copied.choice.getOperation() : copied.load;
-    if (source->use_empty())
-      source->erase();
+    Operation *choice = copied.choice ? copied.choice.getOperation() : copied.load;
+    if (choice->use_empty())
+      choice->erase();
     return success();
   }
 };

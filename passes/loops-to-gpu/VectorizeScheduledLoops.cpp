@@ -5,6 +5,7 @@
 // other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
@@ -50,7 +51,7 @@ public:
   /// Whether some access gets wider by it. What a thread keeps for itself is in registers anyway.
   bool isWorthwhile() {
     auto isWider = [&](Value memref, ValueRange indices) {
-      return !isPrivate(memref) && getWidth(cast<MemRefType>(memref.getType()), indices) > 1;
+      return !isPrivate(memref) && getWidth(memref, indices) > 1;
     };
     return llvm::any_of(loop.getBody()->without_terminator(), [&](Operation &op) {
       if (auto load = dyn_cast<memref::LoadOp>(op))
@@ -104,8 +105,9 @@ private:
   }
 
   /// How many lanes an access may take at once: all that lie together, as far as the address is aligned.
-  int64_t getWidth(MemRefType type, ValueRange indices) {
-    if (indices.empty() || !type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
+  int64_t getWidth(Value memref, ValueRange indices) {
+    auto type = cast<MemRefType>(memref.getType());
+    if (indices.empty() || !hasUnitRows(type) || !type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
       return 1;
     for (Value index : indices.drop_back())
       if (getStride(index, loop.getInductionVar()) != 0)
@@ -115,9 +117,10 @@ private:
     int64_t width = std::min<int64_t>(lanes, kMaxBytes * 8 / type.getElementTypeBitWidth());
     // Rows must be multiples of the width for an index to say anything of an address.
     width = std::min(width, getDivisor(indices.back(), loop.getInductionVar()));
-    if (type.getRank() > 1) {
-      int64_t row = type.getShape().back();
-      width = std::min(width, ShapedType::isDynamic(row) ? 1 : row & -row);
+    bool isRowMajor = type.getLayout().isIdentity();
+    for (int64_t dimension = 0; dimension + 1 < type.getRank() && width > 1; ++dimension) {
+      int64_t row = isRowMajor ? type.getShape().back() : getStrideDivisor(memref, dimension);
+      width = std::min(width, ShapedType::isDynamic(row) ? 1 : row ? row & -row : width);
     }
     while (width > 1 && lanes % width)
       width /= 2;
@@ -140,7 +143,7 @@ private:
       first.map(load.getResult(), memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), 0, loc)).getResult());
       return;
     }
-    int64_t width = getWidth(type, load.getIndices());
+    int64_t width = getWidth(load.getMemRef(), load.getIndices());
     auto vectorType = VectorType::get({lanes}, type.getElementType());
     if (width == 1) {
       SmallVector<Value> elements;
@@ -168,8 +171,7 @@ private:
 
   void visitStore(memref::StoreOp store) {
     Location loc = store.getLoc();
-    MemRefType type = store.getMemRefType();
-    int64_t width = getWidth(type, store.getIndices());
+    int64_t width = getWidth(store.getMemRef(), store.getIndices());
     if (width == 1) {
       for (int64_t i = 0; i < lanes; ++i)
         memref::StoreOp::create(builder, loc, extract(store.getValueToStore(), i, loc), store.getMemRef(),

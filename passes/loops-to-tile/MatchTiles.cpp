@@ -1,4 +1,5 @@
 //===- MatchTiles.cpp - copies, products and functions of tiles -----------===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileProgram.h"
@@ -103,6 +104,31 @@ bool TileCopy::hasTensorDimensions() const {
   return true;
 }
 
+/// A tensor with strides of its own is one whose rows the engine can step over.
+static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagnostic()> refuse) {
+  auto type = cast<MemRefType>(tensor.getType());
+  if (type.getLayout().isIdentity())
+    return success();
+  if (!hasUnitRows(type))
+    return refuse() << "expected a tensor whose last stride is 1, as the engine copies rows, got " << getBufferName(tensor) << " as "
+                    << type;
+  int64_t bytes = getElementBytes(type.getElementType());
+  for (int64_t dimension = 0; dimension + 1 < type.getRank(); ++dimension) {
+    int64_t known = type.getStridesAndOffset().first[dimension], divisor = getStrideDivisor(tensor, dimension);
+    if (known != 0 && divisor * bytes % tile::kTensorStrideBytes == 0)
+      continue;
+    InFlightDiagnostic diag = refuse() << "expected strides of multiples of " << tile::kTensorStrideBytes << " bytes, "
+                                       << tile::kTensorStrideBytes / bytes << " elements of " << type.getElementType()
+                                       << ", which the engine can step over, got ";
+    if (ShapedType::isDynamic(known))
+      diag << "one that may be any multiple of " << divisor << " (te.var has divisible_by)";
+    else
+      diag << known;
+    return diag << " in dimension " << dimension << " of " << getBufferName(tensor);
+  }
+  return success();
+}
+
 FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store) {
   TileCopy copy;
   copy.store = store;
@@ -134,6 +160,8 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
   if (!type.hasStaticShape())
     return refuse() << "expected a tensor of constant extents, got " << type;
+  if (failed(checkStrides(copy.tensor, refuse)))
+    return failure();
   auto inTensor = getIndices(isLoad ? copy.load.getIndices() : store.getIndices());
   auto inBuffer = getIndices(isLoad ? store.getIndices() : copy.load.getIndices());
   if (!inTensor || !inBuffer)
@@ -209,7 +237,9 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     if (guarded[dimension] || !last || (isLeast && !rest.isZero()))
       return refuse() << "expected elements that are all inside of dimension " << dimension << " of " << getBufferName(copy.tensor)
                       << ", along which several loops of the copy go";
-    copy.dimensions.push_back({*last / step + box, strides[dimension] * step, box, 1, multiples.dividedBy(step)});
+    bool isKnown = !ShapedType::isDynamic(strides[dimension]);
+    copy.dimensions.push_back({*last / step + box, isKnown ? strides[dimension] * step : ShapedType::kDynamic, box, 1,
+                               multiples.dividedBy(step)});
   }
   copy.columns = movements.back().box;
   copy.rows = 1;
@@ -226,12 +256,14 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   if (bytes == 0)
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
   int64_t rowBytes = type.getShape().back() * bytes;
-  if (rowBytes % tile::kTensorStrideBytes)
+  if (type.getLayout().isIdentity() && rowBytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which the engine can step over, got " << type.getShape().back() << " elements of "
                     << type.getElementType() << ", " << rowBytes << " bytes, of " << getBufferName(copy.tensor);
+  if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() && llvm::is_contained(strides, ShapedType::kDynamic))
+    return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor) << " as it is, for it has strides that only a call knows";
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
-    if (dimension.stride * bytes % tile::kTensorStrideBytes)
+    if (!ShapedType::isDynamic(dimension.stride) && dimension.stride * bytes % tile::kTensorStrideBytes)
       return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes << " bytes along a dimension, got "
                       << dimension.stride * bytes;
   if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))

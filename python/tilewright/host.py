@@ -173,8 +173,11 @@ class HostProgram:
         arguments = ir.ArrayAttr(function.attributes["tilewright.arguments"])
         types = [ir.TypeAttr(ir.DictAttr(argument)["type"]).value for argument in arguments]
         self._argument_count = len(types)
-        # A number has one place among the extents.
-        self._extent_count = sum(ir.ShapedType(type).rank if isinstance(type, ir.ShapedType) else 1 for type in types)
+        # A number has one place among the extents, and the strides of a tensor that has its own are there, too.
+        self._extent_count = sum(
+            ir.ShapedType(type).rank * (1 + ("te.strides" in argument)) if isinstance(type, ir.ShapedType) else 1
+            for type, argument in zip(types, map(ir.DictAttr, arguments))
+        )
         self._origins = self._launch_origins(function)
         self._launch = launch_options(function, "tilewright.launch")
         self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed

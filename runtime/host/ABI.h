@@ -82,6 +82,9 @@ struct TilewrightArgument {
   const char *place;
   /// What it is in a call that leaves it out: a number, None, or of TilewrightTypeLeftOut where none may.
   TilewrightAny otherwise;
+  /// For each dimension of a tensor its stride in elements: a number, or a symbol as an extent is. Null of one that is
+  /// row-major. Where it is not null, the tensor's strides come after its extents.
+  const TilewrightExtent *strides;
 };
 
 enum : int32_t { TilewrightIsArgument = 0, TilewrightIsTuple = 1, TilewrightIsShape = 2 };

@@ -4,9 +4,9 @@
 // fits, and come here when it does not; Python's Signature comes here for arrays that it has read itself.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/host/Layout.h"
 #include "runtime/host/Numbers.h"
 #include "runtime/host/Parameters.h"
-#include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
 using namespace tilewright::host;
@@ -66,33 +66,10 @@ void addDevice(Text &text, int32_t type) {
 
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
 
-int64_t countElements(const TilewrightDLTensor &tensor) {
-  int64_t count = 1;
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim)
-    count *= tensor.shape[dim];
-  return count;
-}
-
-bool isRowMajor(const TilewrightDLTensor &tensor) {
-  if (!tensor.strides)
-    return true;
-  int64_t expected = 1;
-  bool row = true;
-  for (int32_t dim = tensor.ndim; dim-- > 0;) {
-    int64_t extent = tensor.shape[dim];
-    if (extent == 0)
-      return true;
-    row &= extent == 1 || tensor.strides[dim] == expected;
-    expected *= extent;
-  }
-  return row;
-}
-
-uint64_t addressOf(const TilewrightDLTensor &tensor) { return reinterpret_cast<uintptr_t>(tensor.data) + tensor.byteOffset; }
-
-/// Where a symbol has its value: a dimension of a tensor, or a number of its own.
+/// Where a symbol has its value: a dimension of a tensor, the stride of one, or a number of its own.
 struct Place {
   int32_t argument, dim;
+  bool isStride;
   int64_t value;
 };
 
@@ -113,10 +90,23 @@ struct Check {
     return text.addTuple(tensor.shape, tensor.ndim);
   }
 
-  bool findSymbol(const char *symbol, int32_t position, int32_t dim, Place &found);
-  void addPlace(const Place &place);
-  int32_t checkBounds(int32_t position, int32_t dim, int64_t extent);
+  Text &addStrides(const TilewrightDLTensor &tensor) {
+    constexpr int32_t mostShown = 32;
+    int64_t strides[mostShown];
+    int32_t count = tensor.ndim < mostShown ? tensor.ndim : mostShown;
+    for (int32_t dim = 0; dim < count; ++dim)
+      strides[dim] = strideOf(tensor, dim);
+    (text << "got strides ").addTuple(strides, count) << " for shape ";
+    return text.addTuple(tensor.shape, tensor.ndim);
+  }
+
+  bool findSymbol(const char *symbol, int32_t position, int32_t at, Place &found);
+  void addPlace(const Place &place, bool isStride);
+  int32_t checkBounds(int32_t position, int32_t dim, const TilewrightExtent &wanted, bool isStride, int64_t value);
   int32_t checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
+  int32_t checkStride(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
+  int32_t checkStrides(int32_t position, const TilewrightDLTensor &tensor);
+  int64_t *unpackStrides(int32_t position, int64_t *to);
   int32_t checkNumber(int32_t position);
   int32_t checkTensor(int32_t position);
   int32_t checkPointer(int32_t position);
@@ -130,54 +120,62 @@ struct Check {
   int64_t extentOf(const TilewrightExtent &extent);
 };
 
-/// The symbol's first place before that one, which says what it is.
-bool Check::findSymbol(const char *symbol, int32_t position, int32_t dim, Place &found) {
+/// The symbol's first place before that one, which says what it is. A tensor's extents come before its strides, of which
+/// those of one element say nothing.
+bool Check::findSymbol(const char *symbol, int32_t position, int32_t at, Place &found) {
   for (int32_t other = 0; other <= position; ++other) {
     const TilewrightArgument &argument = signature.arguments[other];
     bool isNumber = argument.kind == TilewrightIsNumber;
     const TilewrightDLTensor *tensor = tensorOf(args[other]);
-    if (isNumber ? !argument.extents || (other == position && dim == 0) : !tensor)
+    if (isNumber ? !argument.extents || (other == position && at == 0) : !tensor)
       continue; // a tensor: an output that is still to be allocated, or none given
-    for (int32_t at = 0, end = isNumber ? 1 : other == position && dim < argument.rank ? dim : argument.rank; at < end; ++at) {
-      if (argument.extents[at].number >= 0 || !sameText(argument.extents[at].symbol, symbol))
+    int32_t places = isNumber ? 1 : argument.strides ? 2 * argument.rank : argument.rank;
+    for (int32_t place = 0; place < places && !(other == position && place >= at && !isNumber); ++place) {
+      bool isStride = !isNumber && place >= argument.rank;
+      int32_t dim = isStride ? place - argument.rank : place;
+      const TilewrightExtent &wanted = isStride ? argument.strides[dim] : argument.extents[dim];
+      if (wanted.number >= 0 || !sameText(wanted.symbol, symbol) || (isStride && (tensor->shape[dim] <= 1 || !countElements(*tensor))))
         continue;
-      found = {other, at, isNumber ? args[other].integer : tensor->shape[at]};
+      found = {other, dim, isStride, isNumber ? args[other].integer : isStride ? strideOf(*tensor, dim) : tensor->shape[dim]};
       return true;
     }
   }
   return false;
 }
 
-void Check::addPlace(const Place &place) {
+/// `isStride`: in words about a stride, to which another one is like it.
+void Check::addPlace(const Place &place, bool isStride) {
   const TilewrightArgument &argument = signature.arguments[place.argument];
-  if (argument.kind == TilewrightIsNumber)
+  if (argument.kind == TilewrightIsNumber) {
     text << ", as argument " << argument.place << " (" << argument.name << ") says, ";
-  else
-    text << ", as in dimension " << place.dim << " of " << argument.name << ", ";
+    return;
+  }
+  text << ", as " << (place.isStride == isStride ? "" : place.isStride ? "the stride " : "the extent ") << "in dimension " << place.dim
+       << " of " << argument.name << ", ";
 }
 
-int32_t Check::checkBounds(int32_t position, int32_t dim, int64_t extent) {
-  const TilewrightArgument &argument = signature.arguments[position];
-  const TilewrightExtent &wanted = argument.extents[dim];
-  bool isNumber = argument.kind == TilewrightIsNumber;
+int32_t Check::checkBounds(int32_t position, int32_t dim, const TilewrightExtent &wanted, bool isStride, int64_t value) {
+  bool isNumber = signature.arguments[position].kind == TilewrightIsNumber;
   auto expect = [&](const char *what, int64_t bound) {
     begin(position) << "expected ";
     if (isNumber)
       text << wanted.symbol;
     else
-      text << "extent " << wanted.symbol << " in dimension " << dim;
+      text << (isStride ? "stride " : "extent ") << wanted.symbol << " in dimension " << dim;
     text << " to be " << what << " " << bound << ", ";
     if (isNumber)
-      text << "got " << extent;
+      text << "got " << value;
+    else if (isStride)
+      addStrides(*tensorOf(args[position]));
     else
       addShape(*tensorOf(args[position]));
     return TilewrightValueError;
   };
-  if (extent % wanted.divisibleBy)
+  if (value % wanted.divisibleBy)
     return expect("divisible by", wanted.divisibleBy);
-  if (extent < wanted.minimum)
+  if (value < wanted.minimum)
     return expect("at least", wanted.minimum);
-  if (extent > wanted.maximum)
+  if (value > wanted.maximum)
     return expect("at most", wanted.maximum);
   return TilewrightFits;
 }
@@ -194,12 +192,74 @@ int32_t Check::checkExtent(int32_t position, int32_t dim, const TilewrightDLTens
   }
   if (Place place; findSymbol(wanted.symbol, position, dim, place) && place.value != extent) {
     begin(position) << "expected extent " << wanted.symbol << " = " << place.value;
-    addPlace(place);
+    addPlace(place, /*isStride=*/false);
     text << "in dimension " << dim << ", ";
     addShape(tensor);
     return TilewrightValueError;
   }
-  return checkBounds(position, dim, extent);
+  return checkBounds(position, dim, wanted, /*isStride=*/false, extent);
+}
+
+int32_t Check::checkStride(int32_t position, int32_t dim, const TilewrightDLTensor &tensor) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  const TilewrightExtent &wanted = argument.strides[dim];
+  int64_t stride = strideOf(tensor, dim);
+  if (stride < 0) {
+    begin(position) << "expected strides of at least 0, ";
+    addStrides(tensor);
+    return TilewrightValueError;
+  }
+  Place place;
+  bool isNumber = wanted.number >= 0, isKnown = !isNumber && findSymbol(wanted.symbol, position, argument.rank + dim, place);
+  if (isNumber ? stride == wanted.number : !isKnown || place.value == stride)
+    return isNumber ? +TilewrightFits : checkBounds(position, dim, wanted, /*isStride=*/true, stride);
+  begin(position) << "expected stride ";
+  if (isNumber)
+    text << wanted.number << " ";
+  else
+    text << wanted.symbol << " = " << place.value;
+  if (isKnown)
+    addPlace(place, /*isStride=*/true);
+  text << "in dimension " << dim << ", ";
+  addStrides(tensor);
+  return TilewrightValueError;
+}
+
+/// The strides of a tensor that has its own. A dimension of one element may have any, an array without elements too.
+int32_t Check::checkStrides(int32_t position, const TilewrightDLTensor &tensor) {
+  if (!countElements(tensor))
+    return TilewrightFits;
+  for (int32_t dim = 0; dim < tensor.ndim; ++dim)
+    if (tensor.shape[dim] > 1)
+      if (int32_t found = checkStride(position, dim, tensor))
+        return found;
+  if (signature.arguments[position].output && !areElementsApart(tensor)) {
+    begin(position) << "expected strides that keep the elements of an output apart, ";
+    addStrides(tensor);
+    return TilewrightValueError;
+  }
+  return TilewrightFits;
+}
+
+/// Writes the strides of a tensor that has its own, and returns the place behind them. Where it has none that counts, for
+/// there is one element, or no tensor, they are such as the program may rely on.
+int64_t *Check::unpackStrides(int32_t position, int64_t *to) {
+  const TilewrightArgument &argument = signature.arguments[position];
+  const TilewrightDLTensor *tensor = tensorOf(args[position]);
+  for (int32_t dim = 0; argument.strides && dim < argument.rank; ++dim) {
+    const TilewrightExtent &stride = argument.strides[dim];
+    Place place;
+    if (stride.number >= 0)
+      *to++ = stride.number;
+    else if (tensor && tensor->shape[dim] > 1 && countElements(*tensor))
+      *to++ = strideOf(*tensor, dim);
+    else if (findSymbol(stride.symbol, signature.argumentCount - 1, INT32_MAX, place))
+      *to++ = place.value;
+    else
+      *to++ = stride.divisibleBy > stride.minimum ? stride.divisibleBy
+                                                  : (stride.minimum + stride.divisibleBy - 1) / stride.divisibleBy * stride.divisibleBy;
+  }
+  return to;
 }
 
 int32_t Check::checkNumber(int32_t position) {
@@ -225,11 +285,11 @@ int32_t Check::checkNumber(int32_t position) {
   const char *symbol = argument.extents[0].symbol;
   if (Place place; findSymbol(symbol, position, 0, place) && place.value != bits) {
     begin(position) << "expected " << symbol << " = " << place.value;
-    addPlace(place);
+    addPlace(place, /*isStride=*/false);
     text << "got " << bits;
     return TilewrightValueError;
   }
-  return checkBounds(position, 0, bits);
+  return checkBounds(position, 0, argument.extents[0], /*isStride=*/false, bits);
 }
 
 int32_t Check::checkTensor(int32_t position) {
@@ -272,10 +332,12 @@ int32_t Check::checkTensor(int32_t position) {
     begin(position) << "expected an array on cuda:" << wanted << ", got one on cuda:" << tensor->deviceId;
     return TilewrightValueError;
   }
-  if (!isRowMajor(*tensor)) {
-    begin(position) << "expected a row-major array, got strides ";
-    text.addTuple(tensor->strides, tensor->ndim) << " for shape ";
-    text.addTuple(tensor->shape, tensor->ndim);
+  if (argument.strides) {
+    if (int32_t found = checkStrides(position, *tensor))
+      return found;
+  } else if (!isRowMajor(*tensor)) {
+    begin(position) << "expected a row-major array, ";
+    addStrides(*tensor);
     return TilewrightValueError;
   }
   if (uint64_t past = addressOf(*tensor) % argument.alignment; past && countElements(*tensor)) {
@@ -318,7 +380,7 @@ bool Check::findMemory(int32_t position, uint64_t &first, uint64_t &last) {
   const TilewrightArgument &argument = signature.arguments[position];
   if (const TilewrightDLTensor *tensor = tensorOf(args[position])) {
     first = addressOf(*tensor);
-    last = first + countElements(*tensor) * (tensor->bits / 8);
+    last = first + countSpanBytes(*tensor);
     return true;
   }
   if (argument.kind != TilewrightIsPointer)
@@ -360,7 +422,8 @@ int32_t Check::checkOverlap(int32_t count) {
       if (other == output || !findMemory(output, low, high) || !findMemory(other, first, last))
         continue;
       uint64_t begins = low > first ? low : first, ends = high < last ? high : last;
-      if (begins >= ends)
+      const TilewrightDLTensor *one = tensorOf(args[output]), *two = tensorOf(args[other]);
+      if (begins >= ends || (one && two && areBesideEachOther(*one, *two)))
         continue;
       begin(output > other ? output : other)
           << "expected memory of its own beside " << signature.arguments[output < other ? output : other].name
@@ -423,12 +486,14 @@ int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const Tilewri
       // Programs take the extents of any argument that has them.
       for (int32_t dim = 0; dim < argument.rank; ++dim)
         *shape++ = call.extentOf(argument.extents[dim]);
+      shape = call.unpackStrides(position, shape);
       continue;
     }
     device = device == TilewrightCurrentDevice ? tensor->deviceId : device;
     data[position] = addressOf(*tensor);
     for (int32_t dim = 0; dim < tensor->ndim; ++dim)
       *shape++ = tensor->shape[dim];
+    shape = call.unpackStrides(position, shape);
   }
   data += signature->argumentCount;
   for (int32_t position = 0; position < signature->argumentCount; ++position)

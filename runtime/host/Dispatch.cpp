@@ -1,7 +1,8 @@
 //===- Dispatch.cpp - one function for several kinds of calls -------------===//
 //
 // Which of several compiled functions a call is for: the first whose types, ranks, devices and extents are those of the
-// arguments. Whatever else is wrong with a call (strides, alignment, overlaps) is for that function to say.
+// arguments. Whatever else is wrong with a call (strides, alignment, overlaps) is for that function to say, but where some
+// of them take arrays that are not row-major: then it is the first that takes the call.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/Numbers.h"
@@ -98,14 +99,25 @@ int32_t explain(const TilewrightSignature &signature, const TilewrightAny *given
   return tilewrightHostCheck(&signature, args, signature.argumentCount, nullptr, partial, reason, capacity);
 }
 
+/// Whether some of the functions take arrays that are not row-major.
+bool haveStrides(const TilewrightDispatch &dispatch) {
+  for (int32_t i = 0; i < dispatch.count; ++i)
+    for (int32_t position = 0; position < dispatch.variants[i].signature->argumentCount; ++position)
+      if (dispatch.variants[i].signature->arguments[position].strides)
+        return true;
+  return false;
+}
+
 } // namespace
 
 int32_t tilewrightHostDispatch(const TilewrightDispatch *dispatch, void *const *stream, const TilewrightAny *args,
                                int32_t count, TilewrightAny *result) {
+  bool countStrides = haveStrides(*dispatch);
   for (int32_t i = 0; i < dispatch->count; ++i) {
     const TilewrightVariant &variant = dispatch->variants[i];
     bool inputsAlone = result && tilewrightHostLeavesOutputs(variant.signature, count);
-    if (accepts(*variant.signature, args, count, inputsAlone))
+    if (accepts(*variant.signature, args, count, inputsAlone) &&
+        !(countStrides && explain(*variant.signature, args, count, inputsAlone, nullptr, 0)))
       return inputsAlone ? tilewrightHostCallAllocating(variant.signature, variant.call, args, count, result)
                          : variant.call(stream, args, count);
   }

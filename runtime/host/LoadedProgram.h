@@ -70,7 +70,7 @@ inline LoadedProgram *findLoaded(TilewrightProgram *program, int32_t device) {
 /// other than 0 with a failure begun.
 int32_t runInContext(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape);
 
-/// The bytes of a tensor, whose extents begin at `shape`, which then stands behind them.
+/// The bytes of a row-major tensor, whose extents begin at `shape`, which then stands behind them.
 inline int64_t countBytes(const TilewrightArgument &argument, const int64_t *&shape) {
   int64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
   for (int32_t dim = 0; dim < argument.rank; ++dim)

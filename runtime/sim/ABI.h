@@ -43,7 +43,9 @@ enum InfoWord : int {
   InfoClusterZ,
   InfoNumRegions, // of shared memory, that have names
   InfoNumArguments,
-  NumInfoWords // then for each argument: parameter, element bytes (0: no memory), rank, extents (-1: the next parameter)
+  // Then for each argument: parameter, element bytes (0: no memory), rank, how many strides it has (0: it is row-major), its
+  // extents and its strides in elements (-1: the next parameter).
+  NumInfoWords
 };
 
 /// After the arguments come the regions, whose names stand behind those of the arguments.

@@ -1,6 +1,6 @@
 //===- Run.cpp - whole programs on the simulator --------------------------===//
 #include "runtime/Launcher.h"
-#include "runtime/host/ABI.h"
+#include "runtime/host/Layout.h"
 #include "runtime/sim/Simulator.h"
 
 #include <cstdlib>
@@ -19,8 +19,13 @@ void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &sig
       continue;
     }
     uint64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
-    for (int32_t dim = 0; dim < argument.rank; ++dim)
-      bytes *= *shape++;
+    if (argument.strides) {
+      bytes *= tilewright::host::countSpan(argument.rank, shape, shape + argument.rank);
+      shape += 2 * argument.rank;
+    } else {
+      for (int32_t dim = 0; dim < argument.rank; ++dim)
+        bytes *= *shape++;
+    }
     if (argument.optional && !data[i])
       continue;
     tilewrightSimAddBuffer(simulator, argument.name, data[i], bytes, /*written=*/!argument.output);

@@ -4,7 +4,9 @@
 #include "runtime/sim/Machine.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
+#include <numeric>
 
 using namespace tilewright::sim;
 
@@ -24,9 +26,9 @@ static bool bindArguments(TilewrightSimulator &simulator, const Kernel &kernel, 
   const int64_t *word = kernel.info + NumInfoWords;
   int64_t expected = 0;
   for (int64_t number = 0; number < kernel.info[InfoNumArguments]; ++number) {
-    int64_t rank = word[2];
-    expected += 1 + std::count(word + 3, word + 3 + rank, -1);
-    word += 3 + rank;
+    int64_t extents = word[2] + word[3];
+    expected += 1 + std::count(word + 4, word + 4 + extents, -1);
+    word += 4 + extents;
   }
   if (expected != paramCount) {
     simulator.reports.add(kernel.name + ": expected " + std::to_string(expected) + " parameters, got " +
@@ -35,19 +37,28 @@ static bool bindArguments(TilewrightSimulator &simulator, const Kernel &kernel, 
   }
   word = kernel.info + NumInfoWords;
   for (int64_t number = 0; number < kernel.info[InfoNumArguments]; ++number) {
-    int64_t parameter = *word++, elementBytes = *word++, rank = *word++;
+    int64_t parameter = *word++, elementBytes = *word++, rank = *word++, strides = *word++;
     ArgumentMemory memory;
     if (elementBytes) {
-      uint64_t bytes = elementBytes;
       int64_t next = parameter + 1;
-      for (int64_t dim = 0; dim < rank; ++dim) {
-        int64_t extent = *word++;
-        bytes *= extent >= 0 ? extent : *static_cast<const int64_t *>(params[next++]);
-      }
+      auto read = [&] {
+        int64_t known = *word++;
+        return known >= 0 ? known : *static_cast<const int64_t *>(params[next++]);
+      };
+      std::vector<int64_t> extents(rank);
+      for (int64_t &extent : extents)
+        extent = read();
+      uint64_t elements = strides ? 1 : std::accumulate(extents.begin(), extents.end(), uint64_t(1), std::multiplies<>());
+      for (int64_t dim = 0; dim < strides; ++dim)
+        elements += (extents[dim] - 1) * read();
+      if (std::count(extents.begin(), extents.end(), 0))
+        elements = 0;
+      uint64_t bytes = elements * elementBytes;
       memory.base = reinterpret_cast<uintptr_t>(*static_cast<void **>(params[parameter]));
       memory.bytes = bytes;
+      // Arrays with strides may lie between the rows of others.
       for (Buffer &buffer : simulator.machine.buffers)
-        if (buffer.contains(memory.base))
+        if (buffer.base == memory.base || (buffer.contains(memory.base) && (!memory.buffer || memory.buffer->base != memory.base)))
           memory.buffer = &buffer;
       if (memory.buffer && memory.buffer->bytes - (memory.base - memory.buffer->base) < bytes) {
         simulator.reports.add(kernel.name + ": expected " + std::to_string(bytes) + " bytes for '" +
@@ -76,7 +87,7 @@ void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, vo
   }
   const int64_t *word = info + NumInfoWords;
   for (int64_t number = 0; number < info[InfoNumArguments]; ++number)
-    word += 3 + word[2];
+    word += 4 + word[2] + word[3];
   for (int64_t number = 0; number < info[InfoNumRegions]; ++number, word += NumRegionWords) {
     kernel.regions.push_back({argumentNames, static_cast<uint64_t>(word[RegionOffset]), static_cast<uint64_t>(word[RegionBytes]),
                               static_cast<uint64_t>(word[RegionSlots]), word[RegionBarriers]});

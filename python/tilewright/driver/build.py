@@ -213,4 +213,8 @@ def build(
     if host not in (None, "managed"):
         raise ValueError(f"expected host to be 'managed' or None, got {host!r}")
     lowering.managed = host == "managed"
-    return Function(lowering)
+    function = Function(lowering)
+    strided = [argument for argument in function.signature.arguments if argument.strides is not None]
+    if lowering.managed and strided:
+        raise ValueError(f"{function.signature}: expected row-major arguments with host='managed', got {strided[0]}")
+    return function

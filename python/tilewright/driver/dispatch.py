@@ -132,8 +132,16 @@ class _Choice:
         return _Compiled(self)
 
     def select(self, arrays: Sequence[Any], named: Mapping[str, Any] | None = None) -> Function | None:
+        signatures = [function.signature for function in self.functions]
+        strided = any(argument.strides is not None for signature in signatures for argument in signature.arguments)
         return next(
-            (function for function in self.functions if _accepts(function.signature, arrays, named or {})), None
+            (
+                function
+                for function, signature in zip(self.functions, signatures)
+                if _accepts(signature, arrays, named or {})
+                and (not strided or _has_strides_of(signature, arrays, named or {}))
+            ),
+            None,
         )
 
     def __call__(self, *arrays: object, **options: Any) -> Any:
@@ -267,6 +275,8 @@ def _covers(general: Signature, special: Signature) -> bool:
             return False
         if ours.optional < theirs.optional or (ours.default is None and theirs.default is not None):
             return False
+        if ours.strides != theirs.strides:  # perhaps, but nobody has to know
+            return False
         if len(ours.shape) != len(theirs.shape):
             if ours.shape:  # of a number nothing is asked
                 return False
@@ -324,6 +334,16 @@ def _accepts(signature: Signature, given: Sequence[Any], named: Mapping[str, Any
         for wanted, extent in zip(argument.shape, shape):
             if wanted != extent if isinstance(wanted, int) else not _is_value_of(wanted, extent, known):
                 return False
+    return True
+
+
+def _has_strides_of(signature: Signature, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
+    """Whether a function takes the arrays of a call as they lie."""
+    try:
+        values, leaves_outputs = signature.arranged(given, named)
+        signature.bind(signature.with_outputs(values)[0] if leaves_outputs else values)
+    except (TypeError, ValueError):
+        return False
     return True
 
 

@@ -329,6 +329,10 @@ class Function(CallableBase):
         extents = iter(self._extents(arrays))
         arguments = self.signature.arguments
         shapes = [[next(extents) for _ in range(argument.extent_count)] for argument in arguments]
+        shapes = [
+            shape if argument.strides is None else shape[: len(argument.shape)]
+            for argument, shape in zip(arguments, shapes)
+        ]
         sizes = [0 if argument.is_number else argument.itemsize for argument in arguments]
         flags = [[flag] for flag in extents]
         return make_report(
@@ -351,7 +355,8 @@ class Function(CallableBase):
         is_known = all(isinstance(extent, int) for argument in arguments for extent in argument.shape)
         is_plain = not any(argument.is_number or argument.optional for argument in arguments)
         if not arrays and is_known and is_plain:
-            return [int(extent) for argument in arguments for extent in argument.shape]  # type: ignore[arg-type]
+            known = [(*argument.shape, *_strides_without(argument)) for argument in arguments]
+            return [int(extent) for extents in known for extent in extents]  # type: ignore[arg-type]
         arrays = tuple(flattened(self.signature, arrays))
         extents: list[int] = []
         for argument, array in zip(arguments, arrays):
@@ -360,6 +365,7 @@ class Function(CallableBase):
                 continue
             if argument.is_pointer or (argument.optional and array is None):
                 extents.extend(self._extents_without(argument, arrays))
+                extents.extend(_strides_without(argument))
                 continue
             shape = getattr(array, "shape", None)
             if shape is None:
@@ -373,6 +379,7 @@ class Function(CallableBase):
             if not fits:
                 raise ValueError(f"{self.signature}: {argument.name}: got shape {given}")
             extents.extend(given)
+            extents.extend(_strides_without(argument))
         flags = [array is not None for argument, array in zip(arguments, arrays) if argument.optional]
         return extents + [int(flag) for flag in flags]
 
@@ -442,3 +449,8 @@ class Function(CallableBase):
     def module(self, stage: str) -> ir.Module:
         """A copy of a stage's module, for passes of one's own."""
         return self._lowering.copy_of("te" if stage == "schedule" else stage)
+
+
+def _strides_without(argument: Argument) -> list[int]:
+    """The strides of an argument where no array is looked at: no launch's numbers depend on them."""
+    return [stride if isinstance(stride, int) else stride.divisible_by for stride in argument.strides or ()]

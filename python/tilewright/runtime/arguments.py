@@ -46,7 +46,7 @@ def _itemsize(dtype: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A symbolic extent: arguments that share the name share the extent."""
+    """A symbolic extent or stride: arguments that share the name share the number."""
 
     name: str
     divisible_by: int = 1
@@ -63,12 +63,15 @@ class Argument:
 
     An argument with `is_number` is a number; its one extent, where it has one, is the symbol that it stands for, whose
     least value may be None, and `default` what it is in calls that leave it out, None where none may. In the place of
-    an `optional` one a call may give None. One with `is_pointer` is given by its address.
+    an `optional` one a call may give None. One with `is_pointer` is given by its address. A tensor that is not
+    row-major has `strides`, in elements.
 
     >>> str(Argument("A", "float32", (Symbol("n"), 4)))
     'A: float32[n, 4]'
     >>> str(Argument("alpha", "float32", is_number=True, default=1.0))
     'alpha: float32 = 1.0'
+    >>> str(Argument("A", "float32", (Symbol("n"), 4), strides=(Symbol("ld"), 1)))
+    'A: float32[n, 4] strides (ld, 1)'
     """
 
     name: str
@@ -80,6 +83,7 @@ class Argument:
     optional: bool = False
     default: int | float | bool | None = None
     is_pointer: bool = False
+    strides: tuple[int | Symbol, ...] | None = None
 
     @property
     def is_allocated(self) -> bool:
@@ -93,14 +97,18 @@ class Argument:
 
     @property
     def extent_count(self) -> int:
-        """How many of the program's extents it takes: its dimensions, or one for a number."""
-        return 1 if self.is_number else len(self.shape)
+        """How many of the program's extents it takes: its dimensions, with their strides where it has its own, or one
+        for a number."""
+        return 1 if self.is_number else len(self.shape) + len(self.strides or ())
 
     def __str__(self) -> str:
         if self.is_number:
             return f"{self.name}: {self.dtype}{'' if self.default is None else f' = {self.default!r}'}"
         extents, kind = ", ".join(map(str, self.shape)), "pointer to " if self.is_pointer else ""
-        return f"{self.name}: {kind}{self.dtype}[{extents}]{' or None' if self.optional else ''}"
+        strides = ""
+        if self.strides is not None:
+            strides = f" strides ({', '.join(map(str, self.strides))}{',' * (len(self.strides) == 1)})"
+        return f"{self.name}: {kind}{self.dtype}[{extents}]{strides}{' or None' if self.optional else ''}"
 
 
 @dataclass(slots=True)
@@ -489,6 +497,7 @@ class _ArgumentStruct(ctypes.Structure):
         ("optional", ctypes.c_int32),
         ("place", ctypes.c_char_p),
         ("otherwise", Any_),
+        ("strides", ctypes.POINTER(_Extent)),
     )
 
 
@@ -558,6 +567,23 @@ def _as_structs(signature: Signature) -> Any:
     return (_ParameterStruct * len(rows))(*rows)
 
 
+def _extents_of(numbers: Sequence[int | Symbol]) -> ctypes.Array[_Extent] | None:
+    """Extents or strides as the run time has them."""
+    extents = [
+        _Extent(number, None, 1, 0, _NO_MAXIMUM)
+        if isinstance(number, int)
+        else _Extent(
+            -1,
+            number.name.encode(),
+            number.divisible_by,
+            _NO_MINIMUM if number.minimum is None else number.minimum,
+            _NO_MAXIMUM if number.maximum is None else number.maximum,
+        )
+        for number in numbers
+    ]
+    return (_Extent * len(extents))(*extents) if extents else None
+
+
 def _as_struct(signature: Signature) -> _SignatureStruct:
     """The signature as the run time has it, made once."""
     if signature._made:
@@ -565,32 +591,22 @@ def _as_struct(signature: Signature) -> _SignatureStruct:
     arguments = []
     places = [place for place, one in places_of(signature.parameters) if not isinstance(one, Group)]
     for place, argument in zip(places, signature.arguments):
-        extents = [
-            _Extent(extent, None, 1, 0, _NO_MAXIMUM)
-            if isinstance(extent, int)
-            else _Extent(
-                -1,
-                extent.name.encode(),
-                extent.divisible_by,
-                _NO_MINIMUM if extent.minimum is None else extent.minimum,
-                _NO_MAXIMUM if extent.maximum is None else extent.maximum,
-            )  # fmt: skip
-            for extent in argument.shape
-        ]
+        extents, strides = _extents_of(argument.shape), _extents_of(argument.strides or ())
         code, bits = dlpack.dtype_code(argument.dtype)
         arguments.append(
             _ArgumentStruct(
                 argument.name.encode(),
-                (_Extent * len(extents))(*extents) if extents else None,
+                extents,
                 code | bits << 8 | 1 << 16,
-                0 if argument.is_number else len(extents),
+                0 if argument.is_number else len(argument.shape),
                 argument.output,
                 argument.alignment,
                 2 if argument.is_pointer else argument.is_number,
                 argument.optional,
                 place.encode(),
                 otherwise_of(argument),
-            )  # fmt: skip
+                strides,
+            )
         )
     struct = _SignatureStruct(
         str(signature).encode(), signature.name.encode(), (_ArgumentStruct * len(arguments))(*arguments),
@@ -675,7 +691,8 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
         default = _default_of(entry, dtype) if "te.default" in entry else None
         return Argument(name, dtype, (symbol(0),) if names else (), is_number=True, default=default)
     shape = tuple(symbol(dim) if shaped.is_dynamic_dim(dim) else shaped.get_dim_size(dim) for dim in range(rank))
-    made = Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry)
+    strides = _strides_of(position, entry) if "te.strides" in entry else None
+    made = Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry, strides=strides)
     if "te.pointer" not in entry:
         return made
     return replace(made, is_pointer=True, alignment=ir.IntegerAttr(entry["te.pointer"]).value)
@@ -690,6 +707,33 @@ def _default_of(entry: ir.DictAttr, dtype: str) -> int | float | bool:
     if dtype == "bool":
         return bool(bits)
     return bits % (1 << 64) if dtype == "uint64" else bits
+
+
+def _strides_of(position: int, entry: ir.DictAttr) -> tuple[int | Symbol, ...]:
+    """The strides of an argument that is not row-major."""
+    from mlir import ir
+
+    numbers = list(ir.DenseI64ArrayAttr(entry["te.strides"]))
+    units, minima, maxima = (
+        list(ir.DenseI64ArrayAttr(entry[key])) if key in entry else [default] * len(numbers)
+        for key, default in (
+            ("te.stride_divisible_by", 1), ("te.stride_minimum", 0), ("te.stride_maximum", _NO_MAXIMUM),
+        )
+    )  # fmt: skip
+    names = [""] * len(numbers)
+    if "te.stride_symbols" in entry:
+        names = [ir.StringAttr(name).value for name in ir.ArrayAttr(entry["te.stride_symbols"])]
+    return tuple(
+        number
+        if number >= 0
+        else Symbol(
+            names[dim] or f"arg{position}_stride{dim}",
+            units[dim],
+            minima[dim],
+            None if maxima[dim] == _NO_MAXIMUM else maxima[dim],
+        )
+        for dim, number in enumerate(numbers)
+    )
 
 
 def _dtype_name(element: ir.Type) -> str:

@@ -22,6 +22,7 @@ from .functions import *  # noqa: F403
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .recurrence import ScanOp, scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
+from .strides import Strided, strided
 from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder
 
@@ -32,9 +33,9 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "Pointer", "ScanOp", "Schedule", "Shape",
-    "Stage", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute", "create_schedule",
-    "decl_tensor_intrin", "extern", "gradient", "max", "min",
-    "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "sum", "tag_scope",
+    "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute",
+    "create_schedule", "decl_tensor_intrin", "extern", "gradient", "max", "min",
+    "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 from ..source import Source, user_source
 from .dtypes import DType
 from .expr import Var
+from .strides import Strided, Strides
 from .tensor import PlaceholderOp, Tensor
 
 __all__ = ["Arg", "ArgumentList", "Group", "Pointer", "Shape", "pointer", "shape"]
@@ -106,6 +107,8 @@ def pointer(tensor: Tensor, align: int = ALIGNMENT) -> Pointer:
     what = f"te.pointer {tensor.name}"
     if isinstance(tensor.op, PlaceholderOp) and tensor.op.given is not None:
         raise ValueError(f"{source}: {what}: expected a tensor that every call gives, got an optional one")
+    if isinstance(tensor.op, PlaceholderOp) and tensor.op.strides is not None:
+        raise ValueError(f"{source}: {what}: expected a row-major tensor, got one with strides")
     if isinstance(align, bool) or not isinstance(align, SupportsIndex):
         raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
     number = align.__index__()
@@ -143,13 +146,15 @@ class ArgumentList:
     """What `tw.build` is given as arguments, one by one.
 
     `places` says which one each is ("1", "1[0]", "1.scale"), `groups` by an argument's number which groups begin with
-    it, the outermost first, and `alignments` by the number of one that is given by its address what divides that.
+    it, the outermost first, `alignments` by the number of one that is given by its address what divides that, and
+    `strides` by the number of one that is not row-major what it has.
     """
 
     args: list[Any] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     groups: dict[int, list[Group]] = field(default_factory=dict)
     alignments: dict[int, int] = field(default_factory=dict)
+    strides: dict[int, Strides] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Sequence[Any], source: Source) -> ArgumentList:
@@ -167,7 +172,12 @@ class ArgumentList:
             if isinstance(one, Pointer):
                 self.alignments[len(self.args)] = one.align
                 one = one.tensor
-            self.args.append(one)
+            strides = one.strides if isinstance(one, Strided) else None
+            if isinstance(one, Tensor) and isinstance(one.op, PlaceholderOp):
+                strides = one.op.strides
+            if strides is not None:
+                self.strides[len(self.args)] = strides
+            self.args.append(one.tensor if isinstance(one, Strided) else one)
             self.places.append(place)
             return
         own, elements, names = found
@@ -190,7 +200,7 @@ def _as_group(one: Any) -> tuple[str | None, tuple[Any, ...], tuple[str, ...]] |
     """What a group is called, its elements and their names, as far as they have some; None of an argument."""
     if isinstance(one, Shape):
         return one.name, one.extents, ()
-    if is_dataclass(one) and not isinstance(one, (type, Pointer)):
+    if is_dataclass(one) and not isinstance(one, (type, Pointer, Strided)):
         names = tuple(each.name for each in fields(one))
         return _snake_case(type(one).__name__), tuple(getattr(one, each) for each in names), names
     if isinstance(one, tuple) and hasattr(one, "_fields"):

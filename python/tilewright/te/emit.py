@@ -16,6 +16,7 @@ from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
+from .emit_numbers import known_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
 from .extern import ExternOp
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Arg", "emit_module"]
 
-_NO_MAXIMUM = (1 << 63) - 1  # in te.maximum, of an extent that has none
-
 
 def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Any], name: str = "main") -> ir.Module:
     """The module of a program: its te function and, for a schedule, the `schedule.of` beside it.
@@ -41,7 +40,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
     args
         All inputs and outputs, in the order in which the function takes them. One that is computed is an output. A
         `te.var` among them is a number that each call gives; tuples, NamedTuples, dataclasses and `te.shape`s are
-        several that it gives as one.
+        several that it gives as one, and a `te.strided` is a tensor that is not row-major.
     name
         The name of the function.
 
@@ -149,6 +148,8 @@ class _Function:
         self._values: dict[Tensor, ir.Value] = {}
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
+        self._strides = {args[i]: strides for i, strides in list_.strides.items()}
+        self._stride_names = stride_names(self._strides.values(), self._symbol_names)
         self._list, self._groups = list_, self._name_groups(list_)
 
     def _name_groups(self, list_: ArgumentList) -> dict[int, list[Group]]:
@@ -275,15 +276,9 @@ class _Function:
         if not all(isinstance(extent, int) for extent in arg.shape):
             texts = [self._symbol_text(extent) for extent in arg.shape]
             attrs["te.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
-            units = [extent.divisible_by if isinstance(extent, Var) else 1 for extent in arg.shape]
-            minima = [extent.minimum if isinstance(extent, Var) else 0 for extent in arg.shape]
-            if max(units) > 1:
-                attrs["te.divisible_by"] = ir.DenseI64ArrayAttr.get(units)
-            if max(minima) > 0:
-                attrs["te.minimum"] = ir.DenseI64ArrayAttr.get(minima)
-            maxima = [extent.maximum if isinstance(extent, Var) else None for extent in arg.shape]
-            if any(most is not None for most in maxima):
-                attrs["te.maximum"] = ir.DenseI64ArrayAttr.get([_NO_MAXIMUM if m is None else m for m in maxima])
+            attrs.update(known_attrs("te.", arg.shape))
+        if arg in self._strides:
+            attrs.update(stride_attrs(self._tensor_name(arg), self._strides[arg], self._stride_names))
         return attrs
 
     def _symbol_text(self, extent: Extent) -> str:

@@ -10,6 +10,7 @@ from ..source import Source, user_source
 from .dtypes import DType, dtype_of
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
 from .reduction import Reduction
+from .strides import Stride, Strides, check_strides
 from .tag import current_tag
 
 __all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
@@ -57,9 +58,10 @@ class Operation:
 
 
 class PlaceholderOp(Operation):
-    """An input of the program. `given` is whether a call gives it, None of one that every call does."""
+    """An input of the program. `given` is whether a call gives it, None of one that every call does; `strides` are None
+    of a row-major one."""
 
-    __slots__ = ("given",)
+    __slots__ = ("given", "strides")
 
     def __init__(
         self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source, optional: bool = False
@@ -67,6 +69,7 @@ class PlaceholderOp(Operation):
         super().__init__(name, shape, dtypes, source)
         is_bool = dtype_of("bool")
         self.given = Var(f"{name}_is_given", is_bool, source, is_index=False, is_symbol=True) if optional else None
+        self.strides: Strides | None = None
 
 
 class ComputeOp(Operation):
@@ -213,7 +216,12 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
 
 
 def placeholder(
-    shape: object, dtype: object = "float32", name: str = "placeholder", *, optional: bool = False
+    shape: object,
+    dtype: object = "float32",
+    name: str = "placeholder",
+    *,
+    optional: bool = False,
+    strides: Sequence[Stride] | None = None,
 ) -> Tensor:
     """An input of the program.
 
@@ -227,14 +235,22 @@ def placeholder(
         How it is called in the IR and in errors.
     optional
         Whether a call may give None in its place. The program asks by `te.if_given`, at each call.
+    strides
+        For each dimension the distance from one element to the next, in elements, of an array that is not row-major: a
+        number, a `te.var`, which is one number wherever it stands, or None for whatever a call has. An output gets its
+        own by `te.strided`.
 
+    >>> placeholder((4, 8), strides=(16, 1), name="A")
+    Tensor(name=A, shape=(4, 8), dtype=float32)
     >>> placeholder((4, 8), name="A")
     Tensor(name=A, shape=(4, 8), dtype=float32)
     """
     source = user_source()
-    return PlaceholderOp(
-        name, _extents(shape, f"placeholder {name}", source), [dtype_of(dtype, source)], source, optional
-    ).output(0)
+    extents = _extents(shape, f"placeholder {name}", source)
+    made = PlaceholderOp(name, extents, [dtype_of(dtype, source)], source, optional)
+    if strides is not None:
+        made.strides = check_strides(strides, extents, f"placeholder {name}", source)
+    return made.output(0)
 
 
 def _axis_names(

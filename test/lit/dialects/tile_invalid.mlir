@@ -300,9 +300,17 @@ func.func @encode_as_outside(%t: memref<64x64xbf16>) {
 
 // -----
 
-func.func @encode_strided(%t: memref<64x64xbf16, strided<[128, 1]>>) {
-  // expected-error@+1 {{'tile.encode' op expected a row-major tensor in global memory, got 'memref<64x64xbf16, strided<[128, 1]>>'}}
-  %m = tile.encode %t : memref<64x64xbf16, strided<[128, 1]>> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+func.func @encode_columns(%t: memref<64x64xbf16, strided<[1, 64]>>) {
+  // expected-error@+1 {{'tile.encode' op expected a tensor in global memory with rows of elements side by side, got 'memref<64x64xbf16, strided<[1, 64]>>'}}
+  %m = tile.encode %t : memref<64x64xbf16, strided<[1, 64]>> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_strides(%t: memref<64x64xbf16, strided<[68, 1]>>) {
+  // expected-error@+1 {{'tile.encode' op expected strides of multiples of 16 bytes, got 136 in dimension 0 of 'memref<64x64xbf16, strided<[68, 1]>>'}}
+  %m = tile.encode %t : memref<64x64xbf16, strided<[68, 1]>> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
 }
 

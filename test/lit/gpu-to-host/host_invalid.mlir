@@ -8,15 +8,15 @@ func.func @f(%a: memref<4xf32>) -> index {
 
 // -----
 
-// expected-error @below {{'func.func' op expected argument #1 to be a row-major memref without memory space or a number of at most 64 bits, got 'index'}}
+// expected-error @below {{'func.func' op expected argument #1 to be a memref without offset and memory space or a number of at most 64 bits, got 'index'}}
 func.func @f(%a: memref<4xf32>, %b: index) {
   return
 }
 
 // -----
 
-// expected-error @below {{'func.func' op expected argument #0 to be a row-major memref without memory space or a number of at most 64 bits, got 'memref<4x4xf32, strided<[1, 4]>>'}}
-func.func @f(%a: memref<4x4xf32, strided<[1, 4]>>) {
+// expected-error @below {{'func.func' op expected argument #0 to be a memref without offset and memory space or a number of at most 64 bits, got 'memref<4x4xf32, strided<[1, 4], offset: 4>>'}}
+func.func @f(%a: memref<4x4xf32, strided<[1, 4], offset: 4>>) {
   return
 }
 

@@ -1,8 +1,8 @@
 // RUN: tilewright-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(gpu.module(convert-kernels-to-nvvm))'
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op expected a row-major memref without memory space as argument #0, got 'memref<4xf32, strided<[2]>>'}}
-  gpu.func @k(%a: memref<4xf32, strided<[2]>>) kernel { gpu.return }
+  // expected-error@+1 {{'gpu.func' op expected a memref without offset and memory space as argument #0, got 'memref<4xf32, strided<[2], offset: 1>>'}}
+  gpu.func @k(%a: memref<4xf32, strided<[2], offset: 1>>) kernel { gpu.return }
 }
 // -----
 gpu.module @m {

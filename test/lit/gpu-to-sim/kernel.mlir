@@ -42,7 +42,7 @@
 // CHECK: return
 // What the run time needs to know: it synchronizes, the smallest access to shared memory, bytes of local arrays; no asynchronous tiles, a cluster of one block,
 // no regions; 2 arguments.
-// CHECK: llvm.mlir.global external constant @k_info(dense<[1, 2, 16, 0, 1, 1, 1, 0, 2, 0, 4, 2, -1, 8, 2, 0, 0]> : tensor<17xi64>)
+// CHECK: llvm.mlir.global external constant @k_info(dense<[1, 2, 16, 0, 1, 1, 1, 0, 2, 0, 4, 2, 0, -1, 8, 2, 0, 0, 0]> : tensor<19xi64>)
 // CHECK: llvm.mlir.global external constant @k_arguments("A\00argument 1\00")
 // CHECK: llvm.mlir.global internal constant @site0("barrier\00k.py:7\00")
 // CHECK: llvm.mlir.global internal constant @site1("shuffle\00k.py:8\00")

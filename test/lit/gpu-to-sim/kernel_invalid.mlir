@@ -15,8 +15,8 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{expected row-major arguments without a memory space, got 'memref<4x4xf32, strided<[8, 1]>>'}}
-  gpu.func @k(%A: memref<4x4xf32, strided<[8, 1]>>) kernel { gpu.return }
+  // expected-error@+1 {{expected arguments without offset and memory space, got 'memref<4x4xf32, strided<[8, 1], offset: 2>>'}}
+  gpu.func @k(%A: memref<4x4xf32, strided<[8, 1], offset: 2>>) kernel { gpu.return }
 }
 
 // -----

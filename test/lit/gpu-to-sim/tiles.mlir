@@ -37,7 +37,7 @@
 // CHECK: llvm.call @tw_sim_end(%[[STATE]],
 // It synchronizes, cells of 8 bytes, asynchronous tiles, a cluster of one block, two regions, one argument that is no memory; a ring of
 // 2 slots of 8 KiB with its barriers, and a buffer.
-// CHECK: llvm.mlir.global external constant @k_info(dense<[1, 8, 0, 1, 1, 1, 1, 2, 1, 0, 0, 0, 0, 8192, 2, 24576, 16384, 8192, 1, -1]>
+// CHECK: llvm.mlir.global external constant @k_info(dense<[1, 8, 0, 1, 1, 1, 1, 2, 1, 0, 0, 0, 0, 0, 8192, 2, 24576, 16384, 8192, 1, -1]>
 // CHECK: llvm.mlir.global external constant @k_arguments("argument 0\00ring\00c\00")
 module attributes {gpu.container_module} {
   gpu.module @kernels {

@@ -25,6 +25,15 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
 
 // -----
 
+// expected-error @+1 {{'llvm.func' op expected a stride for each of 2 dimensions, got 1, in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.strides = array<i64: 8>, type = memref<8x4xf32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
 // expected-error @+1 {{'llvm.func' op expected an argument with te.given for each of 1 with te.optional, got 0}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
     attributes {tilewright.arguments = [{te.optional, type = memref<f32>}]} {

@@ -39,3 +39,19 @@ func.func @in_place(%A: memref<8xf32> {te.output}) -> memref<8xf32> {
 
 // CHECK: func.func private @external(memref<8xf32>)
 func.func private @external(memref<8xf32>)
+
+// The strides of an argument that is not row-major lie behind its extents, those that are known too.
+// CHECK-LABEL: func.func @strided(
+// CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %[[SHAPE:[^:]*]]: !llvm.ptr
+// CHECK: %[[LD_PLACE:.*]] = llvm.getelementptr %[[SHAPE]][2]
+// CHECK: %[[LD:.*]] = llvm.load %[[LD_PLACE]] : !llvm.ptr -> i64
+// CHECK: llvm.insertvalue %[[LD]], %{{.*}}[4, 0]
+// CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<4x8xf32, strided<[?, 1]>>
+// CHECK: llvm.getelementptr %[[SHAPE]][4]
+// CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<?xf32>
+func.func @strided(%A: memref<4x8xf32, strided<[?, 1]>>, %B: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %x = memref.load %A[%c0, %c0] : memref<4x8xf32, strided<[?, 1]>>
+  memref.store %x, %B[%c0] : memref<?xf32>
+  return
+}

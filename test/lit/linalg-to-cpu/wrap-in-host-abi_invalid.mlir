@@ -7,14 +7,14 @@ func.func @results(%A: memref<8xf32>) -> memref<8xf32> {
 
 // -----
 
-// expected-error @below {{'func.func' op expected row-major memrefs and numbers of at most 64 bits as arguments, got 'index'}}
+// expected-error @below {{'func.func' op expected memrefs without offset and numbers of at most 64 bits as arguments, got 'index'}}
 func.func @scalar(%A: memref<8xf32>, %x: index) {
   return
 }
 
 // -----
 
-// expected-error @below {{'func.func' op expected row-major memrefs and numbers of at most 64 bits as arguments, got 'memref<8xf32, strided<[2]>>'}}
-func.func @strided(%A: memref<8xf32, strided<[2]>>) {
+// expected-error @below {{'func.func' op expected memrefs without offset and numbers of at most 64 bits as arguments, got 'memref<8xf32, strided<[2], offset: 1>>'}}
+func.func @offset(%A: memref<8xf32, strided<[2], offset: 1>>) {
   return
 }

@@ -1,0 +1,74 @@
+//===- ApplyArgumentStrides.cpp - arguments get the strides that they have ===//
+#include "passes/ArgumentLayouts.h"
+#include "passes/PassSupport.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_APPLYARGUMENTSTRIDES
+#include "passes/linalg-to-cpu/Passes.h.inc"
+
+namespace {
+
+struct ApplyArgumentStrides : impl::ApplyArgumentStridesBase<ApplyArgumentStrides> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(apply(function)))
+        return signalPassFailure();
+  }
+
+  LogicalResult apply(func::FuncOp function);
+};
+
+/// The type of a view of a memref that has got another layout; null where it is none that this pass knows.
+MemRefType inferType(Operation *view) {
+  auto subview = dyn_cast<memref::SubViewOp>(view);
+  if (!subview)
+    return {};
+  return memref::SubViewOp::inferRankReducedResultType(subview.getType().getShape(), subview.getSourceType(),
+                                                       subview.getMixedOffsets(), subview.getMixedSizes(),
+                                                       subview.getMixedStrides());
+}
+
+LogicalResult ApplyArgumentStrides::apply(func::FuncOp function) {
+  SmallVector<Value> changed;
+  SetVector<Operation *> copies;
+  for (auto [position, argument] : llvm::enumerate(function.getArguments()))
+    if (auto type = dyn_cast<MemRefType>(argument.getType()); type && isStridedArgument(function, position)) {
+      argument.setType(getArgumentMemRef(function, position, type));
+      changed.push_back(argument);
+    }
+  auto types = llvm::to_vector(function.getBody().front().getArgumentTypes());
+  function.setFunctionType(FunctionType::get(&getContext(), types, function.getResultTypes()));
+  while (!changed.empty()) {
+    Value buffer = changed.pop_back_val();
+    for (Operation *user : llvm::make_early_inc_range(buffer.getUsers())) {
+      if (auto copy = dyn_cast<memref::CopyOp>(user)) {
+        // Between layouts it is a call of a run time that is not there.
+        OpBuilder builder(copy);
+        if (copies.insert(copy))
+          linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+        continue;
+      }
+      // Everything else takes memrefs of any layout. What is returned is looked at by wrap-in-host-abi.
+      bool makesView = llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+      MemRefType type = makesView ? inferType(user) : MemRefType();
+      if (makesView && !type)
+        return user->emitOpError("expected a part of an argument with strides, got another view of it");
+      if (type && type != user->getResult(0).getType()) {
+        user->getResult(0).setType(type);
+        changed.push_back(user->getResult(0));
+      }
+    }
+  }
+  for (Operation *copy : copies)
+    copy->erase();
+  // The results are those of the outputs.
+  auto results = llvm::to_vector(function.getBody().front().getTerminator()->getOperandTypes());
+  function.setFunctionType(FunctionType::get(&getContext(), types, results));
+  return success();
+}
+
+} // namespace
+} // namespace tilewright

@@ -1,0 +1,39 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(vectorize-scheduled-loops))' | FileCheck %s
+
+// Loads are as wide as it is known of the strides that every row begins aligned: here by 4 elements, and by 2.
+// CHECK-LABEL: func.func @known
+// CHECK:         vector.load %arg0[%{{.*}}, %{{.*}}] {alignment = 16 : i64} : memref<8x6xf32, strided<[?, 1]>>, vector<4xf32>
+// CHECK-COUNT-2: vector.store %{{.*}}, %arg1[%{{.*}}, %{{.*}}] {alignment = 8 : i64} : memref<8x6xf32, strided<[10, 1]>>, vector<2xf32>
+func.func @known(%A: memref<8x6xf32, strided<[?, 1]>> {te.strides = array<i64: -1, 1>, te.stride_divisible_by = array<i64: 12, 1>},
+                 %B: memref<8x6xf32, strided<[10, 1]>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %j = %c0 to %c4 step %c1 {
+    %x = memref.load %A[%i, %j] : memref<8x6xf32, strided<[?, 1]>>
+    memref.store %x, %B[%i, %j] : memref<8x6xf32, strided<[10, 1]>>
+  } {schedule.vectorize}
+  return
+}
+
+// Nothing is known of a stride, the last is not 1; rows that are all one are aligned as the first is.
+// CHECK-LABEL: func.func @unknown
+// CHECK-COUNT-4: memref.load %arg0
+// CHECK-COUNT-4: memref.load %arg1
+// CHECK:         vector.load %arg2[%{{.*}}, %{{.*}}] {alignment = 16 : i64} : memref<8x8xf32, strided<[0, 1]>>, vector<4xf32>
+// CHECK-COUNT-4: memref.store
+func.func @unknown(%A: memref<8x8xf32, strided<[?, 1]>>, %B: memref<8x8xf32, strided<[1, 8]>>, %C: memref<8x8xf32, strided<[0, 1]>>,
+                   %D: memref<8x8xf32, strided<[8, ?]>>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %j = %c0 to %c4 step %c1 {
+    %x = memref.load %A[%i, %j] : memref<8x8xf32, strided<[?, 1]>>
+    %y = memref.load %B[%i, %j] : memref<8x8xf32, strided<[1, 8]>>
+    %z = memref.load %C[%i, %j] : memref<8x8xf32, strided<[0, 1]>>
+    %s = arith.addf %x, %y : f32
+    %t = arith.addf %s, %z : f32
+    memref.store %t, %D[%i, %j] : memref<8x8xf32, strided<[8, ?]>>
+  } {schedule.vectorize}
+  return
+}
