@@ -120,7 +120,7 @@ void Machine::readTile(Thread &thread, Site site, const TensorMap &map, const in
     if (!map.findRow(coordinates, row, address, first, count))
       continue;
     uint64_t length = count * map.elementBytes;
-    const ArgumentMemory *memory = findArgument(-1, address);
+    const ArgumentMemory *memory = findArgument(-1, map.address);
     if (checked && memory && !memory->isWritten(address, length))
       reportAt(UnwrittenRead, site,
                "read of unwritten memory: '" + memory->buffer->name + "' by a bulk copy of " +
@@ -232,7 +232,7 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
     uint64_t length = count * map->elementBytes;
     std::memcpy(reinterpret_cast<char *>(address), bytes.data() + row * map->rowBytes() + first * map->elementBytes,
                 length);
-    if (const ArgumentMemory *memory = findArgument(-1, address))
+    if (const ArgumentMemory *memory = findArgument(-1, map->address))
       memory->setWritten(address, length);
   }
 }

@@ -345,12 +345,15 @@ void Machine::waitForCopies(Thread &thread, size_t underWay) {
 const ArgumentMemory *Machine::findArgument(int32_t argument, uint64_t address) {
   if (argument >= 0)
     return &arguments[argument];
+  // One that begins there before one that lies around it, as columns of one matrix do around others.
+  Buffer *found = nullptr;
   for (Buffer &buffer : buffers)
-    if (buffer.contains(address)) {
-      anyBuffer = {buffer.base, buffer.bytes, &buffer};
-      return &anyBuffer;
-    }
-  return nullptr;
+    if (buffer.contains(address) && (!found || (buffer.base == address && found->base != address)))
+      found = &buffer;
+  if (!found)
+    return nullptr;
+  anyBuffer = {found->base, found->bytes, found};
+  return &anyBuffer;
 }
 
 Defect Machine::loadGlobal(int32_t argument, uint64_t address, uint64_t bytes) {

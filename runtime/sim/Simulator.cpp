@@ -56,9 +56,13 @@ static bool bindArguments(TilewrightSimulator &simulator, const Kernel &kernel, 
       uint64_t bytes = elements * elementBytes;
       memory.base = reinterpret_cast<uintptr_t>(*static_cast<void **>(params[parameter]));
       memory.bytes = bytes;
-      // Arrays with strides may lie between the rows of others.
+      // Arrays with strides may lie between the rows of others, and inputs of several sizes begin at one address.
+      auto isBetter = [&](const Buffer &one, const Buffer &other) {
+        bool begins = one.base == memory.base, otherBegins = other.base == memory.base;
+        return begins != otherBegins ? begins : one.base + one.bytes > other.base + other.bytes;
+      };
       for (Buffer &buffer : simulator.machine.buffers)
-        if (buffer.base == memory.base || (buffer.contains(memory.base) && (!memory.buffer || memory.buffer->base != memory.base)))
+        if (buffer.contains(memory.base) && (!memory.buffer || isBetter(buffer, *memory.buffer)))
           memory.buffer = &buffer;
       if (memory.buffer && memory.buffer->bytes - (memory.base - memory.buffer->base) < bytes) {
         simulator.reports.add(kernel.name + ": expected " + std::to_string(bytes) + " bytes for '" +

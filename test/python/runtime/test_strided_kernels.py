@@ -61,6 +61,20 @@ def test_tensor_cores(schedule: Callable[..., Any], strides: Callable[..., Any])
     assert (c.base[:, 128:] == POISON).all()
 
 
+def test_columns_of_one_matrix_by_the_copy_engine() -> None:
+    """The result lies between the rows of a factor."""
+    s, (A, B, C) = schedules.matmul_wgmma(128, 128, 64, "float16", "float16")
+    ld = te.var("ld", divisible_by=8)
+    function = tw.build(s, [te.strided(C, (ld, 1)), te.strided(A, (ld, 1)), B], "sim", name="mm")
+    held = np.full((128, 256), POISON, "float16")
+    a, c, b = held[:, 128:192], held[:, :128], np.eye(64, 128, dtype="float16")
+    a[:] = np.random.default_rng(6).standard_normal(a.shape)
+    before = a.copy()
+    function(c, a, b)
+    assert (c[:, :64] == before).all() and (c[:, 64:] == 0).all() and (a == before).all()
+    assert (held[:, 192:] == POISON).all()
+
+
 def test_vectors_are_as_wide_as_is_known() -> None:
     def copies(divisible_by: int) -> Counter[str]:
         s, (A, B, C) = schedules.matmul_mma(128, 128, 64, "float16", "float32")
