@@ -21,11 +21,8 @@ struct ApplyArgumentStrides : impl::ApplyArgumentStridesBase<ApplyArgumentStride
   LogicalResult apply(func::FuncOp function);
 };
 
-/// The type of a view of a memref that has got another layout; null where it is none that this pass knows.
-MemRefType inferType(Operation *view) {
-  auto subview = dyn_cast<memref::SubViewOp>(view);
-  if (!subview)
-    return {};
+/// The type of a part of a memref that has got another layout.
+MemRefType inferType(memref::SubViewOp subview) {
   return memref::SubViewOp::inferRankReducedResultType(subview.getType().getShape(), subview.getSourceType(),
                                                        subview.getMixedOffsets(), subview.getMixedSizes(),
                                                        subview.getMixedStrides());
@@ -51,15 +48,26 @@ LogicalResult ApplyArgumentStrides::apply(func::FuncOp function) {
           linalg::makeMemRefCopyOp(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
         continue;
       }
-      // Everything else takes memrefs of any layout. What is returned is looked at by wrap-in-host-abi.
-      bool makesView = llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
-      MemRefType type = makesView ? inferType(user) : MemRefType();
-      if (makesView && !type)
-        return user->emitOpError("expected a part of an argument with strides, got another view of it");
-      if (type && type != user->getResult(0).getType()) {
-        user->getResult(0).setType(type);
-        changed.push_back(user->getResult(0));
+      auto setType = [&](Value value, MemRefType type) {
+        if (value.getType() != type)
+          changed.push_back(value);
+        value.setType(type);
+      };
+      if (auto subview = dyn_cast<memref::SubViewOp>(user)) {
+        setType(subview, inferType(subview));
+        continue;
       }
+      // What the steps of a scan hand on is the output that they write.
+      if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        auto type = cast<MemRefType>(buffer.getType());
+        for (auto [init, argument, result] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults()))
+          if (init == buffer)
+            setType(argument, type), setType(result, type);
+        continue;
+      }
+      // Everything else takes memrefs of any layout. What is returned is looked at by wrap-in-host-abi.
+      if (llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
+        return user->emitOpError("expected a part of an argument with strides, got another view of it");
     }
   }
   for (Operation *copy : copies)

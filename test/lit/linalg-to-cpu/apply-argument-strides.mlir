@@ -24,3 +24,27 @@ func.func @transposed(%A: memref<8x8xf32> {te.strides = array<i64: 1, 8>}, %i: i
   %x = memref.load %part[%i] : memref<2xf32, strided<[1], offset: 20>>
   return %x : f32
 }
+
+// What the steps of a scan hand on.
+// CHECK-LABEL: func.func @scan(
+// CHECK: scf.for {{.*}} iter_args(%[[S:.*]] = %{{.*}}) -> (memref<8x4xf32, strided<[?, 1]>>)
+// CHECK: memref.store %{{.*}}, %[[S]][%{{.*}}, %{{.*}}] : memref<8x4xf32, strided<[?, 1]>>
+func.func @scan(%S: memref<8x4xf32> {te.strides = array<i64: -1, 1>}, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %last = scf.for %t = %c0 to %c8 step %c1 iter_args(%s = %S) -> (memref<8x4xf32>) {
+    memref.store %x, %s[%t, %c0] : memref<8x4xf32>
+    scf.yield %s : memref<8x4xf32>
+  }
+  return
+}
+
+// A copy between layouts.
+// CHECK-LABEL: func.func @copy(
+// CHECK-NOT: memref.copy
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : memref<8x4xf32, strided<[?, 1]>>) outs(%{{.*}} : memref<8x4xf32>)
+func.func @copy(%A: memref<8x4xf32> {te.strides = array<i64: -1, 1>}, %B: memref<8x4xf32>) {
+  memref.copy %A, %B : memref<8x4xf32> to memref<8x4xf32>
+  return
+}
