@@ -41,11 +41,22 @@ Value LoopEmitter::getCaptured(Value value) {
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  if (lastAtTop)
+  if (auto dim = value.getDefiningOp<tensor::DimOp>(); dim && dim.getConstantIndex() && isa<BlockArgument>(dim.getSource())) {
+    // As predicates have it: of one that is a multiple, a multiple of a symbol.
+    AffineExpr extent = model.getExtent(dim.getSource(), *dim.getConstantIndex());
+    extent.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        getSymbol(symbol.getPosition());
+    });
     builder.setInsertionPointAfter(lastAtTop);
-  else
+    known = materialize(extent, dim.getLoc());
+  } else if (lastAtTop) {
+    builder.setInsertionPointAfter(lastAtTop);
+    known = onBuffers(value);
+  } else {
     builder.setInsertionPointToStart(&target.getBody().front());
-  known = onBuffers(value);
+    known = onBuffers(value);
+  }
   // A constant stands before them, an argument before everything.
   if (Operation *op = known.getDefiningOp(); op && (!lastAtTop || lastAtTop->isBeforeInBlock(op)))
     lastAtTop = op;

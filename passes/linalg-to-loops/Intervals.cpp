@@ -90,6 +90,9 @@ AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
   if (!divisor || *divisor <= 0)
     return isMod ? lhs % rhs : lhs.floorDiv(rhs);
   auto [quotient, rest] = Sum(lhs, extent).divide(*divisor);
+  // An extent is rounded up in one way, that of splits.
+  if (!isMod && *divisor > 1 && rest.isSymbolicOrConstant() && Sum(rest, extent).constant == *divisor - 1)
+    return quotient + simplify(rest - (*divisor - 1), extent).ceilDiv(rhs);
   bool small = extent && isProvablyNonNegative(rest, extent) && isProvablyLess(rest, rhs, extent);
   if (small)
     return isMod ? rest : quotient;
