@@ -1,8 +1,6 @@
 //===- Launcher.cpp - the launcher that only takes notes ------------------===//
 #include "runtime/Launcher.h"
 
-#include <algorithm>
-
 int32_t tilewrightRecordLaunch(void *context, int32_t kernel, const uint64_t *config, void **, int32_t paramCount) {
   auto &recorder = *static_cast<TilewrightRecorder *>(context);
   if (recorder.count < recorder.capacity) {

@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_RUNTIME_LAUNCHER_H
 #define TILEWRIGHT_RUNTIME_LAUNCHER_H
 
+#include <algorithm>
 #include <cstdint>
 
 extern "C" {
@@ -58,5 +59,23 @@ int32_t tilewrightRecordLaunch(void *context, int32_t kernel, const uint64_t *co
 /// Encodes nothing: nobody reads the map.
 int32_t tilewrightRecordEncode(void *context, void *map, const uint64_t *tensor);
 }
+
+namespace tilewright {
+/// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of it
+/// alone: the map of one element does, which nobody reads. Gives whether a tensor is such a one, and else leaves `element`.
+inline bool replaceEmptyTensor(const uint64_t *tensor, uint64_t (&element)[TilewrightTensorSize]) {
+  const uint64_t *extents = tensor + TilewrightTensorExtents;
+  const uint64_t *end = extents + std::min<uint64_t>(tensor[TilewrightTensorRank], TilewrightTensorStrides - TilewrightTensorExtents);
+  if (std::find(extents, end, uint64_t(0)) == end)
+    return false;
+  std::copy_n(tensor, int(TilewrightTensorSize), element);
+  std::fill(element + TilewrightTensorExtents, element + TilewrightTensorStrides, 1);
+  std::fill(element + TilewrightTensorStrides, element + TilewrightTensorBox, 16);
+  // Such a tensor may be nowhere.
+  if (element[TilewrightTensorData] == 0)
+    element[TilewrightTensorData] = 16;
+  return true;
+}
+} // namespace tilewright
 
 #endif

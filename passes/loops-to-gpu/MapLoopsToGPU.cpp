@@ -1,4 +1,5 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
+#include "passes/HoistValue.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -179,26 +180,13 @@ LogicalResult Kernel::checkGrid() {
   return success();
 }
 
-/// The extent as a value before the nest; what it is computed from may stand in the nest.
+/// The extent as a value before the nest.
 FailureOr<Value> Kernel::hoistExtent(OpBuilder &builder, scf::ForOp loop) {
-  IRMapping mapping;
-  std::function<LogicalResult(Value)> hoist = [&](Value value) -> LogicalResult {
-    Operation *op = value.getDefiningOp();
-    bool inside = op ? nest->isAncestor(op) : nest->isAncestor(value.getParentBlock()->getParentOp());
-    if (mapping.contains(value) || !inside)
-      return success();
-    if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return loop.emitError() << "expected the extent of " << quoted(loop) << ", bound to " << getTagName(getTag(loop))
-                              << ", to be known when the kernel is launched";
-    for (Value operand : op->getOperands())
-      if (failed(hoist(operand)))
-        return failure();
-    builder.clone(*op, mapping);
-    return success();
-  };
-  if (failed(hoist(loop.getUpperBound())))
-    return failure();
-  return mapping.lookupOrDefault(loop.getUpperBound());
+  FailureOr<Value> extent = hoistValue(builder, nest, loop.getUpperBound());
+  if (failed(extent))
+    return loop.emitError() << "expected the extent of " << quoted(loop) << ", bound to " << getTagName(getTag(loop))
+                            << ", to be known when the kernel is launched";
+  return extent;
 }
 
 /// Each thread has computed the part of one iteration: what the loop returns is combined across the threads. The code

@@ -85,8 +85,10 @@ static std::optional<LinearIndex> expand(AffineExpr expr, AffineMap map, ValueRa
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Mul)
     return result.plus(*left, right->constant);
-  if (right->constant <= 0 || expr.getKind() == AffineExprKind::CeilDiv)
+  if (right->constant <= 0)
     return std::nullopt;
+  if (expr.getKind() == AffineExprKind::CeilDiv)
+    left->constant += right->constant - 1;
   auto divided = divide(*left, right->constant);
   if (!divided)
     return std::nullopt;

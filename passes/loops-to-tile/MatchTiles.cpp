@@ -2,6 +2,7 @@
 #include "passes/ArgumentLayouts.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/Extents.h"
 #include "passes/loops-to-tile/TileProgram.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -48,6 +49,15 @@ static int64_t countRows(Value buffer) { return llvm::product_of(cast<MemRefType
 // Copies
 //===----------------------------------------------------------------------===//
 
+/// Whether an index that compares so with `end` is one where the tensor begins or ends along a dimension.
+static bool isBound(arith::CmpIPredicate predicate, LinearIndex end, Value tensor, unsigned dimension) {
+  if (predicate == arith::CmpIPredicate::sle || predicate == arith::CmpIPredicate::sgt)
+    ++end.constant;
+  if (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle)
+    return isExtent(end, tensor, dimension);
+  return (predicate == arith::CmpIPredicate::sge || predicate == arith::CmpIPredicate::sgt) && end.isZero();
+}
+
 /// Whether a condition says that `indices` are within `tensor`, and nothing else. Conjunctions are. `guarded` learns of
 /// which dimensions it says so.
 static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indices, llvm::BitVector &guarded) {
@@ -57,20 +67,15 @@ static bool isWithin(Value condition, Value tensor, ArrayRef<LinearIndex> indice
   if (!compare)
     return false;
   auto left = LinearIndex::get(compare.getLhs()), right = LinearIndex::get(compare.getRhs());
-  if (!left || !right || !right->terms.empty())
+  if (!left || !right)
     return false;
-  auto type = cast<MemRefType>(tensor.getType());
   for (auto [dimension, index] : llvm::enumerate(indices)) {
     LinearIndex distance = index.plus(*left, -1);
     if (!distance.terms.empty())
       continue;
     guarded.set(dimension);
     // What the index is compared with, which may be so much more than what stands on the left.
-    int64_t end = right->constant + distance.constant;
-    int64_t size = type.getDimSize(dimension);
-    arith::CmpIPredicate predicate = compare.getPredicate();
-    if ((predicate == arith::CmpIPredicate::slt && end == size) || (predicate == arith::CmpIPredicate::sle && end == size - 1) ||
-        (predicate == arith::CmpIPredicate::sge && end == 0) || (predicate == arith::CmpIPredicate::sgt && end == -1))
+    if (isBound(compare.getPredicate(), right->plus(distance), tensor, dimension))
       return true;
   }
   return false;
@@ -129,6 +134,26 @@ static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagn
   return success();
 }
 
+/// The elements of a row of the tensor, for messages.
+static std::string describeRow(const TileCopy &copy) {
+  auto type = cast<MemRefType>(copy.tensor.getType());
+  unsigned last = type.getRank() - 1;
+  int64_t bytes = tile::getElementBytes(type.getElementType()), known = getKnownDivisor(copy.tensor, last);
+  std::string symbol = getSymbolName(copy.tensor, last), text;
+  bool isDynamic = type.isDynamicDim(last);
+  llvm::raw_string_ostream stream(text);
+  stream << (!isDynamic ? std::to_string(known) : symbol.empty() ? "any number of" : symbol) << " elements of '"
+         << type.getElementType() << "', ";
+  if (!isDynamic)
+    stream << known * bytes << " bytes, ";
+  else if (known > 1)
+    stream << "a multiple of " << known << ", ";
+  stream << "of " << getBufferName(copy.tensor);
+  if (llvm::all_of(symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; }) && !symbol.empty())
+    stream << ": use te.var(\"" << symbol << "\", divisible_by=" << tile::kTensorStrideBytes / bytes << ")";
+  return text;
+}
+
 FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store) {
   TileCopy copy;
   copy.store = store;
@@ -158,8 +183,6 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   if (auto columns = store->getAttrOfType<IntegerAttr>(schedule::kColumnsAttr))
     copy.columnsAtOnce = columns.getInt();
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
-  if (!type.hasStaticShape())
-    return refuse() << "expected a tensor of constant extents, got " << type;
   if (failed(checkStrides(copy.tensor, refuse)))
     return failure();
   auto inTensor = getIndices(isLoad ? copy.load.getIndices() : store.getIndices());
@@ -181,6 +204,10 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   }
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  auto refuseSymbolic = [&] {
+    return refuse() << "expected constant extents of " << getBufferName(copy.tensor)
+                    << ", along whose dimensions the tile does not go one by one, got " << type;
+  };
   struct Movement {
     unsigned dimension;
     int64_t box, step;
@@ -218,6 +245,8 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
       copy.dimensions.push_back({shape[dimension], strides[dimension], box, step, outer[dimension]});
       continue;
     }
+    if (!type.hasStaticShape())
+      return refuseSymbolic();
     // The multiples of larger steps are counted along their dimensions, those of this step along the first that has it.
     LinearIndex &first = outer[dimension];
     SmallVector<int64_t> larger;
@@ -241,6 +270,8 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     copy.dimensions.push_back({*last / step + box, isKnown ? strides[dimension] * step : ShapedType::kDynamic, box, 1,
                                multiples.dividedBy(step)});
   }
+  if (!type.hasStaticShape() && !copy.hasTensorDimensions())
+    return refuseSymbolic();
   copy.columns = movements.back().box;
   copy.rows = 1;
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back()) {
@@ -255,11 +286,9 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   int64_t bytes = tile::getElementBytes(type.getElementType());
   if (bytes == 0)
     return refuse() << "expected elements of whole bytes, got " << type.getElementType();
-  int64_t rowBytes = type.getShape().back() * bytes;
-  if (type.getLayout().isIdentity() && rowBytes % tile::kTensorStrideBytes)
+  if (type.getLayout().isIdentity() && getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
-                    << " bytes, which the engine can step over, got " << type.getShape().back() << " elements of "
-                    << type.getElementType() << ", " << rowBytes << " bytes, of " << getBufferName(copy.tensor);
+                    << " bytes, which the engine can step over, got " << describeRow(copy);
   if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() && llvm::is_contained(strides, ShapedType::kDynamic))
     return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor) << " as it is, for it has strides that only a call knows";
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())

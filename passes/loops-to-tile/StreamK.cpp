@@ -56,7 +56,7 @@ static Value getCluster(const Numbers &numbers, const TileShares &shares, Value 
 }
 
 TileShares TileEmitter::getShares() const {
-  return TileShares(getNumTiles(), *getConstantIntValue(program.steps.getUpperBound()),
+  return TileShares(*getConstantIntValue(tiles), *getConstantIntValue(program.steps.getUpperBound()),
                     program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt() /
                         (program.cluster[0] * program.cluster[1]));
 }

@@ -1,6 +1,8 @@
 //===- TileEmitter.cpp - the launch, and what each role does --------------===//
 #include "passes/loops-to-tile/TileEmitter.h"
+#include "passes/LaunchAttributes.h"
 #include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/Numbers.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -98,11 +100,12 @@ void TileEmitter::emitMaps() {
 gpu::LaunchOp TileEmitter::emitLaunch() {
   SmallVector<NamedAttribute> origin;
   auto say = [&](StringRef what, const Twine &why) { origin.push_back(builder.getNamedAttr(what, builder.getStringAttr(why))); };
+  Numbers numbers{builder, loc};
   Value grid[3], cluster[3];
   for (unsigned tag = 0; tag < 3; ++tag) {
     cluster[tag] = constant(program.cluster[tag]);
-    int64_t clusters = !isPersistent() ? program.getClusters(tag) : tag == 0 ? getNumClusters() : 1;
-    grid[tag] = constant(program.cluster[tag] * clusters);
+    Value running = !isPersistent() ? clusters[tag] : tag == 0 ? stayingClusters : constant(1);
+    grid[tag] = numbers.multiply(running, program.cluster[tag]);
     static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
     scf::ForOp loop = program.blocks[tag];
     if (isPersistent() && tag == 0)
@@ -124,11 +127,14 @@ gpu::LaunchOp TileEmitter::emitLaunch() {
   if (isCluster)
     body.addArguments(SmallVector<Type>(6, builder.getIndexType()), SmallVector<Location>(6, loc));
   launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
+  if (isNonEmpty && !getConstantIntValue(tiles))
+    launch->setAttr(kNonEmptyAttr, builder.getUnitAttr());
   return launch;
 }
 
 void TileEmitter::emit() {
   emitMaps();
+  emitCounts();
   emitWorkspace();
   gpu::LaunchOp launch = emitLaunch();
   builder.setInsertionPointToStart(&launch.getBody().front());
@@ -224,18 +230,21 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   Value fragment;
   RingState after = program.promotedSteps ? emitPromotedProducts(state, fragment) : emitProducts(state, fragment);
   // A tile that is not there is multiplied all the same, for the cluster's other blocks.
+  Numbers numbers{builder, loc};
   Value isThere;
   for (unsigned tag = 0; tag < 3; ++tag)
-    if (int64_t extent = program.getBlockExtent(tag); extent % program.cluster[tag]) {
-      Value block = places.lookup(scf::ForOp(program.blocks[tag]).getInductionVar());
-      Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, block, constant(extent));
-      isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, holds).getResult() : holds;
+    if (scf::ForOp loop = program.blocks[tag]; loop && program.cluster[tag] > 1) {
+      std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
+      if (extent && *extent % program.cluster[tag] == 0)
+        continue;
+      Value holds = numbers.isLess(places.lookup(loop.getInductionVar()), loop.getUpperBound());
+      isThere = isThere ? numbers.both(isThere, holds) : holds;
     }
   OpBuilder::InsertionGuard guard(builder);
   if (share) {
     auto [isSum, sum] = emitSumOfParts(fragment);
     fragment = sum;
-    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, isSum).getResult() : isSum;
+    isThere = isThere ? numbers.both(isThere, isSum) : isSum;
   }
   if (isThere)
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
@@ -362,13 +371,13 @@ Value TileEmitter::emitSum(Value sum, Value part) {
 /// The tensor cores, which keep few bits of some sums, sum over few steps alone.
 TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value &fragment) {
   emitTurn<tile::TakeTurnOp>(isFirstTurn);
-  int64_t steps = *getConstantIntValue(program.steps.getUpperBound()), each = std::min(program.promotedSteps, steps);
-  // Of a part of a tile nobody knows how many steps it has.
-  if (share)
-    each = 1;
+  // Of a part of a tile, or where an extent is symbolic, nobody knows how many steps there are.
+  bool isKnown = !share && !program.hasAnyNumberOfSteps();
+  int64_t steps = isKnown ? *getConstantIntValue(program.steps.getUpperBound()) : 1;
+  int64_t each = std::min(program.promotedSteps, steps);
   Value first = emitPart(state, each);
   state = advance(state, each);
-  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), share ? getEndStep() : constant(steps / each), constant(1),
+  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), isKnown ? constant(steps / each) : getEndStep(), constant(1),
                                  ValueRange{first, state.slot, state.phase});
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -431,15 +440,23 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
 
 /// Fills the slots of as many steps as there are slots; gives the state after them.
 TileEmitter::RingState TileEmitter::emitFirstLoads(RingState state) {
-  int64_t count = std::min(program.depth, *getConstantIntValue(program.steps.getUpperBound()));
+  std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
+  int64_t count = std::min(program.depth, steps.value_or(program.depth));
   SmallVector<RingState> states;
   for (int64_t step = 0; step < count; ++step, state = advance(state))
     states.push_back(state);
   auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&elect.getBody());
-  for (auto [step, of] : llvm::enumerate(states))
-    emitFill(constant(step), of);
+  Numbers numbers{builder, loc};
+  for (auto [number, of] : llvm::enumerate(states)) {
+    OpBuilder::InsertionGuard inner(builder);
+    Value step = numbers.add(getFirstStep(), number);
+    if (!steps && number > 0)
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, numbers.isLess(step, getEndStep()), /*withElseRegion=*/false).thenBlock());
+    emitFill(step, of);
+  }
   return state;
 }
 
@@ -449,8 +466,7 @@ void TileEmitter::emitLoadAhead(Value step, RingState state) {
   auto elect = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
   builder.createBlock(&elect.getBody());
   Value later = arith::AddIOp::create(builder, loc, step, constant(program.depth - 1));
-  Value steps = places.lookupOrDefault(program.steps.getUpperBound());
-  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, later, steps);
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, later, getEndStep());
   auto choice = scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false);
   builder.setInsertionPointToStart(choice.thenBlock());
   emitFill(later, state);

@@ -51,7 +51,7 @@ private:
   mlir::Value getSecondStep() {
     return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
   }
-  mlir::Value getEndStep() { return endStep ? endStep : places.lookupOrDefault(program.steps.getUpperBound()); }
+  mlir::Value getEndStep() { return endStep ? endStep : program.steps.getUpperBound(); }
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
 
   // TileOrder.cpp: which tiles a block takes.
@@ -59,9 +59,8 @@ private:
   void emitTiles(bool multiplies);
   /// The values of the loops on block indices, from the number of the cluster's tile.
   void emitPlace(mlir::Value tile);
-  /// Tiles of a cluster, and clusters that go through them.
-  int64_t getNumTiles() const;
-  int64_t getNumClusters() const;
+  /// How many tiles there are, before the launch.
+  void emitCounts();
 
   // StreamK.cpp: blocks that share the reductions of the last tiles.
   /// What a cluster has of a tile: whether it is all, or its last steps. The tile is one of those that are shared.
@@ -103,6 +102,9 @@ private:
   TileProgram &program;
   mlir::OpBuilder builder;
   mlir::Location loc;
+  mlir::Value clusters[3], tiles;            // of the launch: clusters along each block index, and tiles that each has
+  mlir::Value stayingClusters;               // those that go through the tiles, where they stay
+  bool isNonEmpty = true;                    // whatever the extents are there are tiles
   tile::RingType ringType;
   mlir::SmallVector<tile::BufferType> parts; // of each load: what one block of the cluster copies
   mlir::SmallVector<mlir::Value> maps;       // of each load
@@ -110,7 +112,7 @@ private:
   mlir::Value ranks[2];                      // of the block in its cluster
   mlir::Value warpgroup, myResult;
   mlir::Value set, isFirstTurn, isLastTurn; // of warpgroups that take tiles in turn
-  mlir::Value firstStep, endStep;            // where these are not all steps
+  mlir::Value firstStep, endStep;            // where these are not all steps, from 0 on
   std::optional<TilePart> share;             // where a block may have a part of a tile
   mlir::Value savedParts, arrivals;          // in global memory
   mlir::IRMapping places;                    // values for the loops on blocks and warpgroups, and of steps

@@ -1,4 +1,5 @@
 //===- TileOrder.cpp - which tiles a block takes, in which order ----------===//
+#include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileEmitter.h"
 
@@ -8,18 +9,27 @@ using namespace mlir;
 
 namespace tilewright {
 
-int64_t TileEmitter::getNumTiles() const {
-  int64_t tiles = 1;
-  for (unsigned tag = 0; tag < 3; ++tag)
-    tiles *= program.getClusters(tag);
-  return tiles;
-}
-
-int64_t TileEmitter::getNumClusters() const {
-  if (sharesSteps())
-    return getShares().clusters;
+void TileEmitter::emitCounts() {
+  Numbers numbers{builder, loc};
+  KnownValues known(program.function);
+  tiles = constant(1);
+  for (unsigned tag = 0; tag < 3; ++tag) {
+    Value blocks = program.blocks[tag] ? scf::ForOp(program.blocks[tag]).getUpperBound() : constant(1);
+    isNonEmpty &= known.isPositive(blocks);
+    clusters[tag] = numbers.divideUp(blocks, program.cluster[tag]);
+    tiles = numbers.multiply(tiles, clusters[tag]);
+  }
+  if (Value steps = program.steps.getUpperBound(); !known.isPositive(steps)) {
+    // Where there is none the one behind the last is done, whose tiles are outside of the tensors: zeros.
+    Value isNone = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), numbers.isEqual(steps, 0));
+    firstStep = isNone;
+    endStep = numbers.add(steps, numbers.multiply(isNone, 2));
+  }
+  if (!isPersistent())
+    return;
   int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
-  return std::max<int64_t>(1, std::min(getNumTiles(), blocks / (program.cluster[0] * program.cluster[1])));
+  int64_t most = std::max<int64_t>(1, blocks / (program.cluster[0] * program.cluster[1]));
+  stayingClusters = sharesSteps() ? constant(getShares().clusters) : numbers.least(tiles, constant(most));
 }
 
 void TileEmitter::emitTiles(bool multiplies) {
@@ -35,11 +45,12 @@ void TileEmitter::emitTiles(bool multiplies) {
     return emitShares(multiplies, first);
   Value begin = first;
   bool takesTurns = multiplies && program.numConsumers > 1;
-  int64_t stride = getNumClusters();
+  Numbers numbers{builder, loc};
+  Value stride = stayingClusters;
   int64_t steps = takesTurns ? *getConstantIntValue(program.steps.getUpperBound()) : 0;
   if (takesTurns) {
     // A set begins as many tiles, and their slots, later as there are sets before it.
-    begin = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride, {first, set});
+    begin = numbers.add(first, numbers.multiply(set, stride));
     RingState zero = state;
     for (int64_t before = 1; before < program.numConsumers; ++before) {
       RingState later = advance(zero, before * steps);
@@ -47,16 +58,15 @@ void TileEmitter::emitTiles(bool multiplies) {
       state.slot = arith::SelectOp::create(builder, loc, isThis, later.slot, state.slot);
       state.phase = arith::SelectOp::create(builder, loc, isThis, later.phase, state.phase);
     }
-    stride *= program.numConsumers;
+    stride = numbers.multiply(stride, program.numConsumers);
   }
-  Value tiles = constant(getNumTiles());
-  auto loop = scf::ForOp::create(builder, loc, begin, tiles, constant(stride), ValueRange{state.slot, state.phase});
+  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, ValueRange{state.slot, state.phase});
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   std::swap(builder, inner);
   Value tile = loop.getInductionVar();
   if (takesTurns) {
     isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
-    Value next = binary(builder.getAffineDimExpr(0) + getNumClusters(), {tile});
+    Value next = numbers.add(tile, stayingClusters);
     isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
   }
   emitPlace(tile);
@@ -91,26 +101,33 @@ TilePlace getOnCurve(const Numbers &numbers, Value number, int64_t side) {
   return {x, y};
 }
 
-/// Down the rows of a group, then to the next column; of the groups one below the other. On a curve each group's squares
-/// are gone through by it, from the left or, in every second group, from the right, and what is left beside them, or of
-/// the last group, as in groups.
-TilePlace getInGroups(const Numbers &numbers, Value number, int64_t columns, int64_t rows, int64_t size, bool onCurve) {
-  Value group = numbers.divide(number, size * columns), inGroup = numbers.remainder(number, size * columns);
-  Value first = numbers.multiply(group, size), height = numbers.constant(size);
+/// Of the place of a number in groups of `size` rows, where these lie: groups are gone through by squares on the curve, from
+/// the left or, in every second group, from the right; what is left beside the squares, or of the last group, as it was.
+TilePlace getOnCurves(const Numbers &numbers, TilePlace place, Value group, Value inGroup, int64_t columns, int64_t rows,
+                      int64_t size) {
+  int64_t inSquares = columns / size * size;
+  TilePlace onIt = getOnCurve(numbers, numbers.remainder(inGroup, size * size), size);
+  onIt.column = numbers.add(onIt.column, numbers.multiply(numbers.divide(inGroup, size * size), size));
+  Value isOnIt = numbers.isLess(inGroup, inSquares * size);
   if (rows % size)
-    height = numbers.least(numbers.subtract(numbers.constant(rows), first), height);
+    isOnIt = numbers.both(isOnIt, numbers.isLess(group, rows / size));
+  place = {numbers.choose(isOnIt, onIt.column, place.column), numbers.choose(isOnIt, onIt.row, place.row)};
+  Value mirrored = numbers.subtract(numbers.constant(columns - 1), place.column);
+  place.column = numbers.choose(numbers.isEqual(numbers.remainder(group, 2), 0), place.column, mirrored);
+  return place;
+}
+
+/// Down the rows of a group, then to the next column; of the groups one below the other.
+TilePlace getInGroups(const Numbers &numbers, Value number, Value columns, Value rows, int64_t size, bool onCurve) {
+  Value all = numbers.multiply(columns, size);
+  Value group = numbers.divide(number, all), inGroup = numbers.remainder(number, all);
+  Value first = numbers.multiply(group, size), height = numbers.constant(size);
+  std::optional<int64_t> numRows = getConstantIntValue(rows);
+  if (!numRows || *numRows % size)
+    height = numbers.least(numbers.subtract(rows, first), height);
   TilePlace place{numbers.divide(inGroup, height), numbers.remainder(inGroup, height)};
-  if (onCurve) {
-    int64_t inSquares = columns / size * size;
-    TilePlace onIt = getOnCurve(numbers, numbers.remainder(inGroup, size * size), size);
-    onIt.column = numbers.add(onIt.column, numbers.multiply(numbers.divide(inGroup, size * size), size));
-    Value isOnIt = numbers.isLess(inGroup, inSquares * size);
-    if (rows % size)
-      isOnIt = numbers.both(isOnIt, numbers.isLess(group, rows / size));
-    place = {numbers.choose(isOnIt, onIt.column, place.column), numbers.choose(isOnIt, onIt.row, place.row)};
-    Value mirrored = numbers.subtract(numbers.constant(columns - 1), place.column);
-    place.column = numbers.choose(numbers.isEqual(numbers.remainder(group, 2), 0), place.column, mirrored);
-  }
+  if (onCurve)
+    place = getOnCurves(numbers, place, group, inGroup, *getConstantIntValue(columns), *numRows, size);
   place.row = numbers.add(place.row, first);
   return place;
 }
@@ -118,26 +135,29 @@ TilePlace getInGroups(const Numbers &numbers, Value number, int64_t columns, int
 
 void TileEmitter::emitPlace(Value tile) {
   Numbers numbers{builder, loc};
-  int64_t extents[3];
-  for (unsigned tag = 0; tag < 3; ++tag)
-    extents[tag] = program.getClusters(tag);
-  bool hasPlanes = extents[2] > 1;
-  Value inPlane = hasPlanes ? numbers.remainder(tile, extents[0] * extents[1]) : tile;
-  Value plane = hasPlanes ? numbers.divide(tile, extents[0] * extents[1]) : constant(0);
+  bool hasPlanes = getConstantIntValue(clusters[2]) != 1;
+  Value inPlane = tile, plane = constant(0);
+  if (hasPlanes) {
+    Value ofPlane = numbers.multiply(clusters[0], clusters[1]);
+    inPlane = numbers.remainder(tile, ofPlane);
+    plane = numbers.divide(tile, ofPlane);
+  }
   auto raster = program.nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr).getValue();
   int64_t group = program.nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr).getInt();
+  // A group has no more rows than there are, where that is known.
+  int64_t columns = getConstantIntValue(clusters[0]).value_or(INT64_MAX), rows = getConstantIntValue(clusters[1]).value_or(INT64_MAX);
   TilePlace place;
   switch (raster) {
   case schedule::Raster::Row:
-    place = {numbers.remainder(inPlane, extents[0]), numbers.divide(inPlane, extents[0])};
+    place = {numbers.remainder(inPlane, clusters[0]), numbers.divide(inPlane, clusters[0])};
     break;
   case schedule::Raster::Grouped:
-    group = std::clamp<int64_t>(group / program.cluster[1], 1, extents[1]);
-    place = getInGroups(numbers, inPlane, extents[0], extents[1], group, /*onCurve=*/false);
+    group = std::clamp<int64_t>(group / program.cluster[1], 1, rows);
+    place = getInGroups(numbers, inPlane, clusters[0], clusters[1], group, /*onCurve=*/false);
     break;
   case schedule::Raster::Hilbert:
-    group = std::clamp<int64_t>(group / std::max(program.cluster[0], program.cluster[1]), 1, std::min(extents[0], extents[1]));
-    place = getInGroups(numbers, inPlane, extents[0], extents[1], llvm::bit_floor<uint64_t>(group), /*onCurve=*/true);
+    group = std::clamp<int64_t>(group / std::max(program.cluster[0], program.cluster[1]), 1, std::min(columns, rows));
+    place = getInGroups(numbers, inPlane, clusters[0], clusters[1], llvm::bit_floor<uint64_t>(group), /*onCurve=*/true);
     break;
   }
   Value indices[3] = {place.column, place.row, plane};

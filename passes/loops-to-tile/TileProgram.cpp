@@ -1,5 +1,6 @@
 //===- TileProgram.cpp - the loops of a kernel of tiles -------------------===//
 #include "passes/loops-to-tile/TileProgram.h"
+#include "passes/HoistValue.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -55,9 +56,7 @@ static std::optional<schedule::ThreadTag> getTag(scf::ForOp loop) {
   return bind ? std::optional(bind.getValue()) : std::nullopt;
 }
 
-int64_t TileProgram::getBlockExtent(unsigned tag) const {
-  return blocks[tag] ? *getConstantIntValue(scf::ForOp(blocks[tag]).getUpperBound()) : 1;
-}
+bool TileProgram::hasAnyNumberOfSteps() const { return !getConstantIntValue(scf::ForOp(steps).getUpperBound()); }
 
 std::string TileProgram::getStage() const { return getAxisName(product, function).stage; }
 
@@ -104,9 +103,8 @@ LogicalResult TileProgram::matchLoops() {
     std::optional<schedule::ThreadTag> tag = loop ? getTag(loop) : std::nullopt;
     if (!tag || *tag > schedule::ThreadTag::ThreadIdxX)
       break;
-    if (!getConstantIntValue(loop.getUpperBound()))
-      return error("wgmma", loop.getLoc()) << "expected extents that are constants, got a symbolic one of "
-                                           << getAxisName(loop, function).quoted();
+    if (failed(hoistExtent("wgmma", loop)))
+      return failure();
     if (*tag == schedule::ThreadTag::ThreadIdxX) {
       lanes = loop;
     } else {
@@ -150,20 +148,45 @@ LogicalResult TileProgram::matchLoops() {
   return success();
 }
 
+LogicalResult TileProgram::hoistExtent(StringRef primitive, scf::ForOp loop) {
+  OpBuilder builder(nest);
+  FailureOr<Value> extent = hoistValue(builder, nest, loop.getUpperBound());
+  if (failed(extent))
+    return error(primitive, loop.getLoc()) << "expected the extent of " << getAxisName(loop, function).quoted()
+                                           << " to be known when the kernel is launched";
+  loop.setUpperBound(*extent);
+  return success();
+}
+
+scf::ForOp TileProgram::findSymbolicLoop() const {
+  for (scf::ForOp loop : {blocks[0], blocks[1], blocks[2], steps})
+    if (loop && !getConstantIntValue(loop.getUpperBound()))
+      return loop;
+  return nullptr;
+}
+
 LogicalResult TileProgram::checkOrder() {
+  auto refuse = [&] { return error("persistent", nest->getLoc()); };
   auto raster = nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr);
-  if (raster && raster.getValue() == schedule::Raster::Hilbert)
+  bool isCurve = raster && raster.getValue() == schedule::Raster::Hilbert, isShared = nest->hasAttr(schedule::kStreamKAttr);
+  if (isCurve)
     for (unsigned tag = 0; tag < 2; ++tag)
       if (!blocks[tag])
-        return error("persistent", nest->getLoc())
-               << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx." << "xy"[tag];
-  if (nest->hasAttr(schedule::kStreamKAttr) && !isSpecialized)
-    return error("persistent", nest->getLoc())
-           << "expected roles for stream_k, warps that copy beside those that multiply: use s["
-           << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
-  if (nest->hasAttr(schedule::kStreamKAttr) && numConsumers > 1)
-    return error("persistent", nest->getLoc())
-           << "expected one set of consumers for stream_k, got " << numConsumers << ", which take tiles in turn";
+        return refuse() << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx." << "xy"[tag];
+  if (isShared && !isSpecialized)
+    return refuse() << "expected roles for stream_k, warps that copy beside those that multiply: use s["
+                    << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
+  if (isShared && numConsumers > 1)
+    return refuse() << "expected one set of consumers for stream_k, got " << numConsumers << ", which take tiles in turn";
+  scf::ForOp symbolic = findSymbolicLoop();
+  if (symbolic && isShared)
+    return refuse() << "expected constant extents for stream_k, which deals out the steps of tiles when the program is compiled, "
+                       "got a symbolic one of "
+                    << getAxisName(symbolic, function).quoted();
+  if (symbolic && isCurve && symbolic != steps)
+    return refuse() << "expected constant extents for Hilbert's curve, whose squares are laid when the program is compiled, got a "
+                       "symbolic one of "
+                    << getAxisName(symbolic, function).quoted() << ": use raster=\"grouped\"";
   return success();
 }
 
@@ -195,8 +218,8 @@ LogicalResult TileProgram::matchSteps() {
            << "expected roles for promoted products, warps that copy beside those that multiply: use s["
            << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
   }
-  if (std::optional<int64_t> extent = getConstantIntValue(steps.getUpperBound()); !extent || *extent < 1)
-    return error("software_pipeline", steps.getLoc()) << "expected a constant number of iterations of at least 1 with wgmma";
+  if (failed(hoistExtent("software_pipeline", steps)) || failed(checkSteps()))
+    return failure();
   SmallVector<Value> buffers;
   for (Operation &op : *steps.getBody()) {
     if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
@@ -223,6 +246,23 @@ LogicalResult TileProgram::matchSteps() {
       return failure();
     loads.push_back(*copy);
   }
+  return success();
+}
+
+LogicalResult TileProgram::checkSteps() {
+  if (std::optional<int64_t> extent = getConstantIntValue(steps.getUpperBound())) {
+    if (*extent < 1)
+      return error("software_pipeline", steps.getLoc()) << "expected at least 1 iteration with wgmma, got " << *extent;
+    return success();
+  }
+  auto got = [&] { return "got a symbolic extent of " + getAxisName(steps, function).quoted(); };
+  if (numConsumers > 1)
+    return error("specialize", steps.getLoc())
+           << "expected a constant number of iterations for " << numConsumers
+           << " consumers, each of which passes over the slots of the others' tiles, " << got();
+  if (promotedSteps > 1)
+    return wgmmaError() << "expected a constant number of iterations, of each " << promotedSteps
+                        << " of which the sums are promoted together, " << got() << ": promote after each";
   return success();
 }
 

@@ -67,7 +67,7 @@ public:
   mlir::Operation *nest;
   mlir::func::FuncOp function;
 
-  mlir::scf::ForOp blocks[3]; // by block index, null where none is bound
+  mlir::scf::ForOp blocks[3]; // by block index, null where none is bound; their extents, and that of `steps`, stand before the nest
   mlir::scf::ForOp lanes, warpgroups, steps, product;
   llvm::SmallVector<mlir::scf::ForOp> productLoops; // between steps and product, which are written out
   int64_t cluster[3] = {1, 1, 1};
@@ -85,9 +85,8 @@ public:
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
 
-  int64_t getBlockExtent(unsigned tag) const;
-  /// How many clusters there are along a block index. Of the last some blocks may have no tile.
-  int64_t getClusters(unsigned tag) const { return llvm::divideCeil(getBlockExtent(tag), cluster[tag]); }
+  /// Whether it follows from a symbolic extent how many steps there are.
+  bool hasAnyNumberOfSteps() const;
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,
   /// whole panels, rather than rows.
   bool isMulticast(const TileCopy &copy, unsigned tag) const;
@@ -110,6 +109,11 @@ private:
   mlir::LogicalResult matchRest();
   mlir::LogicalResult matchFunction(mlir::Operation *nest, mlir::memref::StoreOp store);
   mlir::FailureOr<TileCopy> matchCopy(mlir::Operation *nest, mlir::memref::StoreOp store);
+  /// Puts a loop's extent before the nest.
+  mlir::LogicalResult hoistExtent(mlir::StringRef primitive, mlir::scf::ForOp loop);
+  /// A loop on blocks, or on steps, whose extent is symbolic; null where there is none.
+  mlir::scf::ForOp findSymbolicLoop() const;
+  mlir::LogicalResult checkSteps();
   /// Whether blocks can go through the tiles as the schedule says.
   mlir::LogicalResult checkOrder();
   mlir::LogicalResult checkResources();

@@ -157,6 +157,9 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
     beginFailure() << "no cuTensorMapEncodeTiled, which kernels with tensor maps need: install a driver for CUDA 12 or later";
     return -1;
   }
+  uint64_t element[TilewrightTensorSize];
+  if (tilewright::replaceEmptyTensor(tensor, element))
+    tensor = element;
   // To the driver a box is what it lies across.
   uint32_t box[5], steps[5];
   for (int32_t i = 0; i < 5; ++i) {

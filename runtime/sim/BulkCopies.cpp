@@ -1,4 +1,5 @@
 //===- BulkCopies.cpp - tiles between global and shared memory ------------===//
+#include "runtime/Launcher.h"
 #include "runtime/sim/Machine.h"
 
 #include <algorithm>
@@ -74,8 +75,10 @@ const TensorMap *Machine::findMap(Thread &thread, Site site, const void *map, in
 
 bool Machine::encode(void *map, const uint64_t *tensor) {
   TensorMap made;
-  std::string wrong = makeTensorMap(made, tensor);
-  if (wrong.empty()) {
+  uint64_t element[TilewrightTensorSize];
+  bool isEmpty = tilewright::replaceEmptyTensor(tensor, element);
+  std::string wrong = makeTensorMap(made, isEmpty ? element : tensor);
+  if (wrong.empty() && !isEmpty) {
     const ArgumentMemory *memory = findArgument(-1, made.address);
     if (!memory)
       wrong = "expected a tensor that the program may use, got another address";

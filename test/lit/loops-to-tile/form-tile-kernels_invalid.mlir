@@ -64,14 +64,32 @@ func.func @pipeline_in_a_condition(%is: i1) {
 
 // -----
 
-func.func @unknown_number_of_steps(%n: index) {
+func.func @unknown_number_of_steps(%sizes: memref<1xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c64 = arith.constant 64 : index
   scf.for %b = %c0 to %c2 step %c1 {
-    // expected-error @below {{software_pipeline: expected a constant number of iterations of at least 1 with wgmma}}
+    %n = memref.load %sizes[%c0] : memref<1xindex>
+    // expected-error @below {{software_pipeline: expected the extent of axis 'P.k' to be known when the kernel is launched}}
     scf.for %k = %c0 to %n step %c1 {
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+func.func @no_step() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    // expected-error @below {{software_pipeline: expected at least 1 iteration with wgmma, got 0}}
+    scf.for %k = %c0 to %c0 step %c1 {
       scf.for %m = %c0 to %c64 step %c1 {
       } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
     } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
@@ -140,15 +158,19 @@ func.func @other_loops() {
 
 // -----
 
-func.func @unknown_number_of_blocks(%n: index) {
+func.func @unknown_number_of_blocks() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
   %c64 = arith.constant 64 : index
-  // expected-error @below {{wgmma: expected extents that are constants, got a symbolic one of axis 'C.i'}}
-  scf.for %b = %c0 to %n step %c1 {
-    scf.for %m = %c0 to %c64 step %c1 {
-    } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  scf.for %b = %c0 to %c2 step %c1 {
+    %n = affine.apply affine_map<(d0) -> (d0 + 1)>(%b)
+    // expected-error @below {{wgmma: expected the extent of axis 'C.j' to be known when the kernel is launched}}
+    scf.for %c = %c0 to %n step %c1 {
+      scf.for %m = %c0 to %c64 step %c1 {
+      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.y>}
   return
 }
 

@@ -376,8 +376,32 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "copy_by: stage 'F': expected steps of multiples of 16 bytes along a dimension, got 8",
     ),
     (
-        {"shape_a": (te.var("m"), 128)},
-        "copy_by: stage 'A.shared': expected a tensor of constant extents, got 'memref<?x128xf16>'",
+        {"factor": lambda A, i, k: A[2 * i, k], "shape_a": (te.var("m"), 128)},
+        "copy_by: stage 'F': expected constant extents of A, along whose dimensions the tile does not go one by one, got "
+        "'memref<?x128xf16>'",
+    ),
+    (
+        {"factor": lambda A, i, k: A[8 * i + k], "shape_a": (te.var("m"),)},
+        "copy_by: stage 'F': expected constant extents of A, along whose dimensions the tile does not go one by one, got "
+        "'memref<?xf16>'",
+    ),
+    (
+        {"factor": lambda A, i, k: te.if_then_else(i < A.shape[0] - 1, A[i, k], 0), "shape_a": (te.var("m"), 128)},
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+    ),
+    (
+        {"factor": lambda A, i, k: te.if_then_else(k < A.shape[0], A[i, k], 0), "shape_a": (te.var("m"), 128)},
+        "copy_by: stage 'F': expected zeros where the tensor ends and nowhere else, as the engine fills them in",
+    ),
+    (
+        {"shape_a": (128, te.var("n"))},
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "n elements of 'f16', of A: use te.var(\"n\", divisible_by=8)",
+    ),
+    (
+        {"shape_a": (128, te.var("n", divisible_by=4))},
+        "copy_by: stage 'A.shared': expected a tensor with rows of a multiple of 16 bytes, which the engine can step over, got "
+        "n elements of 'f16', a multiple of 4, of A: use te.var(\"n\", divisible_by=8)",
     ),
     (
         {"shape_a": (128, 132)},

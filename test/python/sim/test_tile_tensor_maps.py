@@ -73,7 +73,7 @@ def encode(
             "expected a tensor of 1 to 5 dimensions, got 6",
         ),
         ({"offset": 4}, "expected a tensor at a multiple of 16 bytes, got one 4 bytes past one"),
-        ({"extents": (64, 0)}, "expected an extent of 1 to 2^32 - 1 in dimension 0, got 0"),
+        ({"extents": (64, 2**32)}, "expected an extent of 1 to 2^32 - 1 in dimension 0, got 4294967296"),
         ({"strides": (4, 252)}, "expected a stride of a multiple of 16 bytes below 2^40 in dimension 0, got 252"),
         ({"box": (32, 257)}, "expected a box across 1 to 256 elements in dimension 0, got 257"),
         ({"box": (32, 64), "steps": (1, 8)}, "expected a box across 1 to 256 elements in dimension 0, got 512"),
