@@ -9,6 +9,7 @@
 #include "passes/PassSupport.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
+#include "passes/loops-to-tile/Extents.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -119,8 +120,8 @@ private:
     width = std::min(width, getDivisor(indices.back(), loop.getInductionVar()));
     bool isRowMajor = type.getLayout().isIdentity();
     for (int64_t dimension = 0; dimension + 1 < type.getRank() && width > 1; ++dimension) {
-      int64_t row = isRowMajor ? type.getShape().back() : getStrideDivisor(memref, dimension);
-      width = std::min(width, ShapedType::isDynamic(row) ? 1 : row ? row & -row : width);
+      int64_t row = isRowMajor ? getKnownDivisor(memref, type.getRank() - 1) : getStrideDivisor(memref, dimension);
+      width = std::min(width, row ? row & -row : width);
     }
     while (width > 1 && lanes % width)
       width /= 2;

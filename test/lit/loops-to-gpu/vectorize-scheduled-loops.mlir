@@ -40,3 +40,22 @@ func.func @narrow(%A: memref<8x6xf32>, %B: memref<4x8xf32>, %i: index) {
   } {schedule.vectorize}
   return
 }
+
+// Rows of any length are aligned as far as all lengths have a divisor.
+// CHECK-LABEL: func.func @symbolic_rows
+// CHECK:         vector.load %arg0[%{{.*}}, %{{.*}}] {alignment = 8 : i64} : memref<8x?xf32>, vector<2xf32>
+// CHECK-COUNT-4: memref.store %{{.*}}, %arg1
+func.func @symbolic_rows(%A: memref<8x?xf32> {te.name = "A", te.symbols = ["", "n"], te.divisible_by = array<i64: 1, 6>},
+                         %B: memref<8x?xf32> {te.name = "B", te.symbols = ["", "m"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c4 step %c1 {
+      %x = memref.load %A[%i, %j] : memref<8x?xf32>
+      memref.store %x, %B[%i, %j] : memref<8x?xf32>
+    } {schedule.vectorize}
+  }
+  return
+}
