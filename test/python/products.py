@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,16 @@ def random_factor(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) 
 
 def check(
     schedule: Callable[..., Any],
-    shape: tuple[int, int, int],
+    shape: tuple[Any, Any, Any],
     types: tuple[str, str, str],
     *,
     roundings: int,
+    shapes: Sequence[tuple[int, int, int]] | None = None,
     bias: str | None = None,
     residual: str | None = None,
     **options: Any,
 ) -> None:
-    """A product by `schedule`, of factors, sums and a result of `types`.
+    """A product by `schedule`, of factors, sums and a result of `types`; one of symbolic extents with each of `shapes`.
 
     With a `bias` of some type the sums and it go through a relu, and a `residual` is added to that. Each sum may be
     rounded so many times more than once for each 8 products.
@@ -51,6 +52,23 @@ def check(
 
         options["epilogue"] = epilogue
     func = tw.build(*schedule(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm")
+    for one in shapes or [shape]:
+        _check_call(func, one, types, roundings, bias, residual, **options)
+
+
+def _check_call(
+    func: tw.Function,
+    shape: tuple[int, int, int],
+    types: tuple[str, str, str],
+    roundings: int,
+    bias: str | None,
+    residual: str | None,
+    **options: Any,
+) -> None:
+    M, N, K = shape
+    in_dtype, sum_dtype, out_dtype = types
+    some = (options["batch"],) if "batch" in options else ()
+    sizes = [(dtype, size) for dtype, size in ((bias, (N,)), (residual, (*some, M, N))) if dtype]
     rng = np.random.default_rng(M * N + K)
     a = random_factor(rng, (*some, *((K, M) if options.get("transpose_a") else (M, K))), in_dtype)
     b = random_factor(rng, (*some, *((N, K) if options.get("transpose_b") else (K, N))), in_dtype)
@@ -68,4 +86,4 @@ def check(
     # tf32 leaves out 13 bits of each factor.
     steps = (-(-K // 8) + roundings) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
     bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
-    assert (np.abs(c.astype(np.float64) - exact) <= bound).all()
+    assert (np.abs(c.astype(np.float64) - exact) <= bound).all(), shape

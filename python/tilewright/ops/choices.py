@@ -17,7 +17,7 @@ from typing import Any
 from ..report.occupancy import shared_bytes_of
 from ..schedules.matrices import item_bytes
 
-__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "refinements", "table"]
+__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "for_any_extents", "refinements", "table"]
 
 TABLE = Path(__file__).with_name("matmul.json")
 # How far from a product of the table another may be to get the same: so many factors of two, all extents together.
@@ -163,6 +163,12 @@ def choose(problem: Problem, arch: str | None) -> Choice:
     if near is not None and problem.distance(near[0]) <= NEAR:
         return near[1] if near[0] == problem else _for_other_tiles(problem, near[1])
     return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice))
+
+
+def for_any_extents(choice: Choice, *, symbolic_k: bool) -> Choice:
+    """The choice without what needs extents that are known when the program is compiled, among them K or not."""
+    needs_numbers = {"stream_k", "raster"} | ({"parts", "consumers"} if symbolic_k else set())
+    return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
 
 
 def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:

@@ -8,7 +8,9 @@ from math import gcd, prod, sqrt
 from ..instructions import wgmma
 from ..schedule import Schedule
 from ..te import Expr, Tensor, thread_axis
-from .matrices import columns_of, item_bytes, product_of_tiles, result_dtypes
+from ..te.expr import Var
+from ..te.tensor import Extent
+from .matrices import divisor_of, item_bytes, product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma"]
 
@@ -21,14 +23,14 @@ _BLOCK_REGISTERS = 65536
 
 
 def matmul_wgmma(
-    M: int,
-    N: int,
-    K: int,
+    M: Extent,
+    N: Extent,
+    K: Extent,
     in_dtype: str = "bfloat16",
     out_dtype: str | None = None,
     *,
     sum_dtype: str | None = None,
-    batch: int | None = None,
+    batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
@@ -72,16 +74,33 @@ def matmul_wgmma(
 
     Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
 
+    Extents may be symbolic: one kernel then serves all their values, with as many blocks as each call has tiles for, up
+    to `blocks`. Rows count as multiples of what their ``te.var`` is `divisible_by`: for 16 bytes 8 numbers of 16 bits.
+    A K of at least 1 (`min`) spares the kernel to ask whether there is anything to sum. `stream_k` and the raster
+    ``"hilbert"`` need numbers for M and N; `stream_k`, `parts`, several `consumers` and a `promote` of more than a step
+    need one for K.
+
     Raises
     ------
     ValueError
         Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or `promote` none of a
-        step; where `parts` is not positive, or more than one of a batch.
+        step; where `parts` is not positive, or more than one of a batch or with a symbolic K.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
     >>> func = tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul")
     >>> "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16" in func.ptx
+    True
+
+    A layer for any number of tokens:
+
+    >>> import numpy as np
+    >>> from tilewright import te
+    >>> layer = tw.build(*matmul_wgmma(te.var("tokens"), 64, 64, "float16"), target="sim", name="layer")
+    >>> x, w, y = (np.ones((rows, 64), dtype) for rows, dtype in ((200, "float16"), (64, "float16"), (200, "float32")))
+    >>> for tokens in (1, 200):
+    ...     layer(x[:tokens], w, y[:tokens])
+    >>> bool((y == 64).all())
     True
     """
     sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
@@ -95,10 +114,11 @@ def matmul_wgmma(
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     # No more than there is: of whole panels where B's rows are columns.
     grain = 8 if transpose_b else step
-    tile = (min(tile[0], -(-M // 64) * 64), min(tile[1], -(-N // grain) * grain))
+    tile = (_no_more(tile[0], M, 64), _no_more(tile[1], N, grain))
     warpgroups, n = tile[0] // 64, tile[1]
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
+    has_whole_tile = all(not isinstance(extent, int) or size <= extent for extent, size in ((M, tile[0]), (N, n)))
     instruction = wgmma(
         in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote // step
     )
@@ -113,15 +133,15 @@ def matmul_wgmma(
         parts=parts,
         whole=_ALIGNED // item_bytes(in_dtype),
         # Threads take ten times as long to store a tile as the engine, and half as long again as to copy it.
-        whole_rows=_ALIGNED // item_bytes(out_dtype) if tile[0] <= M and n <= N else 1,
+        whole_rows=_ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
     )
     s, P, tiled = product.schedule, product.sums, product.tiled
     made = item_bytes(out_dtype if parts == 1 else sum_dtype)
 
     # The engine stores rows that it can step over, of tiles that are whole somewhere, in panels that divide them.
     span = gcd(n * made, _SPAN)
-    is_copied = columns_of(tiled) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
-    is_copied = is_copied and (parts > 1 or (tile[0] <= M and n <= N))
+    is_copied = divisor_of(tiled.shape[-1]) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
+    is_copied = is_copied and (parts > 1 or has_whole_tile)
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
     by, i = s[tiled].split(i, factor=tile[0])
@@ -166,26 +186,54 @@ def matmul_wgmma(
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 
-    tiles = -(-M // tile[0]), -(-N // n)
     if cluster is None:
         # What blocks share they wait for together. It pays where rows do not begin at lines of the cache, of which the
         # engine then reads one more for each: of many tiles one more costs little.
-        rows = [columns_of(factor) * item_bytes(in_dtype) for factor in (product.A, product.B)]
+        rows = [_bytes_of_rows(factor) for factor in (product.A, product.B)]
         straddles = any(row % _ALIGNED == 0 and row % _LINE for row in rows)
-        down, along = (straddles and (extent % 2 == 0 or extent > _MANY) for extent in tiles)
+        down, along = (straddles and _go_in_pairs(extent, size) for extent, size in ((M, tile[0]), (N, n)))
         cluster = (2, 1) if down else (1, 2) if along else (1, 1)
     for axis, size in zip((by, bx), cluster, strict=True):
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
-        # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
-        clusters = (batch or parts) * prod(-(-extent // size) for extent, size in zip(tiles, cluster))
-        turns = -(-clusters // max(1, blocks // prod(cluster)))
         if not stream_k:
-            blocks = -(-clusters // turns) * prod(cluster)
+            extents = M, N, parts if batch is None else batch
+            blocks = _no_more_blocks(blocks, extents, (tile[0] * cluster[0], n * cluster[1], 1), prod(cluster))
         # What runs at once is as high as it is wide, so that it reads the least.
         group = group or max(1, round(sqrt(blocks * n / tile[0])))
         if raster == "hilbert":
             group = 1 << (group.bit_length() - 1)
         s[tiled].persistent(blocks, raster=raster, group=group, stream_k=stream_k)
     return s, [product.A, product.B, *operands, product.C]
+
+
+def _no_more(size: int, extent: Extent, grain: int) -> int:
+    """A tile's rows or columns, no more than there are at most, in whole grains."""
+    most = extent.maximum if isinstance(extent, Var) else extent
+    return min(size, -(-most // grain) * grain) if isinstance(most, int) else size
+
+
+def _bytes_of_rows(factor: Tensor) -> int:
+    """0 where that is not known."""
+    columns = factor.shape[-1]
+    return columns * item_bytes(factor.dtype) if isinstance(columns, int) else 0
+
+
+def _go_in_pairs(extent: Extent, size: int) -> bool:
+    """Whether tiles of so many rows or columns leave at most a small share of pairs half empty."""
+    if isinstance(extent, int):
+        tiles = -(-extent // size)
+        return tiles % 2 == 0 or tiles > _MANY
+    return isinstance(extent, Var) and -(-extent.minimum // size) > _MANY
+
+
+def _no_more_blocks(blocks: int, extents: Sequence[Extent], of_cluster: Sequence[int], cluster: int) -> int:
+    """As few as go through the tiles in as many turns: those that would wait for the last turn only take power."""
+    clusters = 1
+    for extent, size in zip(extents, of_cluster, strict=True):
+        if not isinstance(extent, int):
+            return blocks
+        clusters *= -(-extent // size)
+    turns = -(-clusters // max(1, blocks // cluster))
+    return -(-clusters // turns) * cluster

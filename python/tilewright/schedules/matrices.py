@@ -9,16 +9,19 @@ from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
 from ..te.dtypes import dtype_of
+from ..te.expr import Call, Const, Var
+from ..te.tensor import Extent
 
 __all__ = [
     "Product",
     "add_up",
-    "columns_of",
     "copy",
+    "divisor_of",
     "in_whole_tiles",
     "item_bytes",
     "product_of_tiles",
     "result_dtypes",
+    "round_up",
     "stored_as",
 ]
 
@@ -59,11 +62,11 @@ def item_bytes(dtype: str) -> int:
 
 
 def product_of_tiles(
-    extents: tuple[int, int, int],
+    extents: tuple[Extent, Extent, Extent],
     dtypes: tuple[str, str, str],
     tile: tuple[int, int, int],
     *,
-    batch: int | None,
+    batch: Extent | None,
     transpose_a: bool,
     transpose_b: bool,
     epilogue: Callable[..., Expr] | None,
@@ -77,13 +80,16 @@ def product_of_tiles(
     A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
     many elements, or where `whole` says so of the two. With more than one of `parts`, the sums have so many in front.
     Else C goes by way of a workspace where its rows are no multiples of `whole_rows` elements, and a kernel copies it.
+    Of a symbolic extent it counts what is known to divide it.
     """
     M, N, K = extents
+    if parts > 1 and not isinstance(K, int):
+        raise ValueError(f"expected a number for K, which {parts} parts share, got {K}")
     in_dtype, sum_dtype, out_dtype = dtypes
     dtype = stored_as(in_dtype)
-    rows, columns, share = (-(-extent // of) * of for extent, of in ((M, tile[0]), (N, tile[1]), (K, parts * tile[2])))
-    share //= parts
-    length = parts * share
+    stored = N if parts > 1 else round_up(N, whole_rows)
+    rows, columns, length = (round_up(size, of) for size, of in ((M, tile[0]), (stored, tile[1]), (K, parts * tile[2])))
+    share = length if parts == 1 else length // parts
     some = () if batch is None else (batch,)
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
@@ -91,7 +97,7 @@ def product_of_tiles(
         (*some, *((length, rows) if transpose_a else (rows, length))),
         (*some, *((columns, length) if transpose_b else (length, columns))),
     )
-    pads = whole if isinstance(whole, tuple) else tuple(columns_of(tensor) % whole != 0 for tensor in (A, B))
+    pads = whole if isinstance(whole, tuple) else tuple(divisor_of(tensor.shape[-1]) % whole != 0 for tensor in (A, B))
     Ap = in_whole_tiles(A, shapes[0], "Ap") if pads[0] else A
     Bp = in_whole_tiles(B, shapes[1], "Bp") if pads[1] else B
     As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
@@ -107,9 +113,8 @@ def product_of_tiles(
 
     if parts == 1:
         P = compute((*some, rows, columns), lambda *at: product(at[:-2], at[-2], at[-1], k), name="P")
-        shape = (*some, M, -(-N // whole_rows) * whole_rows)
-
-        is_whole = shape[-1] == N
+        shape = (*some, M, stored)
+        is_whole = bool(stored == N)
 
         def of_sum(*at: Expr) -> Expr:
             # What an epilogue reads ends with C.
@@ -136,13 +141,21 @@ def product_of_tiles(
     return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 
-def columns_of(tensor: Tensor) -> int:
-    extent = tensor.shape[-1]
-    assert isinstance(extent, int)  # these schedules have no symbols
-    return extent
+def divisor_of(extent: Extent) -> int:
+    """A number that divides the extent: a number itself, of a symbol what is said of it."""
+    if isinstance(extent, (int, Const)):
+        return int(extent.value if isinstance(extent, Const) else extent)
+    if isinstance(extent, Call) and extent.op == "mul":
+        return divisor_of(extent.args[0]) * divisor_of(extent.args[1])
+    return extent.divisible_by if isinstance(extent, Var) else 1
 
 
-def in_whole_tiles(tensor: Tensor, shape: Sequence[int], name: str) -> Tensor:
+def round_up(extent: Extent, size: int) -> Extent:
+    """The least multiple of `size` that is not less."""
+    return extent if divisor_of(extent) % size == 0 else (extent + (size - 1)) // size * size
+
+
+def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:
     """The tensor, with zeros where it ends before `shape` does."""
 
     def element(*at: Expr) -> Expr:
@@ -167,7 +180,7 @@ def copy(stage: Stage) -> None:
 
 def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
     """A kernel of its own, in which a thread adds up two neighbours."""
-    width = 2 if columns_of(C) % 2 == 0 else 1
+    width = 2 if divisor_of(C.shape[-1]) % 2 == 0 else 1
     *outer, row, column = s[C].op.axis
     row = s[C].fuse(*outer, row) if outer else row
     block, column = s[C].split(column, factor=128 * width)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from ..instructions import MMA_SYNC, WGMMA
 from ..schedule import Schedule
 from ..te import Expr, Tensor
+from ..te.expr import Var
+from ..te.tensor import Extent
 from .gemm import sgemm
 from .hopper import matmul_wgmma
 from .tensor_cores import matmul_mma
@@ -17,14 +19,14 @@ _READY = {"matmul_mma": matmul_mma, "matmul_wgmma": matmul_wgmma}
 
 
 def matmul(
-    M: int,
-    N: int,
-    K: int,
+    M: Extent,
+    N: Extent,
+    K: Extent,
     in_dtype: str = "float16",
     out_dtype: str | None = None,
     *,
     sum_dtype: str | None = None,
-    batch: int | None = None,
+    batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
@@ -34,20 +36,30 @@ def matmul(
     """C = A B by the schedule that `tilewright.ops.choices` takes for the fastest on GPUs of an architecture.
 
     It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
-    exactly (``"tfloat32"`` is what they take), `sgemm`.
+    exactly (``"tfloat32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
 
     Raises
     ------
     ValueError
-        Where there is no instruction of these types; for float32 with anything but two matrices as they are.
+        Where there is no instruction of these types; for float32 with anything but two matrices of constant extents as
+        they are; for a symbolic extent without a greatest value.
 
     >>> s, (A, B, C) = matmul(4096, 4096, 4096, "bfloat16", transpose_b=True)
     >>> "wgmma" in s.ir(), "wgmma" in matmul(4096, 4096, 4096, "bfloat16", arch="sm_80")[0].ir()
     (True, False)
+
+    One kernel for a layer of a model, of any number of tokens up to 8192:
+
+    >>> from tilewright import te
+    >>> s, (X, W, Y) = matmul(te.var("tokens", max=8192), 4096, 4096, "bfloat16", "bfloat16", transpose_b=True)
+    >>> Y.shape, "persistent" in s.ir()
+    ((tokens, 4096), True)
     """
-    from ..ops.choices import Problem, choose
+    from ..ops.choices import Problem, choose, for_any_extents
 
     if in_dtype == "float32":
+        if not isinstance(M, int) or not isinstance(N, int) or not isinstance(K, int):
+            raise ValueError("expected numbers for the extents of a product of float32, which is by sgemm")
         if batch is not None or transpose_a or transpose_b or epilogue or out_dtype not in (None, "float32"):
             raise ValueError(
                 "expected two matrices as they are for a product of float32, which is by sgemm; 'tfloat32' is by "
@@ -58,7 +70,11 @@ def matmul(
     if in_dtype not in known:
         raise ValueError(f"expected factors of {', '.join(known)} or float32, got {in_dtype}")
     layout = "NT"[transpose_a] + "NT"[transpose_b]
-    choice = choose(Problem(M, N, K, in_dtype, layout, batch or 1), arch)
+    extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
+    sizes = [_greatest(extent, name) for name, extent in extents.items()]
+    choice = choose(Problem(*sizes[:3], in_dtype, layout, sizes[3]), arch)
+    if not all(isinstance(extent, int) for extent in extents.values()):
+        choice = for_any_extents(choice, symbolic_k=not isinstance(K, int))
     return _READY[choice.schedule](
         M,
         N,
@@ -72,4 +88,14 @@ def matmul(
         epilogue=epilogue,
         operands=operands,
         **choice.options,
+    )
+
+
+def _greatest(extent: Extent, name: str) -> int:
+    if isinstance(extent, int):
+        return extent
+    if isinstance(extent, Var) and extent.maximum is not None:
+        return extent.maximum
+    raise ValueError(
+        f"expected a greatest value of {name} to choose a schedule for, as te.var(..., max=4096) has, got {extent}"
     )

@@ -8,7 +8,8 @@ from math import gcd
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedule import Schedule, Stage
 from ..te import Expr, Tensor, thread_axis
-from .matrices import columns_of, item_bytes, product_of_tiles, result_dtypes
+from ..te.tensor import Extent
+from .matrices import divisor_of, item_bytes, product_of_tiles, result_dtypes
 
 __all__ = ["COPY", "fetch", "matmul_mma", "side_by_side"]
 
@@ -17,14 +18,14 @@ COPY = 16
 
 
 def matmul_mma(
-    M: int,
-    N: int,
-    K: int,
+    M: Extent,
+    N: Extent,
+    K: Extent,
     in_dtype: str = "float16",
     out_dtype: str | None = None,
     *,
     sum_dtype: str | None = None,
-    batch: int | None = None,
+    batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
@@ -102,7 +103,10 @@ def matmul_mma(
     wy, i = s[tiled].split(i, nparts=warps[0])
     wx, j = s[tiled].split(j, nparts=warps[1])
     s[tiled].reorder(*outer, by, bx, wy, wx, i, j)
-    group = max(size for size in range(1, group + 1) if -(-M // tile[0]) % size == 0)
+    if isinstance(M, int):
+        group = max(size for size in range(1, group + 1) if -(-M // tile[0]) % size == 0)
+    else:
+        group = max(size for size in range(1, group + 1) if size == 1 or divisor_of(M) % (size * tile[0]) == 0)
     if group > 1:
         by, gy = s[tiled].split(by, factor=group)
         s[tiled].reorder(by, bx, gy)
@@ -138,7 +142,7 @@ def matmul_mma(
             side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
-        width = gcd(granule, columns_of(source))
+        width = gcd(granule, divisor_of(source.shape[-1]))
         fetch(s[stage], width, warps)
         is_async = is_async and width * item_bytes(in_dtype) >= 4
     s[sums].software_pipeline(ko, depth if is_async else 2, use_async=is_async)

@@ -11,7 +11,7 @@ from mlir import ir
 
 import products
 import tilewright as tw
-from tilewright import schedules
+from tilewright import schedules, te
 
 TILE = 64
 COMPUTED: dict[str, Callable[[int, int], int]] = {
@@ -41,9 +41,15 @@ def evaluate(value: ir.Value, known: dict[ir.Value, int], ids: dict[str, int]) -
     elif op.name in ids:
         made = ids[op.name]
     elif op.name == "affine.apply":
-        arguments, result = re.fullmatch(r"affine_map<\((.*)\) -> \((.*)\)>", str(op.attributes["map"])).groups()
-        result = result.replace("floordiv", "//").replace("mod", "%")
-        made = eval(result, dict(zip(arguments.split(", "), operands, strict=True)))
+        *names, result = re.fullmatch(
+            r"affine_map<\((.*)\)(?:\[(.*)\])? -> \((.*)\)>", str(op.attributes["map"])
+        ).groups()
+        # What is rounded up here is a multiple.
+        result = result.replace("floordiv", "//").replace("ceildiv", "//").replace("mod", "%")
+        arguments = ", ".join(name for name in names if name).split(", ")
+        made = eval(result, dict(zip(arguments, operands, strict=True)))
+    elif op.name == "arith.index_castui":
+        (made,) = operands
     elif op.name == "arith.select":
         made = operands[1] if operands[0] else operands[2]
     elif op.name == "arith.cmpi":
@@ -63,11 +69,34 @@ def operations(of: ir.Operation) -> Iterator[ir.Operation]:
                 yield from operations(op.operation)
 
 
-def places(rows: int, columns: int, planes: int = 1, **options: Any) -> list[tuple[int, ...]]:
-    """The plane, row and column of each tile in turn, from where the copies of its factors begin."""
+def arguments_of(module: ir.Module, rows: int, columns: int) -> dict[ir.Value, int]:
+    """The numbers that the kernel of a product of so many rows and columns is launched with."""
+    ops = list(operations(module.operation))
+    kernel = next(op for op in ops if op.name == "gpu.func")
+    launch = next(op for op in ops if op.name == "gpu.launch_func")
+    arguments = kernel.regions[0].blocks[0].arguments
+    known: dict[ir.Value, int] = {}
+    for op in ops:
+        if op.name == "memref.dim":
+            known[op.results[0]] = rows if op.operands[0] == op.parent.regions[0].blocks[0].arguments[0] else columns
+    numbers = {}
+    for argument, operand in zip(arguments, list(launch.operands)[-len(arguments) :], strict=True):
+        if isinstance(argument.type, ir.IndexType):
+            numbers[argument] = evaluate(operand, known, {})
+    return numbers
+
+
+def places(
+    rows: int, columns: int, planes: int = 1, *, symbolic: tuple[bool, bool] = (False, False), **options: Any
+) -> list[tuple[int, ...]]:
+    """The plane, row and column of each tile in turn, from where the copies of its factors begin.
+
+    With `symbolic` rows or columns the kernel is for any number of them.
+    """
     batch = {"batch": planes} if planes > 1 else {}
     options = {"tile": (TILE, TILE), "cluster": (1, 1), "transpose_b": True, "blocks": 2} | options
-    scheduled = schedules.matmul_wgmma(rows * TILE, columns * TILE, 2 * TILE, **batch, **options)
+    M, N = (te.var(name) if is_var else size * TILE for name, is_var, size in zip("MN", symbolic, (rows, columns)))
+    scheduled = schedules.matmul_wgmma(M, N, 2 * TILE, **batch, **options)
     module = tw.lower(*scheduled, stage="gpu", target="cuda -arch=sm_90a")
     with module.context:
         loads = [op for op in operations(module.operation) if op.name == "tile.tma_load"]
@@ -75,10 +104,11 @@ def places(rows: int, columns: int, planes: int = 1, **options: Any) -> list[tup
         while loop.name != "scf.for" or loop.parent.name == "scf.for":
             loop = loop.parent
         (tile, *_) = loop.regions[0].blocks[0].arguments
-        count = evaluate(loop.operands[1], {}, {})
+        given = arguments_of(module, rows * TILE, columns * TILE)
+        count = evaluate(loop.operands[1], dict(given), {})
         found = []
         for number in range(count):
-            known = {tile: number, loads[0].parent.regions[0].blocks[0].arguments[0]: 0}
+            known = given | {tile: number, loads[0].parent.regions[0].blocks[0].arguments[0]: 0}
             first, second = ([evaluate(one, known, {}) for one in list(load.operands)[1:-3]] for load in loads)
             found.append((*(first[:-2] or [0]), first[-2] // TILE, second[-2] // TILE))
         return found
@@ -102,6 +132,15 @@ RASTERS = [
     {"raster": "row"},
     *({"raster": raster, "group": group} for raster in ("grouped", "hilbert") for group in (2, 8)),
 ]
+
+
+@pytest.mark.parametrize("symbolic", [(True, False), (False, True), (True, True)], ids=str)
+@pytest.mark.parametrize("options", RASTERS[:3], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (16, 3)], ids=str)
+def test_symbolic_extents_change_no_order(
+    shape: tuple[int, int], options: dict[str, Any], symbolic: tuple[bool, bool]
+) -> None:
+    assert places(*shape, symbolic=symbolic, **options) == places(*shape, **options)
 
 
 @pytest.mark.parametrize("options", RASTERS, ids=str)
