@@ -115,6 +115,20 @@ def test_encoded_and_passed(fake, copy: CudaProgram) -> None:
     np.testing.assert_array_equal(b.numpy(), 0)
 
 
+def test_tensors_without_elements(fake, copy: CudaProgram) -> None:
+    """The driver has no map of them: kernels get that of one element, wherever it is, outside of which they copy."""
+    encoded = []
+
+    def encode(place, element, rank, data, extents, strides, box, *others) -> int:
+        encoded.append((read(extents, ctypes.c_uint64, rank), read(strides, ctypes.c_uint64, rank - 1)))
+        assert data and data % 16 == 0
+        return 0
+
+    fake.table.set_encode(encode)
+    copy(*arrays(0))
+    assert encoded == [([1, 1, 1], [16, 16]), ([1], [])]
+
+
 def test_refused_by_the_driver(fake, copy: CudaProgram) -> None:
     fake.table.set_encode(lambda *_: 1)
     with pytest.raises(DriverError) as caught:
