@@ -261,8 +261,9 @@ LogicalResult TileProgram::checkSteps() {
            << "expected a constant number of iterations for " << numConsumers
            << " consumers, each of which passes over the slots of the others' tiles, " << got();
   if (promotedSteps > 1)
-    return wgmmaError() << "expected a constant number of iterations, of each " << promotedSteps
-                        << " of which the sums are promoted together, " << got() << ": promote after each";
+    return error("wgmma of stage '" + getStage() + "'", steps.getLoc())
+           << "expected a constant number of iterations, of each " << promotedSteps
+           << " of which the sums are promoted together, " << got() << ": promote after each";
   return success();
 }
 
