@@ -389,20 +389,26 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     own.setAlignment(std::min<int64_t>(16, layout.getElements() * getElementBytes(type.getElementType())));
     laneBuffers[buffer] = own;
   }
+  SmallVector<scf::ForOp> replaced; // erased when nothing asks `forms` any more
   llvm::erase_if(accesses, [&](FragmentAccess &access) {
-    scf::ForOp row = access.rowLoop, col = access.colLoop;
-    if (!loadMatrices(access, laneBuffers[access.buffer], launch.getThreadIds().x, forms))
+    scf::ForOp nest = loadMatrices(access, laneBuffers[access.buffer], launch.getThreadIds().x, forms);
+    if (!nest)
       return false;
-    shared.erase(row);
-    shared.erase(col);
+    shared.erase(access.rowLoop);
+    shared.erase(access.colLoop);
+    replaced.push_back(nest);
     return true;
   });
   for (auto &[loop, how] : shared)
     distribute(loop, how);
   for (FragmentAccess &access : accesses)
     rewrite(access);
-  for (MatrixProduct &product : products)
+  for (MatrixProduct &product : products) {
     emitProduct(product, layouts, laneBuffers, forms);
+    replaced.push_back(product.m);
+  }
+  for (scf::ForOp nest : replaced)
+    nest.erase();
   for (auto &[buffer, own] : laneBuffers)
     buffer.getDefiningOp()->erase();
   return success();

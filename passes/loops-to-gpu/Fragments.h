@@ -34,7 +34,8 @@ struct FragmentLayout {
 };
 
 /// Indices as affine expressions of values, each of which has a dimension. What is computed in another way is such a
-/// value too, the same one for the same operands.
+/// value too, the same one for the same operands. Values and operations are told apart by where they are: what has been
+/// asked about may not be erased before the last question.
 class IndexForms {
 public:
   using Substitution = llvm::SmallDenseMap<mlir::Value, mlir::AffineExpr, 4>;
@@ -77,9 +78,9 @@ struct FragmentAccess {
 };
 
 /// Where the access is all that its loops do, and copies from shared memory: lets the lanes of a warp fetch the tiles together
-/// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them, in place of the loops. False where the instruction cannot:
-/// 16 bytes of a row have to lie together.
-bool loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
+/// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them. Gives back the loops that this replaces, which are left for
+/// the caller to erase; null where the instruction cannot: 16 bytes of a row have to lie together.
+mlir::scf::ForOp loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
 
 } // namespace tilewright
 

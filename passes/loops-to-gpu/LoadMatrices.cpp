@@ -77,25 +77,25 @@ static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, Ind
   return true;
 }
 
-bool loadMatrices(const FragmentAccess &access, Value buffer, Value lane, IndexForms &forms) {
+scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, IndexForms &forms) {
   std::optional<FragmentFill> found = findFill(access, forms);
   if (!found)
-    return false;
+    return nullptr;
   const FragmentFill &fill = *found;
   const FragmentLayout &layout = fill.layout;
   memref::LoadOp load = fill.load;
   Type element = load.getMemRefType().getElementType();
   int64_t columns = layout.getColumns(), elementBytes = getElementBytes(element);
   if (columns * elementBytes != kRowBytes)
-    return false;
+    return nullptr;
   scf::ForOp rowLoop = fill.rowLoop, colLoop = fill.colLoop;
   bool isTransposed = !liesTogether(load, colLoop.getInductionVar(), columns, forms);
   if (isTransposed && (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, forms)))
-    return false;
+    return nullptr;
   int64_t rows = *getConstantIntValue(rowLoop.getUpperBound()), cols = *getConstantIntValue(colLoop.getUpperBound());
   if (rows % layout.rowTile || cols % layout.colTile || !fill.row.isMultipleOf(layout.rowTile) ||
       !fill.col.isMultipleOf(layout.colTile))
-    return false;
+    return nullptr;
   // As many tiles at once, one below the other, as four matrices hold.
   int64_t matricesOfTile = layout.getRowParts() * (layout.colTile / columns);
   int64_t tiles = 1;
@@ -172,8 +172,7 @@ bool loadMatrices(const FragmentAccess &access, Value buffer, Value lane, IndexF
                                                    ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
     vector::StoreOp::create(builder, loc, part, buffer, places);
   }
-  nest.erase();
-  return true;
+  return nest;
 }
 
 } // namespace tilewright

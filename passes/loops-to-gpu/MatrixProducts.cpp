@@ -88,8 +88,7 @@ Value placeInLane(IndexForms &forms, OpBuilder &builder, Location loc, AffineExp
 
 void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, IndexForms &forms) {
   OpBuilder builder(product.m);
-  scf::ForOp nest = product.m;
-  Location loc = nest.getLoc();
+  Location loc = product.m.getLoc();
   IndexForms::Substitution first;
   for (scf::ForOp loop : {product.m, product.n, product.k})
     first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
@@ -133,7 +132,6 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
   Value flat = vector::ShapeCastOp::create(
       builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum.getResult());
   vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
-  nest.erase();
 }
 
 } // namespace tilewright

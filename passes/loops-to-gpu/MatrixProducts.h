@@ -26,7 +26,7 @@ std::optional<MatrixProduct> readProductLoops(mlir::scf::ForOp nest, IndexForms 
 /// of the loops along its tile.
 void stageFactor(MatrixProduct &product, mlir::memref::LoadOp &load, mlir::Value row, mlir::Value col);
 
-/// The instruction in place of the loops.
+/// The instruction before the loops that it replaces, which are left for the caller to erase.
 void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, IndexForms &forms);
 
 /// An index of what a lane keeps. The loops that count along it are to be written out: registers have no addresses.
