@@ -1,8 +1,8 @@
 """The ready product by warpgroups (`schedules.matmul_wgmma`) beside torch, in one run on one GPU.
 
-`python bench/matmul.py OUT.json [square tune layouts types shapes ragged epilogue ...]`: medians of event times, inputs
-random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the error of
-torch's own as the measure. The file says with which command, of which commit and on which device.
+`python bench/matmul.py OUT.json [square tune layouts types shapes ragged epilogue triton ...]`: medians of event times,
+inputs random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the
+error of torch's own as the measure. The file says with which command, of which commit and on which device.
 """
 
 from __future__ import annotations
@@ -44,9 +44,14 @@ def square(extent: int) -> tuple[int, int, int]:
 
 
 def measure(
-    bench: Bench, shape: tuple[int, int, int], dtype: str = "bfloat16", layout: str = "NT", **choice: Any
+    bench: Bench,
+    shape: tuple[int, int, int],
+    dtype: str = "bfloat16",
+    layout: str = "NT",
+    triton: bool = False,
+    **choice: Any,
 ) -> None:
-    """One kernel beside torch's product. `layout` is that of A and B: N as it is, T transposed."""
+    """One kernel beside torch's product, and Triton's. `layout` is that of A and B: N as it is, T transposed."""
     M, N, K = shape
     transpose_a, transpose_b = layout[0] == "T", layout[1] == "T"
     made = choice.pop("out_dtype", MADE.get(dtype, dtype))
@@ -82,13 +87,23 @@ def measure(
     except RuntimeError as refused:  # torch has no such product
         bound = 0 if dtype == "int8" else 2.0**-8 * exact.abs().max().item()
         result |= {"torch": str(refused).splitlines()[0], "right": error <= bound}
-    timed = bench.medians_ms([lambda: func(a, b, output), *([] if "torch" in result else [peer])])
+    calls = [lambda: func(a, b, output), *([] if "torch" in result else [peer])]
+    if triton:
+        from triton_matmul import product
+
+        theirs = torch.full_like(output, float("nan"))
+        result["triton_error"] = (product(a, b, theirs).double() - exact).abs().max().item()
+        calls.append(lambda: product(a, b, theirs))
+    timed = bench.medians_ms(calls)
     result["ms"] = ms = timed[0]
-    if len(timed) > 1:
+    if "torch" not in result:
         result["torch_ms"] = timed[1]
     result["TFLOPs"] = 2.0 * M * N * K / ms / 1e9
-    if "torch_ms" in result:
-        result["of_torch"] = result["torch_ms"] / ms
+    if triton:
+        result["triton_ms"] = timed[-1]
+    for one in ("torch", "triton"):
+        if f"{one}_ms" in result:
+            result[f"of_{one}"] = result[f"{one}_ms"] / ms
     bench.results[name] = result
     print(name, json.dumps(result), flush=True)
 
@@ -212,6 +227,12 @@ module attributes {gpu.container_module} {
 """
 
 
+def bench_triton(bench: Bench) -> None:
+    """Beside Triton, too."""
+    for shape in (square(2048), square(4096), square(8192), (4096, 4096, 512), (8192, 1024, 8192)):
+        measure(bench, shape, triton=True)
+
+
 def bench_clock(bench: Bench) -> None:
     """One product after the other, as a model runs them, for 10 rounds of 6 ms in random order: what the power that a
     GPU may take leaves of its clock, and how many of the cycles the tensor cores multiply in."""
@@ -263,6 +284,7 @@ GROUPS = {
     "shapes": bench_shapes,
     "ragged": bench_ragged,
     "epilogue": bench_epilogue,
+    "triton": bench_triton,
     "clock": bench_clock,
 }
 
