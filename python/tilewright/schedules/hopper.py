@@ -48,6 +48,7 @@ def matmul_wgmma(
     specialize: bool = True,
     consumers: int = 1,
     registers: tuple[int, int] | None = None,
+    dependent: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
     K x M, or N x K. With `batch` each of the three has so many matrices.
@@ -73,6 +74,7 @@ def matmul_wgmma(
     tiles, and so does a C with others, which a last kernel copies, if it has a whole tile; else threads store it.
 
     Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
+    With `dependent` kernels come up while those before them end (`Schedule.launch`).
 
     Extents may be symbolic: one kernel then serves all their values, with as many blocks as each call has tiles for, up
     to `blocks`. Rows count as multiples of what their ``te.var`` is `divisible_by`: for 16 bytes 8 numbers of 16 bits.
@@ -83,8 +85,9 @@ def matmul_wgmma(
     Raises
     ------
     ValueError
-        Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or `promote` none of a
-        step; where `parts` is not positive, or more than one of a batch or with a symbolic K.
+        Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or of 64 x 16 if B is not
+        transposed, or `promote` none of a step; where `parts` is not positive, or more than one of a batch or with a
+        symbolic K.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
@@ -112,6 +115,9 @@ def matmul_wgmma(
     tile = tile or ((192, 128) if promote else (128, 256))
     if tile[0] % 64 or tile[0] < 64:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
+    narrowest = 8 if transpose_b else _LEAST_SPAN // item_bytes(in_dtype)
+    if tile[1] % narrowest or tile[1] < narrowest:
+        raise ValueError(f"expected a tile with a multiple of {narrowest} columns, got {tile}")
     # No more than there is: of whole panels where B's rows are columns.
     grain = 8 if transpose_b else step
     tile = (_no_more(tile[0], M, 64), _no_more(tile[1], N, grain))
@@ -172,10 +178,12 @@ def matmul_wgmma(
     ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=step)
     s[P].reorder(ko, i, j, ki)
     s[P].tensorize(i, instruction)
-    for stage in product.factors:
+    # Where B's rows are columns of the tile, panels are what divides them.
+    spans = _SPAN, _SPAN if transpose_b else gcd(n * item_bytes(in_dtype), _SPAN)
+    for stage, panel in zip(product.factors, spans, strict=True):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
-        s[stage].copy_by("tma", swizzle=_SPAN)
+        s[stage].copy_by("tma", swizzle=panel)
     s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
     if registers is None:
         multiplying = warpgroups * consumers
@@ -205,6 +213,8 @@ def matmul_wgmma(
         if raster == "hilbert":
             group = 1 << (group.bit_length() - 1)
         s[tiled].persistent(blocks, raster=raster, group=group, stream_k=stream_k)
+    if dependent:
+        s.launch(dependent=True)
     return s, [product.A, product.B, *operands, product.C]
 
 

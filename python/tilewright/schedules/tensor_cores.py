@@ -38,6 +38,7 @@ def matmul_mma(
     depth: int = 3,
     group: int = 1,
     min_blocks: int | None = None,
+    dependent: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
     K x M, or N x K. With `batch` each of the three has so many matrices.
@@ -60,6 +61,7 @@ def matmul_mma(
     longer for.
 
     Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
+    With `dependent` kernels come up while those before them end (`Schedule.launch`; from sm_90 on).
 
     Raises
     ------
@@ -146,6 +148,8 @@ def matmul_mma(
         fetch(s[stage], width, warps)
         is_async = is_async and width * item_bytes(in_dtype) >= 4
     s[sums].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
+    if dependent:
+        s.launch(dependent=True)
     return s, [product.A, product.B, *operands, product.C]
 
 

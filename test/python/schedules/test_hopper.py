@@ -71,6 +71,12 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
         ((64, 64, 64), {"batch": 3, "cluster": (1, 1)}),
         ((72, 72, 72), {"batch": 2, "bias": True}),
         ((64, 64, 250), {"parts": 3}),
+        ((64, 64, 250), {"parts": 3, "dependent": True}),
+        ((64, 256, 128), {"cluster": (1, 4), "blocks": 4}),
+        ((128, 96, 192), {"tile": (64, 32), "depth": 3}),
+        ((64, 100, 128), {"tile": (64, 48)}),
+        ((64, 64, 64), {"tile": (64, 16), "batch": 2, "cluster": (1, 1)}),
+        ((64, 128, 1024), {"tile": (64, 64), "blocks": 8, "stream_k": True, "cluster": (1, 1)}),
         ((72, 72, 128), {"bias": True}),
         ((72, 71, 128), {"bias": True, "transpose_b": True}),
     ],
@@ -161,6 +167,10 @@ def test_shared_steps_in_ptx() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="expected a tile with a multiple of 64 rows, of which a warpgroup has 64"):
         schedules.matmul_wgmma(64, 64, 64, tile=(96, 64))
+    with pytest.raises(ValueError, match=r"expected a tile with a multiple of 16 columns, got \(64, 24\)"):
+        schedules.matmul_wgmma(64, 64, 64, tile=(64, 24))
+    with pytest.raises(ValueError, match=r"expected a tile with a multiple of 8 columns, got \(64, 20\)"):
+        schedules.matmul_wgmma(64, 64, 64, tile=(64, 20), transpose_b=True)
     with pytest.raises(ValueError, match="expected a positive number of parts, and one of a batch, got 2"):
         schedules.matmul_wgmma(64, 64, 64, batch=2, parts=2)
     with pytest.raises(
