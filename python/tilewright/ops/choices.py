@@ -86,6 +86,10 @@ _TILES = (
     ((16, 64), (1, 4), 4, 256),
     ((16, 32), (1, 2), 8, 128),
     ((16, 32), (1, 2), 5, 256),
+    ((16, 32), (1, 4), 8, 256),
+    ((16, 32), (1, 2), 4, 512),
+    ((16, 16), (1, 2), 8, 256),
+    ((16, 16), (1, 2), 6, 512),
     ((128, 128), (2, 2), 3, 128),
     ((128, 256), (2, 4), 3, 128),
     ((256, 128), (4, 2), 3, 128),
@@ -100,6 +104,8 @@ _TILES = (
 _PARTS = (1, 2, 4, 8, 16)
 # What a block may have of shared memory on the least of the GPUs from sm_80 on.
 _LEAST_SHARED = 99 * 1024
+# What a block may have of it where there are warpgroups.
+_SHARED = 227 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
 _PROMOTED_TILES = ((192, 128), (128, 192), (128, 128), (64, 128), (64, 64))
@@ -140,7 +146,7 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
     # Factors that are not of 16 bits must have k along their rows.
     if problem.item_bytes != 2 and problem.layout != "NT":
         return
-    for tile in _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES:
+    for tile in _warpgroup_tiles(problem):
         if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
         rows = ceil(problem.M / tile[0])
@@ -151,9 +157,30 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
             if tiles % (_MULTIPROCESSORS // cluster[0]) and tiles * steps > 8 * cluster[0]:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
+        if shares := _equal_shares(tiles, steps):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
         for parts in _PARTS[1:] if problem.batch == 1 else ():
             if tiles * parts <= 2 * _MULTIPROCESSORS and steps >= 4 * parts:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "parts": parts})
+
+
+def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
+    """The tiles of `matmul_wgmma` for a product, and of those with few rows such as have just a tile for each of the
+    multiprocessors, or for half of them."""
+    tiles = _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES
+    yield from tiles
+    for rows in (64, 128):
+        for blocks in (_MULTIPROCESSORS, _MULTIPROCESSORS // 2):
+            along = blocks // (ceil(problem.M / rows) * problem.batch)
+            columns = 16 * ceil(problem.N / along / 16) if along else inf
+            if columns <= 256 and (rows, columns) not in tiles:
+                yield rows, columns
+
+
+def _equal_shares(tiles: int, steps: int) -> int:
+    """Into how many parts the work of each of so few tiles is divided, for as many blocks; 0 where it is not."""
+    shares = min(_MULTIPROCESSORS // tiles, steps // 4)
+    return shares if shares > 1 else 0
 
 
 def choose(problem: Problem, arch: str | None) -> Choice:
@@ -173,11 +200,15 @@ def for_any_extents(choice: Choice, *, symbolic_k: bool) -> Choice:
 
 def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
     """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
-    options = {name: value for name, value in choice.options.items() if name != "stream_k"}
+    options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "blocks")}
     shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
-    if not shares or options.get("blocks", 0) is None:
+    if not shares or choice.options.get("blocks", 0) is None:
         return choice
-    variants = (Choice(choice.schedule, options), Choice(choice.schedule, options | {"stream_k": True}))
+    (rows, columns), steps = options["tile"], ceil(problem.K * problem.item_bytes / 128)
+    tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch
+    variants = [Choice(choice.schedule, options), Choice(choice.schedule, options | {"stream_k": True})]
+    if options.get("cluster", (1, 1)) == (1, 1) and (equal := _equal_shares(tiles, steps)):
+        variants.append(Choice(choice.schedule, options | {"stream_k": True, "blocks": equal * tiles}))
     return min(variants, key=lambda one: estimate(problem, one))
 
 
@@ -196,26 +227,35 @@ def _choice(entry: Mapping[str, Any]) -> Choice:
     return Choice(entry["schedule"], options)
 
 
-def refinements(problem: Problem, choice: Choice) -> Iterator[Choice]:
+def refinements(problem: Problem, choice: Choice, arch: str | None = None) -> Iterator[Choice]:
     """What a tuning run tries beside a choice that is among the fastest: other orders of the tiles, other blocks that
     share what they read, other depths."""
     tile = choice.options["tile"]
     tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
     more: list[dict[str, Any]] = []
     if choice.schedule == "matmul_wgmma":
-        clusters = ((1, 1), (2, 1), (1, 2))
+        clusters = ((1, 1), (2, 1), (1, 2), (1, 4))
         more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
         if tiles[0] * tiles[1] > _MULTIPROCESSORS:
             more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
             more += [{"cluster": (1, 1), "raster": "hilbert", "group": group} for group in (8, 16)]
-            if tuple(tile) in _TURNS and "parts" not in choice.options:
+            if tuple(tile) in _TURNS and not choice.options.keys() & {"parts", "stream_k"}:
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
         more.append({"cluster": (1, 1), "blocks": None})
+        # Small tiles have room for more steps under way than the schedule takes.
+        depth = min(16, _SHARED // (sum(tile) * 128) - 1)
+        if depth > 8:
+            more.append({"depth": depth})
+        if problem.K * problem.item_bytes <= 4 * 128:
+            # Blocks that have little to copy: several on a multiprocessor, of which one stores while others multiply.
+            more.append({"cluster": (1, 1), "blocks": None, "specialize": False, "depth": 2})
     else:
         depth = choice.options["depth"]
         more += [{"depth": depth - 1}, {"depth": depth + 1}]
         if tiles[0] > 1:
             more += [{"group": group} for group in (4, 16)]
+    if arch is not None and arch >= "sm_90" and (choice.options.get("parts", 1) > 1 or not all(problem.is_aligned)):
+        more.append({"dependent": True})  # of several kernels
     for options in more:
         yield Choice(choice.schedule, {**choice.options, **options})
 
@@ -294,11 +334,11 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
     at_work, of_memory = min(tiles, _MULTIPROCESSORS), 1.0
     if options.get("stream_k") and tiles % _MULTIPROCESSORS:
         # Each has as many steps; the last to be done with a tile reads what others have of it.
-        at_work = min(_MULTIPROCESSORS, ceil(tiles * steps / 4))
+        at_work = min(options.get("blocks") or _MULTIPROCESSORS, ceil(tiles * steps / 4))
         others = max(1.0, at_work / tiles)
         multiplying = tiles * (steps * of_step + storing) / at_work
         multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING
-        of_memory = _STREAMED
+        of_memory = _STREAMED if at_work % tiles else 1.0
     else:
         multiplying = ceil(tiles / _MULTIPROCESSORS) * (steps * of_step + storing)
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.

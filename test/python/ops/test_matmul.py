@@ -158,6 +158,21 @@ def test_what_is_tried_by_warpgroups_fits(dtype: str) -> None:
             tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
 
 
+def test_few_rows_have_a_tile_for_each_multiprocessor() -> None:
+    found = [choice.options for choice in choices.candidates(Problem(128, 12288, 4096, "bfloat16", "NT"), "sm_90a")]
+    assert {"tile": (128, 96), "cluster": (1, 1)} in found and {"tile": (64, 192), "cluster": (1, 1)} in found
+    # As many equal parts of each tile's steps as there are multiprocessors for.
+    assert {"tile": (128, 256), "cluster": (1, 1), "stream_k": True, "blocks": 96} in found
+
+
+def test_kernels_that_follow_each_other_may_overlap() -> None:
+    choice = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3, "parts": 2})
+    problem = Problem(64, 64, 4096, "bfloat16")
+    tried = {arch: [one.options for one in choices.refinements(problem, choice, arch)] for arch in ("sm_80", "sm_90a")}
+    assert {**choice.options, "dependent": True} in tried["sm_90a"]
+    assert not any("dependent" in options for options in tried["sm_80"])
+
+
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
     found = list(choices.refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3})))
