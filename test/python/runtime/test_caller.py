@@ -9,11 +9,11 @@ import time
 
 import numpy as np
 import pytest
-from gpu_tensors import Exported, Later, Tensor, tensors
 from mlir import ir as mlir_ir
 from mlir.passmanager import PassManager
 
 import tilewright as tw
+from gpu_tensors import Exported, Later, Tensor, tensors
 from tilewright import te
 from tilewright.errors import DriverError, LaunchError
 from tilewright.host import HostProgram

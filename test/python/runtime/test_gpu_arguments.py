@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gpu_tensors import Exported, Tensor
 
 import tilewright as tw
+from gpu_tensors import Exported, Tensor
 from tilewright import te
 from tilewright.runtime import Stream, cuda
 
