@@ -1,5 +1,6 @@
 //===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 
@@ -13,10 +14,6 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
-
-/// The buffers that the runtime passes start at least this aligned: it checks the caller's arrays, and the workspace's
-/// temporaries are placed so.
-static constexpr unsigned bufferAlignment = 16;
 
 /// A CUtensorMap.
 static constexpr unsigned tensorMapBytes = 128, tensorMapAlignment = 64;
@@ -94,8 +91,10 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     if (!tilewright::hasArgumentLayout(type) || type.getMemorySpace())
       return kernel.emitOpError("expected a memref without offset and memory space as argument #")
              << argument.getArgNumber() << ", got " << type;
+    // The run time checks the caller's arrays, and the workspace's temporaries are placed so.
+    int64_t alignment = tilewright::getArgumentAlignment(kernel, argument.getArgNumber());
     SmallVector<NamedAttribute> attributes = {
-        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bufferAlignment))};
+        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment))};
     // Loads through the read-only cache are not ordered after griddepcontrol.wait, and from these two LLVM makes them.
     if (!isDependent(kernel)) {
       bool isLoaded = isOnlyLoaded(argument);

@@ -1,4 +1,5 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
+#include "passes/ArgumentAlignment.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CWriter.h"
 #include "passes/gpu-to-source/HostPrelude.h"
@@ -119,6 +120,9 @@ void HostWriter::writeHead() {
     if (function.getArgAttr(i, "te.optional"))
       return fail(function, "expected arguments that every call gives, got " + (given ? given.getValue() : StringRef("one")) +
                                 ", which is optional");
+    if (int64_t alignment = getArgumentAlignment(function, i); alignment != kArgumentAlignment)
+      return fail(function, "expected arguments aligned to " + std::to_string(kArgumentAlignment) + " bytes, got " +
+                                (given ? given.getValue() : StringRef("one")) + ", aligned to " + std::to_string(alignment));
     Parameter parameter;
     parameter.value = argument;
     parameter.number = i;

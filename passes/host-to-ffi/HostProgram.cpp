@@ -107,11 +107,14 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   argument.dtype = code->first | code->second << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
   argument.isOptional = entry.contains("te.optional");
-  if (auto alignment = entry.getAs<IntegerAttr>("te.pointer")) {
-    argument.isPointer = true;
-    argument.alignment = alignment.getInt();
-    if (argument.isNumber || argument.isOptional || argument.alignment < kHostAlignment || !llvm::isPowerOf2_64(argument.alignment))
-      return fail("te.pointer to be the alignment of a tensor in bytes, a power of two from " + Twine(kHostAlignment) + " on,");
+  argument.isPointer = entry.contains("te.pointer");
+  if (argument.isPointer && (argument.isNumber || argument.isOptional))
+    return fail("te.pointer to be of a tensor that every call gives");
+  if (Attribute value = entry.get(kAlignAttr)) {
+    auto alignment = dyn_cast<IntegerAttr>(value);
+    argument.alignment = alignment ? alignment.getInt() : 0;
+    if (argument.isNumber || argument.alignment < argument.itemBytes() || !llvm::isPowerOf2_64(argument.alignment))
+      return fail("te.align to be the alignment of a tensor in bytes, a power of two from that of an element on,");
   }
   if (Attribute value = entry.get("te.default")) {
     argument.otherwise = readDefault(argument, value);
@@ -404,8 +407,11 @@ std::string HostProgram::metadata(TargetKind target) const {
 
 std::string HostProgram::documentation(TargetKind target, bool managed) const {
   bool isStrided = llvm::any_of(arguments, [](const HostArgument &argument) { return !argument.strides.empty(); });
+  bool isUsual = llvm::all_of(arguments, [](const HostArgument &argument) {
+    return argument.isNumber || argument.alignment == kArgumentAlignment;
+  });
   std::string result = text() + (isStrided ? "\n\nArrays, row-major where they have no strides here, on " : "\n\nRow-major arrays on ") + (target == TargetKind::CUDA ? "one GPU" : "the cpu") +
-                       ", aligned to " + std::to_string(kHostAlignment) + " bytes" +
+                       ", aligned to " + std::to_string(kArgumentAlignment) + " bytes" + (isUsual ? "" : " where nothing else is said") +
                        (managed ? ", which are copied to a GPU and back" : "") + ". Writes ";
   llvm::ListSeparator separator;
   llvm::raw_string_ostream stream(result);

@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_HOSTTOFFI_HOSTPROGRAM_H
 #define TILEWRIGHT_PASSES_HOSTTOFFI_HOSTPROGRAM_H
 
-#include "passes/PassSupport.h"
+#include "passes/ArgumentAlignment.h"
 #include "passes/Pipelines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -11,9 +11,6 @@
 #include <vector>
 
 namespace tilewright {
-
-/// The alignment in bytes that the kernel ABI asks of every argument (docs/stages.md, nvvm).
-inline constexpr int64_t kHostAlignment = 16;
 
 /// An extent of an argument: a number, or a symbol with what is known of it. Symbols of one name have one extent, and
 /// arguments that are numbers of that name have it, too.
@@ -44,9 +41,10 @@ struct HostArgument {
   /// Of a tensor that is not row-major, in elements.
   llvm::SmallVector<HostExtent, 0> strides;
   bool isNumber = false, isOptional = false;
-  /// Whether it is given by its address, of which nothing but the alignment in bytes is known.
+  /// Whether it is given by its address.
   bool isPointer = false;
-  int64_t alignment = kHostAlignment;
+  /// In bytes, of its memory.
+  int64_t alignment = kArgumentAlignment;
   std::optional<HostDefault> otherwise;
 
   bool mayBeLeftOut() const { return isOptional || otherwise; }

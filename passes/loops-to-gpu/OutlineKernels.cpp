@@ -1,4 +1,5 @@
 //===- OutlineKernels.cpp - launches become kernels of one module ---------===//
+#include "passes/ArgumentAlignment.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 
@@ -73,11 +74,12 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     }
     if (Attribute isExtern = launch->getAttr(te::kExternAttr))
       kernel->setAttr(te::kExternAttr, isExtern);
-    // Names of tensors go along, for the messages of later stages.
+    // Names of tensors go along, for the messages of later stages, and how far their memory is aligned.
     for (auto [i, operand] : llvm::enumerate(operands))
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())
-        if (auto tensor = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr))
-          kernel.setArgAttr(i, te::kNameAttr, tensor);
+        for (StringRef name : {StringRef(te::kNameAttr), StringRef(kAlignAttr)})
+          if (Attribute known = function.getArgAttr(argument.getArgNumber(), name))
+            kernel.setArgAttr(i, name, known);
 
     builder.setInsertionPoint(launch);
     std::optional<gpu::KernelDim3> cluster;

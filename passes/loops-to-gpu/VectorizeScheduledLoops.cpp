@@ -5,6 +5,7 @@
 // other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -115,7 +116,8 @@ private:
         return 1;
     if (getStride(indices.back(), loop.getInductionVar()) != 1)
       return 1;
-    int64_t width = std::min<int64_t>(lanes, kMaxBytes * 8 / type.getElementTypeBitWidth());
+    int64_t bytes = std::min<int64_t>(kMaxBytes, getBufferAlignment(memref));
+    int64_t width = std::min<int64_t>(lanes, bytes * 8 / type.getElementTypeBitWidth());
     // Rows must be multiples of the width for an index to say anything of an address.
     width = std::min(width, getDivisor(indices.back(), loop.getInductionVar()));
     bool isRowMajor = type.getLayout().isIdentity();

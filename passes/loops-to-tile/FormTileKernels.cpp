@@ -1,4 +1,5 @@
 //===- FormTileKernels.cpp - nests that multiply tiles become kernels -----===//
+#include "passes/ArgumentAlignment.h"
 #include "passes/loops-to-tile/TileEmitter.h"
 
 using namespace mlir;
@@ -9,6 +10,20 @@ namespace tilewright {
 #include "passes/loops-to-tile/Passes.h.inc"
 
 namespace {
+/// The copy engine takes no other memory.
+LogicalResult checkAlignment(Operation *nest, func::FuncOp function, TileProgram &program) {
+  for (BlockArgument argument : function.getArguments()) {
+    int64_t alignment = getArgumentAlignment(function, argument.getArgNumber());
+    bool isUsed = llvm::any_of(argument.getUsers(), [&](Operation *user) { return nest->isAncestor(user); });
+    if (alignment >= kArgumentAlignment || !isUsed)
+      continue;
+    auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
+    return program.wgmmaError() << "expected tensors aligned to " << kArgumentAlignment << " bytes, as the copy engine needs them, got "
+                                << (name ? name.getValue() : "one") << ", aligned to " << alignment;
+  }
+  return success();
+}
+
 struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
   using FormTileKernelsBase::FormTileKernelsBase;
 
@@ -28,6 +43,8 @@ struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
         program.wgmmaError() << "expected the architecture sm_90a, which has this instruction, got " << arch;
         return signalPassFailure();
       }
+      if (failed(checkAlignment(nest, function, program)))
+        return signalPassFailure();
       TileEmitter(program).emit();
     }
   }

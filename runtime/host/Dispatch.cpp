@@ -1,10 +1,11 @@
 //===- Dispatch.cpp - one function for several kinds of calls -------------===//
 //
-// Which of several compiled functions a call is for: the first whose types, ranks, devices and extents are those of the
-// arguments. Whatever else is wrong with a call (strides, alignment, overlaps) is for that function to say, but where some
+// Which of several compiled functions a call is for: the first whose types, ranks, devices, extents and alignments are
+// those of the arguments. Whatever else is wrong with a call (strides, overlaps) is for that function to say, but where some
 // of them take arrays that are not row-major: then it is the first that takes the call.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/host/Layout.h"
 #include "runtime/host/Numbers.h"
 #include "runtime/host/Parameters.h"
 #include "runtime/host/Tensor.h"
@@ -55,7 +56,7 @@ struct Arguments {
       return readNumber(given, argument.dtype, bits) == Reading::Number && (!argument.extents || accepts(position, 0, bits));
     }
     if (argument.kind == TilewrightIsPointer)
-      return given.type == TilewrightTypeInt || given.type == TilewrightTypePointer;
+      return (given.type == TilewrightTypeInt || given.type == TilewrightTypePointer) && given.integer % argument.alignment == 0;
     const TilewrightDLTensor *tensor = (*this)[position];
     if (!tensor)
       return (argument.output && given.type == TilewrightTypeLeftOut) || (argument.optional && given.type == TilewrightTypeNone);
@@ -66,7 +67,7 @@ struct Arguments {
       if (int64_t number = argument.extents[dim].number, extent = tensor->shape[dim];
           number >= 0 ? extent != number : !accepts(position, dim, extent))
         return false;
-    return true;
+    return addressOf(*tensor) % argument.alignment == 0 || !countElements(*tensor);
   }
 };
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .callable import CallableBase, set_target, shorten_calls
 from .function import Function
 
@@ -25,7 +27,8 @@ _CPU, _CUDA = (1, 3), (2, 13)  # DLPack's devices: pinned memory is the cpu's, m
 @shorten_calls
 class Dispatch(CallableBase):
     """Functions behind one name, as `tw.dispatch` makes it. A call goes to the first that takes its dtypes, ranks and
-    extents, with all its arguments and options; whatever else may be wrong with it is for that one to say.
+    extents, and memory that is aligned so, with all its arguments and options; whatever else may be wrong with it is
+    for that one to say.
 
     Raises
     ------
@@ -203,8 +206,8 @@ class _Compiled:
 def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     """One function of several, for calls of different dtypes and classes of shapes.
 
-    A call goes to the first that takes its dtypes, ranks, extents (numbers, symbols, what divides them, their least)
-    and kind of device; so the special ones come before the general ones.
+    A call goes to the first that takes its dtypes, ranks, extents (numbers, symbols, what divides them, their least),
+    alignments and kind of device; so the special ones come before the general ones.
 
     Parameters
     ----------
@@ -269,8 +272,10 @@ def _covers(general: Signature, special: Signature) -> bool:
         return False
     means: dict[str, int | str] = {}  # what the symbols of one are in the other
     for ours, theirs in zip(general.arguments, special.arguments):
+        if ours.alignment > theirs.alignment and not ours.is_number:
+            return False
         if ours.is_pointer and theirs.is_pointer:
-            continue  # of which nothing is asked
+            continue  # of which nothing else is asked
         if ours.dtype != theirs.dtype or ours.is_number != theirs.is_number or ours.is_pointer != theirs.is_pointer:
             return False
         if ours.optional < theirs.optional or (ours.default is None and theirs.default is not None):
@@ -317,7 +322,7 @@ def _accepts(signature: Signature, given: Sequence[Any], named: Mapping[str, Any
                 return False
             continue
         if argument.is_pointer:
-            if not _is_address(array):
+            if not _is_address(array, argument.alignment):
                 return False
             continue
         if array is LEFT_OUT or (argument.optional and array is None):
@@ -334,6 +339,8 @@ def _accepts(signature: Signature, given: Sequence[Any], named: Mapping[str, Any
         for wanted, extent in zip(argument.shape, shape):
             if wanted != extent if isinstance(wanted, int) else not _is_value_of(wanted, extent, known):
                 return False
+        if not _is_aligned(array, argument.alignment):
+            return False
     return True
 
 
@@ -347,14 +354,24 @@ def _has_strides_of(signature: Signature, given: Sequence[Any], named: Mapping[s
     return True
 
 
-def _is_address(value: Any) -> bool:
+def _is_address(value: Any, alignment: int) -> bool:
     from ..runtime.numbers import NotANumber, address_of
 
     try:
-        address_of(value)
+        return (address_of(value).pointer or 0) % alignment == 0
     except NotANumber:
         return False
-    return True
+
+
+def _is_aligned(array: Any, alignment: int) -> bool:
+    """Whether an array's memory is so, as far as the array says where that is."""
+    if isinstance(array, np.ndarray):
+        address = array.__array_interface__["data"][0]
+    else:
+        # torch's, and the project's own.
+        data_ptr = getattr(array, "data_ptr", None)
+        address = data_ptr() if callable(data_ptr) else getattr(array, "address", 0)
+    return not isinstance(address, int) or address % alignment == 0 or 0 in array.shape
 
 
 def _is_number_of(argument: Argument, value: Any, known: dict[str, int]) -> bool:

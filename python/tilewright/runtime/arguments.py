@@ -11,7 +11,7 @@ import ctypes
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
@@ -691,11 +691,16 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
         default = _default_of(entry, dtype) if "te.default" in entry else None
         return Argument(name, dtype, (symbol(0),) if names else (), is_number=True, default=default)
     shape = tuple(symbol(dim) if shaped.is_dynamic_dim(dim) else shaped.get_dim_size(dim) for dim in range(rank))
-    strides = _strides_of(position, entry) if "te.strides" in entry else None
-    made = Argument(name, dtype, shape, output="te.output" in entry, optional="te.optional" in entry, strides=strides)
-    if "te.pointer" not in entry:
-        return made
-    return replace(made, is_pointer=True, alignment=ir.IntegerAttr(entry["te.pointer"]).value)
+    return Argument(
+        name,
+        dtype,
+        shape,
+        output="te.output" in entry,
+        alignment=ir.IntegerAttr(entry["te.align"]).value if "te.align" in entry else ALIGNMENT,
+        optional="te.optional" in entry,
+        is_pointer="te.pointer" in entry,
+        strides=_strides_of(position, entry) if "te.strides" in entry else None,
+    )
 
 
 def _default_of(entry: ir.DictAttr, dtype: str) -> int | float | bool:

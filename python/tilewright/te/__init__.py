@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..compat import attribute_of
 from . import functions
-from .arguments import Pointer, Shape, pointer, shape
+from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .extern import ExternOp, extern
@@ -32,9 +32,9 @@ from .. import schedule as schedule
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
-    "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "Pointer", "ScanOp", "Schedule", "Shape",
-    "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "comm_reducer", "compute",
-    "create_schedule", "decl_tensor_intrin", "extern", "gradient", "max", "min",
+    "Aligned", "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "Pointer", "ScanOp",
+    "Schedule", "Shape", "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "aligned",
+    "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern", "gradient", "max", "min",
     "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, SupportsIndex
+from typing import Any
 
 from ..source import Source, user_source
 from .dtypes import DType
 from .expr import Var
 from .strides import Strided, Strides
-from .tensor import PlaceholderOp, Tensor
+from .tensor import ALIGNMENT, PlaceholderOp, Tensor, checked_alignment
 
-__all__ = ["Arg", "ArgumentList", "Group", "Pointer", "Shape", "pointer", "shape"]
+__all__ = ["Aligned", "Arg", "ArgumentList", "Group", "Pointer", "Shape", "aligned", "pointer", "shape"]
 
 Arg = Tensor | Var
-
-ALIGNMENT = 16  # bytes, of every argument's memory: kernels rely on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +25,14 @@ class Shape:
     name: str
     extents: tuple[Var, ...]
     source: Source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """A tensor of which it is said how far its memory is aligned: see `te.aligned`."""
+
+    tensor: Tensor | Strided
+    align: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +82,38 @@ def shape(name: str, extents: Sequence[Var]) -> Shape:
     return Shape(name, tuple(extents), source)
 
 
-def pointer(tensor: Tensor, align: int = ALIGNMENT) -> Pointer:
+def aligned(tensor: Tensor | Strided, align: int) -> Aligned:
+    """A tensor among the arguments of `tw.build`, with what divides the address of the memory that calls give for it.
+
+    For results, what `te.placeholder(..., align=...)` is for inputs.
+
+    Parameters
+    ----------
+    tensor
+        An input of the program or one of its results; a `te.strided` of one, too.
+    align
+        Bytes, a power of two, an element's at the least; 16 where nothing is said.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no tensor, or another alignment.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), name="A", align=4)
+    >>> C = te.compute((8,), lambda i: A[i] + 1, name="C")
+    >>> aligned(C, 4).align                     # tw.build(s, [A, te.aligned(C, 4)])(a[1:9], c[3:11])
+    4
+    """
+    source = user_source()
+    found = tensor.tensor if isinstance(tensor, Strided) else tensor
+    if not isinstance(found, Tensor):
+        raise TypeError(f"{source}: te.aligned: expected a tensor, got {tensor!r}")
+    dtype = found.op._dtypes[found.value_index]
+    return Aligned(tensor, checked_alignment(align, dtype, f"te.aligned {tensor.name}", source))
+
+
+def pointer(tensor: Tensor, align: int | None = None) -> Pointer:
     """A tensor whose address a call gives, in place of an array: an int, a `ctypes.c_void_p`, or an object with
     `__tvm_ffi_opaque_ptr__`.
 
@@ -88,7 +125,8 @@ def pointer(tensor: Tensor, align: int = ALIGNMENT) -> Pointer:
     tensor
         An input of the program or one of its results.
     align
-        Bytes, a power of two: what divides the address. Kernels rely on 16.
+        Bytes, a power of two, an element's at the least: what divides the address. Where it is left out, it is that of
+        the placeholder, or 16.
 
     Raises
     ------
@@ -109,12 +147,15 @@ def pointer(tensor: Tensor, align: int = ALIGNMENT) -> Pointer:
         raise ValueError(f"{source}: {what}: expected a tensor that every call gives, got an optional one")
     if isinstance(tensor.op, PlaceholderOp) and tensor.op.strides is not None:
         raise ValueError(f"{source}: {what}: expected a row-major tensor, got one with strides")
-    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
-        raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
-    number = align.__index__()
-    if number < ALIGNMENT or number & (number - 1):
-        raise ValueError(f"{source}: {what}: align: expected a power of two, at least {ALIGNMENT}, got {number}")
-    return Pointer(tensor, number, source)
+    if align is None:
+        return Pointer(tensor, alignment_of(tensor), source)
+    dtype = tensor.op._dtypes[tensor.value_index]
+    return Pointer(tensor, checked_alignment(align, dtype, what, source), source)
+
+
+def alignment_of(tensor: Tensor) -> int:
+    """What its definition says of a tensor's memory as an argument."""
+    return tensor.op.align if isinstance(tensor.op, PlaceholderOp) else ALIGNMENT
 
 
 def checked_default(name: str, dtype: DType, value: Any, source: Source) -> int | float | bool:
@@ -146,14 +187,16 @@ class ArgumentList:
     """What `tw.build` is given as arguments, one by one.
 
     `places` says which one each is ("1", "1[0]", "1.scale"), `groups` by an argument's number which groups begin with
-    it, the outermost first, `alignments` by the number of one that is given by its address what divides that, and
-    `strides` by the number of one that is not row-major what it has.
+    it, the outermost first, `alignments` by a tensor's number what divides the address of its memory, where that is not
+    16, `pointers` are the numbers of those that are given by their addresses, and `strides` by the number of one that
+    is not row-major what it has.
     """
 
     args: list[Any] = field(default_factory=list)
     places: list[str] = field(default_factory=list)
     groups: dict[int, list[Group]] = field(default_factory=dict)
     alignments: dict[int, int] = field(default_factory=dict)
+    pointers: set[int] = field(default_factory=set)
     strides: dict[int, Strides] = field(default_factory=dict)
 
     @classmethod
@@ -169,15 +212,7 @@ class ArgumentList:
     def _add(self, one: Any, place: str, name: str, source: Source) -> None:
         found = _as_group(one)
         if found is None:
-            if isinstance(one, Pointer):
-                self.alignments[len(self.args)] = one.align
-                one = one.tensor
-            strides = one.strides if isinstance(one, Strided) else None
-            if isinstance(one, Tensor) and isinstance(one.op, PlaceholderOp):
-                strides = one.op.strides
-            if strides is not None:
-                self.strides[len(self.args)] = strides
-            self.args.append(one.tensor if isinstance(one, Strided) else one)
+            self._add_one(one)
             self.places.append(place)
             return
         own, elements, names = found
@@ -191,6 +226,27 @@ class ArgumentList:
             at = f"{place}.{names[i]}" if names else f"{place}[{i}]"
             self._add(element, at, names[i] if names else f"{called}_{i}", source)
 
+    def _add_one(self, one: Any) -> None:
+        """An argument, with what is said of its memory."""
+        position, align, strides = len(self.args), None, None
+        while isinstance(one, (Aligned, Pointer, Strided)):
+            if isinstance(one, Strided):
+                strides = one.strides
+            else:
+                align = one.align
+            if isinstance(one, Pointer):
+                self.pointers.add(position)
+            one = one.tensor
+        if isinstance(one, Tensor):
+            align = alignment_of(one) if align is None else align
+            if isinstance(one.op, PlaceholderOp) and strides is None:
+                strides = one.op.strides
+        if align is not None and align != ALIGNMENT:
+            self.alignments[position] = align
+        if strides is not None:
+            self.strides[position] = strides
+        self.args.append(one)
+
     def top_level(self) -> Iterator[int]:
         """The numbers of the arguments that are in no group."""
         return (i for i, place in enumerate(self.places) if place.isdigit())
@@ -200,7 +256,7 @@ def _as_group(one: Any) -> tuple[str | None, tuple[Any, ...], tuple[str, ...]] |
     """What a group is called, its elements and their names, as far as they have some; None of an argument."""
     if isinstance(one, Shape):
         return one.name, one.extents, ()
-    if is_dataclass(one) and not isinstance(one, (type, Pointer, Strided)):
+    if is_dataclass(one) and not isinstance(one, (type, Aligned, Pointer, Strided)):
         names = tuple(each.name for each in fields(one))
         return _snake_case(type(one).__name__), tuple(getattr(one, each) for each in names), names
     if isinstance(one, tuple) and hasattr(one, "_fields"):

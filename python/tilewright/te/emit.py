@@ -119,9 +119,9 @@ def _check_pointers(list_: ArgumentList, source: Source) -> None:
     for i, arg in enumerate(list_.args):
         if isinstance(arg, Var):
             known.add(arg)
-        elif i not in list_.alignments and not is_optional(arg):
+        elif i not in list_.pointers and not is_optional(arg):
             known.update(extent for extent in arg.shape if isinstance(extent, Var))
-    for i in list_.alignments:
+    for i in sorted(list_.pointers):
         for extent in list_.args[i].shape:
             if not isinstance(extent, int) and extent not in known:
                 raise ValueError(
@@ -223,7 +223,9 @@ class _Function:
         attrs: dict[str, ir.Attribute] = {}
         i64 = ir.IntegerType.get_signless(64)
         if position in self._list.alignments:
-            attrs["te.pointer"] = ir.IntegerAttr.get(i64, self._list.alignments[position])
+            attrs["te.align"] = ir.IntegerAttr.get(i64, self._list.alignments[position])
+        if position in self._list.pointers:
+            attrs["te.pointer"] = ir.UnitAttr.get()
         groups = []
         for group in self._groups.get(position, ()):
             entry: dict[str, ir.Attribute] = {

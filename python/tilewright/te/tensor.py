@@ -17,6 +17,8 @@ __all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "Tens
 
 Extent = int | Expr
 
+ALIGNMENT = 16  # bytes, of the memory of arguments of which nothing else is said
+
 
 class Operation:
     """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
@@ -58,15 +60,22 @@ class Operation:
 
 
 class PlaceholderOp(Operation):
-    """An input of the program. `given` is whether a call gives it, None of one that every call does; `strides` are None
-    of a row-major one."""
+    """An input of the program. `given` is whether a call gives it, None of one that every call does; `align` is what
+    divides the address of its memory, in bytes; `strides` are None of a row-major one."""
 
-    __slots__ = ("given", "strides")
+    __slots__ = ("align", "given", "strides")
 
     def __init__(
-        self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source, optional: bool = False
+        self,
+        name: str,
+        shape: tuple[Extent, ...],
+        dtypes: Sequence[DType],
+        source: Source,
+        optional: bool = False,
+        align: int = ALIGNMENT,
     ) -> None:
         super().__init__(name, shape, dtypes, source)
+        self.align = align
         is_bool = dtype_of("bool")
         self.given = Var(f"{name}_is_given", is_bool, source, is_index=False, is_symbol=True) if optional else None
         self.strides: Strides | None = None
@@ -222,6 +231,7 @@ def placeholder(
     *,
     optional: bool = False,
     strides: Sequence[Stride] | None = None,
+    align: int = ALIGNMENT,
 ) -> Tensor:
     """An input of the program.
 
@@ -239,6 +249,10 @@ def placeholder(
         For each dimension the distance from one element to the next, in elements, of an array that is not row-major: a
         number, a `te.var`, which is one number wherever it stands, or None for whatever a call has. An output gets its
         own by `te.strided`.
+    align
+        Bytes, a power of two, an element's at the least: what divides the address of the memory that calls give. Below
+        16 any slice of an array's rows is taken, and the kernels load and store less at once; `te.aligned` says it of
+        results.
 
     >>> placeholder((4, 8), strides=(16, 1), name="A")
     Tensor(name=A, shape=(4, 8), dtype=float32)
@@ -247,10 +261,24 @@ def placeholder(
     """
     source = user_source()
     extents = _extents(shape, f"placeholder {name}", source)
-    made = PlaceholderOp(name, extents, [dtype_of(dtype, source)], source, optional)
+    kind = dtype_of(dtype, source)
+    align = checked_alignment(align, kind, f"placeholder {name}", source)
+    made = PlaceholderOp(name, extents, [kind], source, optional, align)
     if strides is not None:
         made.strides = check_strides(strides, extents, f"placeholder {name}", source)
     return made.output(0)
+
+
+def checked_alignment(align: object, dtype: DType, what: str, source: Source) -> int:
+    """An alignment of the user's in bytes: a power of two, an element's at the least."""
+    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
+        raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
+    number, least = align.__index__(), max(dtype.bits // 8, 1)
+    if number < least or number & (number - 1):
+        raise ValueError(
+            f"{source}: {what}: align: expected a power of two, at least {least}, the bytes of a {dtype}, got {number}"
+        )
+    return number
 
 
 def _axis_names(

@@ -74,3 +74,17 @@ gpu.module @distances {
     gpu.return
   }
 }
+
+// -----
+
+// A pointer is aligned as its argument is.
+// CHECK-LABEL: gpu.module @aligned
+// CHECK: llvm.func @k(%{{.*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias})
+gpu.module @aligned {
+  gpu.func @k(%a: memref<8xf32> {te.align = 4 : i64}) kernel {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    memref.store %zero, %a[%c0] : memref<8xf32>
+    gpu.return
+  }
+}

@@ -42,3 +42,6 @@ func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = "bfloat16"}) 
   %m = tile.encode %a : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
 }
+// -----
+// expected-error@+1 {{expected arguments aligned to 16 bytes, got A, aligned to 4}}
+func.func @aligned(%a: memref<4xf32> {te.name = "A", te.align = 4 : i64}) { return }

@@ -91,9 +91,9 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
 
 // -----
 
-// expected-error @+1 {{'llvm.func' op expected te.pointer to be the alignment of a tensor in bytes, a power of two from 16 on, in entry 0 of tilewright.arguments}}
+// expected-error @+1 {{'llvm.func' op expected te.align to be the alignment of a tensor in bytes, a power of two from that of an element on, in entry 0 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
-    attributes {tilewright.arguments = [{te.pointer = 8 : i64, type = memref<f32>}]} {
+    attributes {tilewright.arguments = [{te.align = 2 : i64, type = memref<f32>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }
@@ -102,7 +102,16 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
 
 // expected-error @+1 {{'llvm.func' op expected another argument to have the extent n of A, which is given by its address}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
-    attributes {tilewright.arguments = [{te.name = "A", te.symbols = ["n"], te.pointer = 16 : i64, type = memref<?xf32>}]} {
+    attributes {tilewright.arguments = [{te.name = "A", te.symbols = ["n"], te.pointer, type = memref<?xf32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.pointer to be of a tensor that every call gives in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.pointer, type = f32}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }

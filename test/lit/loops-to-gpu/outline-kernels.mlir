@@ -1,23 +1,23 @@
 // RUN: tilewright-opt %s --outline-kernels | FileCheck %s
 
-// Kernels in the order of their launches. They take the function's arguments in its order, with their names, then what
+// Kernels in the order of their launches. They take the function's arguments in its order, with their names and alignments, then what
 // else they use; constants and extents are computed inside. What is known of the grid and the block is said.
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @f_kernels {
-// CHECK: gpu.func @f_kernel0(%[[A:.*]]: memref<?xf32> {te.name = "A"}, %[[B:.*]]: memref<?xf32> {te.name = "B"}, %[[T:.*]]: memref<8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+// CHECK: gpu.func @f_kernel0(%[[A:.*]]: memref<?xf32> {te.name = "A"}, %[[B:.*]]: memref<?xf32> {te.align = 4 : i64, te.name = "B"}, %[[T:.*]]: memref<8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
 // CHECK-NOT: gpu.func
 // CHECK: arith.constant 0 : index
 // CHECK: memref.dim %[[A]]
 // CHECK: gpu.return
 // CHECK: gpu.func @f_kernel1(%{{.*}}: memref<8xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 4, 1, 1>} {
 // CHECK-LABEL: func.func @f(
-// CHECK-SAME: %[[A:.*]]: memref<?xf32> {te.name = "A"}, %{{.*}}: f32, %[[B:.*]]: memref<?xf32> {te.name = "B"})
+// CHECK-SAME: %[[A:.*]]: memref<?xf32> {te.name = "A"}, %{{.*}}: f32, %[[B:.*]]: memref<?xf32> {te.align = 4 : i64, te.name = "B"})
 // CHECK: %[[N:.*]] = memref.dim
 // CHECK: %[[T:.*]] = memref.alloc
 // CHECK: gpu.launch_func @f_kernels::@f_kernel0 blocks in (%[[N]], %{{.*}}, %{{.*}}) threads in (%{{.*}}, %{{.*}}, %{{.*}}) args(%[[A]] : memref<?xf32>, %[[B]] : memref<?xf32>, %[[T]] : memref<8xf32>) {tilewright.launch_origin = {grid.x = "i of stage B"}}
 // CHECK: gpu.launch_func @f_kernels::@f_kernel1 {{.*}} args(%[[T]] : memref<8xf32>)
 // CHECK-NOT: gpu.launch
-func.func @f(%A: memref<?xf32> {te.name = "A"}, %x: f32, %B: memref<?xf32> {te.name = "B"}) {
+func.func @f(%A: memref<?xf32> {te.name = "A"}, %x: f32, %B: memref<?xf32> {te.name = "B", te.align = 4 : i64}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

@@ -59,3 +59,20 @@ func.func @symbolic_rows(%A: memref<8x?xf32> {te.name = "A", te.symbols = ["", "
   }
   return
 }
+
+// No more at once than an argument's memory is aligned to.
+// CHECK-LABEL: func.func @aligned
+// CHECK-COUNT-2: vector.load %arg0[%{{.*}}, %{{.*}}] {alignment = 8 : i64} : memref<8x4xf32>, vector<2xf32>
+// CHECK-COUNT-4: memref.store
+// CHECK-NOT:     scf.for
+// CHECK:         return
+func.func @aligned(%A: memref<8x4xf32> {te.align = 8 : i64}, %B: memref<8x4xf32> {te.align = 4 : i64}, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %j = %c0 to %c4 step %c1 {
+    %x = memref.load %A[%i, %j] : memref<8x4xf32>
+    memref.store %x, %B[%i, %j] : memref<8x4xf32>
+  } {schedule.vectorize}
+  return
+}

@@ -116,11 +116,11 @@ def test_programs_that_are_wrong() -> None:
         return f"{kind.__name__}: {text.partition(': ')[2]}"
 
     assert said(te.pointer, 3) == "TypeError: te.pointer: expected a tensor, got 3"
-    assert said(te.pointer, A, align=8) == (
-        "ValueError: te.pointer A: align: expected a power of two, at least 16, got 8"
+    assert said(te.pointer, A, align=2) == (
+        "ValueError: te.pointer A: align: expected a power of two, at least 4, the bytes of a float32, got 2"
     )
     assert said(te.pointer, A, align=48) == (
-        "ValueError: te.pointer A: align: expected a power of two, at least 16, got 48"
+        "ValueError: te.pointer A: align: expected a power of two, at least 4, the bytes of a float32, got 48"
     )
     assert said(te.pointer, A, align="16") == "TypeError: te.pointer A: align: expected an integer, got '16'"
     assert said(te.pointer, bias) == (
