@@ -288,8 +288,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
 
 def _function_lines(function: Function | Dispatch) -> list[str]:
     """The declaration of a function of tvm-ffi's ABI, and the one that calls it."""
-    from .runtime.arguments import by_level
-    from .runtime.parameters import Group
+    from .runtime.arguments import Group, by_level
 
     name, arguments = function.entry_name, function.signature.arguments
     names = [_parameter(argument) for argument in arguments]

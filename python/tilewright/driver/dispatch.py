@@ -258,7 +258,7 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
 
 def _called(signature: Signature) -> list[tuple[str, str, bool]]:
     """What the arguments are called and which are outputs, and how a call gives them."""
-    from ..runtime.parameters import places_of
+    from ..runtime.arguments import places_of
 
     return [(place, one.name, getattr(one, "output", False)) for place, one in places_of(signature.parameters)]
 
@@ -308,7 +308,7 @@ def _covers(general: Signature, special: Signature) -> bool:
 
 def _accepts(signature: Signature, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
     """Whether a call has the dtypes, ranks, extents and kind of device that a function takes."""
-    from ..runtime.parameters import LEFT_OUT, flattened
+    from ..runtime.calls import LEFT_OUT, flattened
 
     try:
         values, leaves_outputs = signature.arranged(given, named)

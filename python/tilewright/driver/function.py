@@ -348,8 +348,8 @@ class Function(CallableBase):
 
     def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
         """The extents of all arguments in order, checked against the signature, and the numbers' bits."""
+        from ..runtime.calls import flattened
         from ..runtime.numbers import bits_of
-        from ..runtime.parameters import flattened
 
         arguments = self.signature.arguments
         is_known = all(isinstance(extent, int) for argument in arguments for extent in argument.shape)

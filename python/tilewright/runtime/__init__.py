@@ -5,12 +5,12 @@ Nothing here touches a driver when it is imported.
 
 from ..compat import attribute_of
 from ..te.functions import const
-from .arguments import Argument, Signature, Symbol
+from .arguments import Argument, Group, Symbol
 from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
 from .memory import PoolStats
 from .module import CudaProgram, KernelAttributes
 from .ndarray import NDArray
-from .parameters import Group
+from .signature import Signature
 from .stream import Event, Stream, current_stream, synchronize
 from .timing import Timing, time_evaluator
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..driver.callable import interpreter
 from ..ir import library
-from .arguments import by_level, otherwise_of
+from .arguments import Group, by_level
 from .device import DeviceKind, cuda
 from .ffi import Any_, raise_error
-from .parameters import Group
+from .structs import otherwise_of
 
 if TYPE_CHECKING:
-    from .arguments import Argument, Signature
+    from .arguments import Argument
+    from .signature import Signature
 
 __all__ = ["make_caller"]
 

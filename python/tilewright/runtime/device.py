@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..errors import LaunchError, TilewrightError
+from ..errors import DriverError, LaunchError, TilewrightError
 from . import driver
 
-__all__ = ["Device", "DeviceKind", "cpu", "cuda", "device", "enabled", "gpu"]
+__all__ = ["Device", "DeviceKind", "cpu", "cuda", "current_gpu", "device", "enabled", "gpu"]
 
 
 class DeviceKind(enum.Enum):
@@ -207,6 +207,14 @@ def _cpu_cache_bytes() -> int:
 def cuda(index: int = 0) -> Device:
     """The GPU of that number."""
     return Device(DeviceKind.CUDA, index)
+
+
+def current_gpu() -> Device:
+    """The GPU whose context is the thread's current one, the first where none is."""
+    try:
+        return cuda(int(driver.call("cuCtxGetDevice")))
+    except DriverError:
+        return cuda(0)
 
 
 def cpu(index: int = 0) -> Device:

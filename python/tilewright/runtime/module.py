@@ -12,9 +12,9 @@ from ..errors import LaunchError
 from ..host import HostProgram, KernelLaunch
 from ..ir import library
 from . import driver
-from .arguments import Signature
 from .device import Device, cuda
 from .ffi import raise_error
+from .signature import Signature
 
 __all__ = ["CudaProgram", "KernelAttributes", "runs_on"]
 

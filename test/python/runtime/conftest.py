@@ -228,6 +228,9 @@ class FakeDriver:
     def cuCtxPopCurrent(self):
         return self._stack.pop()
 
+    def cuCtxGetDevice(self):
+        return self._stack[-1] - 0xC0 if self._stack else (Result.CUDA_ERROR_INVALID_CONTEXT,)
+
     def cuCtxSynchronize(self):
         pass
 

@@ -97,6 +97,8 @@ def test_addresses_run_on_the_current_gpu(fake: Any) -> None:
     fake.cuCtxPopCurrent()
     loaded = [call[0] for call in fake.calls].count("cuModuleLoadData")
     assert loaded == 2 and len(fake.launches) == 5 and fake.launches[-1][2] == 0x55
+    # On the first GPU no context was current, on the second its own is: nothing else was pushed.
+    assert [call[1] for call in fake.calls if call[0] == "cuCtxPushCurrent"][-1] == 0xC1
     with Stream.from_handle(0x66, cuda(0)):
         function(6, *where)
     function(6, *where, stream=0x77)
