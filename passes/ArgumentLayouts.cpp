@@ -32,6 +32,18 @@ int64_t getStrideDivisor(Value buffer, int64_t dimension) {
 
 bool hasArgumentLayout(MemRefType type) { return type.isStrided() && type.getStridesAndOffset().second == 0; }
 
+bool hasShortIndices(MemRefType type) {
+  if (!type.hasStaticShape() || type.getLayout().isIdentity())
+    return type.hasStaticShape() && type.getNumElements() <= INT32_MAX;
+  int64_t last = 0;
+  for (auto [extent, stride] : llvm::zip(type.getShape(), type.getStridesAndOffset().first)) {
+    if (ShapedType::isDynamic(stride) || stride > INT32_MAX)
+      return false;
+    last += (extent - 1) * stride;
+  }
+  return last < INT32_MAX;
+}
+
 int64_t getNumDynamicStrides(MemRefType type) {
   return type.getLayout().isIdentity() ? 0 : llvm::count_if(type.getStridesAndOffset().first, ShapedType::isDynamic);
 }

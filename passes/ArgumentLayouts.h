@@ -20,6 +20,9 @@ int64_t getStrideDivisor(mlir::Value buffer, int64_t dimension);
 /// Whether a memref is laid out as an argument may be: row-major, or by strides from its first element on.
 bool hasArgumentLayout(mlir::MemRefType type);
 
+/// Whether a memref is static and its elements are numbered by ints, as far apart as they lie.
+bool hasShortIndices(mlir::MemRefType type);
+
 /// How many of the strides of a memref a kernel is given, behind its extents: none of one that is row-major.
 int64_t getNumDynamicStrides(mlir::MemRefType type);
 

@@ -1,4 +1,5 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -39,16 +40,7 @@ using namespace mlir;
 static bool fits32BitIndices(gpu::GPUModuleOp module) {
   auto isSmall = [](Type type) {
     auto memref = dyn_cast<MemRefType>(type);
-    if (!memref || !memref.hasStaticShape() || memref.getLayout().isIdentity())
-      return !memref || (memref.hasStaticShape() && memref.getNumElements() <= INT32_MAX);
-    // With strides of its own it may lie far apart.
-    int64_t last = 0;
-    for (auto [extent, stride] : llvm::zip(memref.getShape(), memref.getStridesAndOffset().first)) {
-      if (ShapedType::isDynamic(stride) || stride > INT32_MAX)
-        return false;
-      last += extent > 0 ? (extent - 1) * stride : 0;
-    }
-    return last < INT32_MAX;
+    return !memref || tilewright::hasShortIndices(memref);
   };
   WalkResult result = module.walk([&](Operation *op) {
     IntegerAttr constant;

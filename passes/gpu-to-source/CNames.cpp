@@ -165,6 +165,13 @@ std::string CWriter::extent(Operation *op, Value buffer, unsigned dim) {
 std::string CWriter::element(Operation *op, Value buffer, ValueRange indices) {
   std::string base = use(buffer, Binding::Primary);
   auto type = cast<MemRefType>(buffer.getType());
+  if (auto own = strides.find(buffer); own != strides.end()) {
+    std::string offset;
+    for (auto [index, stride] : llvm::zip(indices, own->second))
+      if (stride != "0")
+        offset += (offset.empty() ? "" : " + ") + (stride == "1" ? use(index, Binding::Sum) : use(index, Binding::Product) + " * " + stride);
+    return base + "[" + (offset.empty() ? "0" : offset) + "]";
+  }
   if (!type.getLayout().isIdentity())
     fail(op, "expected a row-major buffer");
   if (flat.contains(buffer) && type.getRank() > 1) {

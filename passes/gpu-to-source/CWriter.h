@@ -87,6 +87,8 @@ protected:
   /// Buffers that are pointers without extents of their own, and the extents that they have.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::string>> extents;
   llvm::DenseSet<mlir::Value> flat;
+  /// Of those that are not row-major the strides.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::string>> strides;
 
   /// Notes that the program uses something that stands at its top.
   void needs(llvm::StringRef what) { needed.insert(what.str()); }

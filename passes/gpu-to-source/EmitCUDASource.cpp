@@ -1,4 +1,5 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
+#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
@@ -160,7 +161,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
     if (elementType.empty() || type.getMemorySpace())
       return fail(kernel, "expected arguments of types that CUDA C++ has");
     std::string form = (isOnlyRead(argument) ? "const " : "") + elementType + " ";
-    bool areRowsStatic = llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
+    bool hasStrides = !type.getLayout().isIdentity() && hasArgumentLayout(type);
+    bool areRowsStatic = !hasStrides && llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
     if (type.getRank() == 0) {
       form = (isOnlyRead(argument) ? "const " : "") + elementType + " &" + restrict + pointer;
     } else if (areRowsStatic && type.getRank() > 1) {
@@ -178,6 +180,15 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
       if (type.isDynamicDim(dim)) {
         dims.back() = unique(pointer + "_extent" + std::to_string(dim));
         parameters.push_back("long long " + dims.back());
+      }
+    }
+    for (auto [dim, stride] : llvm::enumerate(type.getStridesAndOffset().first)) {
+      if (!hasStrides)
+        break;
+      strides[argument].push_back(std::to_string(stride));
+      if (ShapedType::isDynamic(stride)) {
+        strides[argument].back() = unique(pointer + "_stride" + std::to_string(dim));
+        parameters.push_back("long long " + strides[argument].back());
       }
     }
   }
@@ -461,7 +472,7 @@ namespace {
 bool haveShortIndices(gpu::GPUModuleOp module) {
   auto isSmall = [](Type type) {
     auto memref = dyn_cast<MemRefType>(type);
-    return !memref || (memref.hasStaticShape() && memref.getNumElements() <= INT32_MAX);
+    return !memref || hasShortIndices(memref);
   };
   return !module
               .walk([&](Operation *op) {

@@ -52,9 +52,9 @@ gpu.module @attributions {
 }
 // -----
 gpu.module @layout {
-  gpu.func @k(%a: memref<4xf32, strided<[2]>>, %x: f32, %i: index) kernel {
+  gpu.func @k(%a: memref<4xf32, strided<[2], offset: 1>>, %x: f32, %i: index) kernel {
     // expected-error@+1 {{expected a row-major buffer}}
-    memref.store %x, %a[%i] : memref<4xf32, strided<[2]>>
+    memref.store %x, %a[%i] : memref<4xf32, strided<[2], offset: 1>>
     gpu.return
   }
 }

@@ -66,7 +66,11 @@ def run_printed(function: tw.Function, run: Callable[..., int], arrays: list[np.
 
     callback = _LaunchFunction(launch)
     launcher = Launcher(None, ctypes.cast(callback, ctypes.c_void_p).value)
-    shape = [extent for array in arrays for extent in array.shape]
+    shape: list[int] = []
+    for argument, array in zip(function.signature.arguments, arrays):
+        shape += array.shape
+        if argument.strides is not None:
+            shape += (stride // array.itemsize for stride in array.strides)
     workspace = np.zeros(host.workspace_bytes(shape) + 256, np.uint8)
     aligned = -(-workspace.ctypes.data // 256) * 256
     assert host.call([array.ctypes.data for array in arrays], shape, aligned, launcher) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,33 @@ def test_printed_kernels_compute_the_same(
             np.testing.assert_allclose(one, other, rtol=16 * eps, atol=16 * eps, err_msg=argument.name)
         else:
             np.testing.assert_array_equal(one, other, err_msg=argument.name)
+
+
+def test_arguments_with_strides(tmp_path: Path) -> None:
+    n, m = te.var("n"), te.var("m")
+    A = te.placeholder((n, m), strides=(te.var("lda"), 1), name="A")
+    B = te.placeholder((n, m), strides=(None, None), name="B")
+    C = te.placeholder((n, m), strides=(0, 2), name="C")
+    D = te.compute((n, m), lambda i, j: A[i, j] + B[i, j] * C[i, j], name="D")
+    s = te.create_schedule(D.op)
+    s[D].bind(D.op.axis[0], te.thread_axis("blockIdx.x"))
+    function = tw.build(s, [A, B, C, te.strided(D, (1, te.var("ldd")))], "sim", name="f")
+    source = function.source("cuda")
+    assert (
+        "const float *__restrict__ A,\n    long long A_extent0,\n    long long A_extent1,\n    long long A_stride0"
+        in source
+    )
+    assert re.search(
+        r"D\[bx \+ j \* D_stride1\] = A\[bx \* A_stride0 \+ j\] \+ B\[bx \* B_stride0 \+ j \* B_stride1\] \* C\[j \* 2\]",
+        source,
+    )
+    printed = compile_on_cpu({"f": function}, tmp_path)
+    choose = np.random.default_rng(2)
+    a, b = choose.random((5, 12)).astype("float32")[:, :9], choose.random((40, 10)).astype("float32").T[::2, :18:2]
+    row, held = choose.random(18).astype("float32"), np.full((9, 8), -1, "float32")
+    c, d = np.broadcast_to(row[::2], (5, 9)), held.T[:5]
+    run_printed(function, printed["f"], [a, b, c, d])
+    assert np.allclose(d, a + b * c) and (held[:, 5:] == -1).all()
 
 
 def check_seeds(seeds: range, folder: Path) -> None:
