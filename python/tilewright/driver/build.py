@@ -12,12 +12,14 @@ from ..cache import Cache
 from ..errors import CompileError
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
+from ..source import user_source
 from ..target import Target
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
 
 if TYPE_CHECKING:
     from ..te import Schedule, Tensor
+    from ..te.statements import Buffer
 
     Program = Schedule | Tensor | Sequence[Tensor] | ir.Module | str
 
@@ -50,6 +52,31 @@ def _program_name(module: ir.Module, name: str | None) -> str:
         wanted = "one public function" if name is None else f"a public function {name!r}"
         raise ValueError(f"expected {wanted} in the module, got {', '.join(names) or 'none'}")
     return name
+
+
+def _bound(args: Sequence[Any] | None, binds: Mapping[Tensor, Buffer] | None) -> Sequence[Any] | None:
+    """The arguments, of which those that are bound have the strides of their buffers."""
+    if not binds:
+        return args
+    from ..te import Tensor, strided
+    from ..te.statements import Buffer
+
+    source = user_source()
+    for tensor, buffer in binds.items():
+        if not isinstance(tensor, Tensor) or not isinstance(buffer, Buffer):
+            raise TypeError(f"{source}: binds: expected buffers of decl_buffer by tensors, got {tensor!r}: {buffer!r}")
+        if tuple(map(str, buffer.shape)) != tuple(map(str, tensor.shape)) or buffer.dtype != tensor.dtype:
+            raise ValueError(
+                f"{source}: binds: expected a buffer as {tensor.name}, {tensor.dtype} of shape {tensor.shape}, got "
+                f"{buffer.name}, {buffer.dtype} of shape {buffer.shape}"
+            )
+        if not any(arg is tensor for arg in args or ()):
+            raise ValueError(f"{source}: binds: expected {tensor.name} among the arguments")
+    found = [binds.get(arg) if isinstance(arg, Tensor) else None for arg in args or ()]
+    return [
+        arg if buffer is None or not buffer.strides else strided(arg, buffer.strides)
+        for arg, buffer in zip(args or (), found)
+    ]
 
 
 def take_up(
@@ -103,6 +130,7 @@ def lower(
     after: Mapping[str, Hook | Sequence[Hook]] | None = None,
     start: str | None = None,
     simple_mode: Literal[False] = False,
+    binds: Mapping[Tensor, Buffer] | None = None,
 ) -> ir.Module: ...
 
 
@@ -115,6 +143,7 @@ def lower(
     target: Target | str | None = None,
     *,
     simple_mode: Literal[True],
+    binds: Mapping[Tensor, Buffer] | None = None,
 ) -> str: ...
 
 
@@ -128,6 +157,7 @@ def lower(
     after: Mapping[str, Hook | Sequence[Hook]] | None = None,
     start: str | None = None,
     simple_mode: bool = False,
+    binds: Mapping[Tensor, Buffer] | None = None,
 ) -> ir.Module | str:
     """The module of a program at `stage`, without building it.
 
@@ -137,6 +167,7 @@ def lower(
     >>> print(tw.lower(s, [A, B, C], "mmult", stage="loops"))      # doctest: +SKIP
     >>> print(tw.lower(s, [A, B, C], simple_mode=True))            # doctest: +SKIP
     """
+    args = _bound(args, binds)
     if simple_mode:
         from ..te import Schedule
 
@@ -162,6 +193,7 @@ def build(
     target_host: Target | str | None = None,
     cache: Cache | str | PathLike[str] | bool | None = None,
     host: Literal["managed"] | None = None,
+    binds: Mapping[Tensor, Buffer] | None = None,
 ) -> Function:
     """Compiles a program to a function.
 
@@ -171,7 +203,8 @@ def build(
         A schedule, or a module or IR text: what `Function.ir(stage)` or `tilewright-opt` printed, edited or not.
     args
         With a schedule, the tensors in the order in which the function takes their arrays, outputs included, and the
-        `te.var`s that are numbers. A tuple, a NamedTuple or a dataclass of such, or a `te.shape`, is one argument.
+        `te.var`s that are numbers. A tuple, a NamedTuple or a dataclass of such, or a `te.shape`, is one argument. One
+        that is not row-major is a `te.strided`.
     target
         "cuda", "sim", "cpu" or a `Target`; where it is left out that of the ``with`` block around, else "cuda".
     name
@@ -191,6 +224,8 @@ def build(
         "managed" for a function that takes arrays of this machine's for target cuda too, also as a function of tvm-ffi
         and in a library: it copies them to the thread's current GPU and back, and waits for the results. The other
         targets' functions take such arrays anyway.
+    binds
+        By tensors, the buffers of `decl_buffer` that scripts for TVM give them: these say what strides they have.
 
     Raises
     ------
@@ -208,7 +243,7 @@ def build(
     """
     if target_host is not None:
         target = Target(Target.of(target), host=target_host)
-    lowering = take_up(program, args, target, name, after=after, start=start)
+    lowering = take_up(program, _bound(args, binds), target, name, after=after, start=start)
     lowering.cache = Cache.of(cache)
     if host not in (None, "managed"):
         raise ValueError(f"expected host to be 'managed' or None, got {host!r}")

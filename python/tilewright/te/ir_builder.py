@@ -243,13 +243,16 @@ def decl_buffer(
     """A buffer for a tensor of an intrinsic or extern, to be bound to it in `te.decl_tensor_intrin` or `te.extern`.
 
     What TVM asks of its place in memory (`strides`, `offset_factor`, `data_alignment`, `elem_offset`, `data`) is not
-    needed: elements are accessed by their indices, wherever they lie.
+    needed: elements are accessed by their indices, wherever they lie. Of an argument, by ``binds=`` of `tw.build`, the
+    strides are those that it has.
     """
     source = user_source()
     unknown = [word for word in layout if word not in _LAYOUT]
     if unknown:
         raise TypeError(f"{source}: decl_buffer {name}: expected {', '.join(_LAYOUT)}, got {unknown[0]}")
-    return Buffer(name, _extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
+    made = Buffer(name, _extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
+    made.strides = layout.get("strides")
+    return made
 
 
 _LAYOUT = ("data", "strides", "elem_offset", "data_alignment", "offset_factor", "buffer_type", "axis_separators")

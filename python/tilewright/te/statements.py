@@ -34,13 +34,15 @@ __all__ = [
 class Buffer:
     """The elements of a tensor or of a tile of one, or memory of `IRBuilder.allocate`: ``b[i, j]`` loads one.
 
-    `scope` is where it was allocated, one of local, shared and global, or none where that was left open.
+    `scope` is where it was allocated, one of local, shared and global, or none where that was left open. `strides` are
+    those that `decl_buffer` was given, for `binds` of `tw.build`.
     """
 
-    __slots__ = ("_dtype", "name", "scope", "shape", "source")
+    __slots__ = ("_dtype", "name", "scope", "shape", "source", "strides")
 
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
         self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
+        self.strides: Any = None
 
     @property
     def dtype(self) -> str:

@@ -355,3 +355,31 @@ def test_in_tuples_and_beside_pointers() -> None:
     with pytest.raises(ValueError) as caught:
         te.pointer(A)
     assert str(caught.value).partition(": ")[2] == "te.pointer A: expected a row-major tensor, got one with strides"
+
+
+def test_binds_of_scripts_for_tvm() -> None:
+    """`tvm.tir.decl_buffer` with strides, by `binds=`."""
+    n, m = te.var("n"), te.var("m")
+    A = te.placeholder((n, m), name="A")
+    B = te.compute((n, m), lambda i, j: A[i, j] + 1, name="B")
+    s = te.create_schedule(B.op)
+    rows = tw.tir.decl_buffer(A.shape, A.dtype, name="Ab", strides=[te.var("s1"), 1], offset_factor=1)
+    plain = tw.tir.decl_buffer(B.shape, B.dtype, name="Bb")
+    function = tw.build(s, [A, B], "cpu", name="f", binds={A: rows, B: plain})
+    assert str(function.signature) == "f(A: float32[n, m] strides (s1, 1), B: float32[n, m])"
+    a, b = matrix(4, 8, 12), np.zeros((4, 8), "float32")
+    function(a, b)
+    assert (b == a + 1).all()
+    assert "te.strides = array<i64: -1, 1>" in str(tw.lower(s, [A, B], "f", stage="te", binds={A: rows}))
+    other = te.placeholder((n, m), name="other")
+    cases: list[tuple[Any, type[Exception], str]] = [
+        ({A: (8, 1)}, TypeError, "binds: expected buffers of decl_buffer by tensors, got Tensor(name=A, shape=(n, m), dtype=float32): (8, 1)"),
+        ({A: tw.tir.decl_buffer((n, 4), name="Ab")}, ValueError, "binds: expected a buffer as A, float32 of shape (n, m), got Ab, float32 of shape (n, 4)"),
+        ({other: tw.tir.decl_buffer((n, m), name="Ab")}, ValueError, "binds: expected other among the arguments"),
+        ({A: tw.tir.decl_buffer((n, m), name="Ab", strides=[1])}, ValueError, "te.strided A: expected 2 strides, one a dimension, got 1"),
+    ]  # fmt: skip
+    for binds, kind, message in cases:
+        with pytest.raises(kind) as caught:
+            tw.build(s, [A, B], "cpu", name="f", binds=binds)
+        where, _, text = str(caught.value).partition(": ")
+        assert text == message and where.startswith(__file__)
