@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from .source import user_source
+from .source import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
 from .te.dtypes import dtype_of
 from .te.expr import Expr, IterVar, constant
@@ -96,7 +96,8 @@ def mma_sync(
         known = ", ".join(f"{given} to {made}" for given, made in MMA_SYNC)
         raise ValueError(f"{user_source()}: mma_sync: expected types of {known}, got {in_dtype} to {out_dtype}")
     extent = MMA_SYNC[in_dtype, out_dtype]
-    return _product("mma_sync", (_ROWS,), _COLUMNS, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    transposed = bool(transpose_a), bool(transpose_b)
+    return _product("mma_sync", (_ROWS,), _COLUMNS, extent, in_dtype, out_dtype, *transposed, user_source())
 
 
 def wgmma(
@@ -198,7 +199,7 @@ def wgmma(
     if promote < 0:
         raise ValueError(f"{source}: wgmma: expected to promote after at least 0 iterations, got {promote}")
     name = f"wgmma_promoted_{int(promote)}" if promote else "wgmma"
-    return _product(name, rows, n, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b))
+    return _product(name, rows, n, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b), source)
 
 
 @lru_cache
@@ -211,8 +212,8 @@ def _product(
     out_dtype: str,
     transpose_a: bool,
     transpose_b: bool,
+    source: Source,
 ) -> TensorIntrin:
-    source = user_source()
     dtype = "float32" if in_dtype == "tfloat32" else in_dtype
     shapes = {
         "a": (extent, *rows) if transpose_a else (*rows, extent),

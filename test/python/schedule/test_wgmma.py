@@ -522,3 +522,17 @@ def test_more_shared_memory_than_there_is() -> None:
 def test_another_architecture() -> None:
     expected = "error: wgmma of stage 'P': expected the architecture sm_90a, which has this instruction, got sm_80"
     assert message(product(), "cuda -arch=sm_80").splitlines()[0] == expected
+
+
+def test_an_error_names_the_line_of_its_own_program() -> None:
+    """Though other programs have the same instruction."""
+    products = [
+        schedules.matmul_wgmma(64, 64, 64),
+        schedules.matmul_wgmma(64, 64, 64),
+    ]
+    lines = []
+    for scheduled in products:
+        with pytest.raises(tw.CompileError, match="expected the architecture sm_90a") as error:
+            tw.lower(*scheduled, stage="gpu", target="cuda -arch=sm_90")
+        lines.append(int(re.findall(r"test_wgmma\.py:(\d+): error", str(error.value))[0]))
+    assert lines[1] == lines[0] + 1
