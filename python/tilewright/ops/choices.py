@@ -16,8 +16,10 @@ from typing import Any
 
 from ..report.occupancy import shared_bytes_of
 from ..schedules.matrices import item_bytes
+from ..te.expr import Var
+from ..te.tensor import Extent
 
-__all__ = ["Choice", "Problem", "candidates", "choose", "estimate", "for_any_extents", "refinements", "table"]
+__all__ = ["Choice", "Problem", "candidates", "choose", "choose_for_any", "estimate", "refinements", "table"]
 
 TABLE = Path(__file__).with_name("matmul.json")
 # How far from a product of the table another may be to get the same: so many factors of two, all extents together.
@@ -192,10 +194,36 @@ def choose(problem: Problem, arch: str | None) -> Choice:
     return min(candidates(problem, arch), key=lambda choice: estimate(problem, choice))
 
 
-def for_any_extents(choice: Choice, *, symbolic_k: bool) -> Choice:
-    """The choice without what needs extents that are known when the program is compiled, among them K or not."""
-    needs_numbers = {"stream_k", "raster"} | ({"parts", "consumers"} if symbolic_k else set())
+def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, arch: str | None) -> Choice:
+    """The choice for a product of `extents` M, N, K and batch, of which some may be symbolic: that for the greatest
+    they can be, without what needs numbers when the program is compiled.
+
+    Raises
+    ------
+    ValueError
+        Where a symbolic extent has no greatest value.
+
+    >>> from tilewright import te
+    >>> extents = {"M": te.var("tokens", max=8192), "N": 4096, "K": 4096, "batch": 1}
+    >>> choose_for_any(extents, "bfloat16", "NT", "sm_90a").schedule
+    'matmul_wgmma'
+    """
+    M, N, K, batch = (_greatest(extents[name], name) for name in ("M", "N", "K", "batch"))
+    choice = choose(Problem(M, N, K, dtype, layout, batch), arch)
+    if all(isinstance(extent, int) for extent in extents.values()):
+        return choice
+    needs_numbers = {"stream_k", "raster"} | (set() if isinstance(extents["K"], int) else {"parts", "consumers"})
     return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
+
+
+def _greatest(extent: Extent, name: str) -> int:
+    if isinstance(extent, int):
+        return extent
+    if isinstance(extent, Var) and extent.maximum is not None:
+        return extent.maximum
+    raise ValueError(
+        f"expected a greatest value of {name} to choose a schedule for, as te.var(..., max=4096) has, got {extent}"
+    )
 
 
 def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:

@@ -9,7 +9,7 @@ from .. import schedules
 from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
-from .choices import Choice, Problem, choose
+from .choices import Choice, choose_for_any
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
 
@@ -27,6 +27,8 @@ _FLOATS = ("float16", "bfloat16", "float32")
 
 class _Product(Operator):
     """Of arrays, the first factor may have any number of dimensions before its last, where the second is a matrix."""
+
+    takes_symbols = True
 
     def __call__(self, *arrays: Any, **options: Any) -> Any:
         # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
@@ -80,6 +82,14 @@ def matmul(
     >>> y.shape, y.dtype
     ((4, 32), dtype('float16'))
     >>> s, tensors = matmul.schedule(x, w, transpose_b=True, choice={"tile": (16, 32), "warps": (1, 2)})
+
+    Of placeholders extents may be symbolic: one function for all their values, by the schedule for the greatest.
+
+    >>> from tilewright import te
+    >>> tokens = te.placeholder((te.var("tokens", max=64), 64), "float16", name="x")
+    >>> layer = matmul.function(tokens, w, transpose_b=True, target="sim")
+    >>> layer(x, w).shape, layer(x[:1], w).shape
+    ((4, 32), (1, 32))
     """
     M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
     if precision not in (None, "tfloat32") or (precision and a.dtype != "float32"):
@@ -113,10 +123,13 @@ def matmul(
                 "matmul: expected precision='tfloat32' for a product of float32 with anything but two matrices as they "
                 "are: without it, it is by schedules.sgemm"
             )
+        if not all(isinstance(extent, int) for extent in (M, N, K)):
+            raise ValueError("matmul: expected numbers for the extents of a product of float32 without tensor cores")
         return schedules.sgemm(M, N, K)
     if choice is None:
         layout = "NT"[transpose_a] + "NT"[transpose_b]
-        choice = choose(Problem(M, N, K, dtype, layout, batch or 1), target.arch if target else None)
+        extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
+        choice = choose_for_any(extents, dtype, layout, target.arch if target else None)
     elif not isinstance(choice, Choice):
         choice = Choice("matmul_mma", choice)
     make = getattr(schedules, choice.schedule)
@@ -150,7 +163,7 @@ def make_epilogue(
     return epilogue
 
 
-def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tuple[int, int, int, int | None]:
+def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tuple[Any, Any, Any, Any]:
     """M, N and K, and how many matrices, None where the factors are matrices."""
     if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape):
         raise ValueError(f"matmul: expected two matrices, or as many of each, got shapes {a.shape} and {b.shape}")

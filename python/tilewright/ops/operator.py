@@ -12,6 +12,7 @@ from ..driver import Function, build
 from ..schedule import Schedule
 from ..target import Target
 from ..te import Tensor
+from ..te.expr import Var
 
 __all__ = ["Operand", "Operator", "operator"]
 
@@ -24,12 +25,13 @@ _GPU = (2, 13)
 class Operand:
     """What a schedule is made for: the extents of an array and the type of its elements."""
 
-    shape: tuple[int, ...]
+    shape: tuple[Any, ...]  # numbers; of an operation that takes symbols te.vars, too
     dtype: str
 
     @classmethod
-    def of(cls, array: Any, name: str) -> Operand:
-        """Of an array of any library, a `te.placeholder` or another `Operand`.
+    def of(cls, array: Any, name: str, *, symbols: bool = False) -> Operand:
+        """Of an array of any library, another `Operand` or a `te.placeholder`, whose extents may be `symbols` where the
+        operation takes them.
 
         >>> import numpy as np
         >>> Operand.of(np.zeros((2, 3), "float16"), "a")
@@ -42,9 +44,9 @@ class Operand:
             raise TypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
         extents = []
         for extent in shape:
-            if not hasattr(extent, "__index__"):
-                raise TypeError(f"{name}: expected extents that are numbers, got {extent}")
-            extents.append(int(extent))
+            if not hasattr(extent, "__index__") and not (symbols and isinstance(extent, Var)):
+                raise TypeError(f"{name}: expected extents that are numbers{' or te.var' * symbols}, got {extent}")
+            extents.append(extent if isinstance(extent, Var) else int(extent))
         return cls(tuple(extents), str(dtype).removeprefix("torch."))
 
 
@@ -55,6 +57,8 @@ class Operator:
     machine's processor for others. With `out` the result is written there, else to a new array of the first one's
     library.
     """
+
+    takes_symbols = False
 
     def __init__(self, make: Callable[..., Scheduled]) -> None:
         self.__name__ = make.__name__
@@ -82,8 +86,9 @@ class Operator:
     def schedule(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Scheduled:
         """The schedule that `function` compiles, and its tensors: print it, change it, give it to `tw.build`."""
         given, rest = self._split(arrays, options)
-        operands = {name: Operand.of(array, f"{self.__name__}: {name}") for name, array in given.items()}
-        return self._scheduled(operands, rest, Target(target) if target is not None else Target("cuda"))
+        return self._scheduled(
+            dict(self._operands(given)), rest, Target(target) if target is not None else Target("cuda")
+        )
 
     def _split(self, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The arrays by name, in the order of the parameters, and the options."""
@@ -95,8 +100,14 @@ class Operator:
         return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
 
     def _find(self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None) -> Function:
-        operands = tuple((name, Operand.of(array, f"{self.__name__}: {name}")) for name, array in given.items())
-        return self._function(operands, _frozen(options), Target(target) if target is not None else Target("cuda"))
+        where = Target(target) if target is not None else Target("cuda")
+        return self._function(self._operands(given), _frozen(options), where)
+
+    def _operands(self, given: Mapping[str, Any]) -> tuple[tuple[str, Operand], ...]:
+        return tuple(
+            (name, Operand.of(array, f"{self.__name__}: {name}", symbols=self.takes_symbols))
+            for name, array in given.items()
+        )
 
     def _compile(self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target) -> Function:
         s, tensors = self._scheduled(dict(operands), _thawed(options), target)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from ..instructions import MMA_SYNC, WGMMA
 from ..schedule import Schedule
 from ..te import Expr, Tensor
-from ..te.expr import Var
 from ..te.tensor import Extent
 from .gemm import sgemm
 from .hopper import matmul_wgmma
@@ -55,7 +54,7 @@ def matmul(
     >>> Y.shape, "persistent" in s.ir()
     ((tokens, 4096), True)
     """
-    from ..ops.choices import Problem, choose, for_any_extents
+    from ..ops.choices import choose_for_any
 
     if in_dtype == "float32":
         if not isinstance(M, int) or not isinstance(N, int) or not isinstance(K, int):
@@ -71,10 +70,7 @@ def matmul(
         raise ValueError(f"expected factors of {', '.join(known)} or float32, got {in_dtype}")
     layout = "NT"[transpose_a] + "NT"[transpose_b]
     extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
-    sizes = [_greatest(extent, name) for name, extent in extents.items()]
-    choice = choose(Problem(*sizes[:3], in_dtype, layout, sizes[3]), arch)
-    if not all(isinstance(extent, int) for extent in extents.values()):
-        choice = for_any_extents(choice, symbolic_k=not isinstance(K, int))
+    choice = choose_for_any(extents, in_dtype, layout, arch)
     return _READY[choice.schedule](
         M,
         N,
@@ -88,14 +84,4 @@ def matmul(
         epilogue=epilogue,
         operands=operands,
         **choice.options,
-    )
-
-
-def _greatest(extent: Extent, name: str) -> int:
-    if isinstance(extent, int):
-        return extent
-    if isinstance(extent, Var) and extent.maximum is not None:
-        return extent.maximum
-    raise ValueError(
-        f"expected a greatest value of {name} to choose a schedule for, as te.var(..., max=4096) has, got {extent}"
     )

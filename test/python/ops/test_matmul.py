@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import ops, schedules, te
+from tilewright import ops, schedules, te, testing
 from tilewright.ops import choices
 from tilewright.ops.choices import Choice, Problem
 from tilewright.runtime.ndarray import as_dtype
@@ -230,9 +230,36 @@ def test_refusals() -> None:
     assert message(TypeError, a) == "matmul: missing a required argument: 'b'"
     assert message(TypeError, a, 3) == "matmul: b: expected an array with a shape and a dtype, got int"
     n = te.var("n")
-    assert message(TypeError, te.placeholder((n, 8), "float16", name="A"), b) == (
-        "matmul: a: expected extents that are numbers, got n"
+    assert message(TypeError, te.placeholder((n + 1, 8), "float16", name="A"), b) == (
+        "matmul: a: expected extents that are numbers or te.var, got n + 1"
     )
+    assert message(ValueError, te.placeholder((n, 8), "float16", name="A"), b) == (
+        "expected a greatest value of M to choose a schedule for, as te.var(..., max=4096) has, got n"
+    )
+    assert message(ValueError, te.placeholder((n, 8), "float32", name="A"), g) == (
+        "matmul: expected numbers for the extents of a product of float32 without tensor cores"
+    )
+    with pytest.raises(TypeError, match=r"^softmax: x: expected extents that are numbers, got n$"):
+        ops.softmax.schedule(te.placeholder((n, 8), name="x"))
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_one_function_for_any_number_of_rows(target: str) -> None:
+    """And of columns of both factors, by either schedule: the options of a call stay what they are."""
+    rows, columns, depth = te.var("rows", max=300), te.var("columns", max=96, divisible_by=8), te.var("depth", max=96)
+    b, bias = (te.placeholder(shape, "float16") for shape in ((columns, depth), (columns,)))
+    a, residual = (te.placeholder((rows, size), "float16") for size in (depth, columns))
+    for choice in ({"tile": (64, 64)}, None):
+        given = Choice("matmul_wgmma", choice) if choice else None
+        f = ops.matmul.function(
+            a, b, bias, residual, transpose_b=True, activation="relu", scale=0.5, choice=given, target=target
+        )
+        for M, N, K in ((1, 8, 8), (65, 72, 33), (300, 96, 96)):
+            x, w = random((M, K), "float16"), random((N, K), "float16", 1)
+            added = {"bias": random((N,), "float16", 2), "residual": random((M, N), "float16", 3)}
+            exact = expected(x, w, transpose_b=True, activation="relu", scale=0.5, **added)
+            (got,) = testing.run(f, [x, w, *added.values()], [((M, N), "float16")])
+            assert np.abs(got.astype("float64") - exact).max() <= 1e-4 + 2**-10 * np.abs(exact).max()
 
 
 def test_a_model_of_time_orders_choices() -> None:
