@@ -7,8 +7,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-static bool isInGlobalMemory(Value buffer) { return !cast<MemRefType>(buffer.getType()).getMemorySpace(); }
-
 Value TileEmitter::remake(Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;

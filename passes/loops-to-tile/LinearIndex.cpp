@@ -108,6 +108,17 @@ std::optional<LinearIndex> LinearIndex::get(Value index) {
   return result;
 }
 
+std::optional<SmallVector<LinearIndex>> getLinearIndices(ValueRange indices) {
+  SmallVector<LinearIndex> result;
+  for (Value index : indices) {
+    auto linear = LinearIndex::get(index);
+    if (!linear)
+      return std::nullopt;
+    result.push_back(*linear);
+  }
+  return result;
+}
+
 /// The largest value of a loop's number, or of a part of it.
 static std::optional<int64_t> getMaximumOf(Value value) {
   if (std::optional<int64_t> extent = getLoopExtent(value))

@@ -38,6 +38,9 @@ struct LinearIndex {
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, const mlir::IRMapping &mapping) const;
 };
 
+/// The indices of an access, or nothing where one is no such sum.
+std::optional<llvm::SmallVector<LinearIndex>> getLinearIndices(mlir::ValueRange indices);
+
 /// A loop whose iteration is a digit of a number: the digit counts `stride`.
 struct Digit {
   mlir::scf::ForOp loop;

@@ -36,30 +36,32 @@ private:
   void emitFill(mlir::Value step, RingState state);
   RingState advance(RingState state, int64_t by = 1);
   void emitDrain(RingState state, bool multiplies);
+  RingState emitLoads(RingState state);
+
+  // EmitProducts.cpp: the steps of a tile.
   /// Where several sets of warpgroups take tiles in turn: an op of the turn, unless the condition holds.
   template <typename Op> void emitTurn(mlir::Value isLeftOut);
-  RingState emitLoads(RingState state);
-  RingState emitFirstLoads(RingState state);
-  void emitLoadAhead(mlir::Value step, RingState state);
-  RingState emitProducts(RingState state, mlir::Value &fragment);
-  RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
-  /// What the products of so many slots add up to, once they are done.
-  mlir::Value emitPart(RingState state, int64_t count);
-  mlir::Value emitSum(mlir::Value sum, mlir::Value part);
   /// The first of a tile's steps that this block does, the one after it, and the one after the last.
   mlir::Value getFirstStep() { return firstStep ? firstStep : constant(0); }
   mlir::Value getSecondStep() {
     return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
   }
   mlir::Value getEndStep() { return endStep ? endStep : program.steps.getUpperBound(); }
+  RingState emitFirstLoads(RingState state);
+  void emitLoadAhead(mlir::Value step, RingState state);
+  RingState emitProducts(RingState state, mlir::Value &fragment);
+  RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
+  /// What the products of so many slots add up to, once they are done.
+  mlir::Value emitPart(RingState state, int64_t count);
+  mlir::Value emitSum(mlir::Value sum, mlir::Value part);
 
   // TileOrder.cpp: which tiles a block takes.
   /// The loop over tiles that a persistent block goes through, or what one block does.
   void emitTiles(bool multiplies);
   /// The values of the loops on block indices, from the number of the cluster's tile.
   void emitPlace(mlir::Value tile);
-  /// How many tiles there are, before the launch.
+  /// How many clusters, tiles and steps there are, before the launch.
   void emitCounts();
 
   // StreamK.cpp: blocks that share the reductions of the last tiles.

@@ -123,6 +123,7 @@ private:
 
 /// The loops around `op` up to `nest`, which is one of them, outermost first.
 llvm::SmallVector<mlir::scf::ForOp> getLoopsAround(mlir::Operation *op, mlir::Operation *nest);
+inline bool isInGlobalMemory(mlir::Value buffer) { return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace(); }
 /// The stores in `nest`.
 llvm::SmallVector<mlir::memref::StoreOp> getStores(mlir::Operation *nest);
 /// Ops that only compute or name things, which are made again where they are needed.
