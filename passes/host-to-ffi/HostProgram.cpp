@@ -153,6 +153,8 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   auto strides = entry.getAs<DenseI64ArrayAttr>(te::kStridesAttr);
   if (strides && strides.size() != type.getRank())
     return fail("a stride for each of " + Twine(type.getRank()) + " dimensions, got " + Twine(strides.size()) + ",");
+  if (auto memref = dyn_cast<MemRefType>(type); memref && memref.getLayout().isIdentity() == bool(strides))
+    return fail("te.strides of a memref that is not row-major, and of no other, got " + Twine(strides ? "them" : "none"));
   for (int64_t dim = 0; strides && dim < type.getRank(); ++dim)
     argument.strides.push_back(readStride(entry, position, dim));
   return argument;

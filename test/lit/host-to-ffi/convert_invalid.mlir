@@ -34,6 +34,24 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
 
 // -----
 
+// expected-error @+1 {{'llvm.func' op expected te.strides of a memref that is not row-major, and of no other, got none in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{type = memref<8x4xf32, strided<[?, 1]>>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.strides of a memref that is not row-major, and of no other, got them in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.strides = array<i64: 16, 1>, type = memref<8x4xf32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
 // expected-error @+1 {{'llvm.func' op expected an argument with te.given for each of 1 with te.optional, got 0}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
     attributes {tilewright.arguments = [{te.optional, type = memref<f32>}]} {

@@ -196,3 +196,39 @@ def test_what_takes_row_major_arrays_alone() -> None:
         "f(A: float32[4, 8] strides (16, 1), B: float32[4, 8]): expected row-major arguments with host='managed', got "
         "A: float32[4, 8] strides (16, 1)"
     )
+
+
+def test_rows_of_any_number_of_a_larger_matrix() -> None:
+    """One kernel of symbolic extents and strides, by the copy engine."""
+    n = te.var("n")
+    s, tensors = schedules.matmul_wgmma(n, 128, 64, "bfloat16", "float32")
+    strides = (te.var(name, divisible_by=8) for name in ("lda", "ldb", "ldc"))
+    args = [te.strided(tensor, (stride, 1)) for tensor, stride in zip(tensors, strides)]
+    function = tw.build(s, args, "sim", name="mm")
+    choose = np.random.default_rng(7)
+    b = choose.standard_normal((64, 136)).astype(as_dtype("bfloat16"))[:, :128]
+    for rows in (1, 63, 129):
+        a = choose.standard_normal((rows, 96)).astype(as_dtype("bfloat16"))[:, :64]
+        held = np.full((rows + 3, 144), POISON, "float32")
+        function(a, b, held[:rows, :128])
+        assert np.allclose(held[:rows, :128], a.astype("float64") @ b.astype("float64"), atol=1e-4)
+        assert (held[rows:] == POISON).all() and (held[:, 128:] == POISON).all()
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_parts_that_begin_anywhere(target: str) -> None:
+    """Of less alignment, columns from any one on."""
+    n, m, ld = te.var("n"), te.var("m"), te.var("ld", divisible_by=4)
+    A = te.placeholder((n, m), strides=(ld, 1), name="A", align=4)
+    C = te.compute((n, m), lambda i, j: A[i, j] * 2, name="C")
+    s = te.create_schedule(C.op)
+    if target == "sim":
+        s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+        s[C].vectorize(s[C].split(C.op.axis[1], 4)[1])
+    function = tw.build(s, [A, te.aligned(te.strided(C, (ld, 1)), 4)], target, name="f")
+    whole, held = np.arange(320, dtype="float32").reshape(20, 16), np.full((20, 16), POISON, "float32")
+    for first in range(4):
+        held[:] = POISON
+        function(whole[:, first : first + 9], held[:, first + 1 : first + 10])
+        assert (held[:, first + 1 : first + 10] == 2 * whole[:, first : first + 9]).all()
+        assert (held[:, : first + 1] == POISON).all() and (held[:, first + 10 :] == POISON).all()
