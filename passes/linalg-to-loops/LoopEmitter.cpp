@@ -72,13 +72,16 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
     for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && stage->layout.rollingDim && failed(allocate(*stage)))
         return failure();
-  // One iteration needs no loop, unless it says something of the launch or of roles: what is computed at an outermost one is of the
-  // same kernel as the loops inside.
+  // One iteration needs no loop, unless it says something of the launch, of roles or of the copy engine: what is computed at an
+  // outermost one is of the same kernel as the loops inside.
   auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
+  bool isFilledByEngine = axis->pipelineDepth && llvm::any_of(axis->stage->attached, [&](ScheduledStage *stage) {
+                            return isHere(stage) && stage->copiedBy;
+                          });
   bool keepsTogether = withAttached && isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
                        (axis->stage->bufferAxis == axis || llvm::any_of(axis->stage->attached, isHere) ||
                         llvm::any_of(axis->stage->followers, isHere));
-  if (!extent || extent.getValue() != 1 || axis->bind || axis->specialized || keepsTogether) {
+  if (!extent || extent.getValue() != 1 || axis->bind || axis->specialized || isFilledByEngine || keepsTogether) {
     scf::ForOp loop = openLoop(axis);
     if (axis->pipelineDepth && withAttached) {
       loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));

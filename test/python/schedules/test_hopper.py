@@ -52,6 +52,7 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
         ((64, 128, 64), {"cluster": (1, 2), "transpose_b": True}),
         ((128, 192, 64), {"blocks": None, "cluster": (1, 1)}),
         ((128, 128, 320), {"specialize": False, "depth": 3}),
+        ((64, 128, 40), {"specialize": False, "depth": 2}),
         ((256, 64, 128), {"specialize": False, "tile": (128, 64), "cluster": (2, 1)}),
         ((70, 72, 72), {}),
         ((70, 71, 72), {"transpose_b": True}),
