@@ -27,6 +27,9 @@ struct HostDefault {
   int32_t type;
   uint32_t padding;
   int64_t bits;
+
+  /// As Python writes it.
+  std::string text() const;
 };
 
 struct HostArgument {

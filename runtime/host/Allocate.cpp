@@ -1,5 +1,6 @@
 //===- Allocate.cpp - calls that are given their inputs alone -------------===//
 #include "runtime/host/Parameters.h"
+#include "runtime/host/Symbols.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -10,19 +11,6 @@ namespace {
 int32_t raiseCheck(int32_t found, const char *message) {
   const char *parts[] = {message};
   tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
-  return -1;
-}
-
-/// The extent of that name in the inputs, or -1.
-int64_t extentOf(const TilewrightSignature &signature, const TilewrightAny *args, const char *symbol) {
-  for (int32_t i = 0; i < signature.argumentCount; ++i) {
-    const TilewrightArgument &argument = signature.arguments[i];
-    bool isNumber = argument.kind == TilewrightIsNumber;
-    for (int32_t dim = 0; !argument.output && argument.extents && dim < (isNumber ? 1 : argument.rank); ++dim)
-      if (argument.extents[dim].number < 0 && sameText(argument.extents[dim].symbol, symbol))
-        if (const TilewrightDLTensor *tensor = tensorOf(args[i]); isNumber || tensor)
-          return isNumber ? args[i].integer : tensor->shape[dim];
-  }
   return -1;
 }
 
@@ -74,6 +62,7 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
   if (int32_t found = tilewrightHostCheck(signature, all, count, nullptr, TilewrightInputs, message, sizeof(message)))
     return raiseCheck(found, message);
 
+  Symbols symbols{*signature, all};
   int32_t failed = 0;
   for (int32_t parameter = 0; !failed && parameter < signature->parameterCount; ++parameter) {
     int32_t i = argumentOf(*signature, parameter);
@@ -83,7 +72,7 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
     int64_t shape[mostRank], strides[mostRank], stride = 1;
     for (int32_t dim = argument.rank; !failed && dim-- > 0;) {
       const TilewrightExtent &extent = argument.extents[dim];
-      shape[dim] = extent.number >= 0 ? extent.number : extentOf(*signature, all, extent.symbol);
+      shape[dim] = symbols.extentOf(extent, -1);
       strides[dim] = stride;
       stride *= shape[dim];
       if (shape[dim] < 0) {

@@ -5,78 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/Layout.h"
+#include "runtime/host/Names.h"
 #include "runtime/host/Numbers.h"
 #include "runtime/host/Parameters.h"
+#include "runtime/host/Symbols.h"
 #include "runtime/host/Text.h"
 
 using namespace tilewright::host;
 
 namespace {
 
-struct DTypeName {
-  int32_t code, bits;
-  const char *name;
-};
-
-constexpr DTypeName dtypeNames[] = {
-    {0, 8, "int8"},           {0, 16, "int16"},          {0, 32, "int32"},
-    {0, 64, "int64"},         {1, 8, "uint8"},           {1, 16, "uint16"},
-    {1, 32, "uint32"},        {1, 64, "uint64"},         {2, 16, "float16"},
-    {2, 32, "float32"},       {2, 64, "float64"},        {4, 16, "bfloat16"},
-    {5, 64, "complex64"},     {5, 128, "complex128"},    {6, 8, "bool"},
-    {7, 8, "float8_e3m4"},    {8, 8, "float8_e4m3"},     {9, 8, "float8_e4m3b11fnuz"},
-    {10, 8, "float8_e4m3fn"}, {11, 8, "float8_e4m3fnuz"}, {12, 8, "float8_e5m2"},
-    {13, 8, "float8_e5m2fnuz"}, {14, 8, "float8_e8m0fnu"},
-};
-
-void addDType(Text &text, int32_t dtype) {
-  int32_t code = dtype & 0xff, bits = dtype >> 8 & 0xff, lanes = dtype >> 16 & 0xffff;
-  for (const DTypeName &known : dtypeNames)
-    if (lanes == 1 && known.code == code && known.bits == bits) {
-      text << known.name;
-      return;
-    }
-  text << "DLPack type " << code << " with " << bits << " bits and " << lanes << " lanes";
-}
-
-/// The device's kind as the checks see it: pinned memory is the cpu's, managed memory a GPU's.
-void addDevice(Text &text, int32_t type) {
-  switch (type) {
-  case TilewrightDeviceCPU:
-  case TilewrightDeviceCUDAHost:
-    text << "cpu";
-    return;
-  case TilewrightDeviceCUDA:
-  case TilewrightDeviceManaged:
-    text << "cuda";
-    return;
-  }
-  struct {
-    int32_t type;
-    const char *name;
-  } constexpr known[] = {{4, "opencl"},      {7, "vulkan"},  {8, "metal"},   {10, "rocm"},
-                         {11, "pinned rocm"}, {14, "oneapi"}, {15, "webgpu"}, {16, "hexagon"}};
-  for (const auto &device : known)
-    if (device.type == type) {
-      text << device.name;
-      return;
-    }
-  text << "device " << type;
-}
-
 int32_t dtypeOf(const TilewrightDLTensor &tensor) { return tensor.code | tensor.bits << 8 | tensor.lanes << 16; }
 
-/// Where a symbol has its value: a dimension of a tensor, the stride of one, or a number of its own.
-struct Place {
-  int32_t argument, dim;
-  bool isStride;
-  int64_t value;
-};
-
 /// One call that is checked.
-struct Check {
-  const TilewrightSignature &signature;
-  const TilewrightAny *args;
+struct Check : Symbols {
   const uint8_t *readOnly;
   Text text;
 
@@ -100,13 +42,11 @@ struct Check {
     return text.addTuple(tensor.shape, tensor.ndim);
   }
 
-  bool findSymbol(const char *symbol, int32_t position, int32_t at, Place &found);
   void addPlace(const Place &place, bool isStride);
   int32_t checkBounds(int32_t position, int32_t dim, const TilewrightExtent &wanted, bool isStride, int64_t value);
   int32_t checkExtent(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
   int32_t checkStride(int32_t position, int32_t dim, const TilewrightDLTensor &tensor);
   int32_t checkStrides(int32_t position, const TilewrightDLTensor &tensor);
-  int64_t *unpackStrides(int32_t position, int64_t *to);
   int32_t checkNumber(int32_t position);
   int32_t checkTensor(int32_t position);
   int32_t checkPointer(int32_t position);
@@ -117,31 +57,7 @@ struct Check {
   bool findMemory(int32_t position, uint64_t &first, uint64_t &last);
   int32_t checkAddresses(int32_t count);
   int32_t checkOverlap(int32_t count);
-  int64_t extentOf(const TilewrightExtent &extent);
 };
-
-/// The symbol's first place before that one, which says what it is. A tensor's extents come before its strides, of which
-/// those of one element say nothing.
-bool Check::findSymbol(const char *symbol, int32_t position, int32_t at, Place &found) {
-  for (int32_t other = 0; other <= position; ++other) {
-    const TilewrightArgument &argument = signature.arguments[other];
-    bool isNumber = argument.kind == TilewrightIsNumber;
-    const TilewrightDLTensor *tensor = tensorOf(args[other]);
-    if (isNumber ? !argument.extents || (other == position && at == 0) : !tensor)
-      continue; // a tensor: an output that is still to be allocated, or none given
-    int32_t places = isNumber ? 1 : argument.strides ? 2 * argument.rank : argument.rank;
-    for (int32_t place = 0; place < places && !(other == position && place >= at && !isNumber); ++place) {
-      bool isStride = !isNumber && place >= argument.rank;
-      int32_t dim = isStride ? place - argument.rank : place;
-      const TilewrightExtent &wanted = isStride ? argument.strides[dim] : argument.extents[dim];
-      if (wanted.number >= 0 || !sameText(wanted.symbol, symbol) || (isStride && (tensor->shape[dim] <= 1 || !countElements(*tensor))))
-        continue;
-      found = {other, dim, isStride, isNumber ? args[other].integer : isStride ? strideOf(*tensor, dim) : tensor->shape[dim]};
-      return true;
-    }
-  }
-  return false;
-}
 
 /// `isStride`: in words about a stride, to which another one is like it.
 void Check::addPlace(const Place &place, bool isStride) {
@@ -190,7 +106,7 @@ int32_t Check::checkExtent(int32_t position, int32_t dim, const TilewrightDLTens
     addShape(tensor);
     return TilewrightValueError;
   }
-  if (Place place; findSymbol(wanted.symbol, position, dim, place) && place.value != extent) {
+  if (Place place; find(wanted.symbol, position, dim, place) && place.value != extent) {
     begin(position) << "expected extent " << wanted.symbol << " = " << place.value;
     addPlace(place, /*isStride=*/false);
     text << "in dimension " << dim << ", ";
@@ -210,7 +126,7 @@ int32_t Check::checkStride(int32_t position, int32_t dim, const TilewrightDLTens
     return TilewrightValueError;
   }
   Place place;
-  bool isNumber = wanted.number >= 0, isKnown = !isNumber && findSymbol(wanted.symbol, position, argument.rank + dim, place);
+  bool isNumber = wanted.number >= 0, isKnown = !isNumber && find(wanted.symbol, position, argument.rank + dim, place);
   if (isNumber ? stride == wanted.number : !isKnown || place.value == stride)
     return isNumber ? +TilewrightFits : checkBounds(position, dim, wanted, /*isStride=*/true, stride);
   begin(position) << "expected stride ";
@@ -241,27 +157,6 @@ int32_t Check::checkStrides(int32_t position, const TilewrightDLTensor &tensor) 
   return TilewrightFits;
 }
 
-/// Writes the strides of a tensor that has its own, and returns the place behind them. Where it has none that counts, for
-/// there is one element, or no tensor, they are such as the program may rely on.
-int64_t *Check::unpackStrides(int32_t position, int64_t *to) {
-  const TilewrightArgument &argument = signature.arguments[position];
-  const TilewrightDLTensor *tensor = tensorOf(args[position]);
-  for (int32_t dim = 0; argument.strides && dim < argument.rank; ++dim) {
-    const TilewrightExtent &stride = argument.strides[dim];
-    Place place;
-    if (stride.number >= 0)
-      *to++ = stride.number;
-    else if (tensor && tensor->shape[dim] > 1 && countElements(*tensor))
-      *to++ = strideOf(*tensor, dim);
-    else if (findSymbol(stride.symbol, signature.argumentCount - 1, INT32_MAX, place))
-      *to++ = place.value;
-    else
-      *to++ = stride.divisibleBy > stride.minimum ? stride.divisibleBy
-                                                  : (stride.minimum + stride.divisibleBy - 1) / stride.divisibleBy * stride.divisibleBy;
-  }
-  return to;
-}
-
 int32_t Check::checkNumber(int32_t position) {
   const TilewrightArgument &argument = signature.arguments[position];
   const TilewrightAny &value = args[position];
@@ -283,7 +178,7 @@ int32_t Check::checkNumber(int32_t position) {
   if (!argument.extents)
     return TilewrightFits;
   const char *symbol = argument.extents[0].symbol;
-  if (Place place; findSymbol(symbol, position, 0, place) && place.value != bits) {
+  if (Place place; find(symbol, position, 0, place) && place.value != bits) {
     begin(position) << "expected " << symbol << " = " << place.value;
     addPlace(place, /*isStride=*/false);
     text << "got " << bits;
@@ -367,14 +262,6 @@ int32_t Check::checkPointer(int32_t position) {
   return TilewrightFits;
 }
 
-/// An extent in a call whose tensors and numbers have been checked. 0 where nothing says it.
-int64_t Check::extentOf(const TilewrightExtent &extent) {
-  Place place;
-  if (extent.number >= 0)
-    return extent.number;
-  return findSymbol(extent.symbol, signature.argumentCount - 1, INT32_MAX, place) ? place.value : 0;
-}
-
 /// From where to where the memory of a tensor goes. False where there is no tensor.
 bool Check::findMemory(int32_t position, uint64_t &first, uint64_t &last) {
   const TilewrightArgument &argument = signature.arguments[position];
@@ -387,7 +274,7 @@ bool Check::findMemory(int32_t position, uint64_t &first, uint64_t &last) {
     return false;
   int64_t bytes = (argument.dtype >> 8 & 0xff) / 8;
   for (int32_t dim = 0; dim < argument.rank; ++dim)
-    bytes *= extentOf(argument.extents[dim]);
+    bytes *= extentOf(argument.extents[dim], 0);
   first = static_cast<uint64_t>(args[position].integer);
   last = first + bytes;
   return true;
@@ -439,7 +326,7 @@ int32_t Check::checkOverlap(int32_t count) {
 
 int32_t tilewrightHostCheck(const TilewrightSignature *signature, const TilewrightAny *args, int32_t count,
                             const uint8_t *readOnly, int32_t partial, char *message, size_t capacity) {
-  Check check{*signature, args, readOnly, Text(message, capacity)};
+  Check check{{*signature, args}, readOnly, Text(message, capacity)};
   for (int32_t position = 0; position < count; ++position) {
     bool mayBeLeftOut = partial == TilewrightInputs && isAllocated(signature->arguments[position]);
     if (mayBeLeftOut && args[position].type == TilewrightTypeLeftOut)
@@ -452,70 +339,4 @@ int32_t tilewrightHostCheck(const TilewrightSignature *signature, const Tilewrig
   if (int32_t found = check.checkAddresses(count))
     return found;
   return partial == TilewrightWhole ? check.checkOverlap(count) : +TilewrightFits;
-}
-
-int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int64_t *data,
-                           int64_t *shape) {
-  char message[4096];
-  int32_t arguments = signature->argumentCount;
-  auto *args = static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (arguments + 1)));
-  int32_t found = tilewrightHostArrange(signature, given, count, TilewrightWhole, args, message, sizeof(message));
-  if (!found)
-    found = tilewrightHostCheck(signature, args, arguments, nullptr, TilewrightWhole, message, sizeof(message));
-  if (!found)
-    return tilewrightHostUnpack(signature, args, data, shape);
-  const char *parts[] = {message};
-  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
-  return -1;
-}
-
-int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape) {
-  int32_t device = TilewrightCurrentDevice;
-  Check call{*signature, args, nullptr, Text(nullptr, 0)};
-  for (int32_t position = 0; position < signature->argumentCount; ++position) {
-    const TilewrightArgument &argument = signature->arguments[position];
-    data[position] = 0;
-    if (argument.kind == TilewrightIsNumber) {
-      (void)readNumber(args[position], argument.dtype, *shape++);
-      continue;
-    }
-    if (argument.kind == TilewrightIsPointer)
-      data[position] = args[position].integer;
-    const TilewrightDLTensor *tensor = tensorOf(args[position]);
-    if (!tensor) {
-      // Programs take the extents of any argument that has them.
-      for (int32_t dim = 0; dim < argument.rank; ++dim)
-        *shape++ = call.extentOf(argument.extents[dim]);
-      shape = call.unpackStrides(position, shape);
-      continue;
-    }
-    device = device == TilewrightCurrentDevice ? tensor->deviceId : device;
-    data[position] = addressOf(*tensor);
-    for (int32_t dim = 0; dim < tensor->ndim; ++dim)
-      *shape++ = tensor->shape[dim];
-    shape = call.unpackStrides(position, shape);
-  }
-  data += signature->argumentCount;
-  for (int32_t position = 0; position < signature->argumentCount; ++position)
-    if (signature->arguments[position].optional) {
-      *data++ = 0;
-      *shape++ = tensorOf(args[position]) != nullptr;
-    }
-  return device;
-}
-
-int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends) {
-  int64_t share = 0;
-  for (int32_t output = 0; output < signature->argumentCount; ++output)
-    for (int32_t other = 0; signature->arguments[output].output && other < signature->argumentCount; ++other)
-      share |= other != output && begins[output] < ends[other] && begins[other] < ends[output];
-  return share;
-}
-
-int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny *result) {
-  struct {
-    const char *data;
-    size_t size;
-  } bytes = {text, static_cast<size_t>(length)};
-  return tilewrightFFI.makeString(&bytes, result);
 }

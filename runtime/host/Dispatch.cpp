@@ -8,6 +8,7 @@
 #include "runtime/host/Layout.h"
 #include "runtime/host/Numbers.h"
 #include "runtime/host/Parameters.h"
+#include "runtime/host/Symbols.h"
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
@@ -16,36 +17,13 @@ using namespace tilewright::host;
 namespace {
 
 /// The arguments that a function would be called with, of TilewrightTypeLeftOut those that are to be allocated.
-struct Arguments {
-  const TilewrightSignature &signature;
-  const TilewrightAny *args;
-
-  /// The tensor of that argument, or null: what is no tensor, too.
-  const TilewrightDLTensor *operator[](int32_t position) const { return tensorOf(args[position]); }
-
-  /// The value of the symbol's first place before that one. False where there is none.
-  bool findSymbol(const char *symbol, int32_t position, int32_t dim, int64_t &value) const {
-    for (int32_t other = 0; other <= position; ++other) {
-      const TilewrightArgument &argument = signature.arguments[other];
-      bool isNumber = argument.kind == TilewrightIsNumber;
-      const TilewrightDLTensor *tensor = (*this)[other];
-      if (isNumber ? !argument.extents || other == position : !tensor)
-        continue;
-      for (int32_t at = 0, end = isNumber ? 1 : other == position ? dim : argument.rank; at < end; ++at)
-        if (argument.extents[at].number < 0 && sameText(argument.extents[at].symbol, symbol)) {
-          value = isNumber ? args[other].integer : tensor->shape[at];
-          return true;
-        }
-    }
-    return false;
-  }
-
+struct Arguments : Symbols {
   /// Whether a place of a symbol takes that value.
   bool accepts(int32_t position, int32_t dim, int64_t value) const {
     const TilewrightExtent &wanted = signature.arguments[position].extents[dim];
-    int64_t first;
+    Place first;
     return value % wanted.divisibleBy == 0 && value >= wanted.minimum && value <= wanted.maximum &&
-           (!findSymbol(wanted.symbol, position, dim, first) || first == value);
+           (!find(wanted.symbol, position, dim, first) || first.value == value);
   }
 
   bool accepts(int32_t position) const {
@@ -57,7 +35,7 @@ struct Arguments {
     }
     if (argument.kind == TilewrightIsPointer)
       return (given.type == TilewrightTypeInt || given.type == TilewrightTypePointer) && given.integer % argument.alignment == 0;
-    const TilewrightDLTensor *tensor = (*this)[position];
+    const TilewrightDLTensor *tensor = tensorOf(given);
     if (!tensor)
       return (argument.output && given.type == TilewrightTypeLeftOut) || (argument.optional && given.type == TilewrightTypeNone);
     if ((tensor->code | tensor->bits << 8 | tensor->lanes << 16) != argument.dtype || tensor->ndim != argument.rank ||
@@ -83,7 +61,7 @@ bool accepts(const TilewrightSignature &signature, const TilewrightAny *given, i
       return false;
     args = arranged;
   }
-  Arguments arguments{signature, args};
+  Arguments arguments{{signature, args}};
   for (int32_t position = 0; position < signature.argumentCount; ++position)
     if (!arguments.accepts(position))
       return false;

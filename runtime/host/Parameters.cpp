@@ -4,70 +4,10 @@
 // see but arguments.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/host/Names.h"
 #include "runtime/host/Parameters.h"
 
 using namespace tilewright::host;
-
-const char *tilewright::host::nameOfType(const TilewrightAny &value, const char *expected) {
-  struct {
-    const char *expected, *object, *other;
-  } constexpr unknown[] = {
-      {"number", "a Python object that is no number", "an object that is no number"},
-      {"address", "a Python object that is no address", "an object that is no address"},
-      {"tuple", "a Python object that is no tuple", "an object that is no tuple"},
-      {"shape", "a Python object that is no shape", "an object that is no shape"},
-      {"tensor", "a Python object that is no tensor", "an object that is no tensor"},
-  };
-  auto *names = unknown;
-  while (std::strcmp(names->expected, expected) && std::strcmp(names->expected, "tensor"))
-    ++names;
-  switch (value.type) {
-  case TilewrightTypeNone:
-    return "None";
-  case TilewrightTypeInt:
-  case TilewrightTypeBigInt:
-    return "int";
-  case TilewrightTypeBool:
-    return "bool";
-  case TilewrightTypeFloat:
-    return "float";
-  case TilewrightTypePointer:
-    return "a pointer";
-  case TilewrightTypeDLTensor:
-  case TilewrightTypeTensor:
-    return value.pointer ? "a tensor" : "a null pointer";
-  case 5:
-    return "a dtype";
-  case 6:
-    return "a device";
-  case 8:
-  case 11:
-  case 65:
-    return "str";
-  case 9:
-  case 12:
-  case 66:
-    return "bytes";
-  case 67:
-    return "an error";
-  case 68:
-    return "a function";
-  case TilewrightTypeShape:
-    return "a shape";
-  case TilewrightTypeArray:
-    return "a tuple or list";
-  case 72:
-  case 76:
-    return "dict";
-  case 73:
-    return "a module";
-  case 74:
-    return names->object;
-  case TilewrightTypeList:
-    return "list";
-  }
-  return names->other;
-}
 
 int32_t tilewright::host::countRequired(const TilewrightSignature &signature) {
   int32_t required = signature.parameterCount;

@@ -36,9 +36,6 @@ inline const TilewrightArray *arrayOf(const TilewrightAny &value) {
   return is ? static_cast<const TilewrightArray *>(value.pointer) : nullptr;
 }
 
-/// What a value is, in Python's words, where it is not what was `expected`: "tensor", "number".
-const char *nameOfType(const TilewrightAny &value, const char *expected);
-
 } // namespace tilewright::host
 
 #endif

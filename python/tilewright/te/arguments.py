@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from ..source import Source, user_source
+from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType
 from .expr import Var
 from .strides import Strided, Strides
-from .tensor import ALIGNMENT, PlaceholderOp, Tensor, checked_alignment
+from .tensor import PlaceholderOp, Tensor
 
 __all__ = ["Aligned", "Arg", "ArgumentList", "Group", "Pointer", "Shape", "aligned", "pointer", "shape"]
 

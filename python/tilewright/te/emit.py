@@ -15,6 +15,7 @@ from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source
 from .arguments import Arg, ArgumentList, Group
+from .check_arguments import check_arguments
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
 from .emit_numbers import known_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
@@ -22,7 +23,7 @@ from .expr import Expr, Var
 from .extern import ExternOp
 from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names
 from .recurrence import ScanOp
-from .tensor import CacheOp, ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
+from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
 
 if TYPE_CHECKING:
     from ..schedule import Schedule
@@ -62,7 +63,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
         outputs, context = list(program) if isinstance(program, Sequence) else [program], tw_ir.context(front_end=True)
     ops = operations([output.op for output in outputs])
     given = ArgumentList.of(args, source)
-    _check_args(ops, outputs, given, source)
+    check_arguments(ops, outputs, given, source)
     inputs = [arg.op for arg in given.args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
     ops = [op for op in inputs if op not in ops] + ops
     # Whether what is optional is given comes after all that a call has.
@@ -80,54 +81,6 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
             found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)), "te", found) from None
     return module
-
-
-def _check_args(ops: list[Operation], outputs: Sequence[Tensor], list_: ArgumentList, source: Source) -> None:
-    """All inputs and outputs are arguments, once, and nothing else is."""
-    args = list_.args
-    for position, (arg, place) in enumerate(zip(args, list_.places)):
-        if any(arg is other for other in args[:position]):
-            what = "tensor" if isinstance(arg, Tensor) else "te.var"
-            raise ValueError(f"{source}: argument {place}: expected each {what} once, got {arg.name} twice")
-        if isinstance(arg, Var) and arg.is_symbol:
-            if arg.default is not None and not place.isdigit():
-                raise ValueError(
-                    f"{source}: argument {place}: expected a te.var without default, for a call gives a tuple whole, "
-                    f"got {arg.name} with {arg.default!r}"
-                )
-            continue
-        if not isinstance(arg, Tensor):
-            raise TypeError(f"{source}: argument {place}: expected a tensor or a te.var, got {arg!r}")
-        if isinstance(arg.op, CacheOp) or isinstance(arg.op, (ComputeOp, ExternOp)) and arg.op not in ops:
-            raise ValueError(
-                f"{source}: argument {place}: expected an input or a compute of the program, got {arg.name}"
-            )
-    _check_pointers(list_, source)
-    given = ", ".join(arg.name for arg in args)
-    for what, needed in (
-        ("input", [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]),
-        ("output", list(outputs)),
-    ):
-        for one in needed:
-            if not any(one is arg for arg in args):
-                raise ValueError(f"{source}: expected the {what} {one.name} among the arguments, got {given or 'none'}")
-
-
-def _check_pointers(list_: ArgumentList, source: Source) -> None:
-    """What is given by its address has extents that are numbers or those of others, which every call gives."""
-    known: set[Var] = set()
-    for i, arg in enumerate(list_.args):
-        if isinstance(arg, Var):
-            known.add(arg)
-        elif i not in list_.pointers and not is_optional(arg):
-            known.update(extent for extent in arg.shape if isinstance(extent, Var))
-    for i in sorted(list_.pointers):
-        for extent in list_.args[i].shape:
-            if not isinstance(extent, int) and extent not in known:
-                raise ValueError(
-                    f"{source}: argument {list_.places[i]}: te.pointer {list_.args[i].name}: expected extents that are "
-                    f"numbers, or te.vars that other arguments are or have, got {extent}"
-                )
 
 
 class _Function:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from ..source import Source, user_source
+from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType, dtype_of
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
 from .reduction import Reduction
@@ -16,8 +17,6 @@ from .tag import current_tag
 __all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
 
 Extent = int | Expr
-
-ALIGNMENT = 16  # bytes, of the memory of arguments of which nothing else is said
 
 
 class Operation:
@@ -267,18 +266,6 @@ def placeholder(
     if strides is not None:
         made.strides = check_strides(strides, extents, f"placeholder {name}", source)
     return made.output(0)
-
-
-def checked_alignment(align: object, dtype: DType, what: str, source: Source) -> int:
-    """An alignment of the user's in bytes: a power of two, an element's at the least."""
-    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
-        raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
-    number, least = align.__index__(), max(dtype.bits // 8, 1)
-    if number < least or number & (number - 1):
-        raise ValueError(
-            f"{source}: {what}: align: expected a power of two, at least {least}, the bytes of a {dtype}, got {number}"
-        )
-    return number
 
 
 def _axis_names(

@@ -186,3 +186,25 @@ def test_addresses() -> None:
     assert outcome(function, 6, a.ctypes.data, c.ctypes.data + 4) == (
         ValueError, f"{text} to 8 bytes, got an address 4 bytes past that",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_with_strides(target: str) -> None:
+    """Columns of a matrix, in a tuple too, that begin anywhere."""
+    n, ld = te.var("n"), te.var("ld")
+    A = te.placeholder((n, 4), name="A", align=4, strides=(ld, 1))
+    C = te.compute((n, 4), lambda i, j: A[i, j] + 1.0, name="C")
+    s = te.create_schedule(C.op)
+    if target == "sim":
+        s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+        s[C].vectorize(C.op.axis[1])
+    function = tw.build(s, [(A, te.aligned(te.strided(C, (ld, 1)), 4))], target, name="f")
+    a, c = at(0, 60).reshape(6, 10), at(0, 60).reshape(6, 10)
+    a[:] = np.arange(60).reshape(6, 10)
+    for first in range(7):
+        for call in (function, function.ffi):
+            c[:] = 99
+            call((a[:, first : first + 4], c[:, 6 - first : 10 - first]))
+            expected = np.full((6, 10), 99, "float32")
+            expected[:, 6 - first : 10 - first] = a[:, first : first + 4] + 1
+            np.testing.assert_array_equal(c, expected)

@@ -1,0 +1,24 @@
+"""How far the memory of arguments is aligned."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from ..source import Source
+from .dtypes import DType
+
+__all__ = ["ALIGNMENT", "checked_alignment"]
+
+ALIGNMENT = 16  # bytes, of the memory of arguments of which nothing else is said
+
+
+def checked_alignment(align: object, dtype: DType, what: str, source: Source) -> int:
+    """An alignment of the user's in bytes: a power of two, an element's at the least."""
+    if isinstance(align, bool) or not isinstance(align, SupportsIndex):
+        raise TypeError(f"{source}: {what}: align: expected an integer, got {align!r}")
+    number, least = align.__index__(), max(dtype.bits // 8, 1)
+    if number < least or number & (number - 1):
+        raise ValueError(
+            f"{source}: {what}: align: expected a power of two, at least {least}, the bytes of a {dtype}, got {number}"
+        )
+    return number
