@@ -14,13 +14,19 @@ namespace tilewright {
 #define GEN_PASS_DEF_CONVERTCOPIESTOASYNC
 #include "passes/loops-to-gpu/Passes.h.inc"
 
-/// The buffer with strides of its own that the elements of a vector were loaded from one by one; null if there is none.
+/// The buffer with strides of its own that the elements of a vector were loaded from by parts; null if there is none.
 static Value getStridedSource(Value value) {
   if (auto choice = value.getDefiningOp<scf::IfOp>())
     value = choice.thenYield().getOperand(cast<OpResult>(value).getResultNumber());
-  auto elements = value.getDefiningOp<vector::FromElementsOp>();
-  auto load = elements ? elements.getElements().front().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
-  return load && !load.getMemRefType().getLayout().isIdentity() ? load.getMemRef() : Value();
+  Value source;
+  if (auto elements = value.getDefiningOp<vector::FromElementsOp>()) {
+    auto load = elements.getElements().front().getDefiningOp<memref::LoadOp>();
+    source = load ? load.getMemRef() : Value();
+  } else if (auto insert = value.getDefiningOp<vector::InsertStridedSliceOp>()) {
+    auto load = insert.getValueToStore().getDefiningOp<vector::LoadOp>();
+    source = load ? load.getBase() : Value();
+  }
+  return source && !cast<MemRefType>(source.getType()).getLayout().isIdentity() ? source : Value();
 }
 
 namespace {

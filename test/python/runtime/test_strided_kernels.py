@@ -91,7 +91,7 @@ def test_cp_async() -> None:
     """Copies of 16 bytes where it is known that they are aligned."""
     size = (256, 256, 512)
     assert product(schedules.matmul_mma, rows, CUDA, size=size).ptx.count("cp.async.cg.shared.global") == 48
-    for strides, unit in ((rows, 1), (lambda a, b, c: ((1, a), None, None), 8)):
+    for strides, unit in ((rows, 1), (rows, 2), (lambda a, b, c: ((1, a), None, None), 8)):
         with pytest.raises(tw.ScheduleError) as caught:
             product(schedules.matmul_mma, strides, CUDA, unit, size)
         assert str(caught.value).partition("error: ")[2] == (
