@@ -12,6 +12,7 @@ import products
 import tilewright as tw
 from tilewright import schedules, te, testing
 from tilewright.codegen import link
+from tilewright.instructions import wgmma
 from tilewright.runtime.ndarray import as_dtype
 from tilewright.te import Var
 
@@ -137,6 +138,43 @@ def test_rows_beyond_are_left_alone() -> None:
         exact = a[:rows].astype(np.float64) @ b.astype(np.float64)
         testing.assert_within(c[:rows], exact, np.abs(exact) * 2**-8 + 1e-4)
         assert np.isnan(c[rows:].astype(np.float32)).all()
+
+
+def test_rows_of_a_wider_array() -> None:
+    """Any number of rows, any distance from one to the next: what the map is made of comes with the call."""
+    A = te.placeholder((M, 128), "float16", name="A", strides=(te.var("ld", divisible_by=8), 1))
+    B, k = te.placeholder((64, 128), "float16", name="B"), te.reduce_axis((0, 128), "k")
+    rows = (M + 63) // 64 * 64
+    As = te.compute((rows, 128), lambda i, j: te.if_then_else(i < M, A[i, j], 0), name="As")
+    P = te.compute(
+        (rows, 64), lambda i, j: te.sum(As[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="P"
+    )
+    C = te.compute((M, 64), lambda i, j: P[i, j], name="C")
+    s = te.create_schedule(C.op)
+    Bs = s.cache_read(B, "shared", [P])
+    block, i = s[C].split(C.op.axis[0], factor=64)
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].env_threads([te.thread_axis((0, 128), "threadIdx.x")])
+    s[P].set_scope("local")
+    s[P].compute_at(s[C], block)
+    ko, ki = s[P].split(k, factor=64)
+    i, j = s[P].op.axis
+    s[P].reorder(ko, i, j, ki)
+    s[As].set_scope("shared")
+    for stage in (As, Bs):
+        s[stage].compute_at(s[P], ko)
+        s[stage].copy_by("tma", swizzle=128)
+    s[P].software_pipeline(ko, 2)
+    s[P].specialize(ko, 40, 232)
+    s[P].tensorize(i, wgmma("float16", "float32", n=64, k=64, transpose_b=True))
+    func = tw.build(s, [A, B, C], target="sim", name="mm")
+    rng = np.random.default_rng(0)
+    b = rng.standard_normal((64, 128)).astype(np.float16)
+    for tall, wide in ((1, 128), (65, 136), (130, 200)):
+        whole = rng.standard_normal((tall, wide)).astype(np.float16)
+        a, c = whole[:, :128], testing.poisoned((tall, 64), np.float32)
+        func(a, b, c)
+        testing.assert_within(c, a.astype(np.float64) @ b.T.astype(np.float64), 1e-4)
 
 
 def test_as_many_blocks_as_there_are_tiles() -> None:
