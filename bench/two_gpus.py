@@ -138,7 +138,8 @@ def loaded_first(path: str) -> str:
     library.scaled_load(1)
     graph = torch.cuda.CUDAGraph()
     a, b, c = (torch.ones(N, device="cuda:1") for _ in range(3))
-    with torch.cuda.device(1), torch.cuda.graph(graph):
+    # torch's own stream for captures belongs to the GPU of the first one.
+    with torch.cuda.graph(graph, stream=torch.cuda.Stream(1)):
         f(a, b)
         library.scaled(b, c)
     graph.replay()

@@ -284,6 +284,9 @@ void ConvertGPUToHost::convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers
   call->setAttr("tilewright.kernel", builder.getStringAttr(name));
   if (Attribute origin = launch->getAttr("tilewright.launch_origin"))
     call->setAttr("tilewright.launch_origin", origin);
+  if (auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(launch, launch.getKernelAttr()))
+    if (DenseI32ArrayAttr cluster = kernel.getKnownClusterSizeAttr())
+      call->setAttr("tilewright.cluster", cluster);
   continueIfOk(builder, loc, call.getResult(), stop, next);
   launch.erase();
 }

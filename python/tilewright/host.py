@@ -71,7 +71,7 @@ class _Recorder(ctypes.Structure):
 class KernelLaunch:
     """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line).
 
-    `cluster`, `dependent` and `cooperative` are what the schedule's `launch` says.
+    `dependent` and `cooperative` are what the schedule's `launch` says, `cluster` what that says or a stage's `cluster`.
     """
 
     kernel: str
@@ -178,7 +178,7 @@ class HostProgram:
             ir.ShapedType(type).rank * (1 + ("te.strides" in argument)) if isinstance(type, ir.ShapedType) else 1
             for type, argument in zip(types, map(ir.DictAttr, arguments))
         )
-        self._origins = self._launch_origins(function)
+        self._origins, self._clusters = self._launches(function)
         self._launch = launch_options(function, "tilewright.launch")
         self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed
         self._module = module
@@ -201,18 +201,23 @@ class HostProgram:
         return programs[name]
 
     @staticmethod
-    def _launch_origins(function: ir.Operation) -> dict[str, dict[str, str]]:
+    def _launches(function: ir.Operation) -> tuple[dict[str, dict[str, str]], dict[str, tuple[int, int, int]]]:
+        """By kernel, what the launches say: where their numbers come from, and the blocks of a cluster."""
         origins: dict[str, dict[str, str]] = {}
+        clusters: dict[str, tuple[int, int, int]] = {}
 
         def visit(op: ir.Operation) -> ir.WalkResult:
             if "tilewright.launch_origin" in op.attributes:
-                kernel = ir.StringAttr(op.attributes["tilewright.kernel"]).value
                 found = ir.DictAttr(op.attributes["tilewright.launch_origin"])
+                kernel = ir.StringAttr(op.attributes["tilewright.kernel"]).value
                 origins[kernel] = {entry.name: ir.StringAttr(entry.attr).value for entry in found}
+            if "tilewright.cluster" in op.attributes:
+                x, y, z = ir.DenseI32ArrayAttr(op.attributes["tilewright.cluster"])
+                clusters[ir.StringAttr(op.attributes["tilewright.kernel"]).value] = x, y, z
             return ir.WalkResult.ADVANCE
 
         function.walk(visit, ir.WalkOrder.POST_ORDER)
-        return origins
+        return origins, clusters
 
     def ffi_module(self, *, export: bool = False) -> ir.Module:
         """The module that is compiled: the program, and the functions of tvm-ffi's ABI around it. With `export` they
@@ -344,7 +349,7 @@ class HostProgram:
             block=(numbers[3], numbers[4], numbers[5]),
             shared_bytes=numbers[6],
             origin=self._origins.get(kernel, {}),
-            cluster=self._launch.get("cluster", (1, 1, 1)),
+            cluster=self._clusters.get(kernel, (1, 1, 1)),
             dependent="dependent" in self._launch,
             cooperative="cooperative" in self._launch,
         )

@@ -39,6 +39,9 @@ const char *adviceFor(int32_t code) {
   case LaunchFailed:
     return "; an earlier kernel of this process did that, and the GPU's context is lost with it: target \"sim\" names "
            "such an access of a kernel of Tilewright's, compute-sanitizer of any";
+  case CaptureUnsupported:
+    return "; a stream is being captured, and this call is on another one: capture on a stream of the GPU that the arrays "
+           "are on";
   case CooperativeTooLarge:
     return "; the schedule asks for all blocks at once: launch fewer, or smaller ones";
   case LaunchOutOfResources:

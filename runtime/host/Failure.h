@@ -23,6 +23,7 @@ enum : int32_t {
   LaunchOutOfResources = 701,
   LaunchFailed = 719,
   CooperativeTooLarge = 720,
+  CaptureUnsupported = 900,
   InvalidClusterSize = 912,
 };
 

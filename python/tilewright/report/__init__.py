@@ -61,7 +61,9 @@ class KernelReport:
         launch = self.launch
         lines = [
             f"{launch.kernel}: grid {_sizes(launch.grid)}, block {_sizes(launch.block)}, "
-            f"{launch.shared_bytes} bytes of shared memory" + (f" in {self.stages} stages" if self.stages else ""),
+            + (f"clusters of {_sizes(launch.cluster)}, " if launch.cluster != (1, 1, 1) else "")
+            + f"{launch.shared_bytes} bytes of shared memory"
+            + (f" in {self.stages} stages" if self.stages else ""),
             f"  {self.registers} registers, {self.spills} bytes spilled",
         ]
         if self.occupancy is not None:

@@ -47,6 +47,7 @@
 // CHECK: %[[KERNEL:.*]] = llvm.mlir.constant(0 : i32)
 // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(5 : i32)
 // CHECK: %[[STATUS:.*]] = llvm.call %[[LAUNCH]](%[[CONTEXT]], %[[KERNEL]], %[[CONFIG]], %[[PARAMS]], %[[COUNT]])
+// CHECK-SAME: tilewright.cluster = array<i32: 2, 1, 1>
 // CHECK-SAME: tilewright.kernel = "scale_kernel0"
 // CHECK-SAME: tilewright.launch_origin = {grid.x = "i.outer of stage B, scale.py:5"}
 // CHECK: %[[FAILED:.*]] = llvm.icmp "ne" %[[STATUS]]
@@ -61,7 +62,8 @@
 // CHECK-NOT: gpu.
 module attributes {gpu.container_module} {
   gpu.module @scale_kernels {
-    gpu.func @scale_kernel0(%a: memref<?x4xf32>, %b: memref<?x4xf32>, %by: f32) kernel { gpu.return }
+    gpu.func @scale_kernel0(%a: memref<?x4xf32>, %b: memref<?x4xf32>, %by: f32) kernel
+        attributes {known_cluster_size = array<i32: 2, 1, 1>} { gpu.return }
   }
   func.func @scale(%a: memref<?x4xf32> {te.name = "A", te.symbols = ["n", ""]},
                    %b: memref<?x4xf32> {te.name = "B", te.output}) {

@@ -60,6 +60,13 @@ def test_what_was_meant_is_there() -> None:
     assert kernel.meant.keys() == {"mma.sync", "ldmatrix", "cp.async"} and kernel.mismatches == ()
 
 
+def test_clusters_of_the_schedule() -> None:
+    scheduled = schedules.matmul_wgmma(512, 512, 512, "bfloat16", "bfloat16", tile=(128, 128), cluster=(2, 1))
+    report = tw.build(*scheduled, target=CUDA, name="mm").report()
+    assert report.kernels[0].launch.cluster == (1, 2, 1)
+    assert ", clusters of 1 x 2 = 2, " in str(report)
+
+
 def test_what_was_not_meant_is_named() -> None:
     launch = KernelLaunch("f_kernel0", (1, 1, 1), (32, 1, 1), 0, {})
     counts = {"mma.sync": (4, 8), "local memory": (0, 12), "ldmatrix": (2, 0)}

@@ -130,6 +130,18 @@ def test_no_memory_for_a_workspace(fake, double: CudaProgram) -> None:
     assert fake.launches == [] and fake._stack == []
 
 
+def test_a_capture_of_another_stream(fake, double: CudaProgram) -> None:
+    a, b = arrays(1000)
+    fake.fail["cuMemAllocFromPoolAsync"] = fake.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+    with pytest.raises(DriverError) as caught:
+        double(a, b)
+    assert str(caught.value) == (
+        "cuMemAllocFromPoolAsync failed with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900): 4000 bytes of workspace for "
+        "double on cuda:0; a stream is being captured, and this call is on another one: capture on a stream of the GPU "
+        "that the arrays are on"
+    )
+
+
 def test_wrong_arguments_launch_nothing(fake, double: CudaProgram) -> None:
     a, b = arrays(5)
     with pytest.raises(ValueError) as caught:
