@@ -71,7 +71,7 @@ class _Recorder(ctypes.Structure):
 class KernelLaunch:
     """One launch of a program: its numbers, and in `origin` where each came from ("grid.x": which axis and line).
 
-    `dependent` and `cooperative` are what the schedule's `launch` says, `cluster` what that says or a stage's `cluster`.
+    `dependent` and `cooperative` are what `Schedule.launch` says, `cluster` what that says or `Stage.cluster`.
     """
 
     kernel: str
