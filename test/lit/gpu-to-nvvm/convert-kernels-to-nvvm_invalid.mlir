@@ -19,3 +19,8 @@ gpu.module @m {
   // expected-error@+1 {{'gpu.func' op expected no results, got 1}}
   gpu.func @helper(%x: f32) -> f32 { gpu.return %x : f32 }
 }
+// -----
+gpu.module @m {
+  // expected-error@+1 {{'gpu.func' op expected te.align of argument #0 to be a power of two, got 12}}
+  gpu.func @k(%a: memref<4xf32> {te.align = 12 : i64}) kernel { gpu.return }
+}
