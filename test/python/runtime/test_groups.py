@@ -199,6 +199,17 @@ def test_objects_that_are_refused() -> None:
         function.ffi((3, 4), a, (b, 1.0), (scale, (7, 5)), a.copy())
 
 
+def test_a_list_that_contains_itself() -> None:
+    function, c = program(), np.zeros((3, 4), "float32")
+    endless: list[Any] = []
+    endless.append(endless)
+    text = f"{TEXT}: argument 0 (size): expected a shape of 2 (n, m), got one of 1"
+    assert outcome(function, endless, c, endless, endless, c) == (TypeError, text)
+    text = f"{TEXT}: argument 0[0] (n): expected int32, got list"
+    b = np.zeros((3, 4), "float32")
+    assert outcome(function, [endless, 4], b, (b, 1.0), (b[0], (None, 1)), c) == (TypeError, text)
+
+
 def test_an_output_in_a_tuple() -> None:
     """It is given; the inputs alone cannot be."""
     n = te.var("n")
