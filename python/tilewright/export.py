@@ -252,7 +252,8 @@ def _told(function: Function | Dispatch) -> str:
         where = "the cpu; copied to a GPU and back, on the stream of TVMFFIEnvSetStream, and waited for"
     else:
         where = "one GPU, on the stream of TVMFFIEnvSetStream" if function.target.kind == "cuda" else "the cpu"
-    return f"{function.signature}: row-major, on {where}"
+    strided = any(argument.strides is not None for argument in function.signature.arguments)
+    return f"{function.signature}: row-major{' where no strides are said' * strided}, on {where}"
 
 
 def _is_on_cpu(function: Function | Dispatch) -> bool:

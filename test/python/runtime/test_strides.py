@@ -272,6 +272,10 @@ def test_in_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     function = add("cpu")
     tw.export_library([function], tmp_path / "strides.so", header=True, cpu="")
+    assert (
+        f"/* {function.signature}: row-major where no strides are said, on the cpu"
+        in (tmp_path / "strides.h").read_text()
+    )
     loaded = tvm_ffi.load_module(str(tmp_path / "strides.so"))
     a, b, c = matrix(5, 7, 9), matrix(5, 7, 8), matrix(5, 7, 9, POISON)
     loaded.add(a, b, c)
