@@ -1,6 +1,6 @@
 """The ready product by warpgroups (`schedules.matmul_wgmma`) beside torch, in one run on one GPU.
 
-`python bench/matmul.py OUT.json [square tune layouts types shapes ragged epilogue triton ...]`: medians of event times,
+`python bench/matmul.py OUT.json [square tune layouts types shapes ragged epilogue ...]`: medians of event times,
 inputs random, the L2 cache flushed before every run, each result, written over NaN, checked against float64 with the
 error of torch's own as the measure. The file says with which command, of which commit and on which device.
 """
@@ -233,6 +233,56 @@ def bench_triton(bench: Bench) -> None:
         measure(bench, shape, triton=True)
 
 
+def bench_symbolic(bench: Bench) -> None:
+    """One kernel for any number of rows, and one for any product, beside torch at each."""
+    m, n, k = te.var("M"), te.var("N", divisible_by=8), te.var("K", min=1, divisible_by=8)
+    kernels: dict[str, tuple[tuple[Any, Any, Any], tuple[tuple[int, int, int], ...]]] = {
+        "M": ((m, 4096, 4096), tuple((rows, 4096, 4096) for rows in (0, 1, 100, 128, 1000, 4096, 5000))),
+        "M, N and K": ((m, n, k), (square(1000), square(4096), (300, 5000, 72), (4097, 4104, 8))),
+    }
+    for name, (extents, shapes) in kernels.items():
+        scheduled = schedules.matmul_wgmma(*extents, "bfloat16", "bfloat16", transpose_b=True)
+        func: Any = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
+        for M, N, K in shapes:
+            # Rows beyond the last are to stay as they are.
+            a, b = factor(M, K, "bfloat16"), factor(N, K, "bfloat16")
+            output = torch.full((M + 3, N), float("nan"), device="cuda", dtype=torch.bfloat16)
+            func(a, b, output[:M])
+            exact = a.double() @ b.double().t()
+            theirs = a @ b.t()
+            right = bool(output[M:].isnan().all())
+            if M:
+                error, peers = ((one.double() - exact).abs().max().item() for one in (output[:M], theirs))
+                right = right and error <= 2 * peers + 1e-6 * exact.abs().max().item()
+            result: dict[str, Any] = {"right": right}
+            if M:
+                ms, torch_ms = bench.medians_ms([lambda: func(a, b, output[:M]), lambda: a @ b.t()])
+                result |= {"ms": ms, "torch_ms": torch_ms, "of_torch": torch_ms / ms}
+            bench.results[f"symbolic {name}: {M}x{N}x{K}"] = result
+            print(name, M, N, K, result, flush=True)
+
+
+def bench_strided(bench: Bench) -> None:
+    """Factors and a result with rows that are longer than what they have, by the copy engine all the same."""
+    M, N, K, more = 4096, 4096, 4096, 64
+    a, b = factor(M, K + more, "bfloat16")[:, :K], factor(N, K + more, "bfloat16")[:, :K]
+    output = torch.full((M, N + more), float("nan"), device="cuda", dtype=torch.bfloat16)
+    s, tensors = schedules.matmul_wgmma(M, N, K, "bfloat16", "bfloat16", transpose_b=True)
+    leading = [te.var(name, divisible_by=8) for name in ("lda", "ldb", "ldc")]
+    arguments = [te.strided(tensor, (ld, 1)) for tensor, ld in zip(tensors, leading)]
+    func: Any = tw.build(s, arguments, target="cuda -arch=sm_90a", name="matmul", cache=False)
+    func(a, b, output[:, :N])
+    exact = a.double() @ b.double().t()
+    error, peers = ((one.double() - exact).abs().max().item() for one in (output[:, :N], a @ b.t()))
+    ms, torch_ms = bench.medians_ms([lambda: func(a, b, output[:, :N]), lambda: a @ b.t()])
+    bench.results[f"strided {M}x{N}x{K}"] = {
+        "right": error <= 2 * peers and bool(output[:, N:].isnan().all()),
+        "ms": ms,
+        "torch_ms": torch_ms,
+        "of_torch": torch_ms / ms,
+    }
+
+
 def bench_clock(bench: Bench) -> None:
     """One product after the other, as a model runs them, for 10 rounds of 6 ms in random order: what the power that a
     GPU may take leaves of its clock, and how many of the cycles the tensor cores multiply in."""
@@ -285,6 +335,8 @@ GROUPS = {
     "ragged": bench_ragged,
     "epilogue": bench_epilogue,
     "triton": bench_triton,
+    "symbolic": bench_symbolic,
+    "strided": bench_strided,
     "clock": bench_clock,
 }
 

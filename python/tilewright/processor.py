@@ -32,7 +32,7 @@ class CPUProgram(HostProgram):
         """The program's machine code."""
         return lookup(self.engine, self.name)
 
-    def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int = 0) -> None:
+    def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int | None = 0) -> None:
         """Runs the program on the arguments' addresses and all their extents, in order, numbers and symbols alike.
 
         The arrays are row-major and the outputs are written in place.

@@ -173,8 +173,9 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
     yield from tiles
     for rows in (64, 128):
         for blocks in (_MULTIPROCESSORS, _MULTIPROCESSORS // 2):
-            along = blocks // (ceil(problem.M / rows) * problem.batch)
-            columns = 16 * ceil(problem.N / along / 16) if along else inf
+            if not (along := blocks // (ceil(problem.M / rows) * problem.batch)):
+                continue
+            columns = 16 * ceil(problem.N / along / 16)
             if columns <= 256 and (rows, columns) not in tiles:
                 yield rows, columns
 

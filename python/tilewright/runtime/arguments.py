@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -121,8 +121,9 @@ class Group:
                 raise OtherFields(f"expected the fields {', '.join(self.fields)}, got {', '.join(names) or 'none'}")
         if is_dataclass(value) and not isinstance(value, type):
             return [getattr(value, each.name) for each in fields(value)]
-        is_sequence = isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview))
-        return list(value) if is_sequence else None
+        if isinstance(value, (str, bytes, bytearray, memoryview)) or not isinstance(value, Sequence):
+            return None
+        return list(value)
 
 
 class OtherFields(Exception):
@@ -184,7 +185,7 @@ def arguments_of(function: ir.Operation) -> tuple[str, tuple[Argument, ...], tup
     return name, arguments, _parameters_of(arguments, entries)
 
 
-def _parameters_of(arguments: Sequence[Argument], entries: Sequence[Mapping[str, Any]]) -> tuple[Parameter, ...]:
+def _parameters_of(arguments: Sequence[Argument], entries: Sequence[ir.DictAttr]) -> tuple[Parameter, ...]:
     """The arguments, put together as `te.groups` of their entries in the IR say."""
     from mlir import ir
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
+from ..ir.diagnostics import MLIRError
 from ..source import Source, user_source
 from ..te.expr import Call, Cast, Const, Expr, IterVar, literal
 from .checks import integer
@@ -245,7 +246,7 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
     if isinstance(mapping, str):
         try:
             return ir.AffineMapAttr(ir.Attribute.parse(mapping)).value
-        except (ir.MLIRError, ValueError):
+        except (MLIRError, ValueError):
             raise ValueError(
                 f"{source}: transform_layout: expected an affine map, affine_map<...>, got {mapping!r}"
             ) from None
@@ -262,7 +263,7 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
     made = mapping(*indices)
     if not isinstance(made, (list, tuple)):
         raise TypeError(f"{source}: transform_layout: expected a list of indices, got {made!r}")
-    dims = {id(index): ir.AffineExpr.get_dim(d) for d, index in enumerate(indices)}
+    dims: dict[int, ir.AffineExpr] = {id(index): ir.AffineExpr.get_dim(d) for d, index in enumerate(indices)}
     results = [_affine(literal(one, None, source), dims, source) for one in made]
     return ir.AffineMap.get(rank, 0, results)
 

@@ -260,8 +260,8 @@ def _as_group(one: Any) -> tuple[str | None, tuple[Any, ...], tuple[str, ...]] |
     if is_dataclass(one) and not isinstance(one, (type, Aligned, Pointer, Strided)):
         names = tuple(each.name for each in fields(one))
         return _snake_case(type(one).__name__), tuple(getattr(one, each) for each in names), names
-    if isinstance(one, tuple) and hasattr(one, "_fields"):
-        return _snake_case(type(one).__name__), tuple(one), tuple(one._fields)
+    if isinstance(one, tuple) and (names := getattr(one, "_fields", None)) is not None:
+        return _snake_case(type(one).__name__), tuple(one), tuple(names)
     return (None, tuple(one), ()) if isinstance(one, (tuple, list)) else None
 
 
