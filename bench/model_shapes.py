@@ -1,8 +1,8 @@
-"""Products from real models beside torch: `python bench/model_shapes.py OUT.json [models | ragged] [part of a name]`.
+"""Products from real models beside torch: `python bench/model_shapes.py OUT.json [models | ragged | plain] [part of a name]`.
 
 Forty shapes in bfloat16, each by `tw.ops.matmul`: what the layers of a 7B and a 70B model multiply for 1, 16, 128 and
 4096 tokens, vocabulary heads, and heads in batches. Weights are stored as torch's linear layers have them, N x K.
-"ragged" has ten with rows that no instruction fetches whole instead.
+"ragged" has ten with rows that no instruction fetches whole instead, "plain" the ones that everybody measures.
 
 Medians of event times, inputs random, the L2 cache flushed before every run; each result, written over NaN, is checked
 against float64 with the error of torch's own as the measure. Last come the geometric mean of the ratios, and the least.
@@ -95,7 +95,14 @@ def ragged() -> list[Shape]:
     return [Shape("ragged", Problem(*shape, "bfloat16", "NN")) for shape in RAGGED]
 
 
-SUITES = {"models": shapes, "ragged": ragged}
+def plain() -> list[Shape]:
+    """Squares, a short k, a narrow C, and few rows, with B as it is and as weights are stored."""
+    extents = [(size, size, size) for size in (1024, 2048, 4096, 8192)]
+    extents += [(4096, 4096, 512), (8192, 1024, 8192), (16, 8192, 8192)]
+    return [Shape("plain", Problem(*shape, "bfloat16", layout)) for shape in extents for layout in ("NT", "NN")]
+
+
+SUITES = {"models": shapes, "ragged": ragged, "plain": plain}
 
 
 def operands(problem: Problem) -> tuple[torch.Tensor, torch.Tensor]:
