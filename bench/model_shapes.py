@@ -1,4 +1,6 @@
-"""Products from real models beside torch: `python bench/model_shapes.py OUT.json [models | ragged | plain] [part of a name]`.
+"""Products of real models beside torch.
+
+`python bench/model_shapes.py OUT.json [models | ragged | plain] [part of a name]`
 
 Forty shapes in bfloat16, each by `tw.ops.matmul`: what the layers of a 7B and a 70B model multiply for 1, 16, 128 and
 4096 tokens, vocabulary heads, and heads in batches. Weights are stored as torch's linear layers have them, N x K.
