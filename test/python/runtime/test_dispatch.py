@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import te
+from tilewright import schedules, te
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler to link with")
@@ -261,3 +261,22 @@ def test_by_the_greatest_extent() -> None:
     for order in ([middle, small], [large, small]):
         with pytest.raises(ValueError, match="small"):
             tw.dispatch(order, "either")
+
+
+def test_kernels_for_few_rows_and_for_many() -> None:
+    """As docs/operations.md has it."""
+
+    def kernel(name: str, tile: tuple[int, int], **bounds: int) -> tw.Function:
+        tokens = te.var("tokens", **bounds)
+        scheduled = schedules.matmul_wgmma(tokens, 128, 64, "float16", transpose_b=True, tile=tile)
+        return tw.build(*scheduled, "sim", name)
+
+    layer = tw.dispatch([kernel("few", (64, 64), max=128), kernel("many", (128, 128))], "layer")
+    choose = np.random.default_rng(7)
+    w = choose.standard_normal((128, 64)).astype("float16")
+    for rows, name in ((1, "few"), (128, "few"), (129, "many"), (200, "many")):
+        x = choose.standard_normal((rows, 64)).astype("float16")
+        y = np.full((rows, 128), np.nan, "float32")
+        layer(x, w, y)
+        assert layer.select(x, w, y).name == name
+        assert np.allclose(y, x.astype("float64") @ w.astype("float64").T, atol=1e-4)
