@@ -207,11 +207,20 @@ def _linker(given: str | None) -> list[str]:
 
 
 _C_NAME = re.compile(r"\W")
+# Of C and of C++, for a header is for both.
+_C_KEYWORDS = frozenset(
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
+    const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false
+    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast restrict return short signed sizeof static static_assert static_cast
+    struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq""".split()
+)
 
 
 def _parameter(argument: Argument) -> str:
     name = _C_NAME.sub("_", argument.name)
-    return f"arg_{name}" if not name or name[0].isdigit() else name
+    return f"arg_{name}" if not name or name[0].isdigit() or name in _C_KEYWORDS else name
 
 
 def _declared(argument: Argument, name: str) -> str:
@@ -270,9 +279,14 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     C has no defaults: it gives everything. C++ takes it too. It includes tvm-ffi's own header, and nothing of this
     project.
 
+    Raises ValueError where a function has a name that means something else to C or C++.
+
     >>> export_header([mmult], "mmult.h")                   # doctest: +SKIP
     """
     checked = _checked(functions)
+    for function in checked:
+        if function.entry_name in _C_KEYWORDS:
+            raise ValueError(f"expected functions with names that C and C++ can have, got {function.entry_name!r}")
     guard = _C_NAME.sub("_", Path(path).name).upper()
     lines = [
         f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>",

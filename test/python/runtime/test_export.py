@@ -65,6 +65,17 @@ def test_what_it_shows_and_what_it_needs(library: Path) -> None:
     assert "TEXTREL" not in needed
 
 
+def test_names_that_mean_something_else_to_c(tmp_path: Path) -> None:
+    with pytest.raises(ValueError) as caught:
+        tw.export_header(elementwise("double", lambda a, b: a + b, "cpu"), tmp_path / "kernels.h")
+    assert str(caught.value) == "expected functions with names that C and C++ can have, got 'double'"
+    assert not (tmp_path / "kernels.h").exists()
+    a = te.placeholder((4,), name="int")
+    b = te.compute((4,), lambda i: a[i] + 1, name="new")
+    tw.export_header(tw.build(te.create_schedule(b.op), [a, b], "cpu", "more"), tmp_path / "kernels.h")
+    assert "more(DLTensor *arg_int, DLTensor *arg_new)" in (tmp_path / "kernels.h").read_text()
+
+
 CHECK = """
 import sys
 import numpy as np
