@@ -188,6 +188,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateNVGPUToNVVMConversionPatterns(converter, patterns);
     populateMatrixPatterns(converter, patterns, /*benefit=*/2);
     populateTileMemoryPatterns(converter, patterns);
+    populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);

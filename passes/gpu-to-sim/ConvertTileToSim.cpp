@@ -111,6 +111,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     cf::populateAssertToLLVMConversionPattern(converter, patterns);
     populateTileMemoryPatterns(converter, patterns);
+    populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     patterns.add<SimulateWgmma, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
     LLVMConversionTarget target(*context);

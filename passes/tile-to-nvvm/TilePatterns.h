@@ -13,6 +13,8 @@ void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
 
 /// Rings, their barriers and bulk copies, in kernels that are functions of the LLVM dialect already.
 void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Barriers of warpgroups, their turns, and arrivals at a counter.
+void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Products, and fragments on their way to shared memory.
 void populateTileMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 
