@@ -1,0 +1,264 @@
+//===- KernelOps.cpp - the ops of kernels as CUDA C++ ---------------------===//
+//
+// Ops that kernels alone have, one statement each: places in the grid, barriers and shuffles, buffers and copies,
+// products of the tensor cores, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
+#include "passes/gpu-to-source/KernelWriter.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+
+namespace tilewright::source {
+
+// ------------------------------------------------------------------ places and threads
+
+/// `const int tx = threadIdx.x;  // j.inner of stage C, mmult.py:14`.
+void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what) {
+  std::string axis = gpu::stringifyDimension(dimension).str();
+  line() << "const " << indexType << " " << name(op->getResult(0), prefix.str() + axis) << " = " << builtin << "." << axis << ";";
+  auto found = origins.find(current.getName());
+  if (!what.empty() && found != origins.end() && found->second)
+    if (auto origin = found->second.getAs<StringAttr>((what + "." + axis).str()))
+      stream << "  // " << origin.getValue();
+  stream << "\n";
+}
+
+bool KernelWriter::writeOwnOp(Operation *op) {
+  if (isa<gpu::ReturnOp, memref::GetGlobalOp>(op))
+    return true; // the only global is shared memory's
+  if (auto id = dyn_cast<gpu::ThreadIdOp>(op))
+    return writePlace(op, "t", id.getDimension(), "threadIdx", "block"), true;
+  if (auto id = dyn_cast<gpu::BlockIdOp>(op))
+    return writePlace(op, "b", id.getDimension(), "blockIdx", "grid"), true;
+  if (auto id = dyn_cast<gpu::BlockDimOp>(op))
+    return writePlace(op, "threads_", id.getDimension(), "blockDim", ""), true;
+  if (auto id = dyn_cast<gpu::GridDimOp>(op))
+    return writePlace(op, "blocks_", id.getDimension(), "gridDim", ""), true;
+  if (isa<gpu::BarrierOp>(op)) {
+    line() << "__syncthreads();\n";
+    return true;
+  }
+  if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+    llvm::APInt width;
+    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) || !width.isPowerOf2() ||
+        width.ugt(32))
+      return fail(op, "expected a shuffle of 2, 4, 8, 16 or 32 lanes, whose values alone are used"), true;
+    StringRef function;
+    switch (shuffle.getMode()) {
+    case gpu::ShuffleMode::XOR:
+      function = "__shfl_xor_sync";
+      break;
+    case gpu::ShuffleMode::DOWN:
+      function = "__shfl_down_sync";
+      break;
+    case gpu::ShuffleMode::UP:
+      function = "__shfl_up_sync";
+      break;
+    case gpu::ShuffleMode::IDX:
+      function = "__shfl_sync";
+      break;
+    }
+    writeOrigin(op);
+    Value result = shuffle.getShuffleResult();
+    // A block of fewer lanes is the first part of a warp.
+    unsigned lanes = width.getZExtValue();
+    line() << "const " << typeName(result.getType()) << " " << name(result, "shuffled") << " = " << function << "(0x"
+           << llvm::utohexstr(~0u >> (32 - lanes), /*LowerCase=*/true) << ", " << use(shuffle.getValue()) << ", "
+           << use(shuffle.getOffset()) << (lanes < 32 ? ", " + std::to_string(lanes) : "") << ");\n";
+    return true;
+  }
+  return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op);
+}
+
+// ------------------------------------------------------------------ memory
+
+bool KernelWriter::writeMemoryOp(Operation *op) {
+  if (auto view = dyn_cast<memref::ViewOp>(op)) {
+    llvm::APInt offset;
+    if (!view.getSizes().empty() || !view.getSource().getDefiningOp<memref::GetGlobalOp>() ||
+        !matchPattern(view.getByteShift(), m_ConstantInt(&offset)))
+      return fail(op, "expected a view at a constant offset in shared memory"), true;
+    needs("shared_memory");
+    MemRefType type = view.getType();
+    auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
+    std::string reference = name(view.getResult(), stage ? stage.getValue() : "shared");
+    line() << declare(op, type, "(&" + reference + ")") << " = *reinterpret_cast<" << declare(op, type, "(*)") << ">(shared_memory + "
+           << offset.getZExtValue() << ");\n";
+    return true;
+  }
+  if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
+    if (!alloca.getType().hasStaticShape())
+      return fail(op, "expected a buffer of static shape"), true;
+    auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
+    std::string wanted = stage ? stage.str() : "local";
+    // Beside the argument of that name, what is accumulated for it.
+    if (!StringRef(wanted).ends_with(".local"))
+      wanted += ".local";
+    std::string alignment = alloca.getAlignment() ? "alignas(" + std::to_string(*alloca.getAlignment()) + ") " : "";
+    line() << alignment << declare(op, alloca.getType(), name(alloca.getResult(), wanted)) << ";\n";
+    return true;
+  }
+  if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
+    writeOrigin(op);
+    int64_t size = cast<MemRefType>(copy.getDst().getType()).getElementTypeBitWidth() / 8;
+    int64_t bytes = copy.getDstElements().getSExtValue() * size;
+    if ((bytes != 4 && bytes != 8 && bytes != 16) || !copy.getAsyncToken().use_empty())
+      return fail(op, "expected an asynchronous copy of 4, 8 or 16 bytes without a use of its token"), true;
+    needs("copy_async");
+    line() << "copy_async<" << bytes << (copy.getBypassL1Attr() ? ", true" : "") << ">("
+           << address(op, copy.getDst(), copy.getDstIndices()) << ", " << address(op, copy.getSrc(), copy.getSrcIndices());
+    if (Value elements = copy.getSrcElements())
+      stream << ", int(" << use(elements, Binding::Product) << (size > 1 ? " * " + std::to_string(size) : "") << ")";
+    stream << ");\n";
+    return true;
+  }
+  if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
+    needs("copy_async");
+    line() << "commit_copies();\n";
+    return true;
+  }
+  if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
+    needs("copy_async");
+    line() << "wait_for_copies<" << wait.getN() << ">();  // but the latest " << wait.getN() << " groups\n";
+    return true;
+  }
+  if (auto prefetch = dyn_cast<memref::PrefetchOp>(op)) {
+    needs("prefetch");
+    line() << "prefetch(" << address(op, prefetch.getMemref(), prefetch.getIndices()) << ");\n";
+    return true;
+  }
+  return false;
+}
+
+// ------------------------------------------------------------------ matrices
+
+/// What a lane has of a matrix is a vector of its elements in a row.
+bool KernelWriter::writeMatrixOp(Operation *op) {
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(op)) {
+    bind(cast.getResult(), use(cast.getSource(), Binding::Primary));
+    return true;
+  }
+  if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
+    writeOrigin(op);
+    needs("Vector"), needs("load_matrices");
+    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment") << " = load_matrices<"
+           << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
+           << address(op, load.getSrcMemref(), load.getIndices()) << ");\n";
+    return true;
+  }
+  auto product = dyn_cast<nvgpu::MmaSyncOp>(op);
+  if (!product)
+    return false;
+  Type factor = scalarOf(product.getMatrixA().getType()), sum = scalarOf(product.getRes().getType());
+  auto nameOf = [](Type type) {
+    return type.isBF16() ? std::string("bf16") : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
+  };
+  static const llvm::StringMap<std::array<int64_t, 3>> known = {{"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}},
+                                                                {"mma_bf16_f32", {16, 8, 16}}, {"mma_f32_f32", {16, 8, 8}},
+                                                                {"mma_i8_i32", {16, 8, 32}}, {"mma_e4m3_f32", {16, 8, 32}},
+                                                                {"mma_e5m2_f32", {16, 8, 32}}};
+  // 8-bit floats come as bytes.
+  auto float8 = op->getAttrOfType<TypeAttr>(kFactorTypeAttr);
+  std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
+  std::string function = "mma_" + (float8 ? kind : nameOf(factor)) + "_" + nameOf(sum);
+  auto found = known.find(function);
+  std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
+  if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
+    return fail(op, "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
+                    "16 x 8 x 32 of i8 or 8-bit floats"),
+           true;
+  needs("Vector"), needs("mma"), needs(function);
+  writeOrigin(op);
+  line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k"
+         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", " << use(product.getMatrixB())
+         << ", " << use(product.getMatrixC()) << ");\n";
+  return true;
+}
+
+// ------------------------------------------------------------------ vectors
+
+/// `load<4>` of the natural alignment, `load<4, 8>` of another.
+std::string KernelWriter::accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment) {
+  needs("Vector");
+  // Of what is not said, that of an element.
+  uint64_t size = llvm::divideCeil(type.getElementTypeBitWidth(), 8), natural = size * type.getNumElements();
+  uint64_t known = alignment.value_or(size);
+  std::string text = function.str() + "<" + std::to_string(type.getNumElements());
+  if (known < natural) {
+    needs("Chunk");
+    return text + ", " + std::to_string(known) + ">";
+  }
+  needs(function);
+  return text + ">";
+}
+
+bool KernelWriter::writeVectorOp(Operation *op) {
+  if (auto store = dyn_cast<vector::StoreOp>(op)) {
+    if (store.getVectorType().getRank() != 1)
+      return false;
+    writeOrigin(op);
+    line() << accessOf("store", store.getVectorType(), store.getAlignment()) << "(" << address(op, store.getBase(), store.getIndices())
+           << ", " << use(store.getValueToStore()) << ");\n";
+    return true;
+  }
+  auto define = [&](Value value, const std::string &expression) {
+    line() << "const " << typeName(value.getType()) << " " << name(value, "v") << " = " << expression << ";\n";
+    return true;
+  };
+  if (!isa<vector::VectorDialect>(op->getDialect()) || op->getNumResults() != 1)
+    return false;
+  Value result = op->getResult(0);
+  auto type = dyn_cast<VectorType>(result.getType());
+  if (type && (type.getRank() != 1 || typeName(type.getElementType()).empty()))
+    return false;
+  if (auto load = dyn_cast<vector::LoadOp>(op)) {
+    writeOrigin(op);
+    return define(result, accessOf("load", type, load.getAlignment()) + "(" + address(op, load.getBase(), load.getIndices()) + ")");
+  }
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op); broadcast && !isa<VectorType>(broadcast.getSourceType())) {
+    needs("Vector"), needs("broadcast");
+    std::string scalar = use(broadcast.getSource());
+    return define(result, "broadcast<" + std::to_string(type.getNumElements()) + ">(" + typeConstructor(type.getElementType()) + "(" + scalar + "))");
+  }
+  if (auto fromElements = dyn_cast<vector::FromElementsOp>(op)) {
+    std::string text = "{{";
+    for (auto [i, element] : llvm::enumerate(fromElements.getElements()))
+      text += (i ? ", " : "") + use(element);
+    line() << "const " << typeName(type) << " " << name(result, "v") << " = " << text << "}};\n";
+    return true;
+  }
+  if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+    if (slice.getSourceVectorType().getRank() != 1)
+      return false;
+    needs("slice");
+    return define(result, "slice<" + std::to_string(type.getNumElements()) + ">(" + use(slice.getSource()) + ", " +
+                              std::to_string(cast<IntegerAttr>(slice.getOffsets()[0]).getInt()) + ")");
+  }
+  if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
+    if (insert.getSourceVectorType().getRank() != 1 || insert.getDestVectorType().getRank() != 1)
+      return false;
+    needs("insert");
+    return define(result, "insert(" + use(insert.getValueToStore()) + ", " + use(insert.getDest()) + ", " +
+                              std::to_string(cast<IntegerAttr>(insert.getOffsets()[0]).getInt()) + ")");
+  }
+  return false;
+}
+
+std::optional<Expression> KernelWriter::ownExpression(Operation *op) {
+  if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
+    auto source = dyn_cast<VectorType>(extract.getSource().getType());
+    if (source && source.getRank() == 1 && !isa<VectorType>(extract.getType()) && extract.getNumIndices() == 1) {
+      OpFoldResult position = extract.getMixedPosition()[0];
+      auto constant = dyn_cast<Attribute>(position);
+      std::string index = constant ? std::to_string(cast<IntegerAttr>(constant).getInt()) : use(cast<Value>(position));
+      return Expression{use(extract.getSource(), Binding::Primary) + "[" + index + "]"};
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace tilewright::source
