@@ -1,0 +1,58 @@
+//===- HostWriter.h - host programs as C++ --------------------------------===//
+#ifndef TILEWRIGHT_PASSES_GPUTOSOURCE_HOSTWRITER_H
+#define TILEWRIGHT_PASSES_GPUTOSOURCE_HOSTWRITER_H
+
+#include "passes/gpu-to-source/CWriter.h"
+
+namespace tilewright::source {
+
+/// The program that one host function becomes. HostArguments.cpp has its head and its checks, EmitHostSource.cpp what runs
+/// after them.
+class HostWriter : public CWriter {
+public:
+  HostWriter(mlir::func::FuncOp function, bool isManaged) : CWriter("C++"), function(function), isManaged(isManaged) {
+    indexType = "long long";
+  }
+  std::string write();
+
+protected:
+  bool writeOwnOp(mlir::Operation *op) override;
+  std::string functionName(llvm::StringRef name) override { return "std::" + name.str(); }
+
+private:
+  struct Parameter {
+    std::string tensor, data, what;
+    /// Its entry in `arguments`, of an array.
+    std::string self;
+    mlir::Value value;
+    unsigned number;
+    bool isOutput, isArray;
+  };
+  struct Temporary {
+    std::string name, offset, bytes;
+    mlir::Operation *view;
+  };
+
+  void writeHead();
+  void writeChecks();
+  void writeNumber(const Parameter &parameter, llvm::StringMap<std::string> &known);
+  void writeBuffers();
+  void writeArena();
+  void writeLaunch(mlir::gpu::LaunchFuncOp launch);
+  void writeCopiesBack();
+  std::string launchCall();
+  unsigned numberOf(mlir::gpu::LaunchFuncOp launch);
+  std::string lifetimeOf(mlir::Operation *view);
+
+  mlir::func::FuncOp function;
+  bool isManaged;
+  llvm::SmallVector<Parameter> parameters;
+  llvm::SmallVector<Temporary> temporaries;
+  llvm::SmallVector<std::string> kernels;
+  mlir::Value workspace;
+  bool hasArena = false;
+};
+
+} // namespace tilewright::source
+
+#endif
