@@ -41,6 +41,10 @@ class Problem:
     def item_bytes(self) -> int:
         return item_bytes(self.dtype)
 
+    def tiles(self, tile: tuple[int, int]) -> int:
+        """How many of so many rows and columns C has."""
+        return ceil(self.M / tile[0]) * ceil(self.N / tile[1]) * self.batch
+
     @property
     def is_aligned(self) -> tuple[bool, bool]:
         """Whether the rows of the factors are multiples of 16 bytes, without which nothing fetches them whole."""
@@ -106,8 +110,6 @@ _TILES = (
 _PARTS = (1, 2, 4, 8, 16)
 # What a block may have of shared memory on the least of the GPUs from sm_80 on.
 _LEAST_SHARED = 99 * 1024
-# What a block may have of it where there are warpgroups.
-_SHARED = 227 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
 _PROMOTED_TILES = ((192, 128), (128, 192), (128, 128), (64, 128), (64, 64))
@@ -127,7 +129,7 @@ def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
             continue
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
-        tiles = ceil(problem.M / tile[0]) * ceil(problem.N / tile[1]) * problem.batch
+        tiles = problem.tiles(tile)
         for parts in _PARTS:
             if parts > 1 and (tiles * parts > 4 * _MULTIPROCESSORS or problem.K < 4 * parts * step):
                 continue
@@ -152,7 +154,7 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
         if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
         rows = ceil(problem.M / tile[0])
-        tiles = rows * ceil(problem.N / tile[1]) * problem.batch
+        tiles = problem.tiles(tile)
         steps = ceil(problem.K * problem.item_bytes / 128)
         # Where C has many tiles a cluster may share what they read.
         for cluster in ((1, 1), (2, 1)) if rows > 1 and tiles > _MULTIPROCESSORS else ((1, 1),):
@@ -233,8 +235,7 @@ def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
     shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
     if not shares or choice.options.get("blocks", 0) is None:
         return choice
-    (rows, columns), steps = options["tile"], ceil(problem.K * problem.item_bytes / 128)
-    tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch
+    tiles, steps = problem.tiles(options["tile"]), ceil(problem.K * problem.item_bytes / 128)
     variants = [Choice(choice.schedule, options), Choice(choice.schedule, options | {"stream_k": True})]
     if options.get("cluster", (1, 1)) == (1, 1) and (equal := _equal_shares(tiles, steps)):
         variants.append(Choice(choice.schedule, options | {"stream_k": True, "blocks": equal * tiles}))
@@ -272,7 +273,7 @@ def refinements(problem: Problem, choice: Choice, arch: str | None = None) -> It
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
         more.append({"cluster": (1, 1), "blocks": None})
         # Small tiles have room for more steps under way than the schedule takes.
-        depth = min(16, _SHARED // (sum(tile) * 128) - 1)
+        depth = min(16, (shared_bytes_of("sm_90a") or 0) // (sum(tile) * 128) - 1)
         if depth > 8:
             more.append({"depth": depth})
         if problem.K * problem.item_bytes <= 4 * 128:
@@ -311,7 +312,7 @@ def estimate(problem: Problem, choice: Choice) -> float:
     parts, item = options.get("parts", 1), problem.item_bytes
     step = options.get("step", 128 // item)
     steps = ceil(problem.K / (parts * step))
-    blocks = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
+    blocks = problem.tiles((rows, columns)) * parts
     stage_bytes = (rows + columns) * step * item
     threads = 32 * warps[0] * warps[1]
     warp_rows, warp_columns = rows // warps[0], columns // warps[1]
@@ -357,7 +358,7 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
     (rows, columns), parts = options["tile"], options.get("parts", 1)
     step = 128 // problem.item_bytes
     steps = ceil(problem.K / (parts * step))
-    tiles = ceil(problem.M / rows) * ceil(problem.N / columns) * problem.batch * parts
+    tiles = problem.tiles((rows, columns)) * parts
     rate = _WARPGROUP_FLOPS * 2 / problem.item_bytes * min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
     of_step, storing = 2.0 * rows * columns * step / rate, _STORING * rows * columns / (128 * 256)
     at_work, of_memory = min(tiles, _MULTIPROCESSORS), 1.0
