@@ -11,7 +11,7 @@ from ..ir import library
 from . import dlpack
 from .arguments import Group, OtherFields
 from .arrays import Array
-from .ffi import TYPE_DLTENSOR, Any_
+from .ffi import TYPE_DLTENSOR, TYPE_LEFT_OUT, Any_
 
 if TYPE_CHECKING:
     from .arguments import Argument
@@ -46,7 +46,6 @@ class _Tuple(ctypes.Structure):
 
 
 _GIVEN = -2  # the type of a value that stands for an object of the caller's, by its number
-_LEFT_OUT = -1
 _ARRAY, _DICT, _OBJECT = 71, 72, 74
 _KINDS: dict[type, int] = {type(None): 0, int: 1, bool: 2, float: 3, str: 8, bytes: 9, dict: _DICT}
 
@@ -128,7 +127,7 @@ def flattened(signature: Signature, given: Sequence[Any], inputs: bool = False) 
         if value.type == _GIVEN:
             result.append(objects[value.pointer or 0])
         else:
-            result.append(LEFT_OUT if value.type == _LEFT_OUT else argument.default)
+            result.append(LEFT_OUT if value.type == TYPE_LEFT_OUT else argument.default)
     return result
 
 

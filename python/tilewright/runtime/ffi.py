@@ -18,6 +18,7 @@ from ..ir import library
 __all__ = ["Any_", "libtvm_ffi", "libtvm_ffi_path", "raise_error", "register_errors", "run_time_symbols"]
 
 TYPE_DLTENSOR = 7
+TYPE_LEFT_OUT = -1  # none of tvm-ffi's: what a call leaves out (TilewrightTypeLeftOut)
 _CELL = 24  # of an object, after its header
 
 # What compiled host functions call (runtime/host/ABI.h).

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dlpack
 from .arguments import Argument, Group, Symbol, by_level, places_of
-from .ffi import Any_
+from .ffi import TYPE_LEFT_OUT, Any_
 from .numbers import any_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ __all__ = ["as_struct", "otherwise_of"]
 
 _NO_MAXIMUM = (1 << 63) - 1  # of an extent that may be as large as any
 _NO_MINIMUM = -1 << 63
-_LEFT_OUT = -1  # the type of what a call leaves out
 
 
 class _Extent(ctypes.Structure):
@@ -80,10 +79,10 @@ class _SignatureStruct(ctypes.Structure):
 def otherwise_of(parameter: Argument | Group) -> Any_:
     """What it is in a call that leaves it out."""
     if isinstance(parameter, Group):
-        return Any_(_LEFT_OUT, 0, None)
+        return Any_(TYPE_LEFT_OUT, 0, None)
     if parameter.default is not None:
         return any_of(parameter.default)
-    return Any_() if parameter.optional else Any_(_LEFT_OUT, 0, None)
+    return Any_() if parameter.optional else Any_(TYPE_LEFT_OUT, 0, None)
 
 
 def _as_structs(signature: Signature) -> Any:

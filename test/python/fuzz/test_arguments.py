@@ -6,12 +6,12 @@ What is right is said here a second time, in NumPy's words.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import tilewright as tw
+from fuzz.outcomes import outcome
 from tilewright import te
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -93,14 +93,6 @@ def random_call(choose: random.Random, program: Program, pool: np.ndarray) -> li
     elif choose.random() < 0.02:
         arrays.append(choose.choice(arrays))
     return arrays
-
-
-def outcome(call: Callable[..., object], arrays: list[object]) -> tuple[type[Exception], str] | None:
-    try:
-        call(*arrays)
-    except Exception as error:
-        return type(error), str(error)
-    return None
 
 
 def check(seeds: range) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tilewright as tw
+from fuzz.outcomes import outcome
 from tilewright import te
 
 TYPES = ("float64", "float32", "int64", "int32", "int8", "uint64", "uint16", "bool")
@@ -62,14 +62,6 @@ def fits(value: Any, dtype: str) -> bool:
         return False
     with np.errstate(over="ignore"):
         return not np.isinf(np.dtype(dtype).type(value)) or math.isinf(value)
-
-
-def outcome(call: Callable[..., object], args: list[object]) -> tuple[type[Exception], str] | None:
-    try:
-        call(*args)
-    except Exception as error:
-        return type(error), str(error)
-    return None
 
 
 def check(seeds: range) -> None:

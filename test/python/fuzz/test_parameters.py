@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ctypes
 import random
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import tilewright as tw
+from fuzz.outcomes import outcome
 from tilewright import te
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -54,14 +54,6 @@ def aligned(shape: tuple[int, ...]) -> np.ndarray:
     memory = np.zeros(size + 16, "uint8")
     start = -memory.ctypes.data % 16
     return memory[start : start + size].view("float32").reshape(shape)
-
-
-def outcome(call: Callable[..., object], args: list[object]) -> tuple[type[Exception], str] | None:
-    try:
-        call(*args)
-    except Exception as error:
-        return type(error), str(error)
-    return None
 
 
 def spoil(choose: random.Random, args: list[Any]) -> bool:
