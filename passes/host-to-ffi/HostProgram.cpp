@@ -206,8 +206,9 @@ static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
     auto name = group ? group.getAs<StringAttr>("name") : nullptr;
     auto count = group ? group.getAs<IntegerAttr>("count") : nullptr;
     auto fields = group ? group.getAs<ArrayAttr>("fields") : nullptr;
-    bool hasFields = fields && int64_t(fields.size()) == count.getInt() && llvm::all_of(fields, llvm::IsaPred<StringAttr>);
-    if (!name || !count || count.getInt() < 1 || (fields && !hasFields))
+    if (!name || !count || count.getInt() < 1)
+      return fail();
+    if (fields && (int64_t(fields.size()) != count.getInt() || !llvm::all_of(fields, llvm::IsaPred<StringAttr>)))
       return fail();
     parameter.name = name.str();
     parameter.isShape = group.contains("shape");

@@ -93,6 +93,15 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
 
 // expected-error @+1 {{'llvm.func' op expected te.groups to be dictionaries with the name and the count of a group's elements, which are among the arguments that follow, in entry 0 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
+    attributes {tilewright.arguments = [{te.groups = [{name = "pair", fields = ["a", "b"]}], type = memref<f32>}]} {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %zero : i32
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.func' op expected te.groups to be dictionaries with the name and the count of a group's elements, which are among the arguments that follow, in entry 0 of tilewright.arguments}}
+llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
     attributes {tilewright.arguments = [{te.groups = [{name = "pair", count = 1 : i64, fields = [1]}], type = memref<f32>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
