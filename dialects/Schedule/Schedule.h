@@ -49,10 +49,11 @@ inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";
 /// On a loop of the loops stage: the instruction that it and the loops in it are (StringAttr).
 inline constexpr llvm::StringLiteral kInstructionAttr = "schedule.instruction";
 /// On a store of the loops stage: the engine that copies the tile that it is of (CopierAttr), the swizzle of the buffer
-/// in shared memory, and the columns that it has at once (i64).
+/// in shared memory, the columns that it has at once (i64), and whether it is stored behind the next tile's first products.
 inline constexpr llvm::StringLiteral kCopierAttr = "schedule.copy_by";
 inline constexpr llvm::StringLiteral kSwizzleAttr = "schedule.swizzle";
 inline constexpr llvm::StringLiteral kColumnsAttr = "schedule.columns";
+inline constexpr llvm::StringLiteral kDeferredAttr = "schedule.deferred";
 /// On a pipelined loop: the registers of a thread that fills buffers, and of one that computes (DenseI64ArrayAttr).
 inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 /// On a loop on a block index: how many of the blocks along it are a cluster (i64).

@@ -352,16 +352,18 @@ def Schedule_CopyByOp : Schedule_Primitive<"copy_by"> {
   let description = [{
     The stage is a copy: of a part of a tensor in global memory to shared memory, zero where that ends, or of shared memory
     to an output. Whichever of the two is shared has rows of whole spans of `swizzle` bytes, whose chunks of 16 bytes are
-    exchanged as the engine does it. With `columns` the tile goes by way of a buffer of so many columns.
+    exchanged as the engine does it. With `columns` the tile goes by way of a buffer of so many columns. An output that is
+    `deferred` is held in registers until the next tile's first products are under way.
 
     ```mlir
     schedule.copy_by <tma> %A_shared swizzle 128
     schedule.copy_by <tma> %C swizzle 128 columns 64
+    schedule.copy_by <tma> %D swizzle 128 columns 128 deferred
     ```
   }];
   let arguments = (ins Schedule_CopierAttr:$copier, Schedule_StageType:$stage, I64Attr:$swizzle,
-                       OptionalAttr<I64Attr>:$columns);
-  let assemblyFormat = "$copier $stage `swizzle` $swizzle (`columns` $columns^)? attr-dict";
+                       OptionalAttr<I64Attr>:$columns, UnitAttr:$deferred);
+  let assemblyFormat = "$copier $stage `swizzle` $swizzle (`columns` $columns^)? (`deferred` $deferred^)? attr-dict";
 }
 
 def Schedule_SpecializeOp : Schedule_Primitive<"specialize"> {

@@ -324,7 +324,8 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
   let summary = "computes each element of a fragment from those of others";
   let description = [{
     The region's arguments are the elements, and their row and column in the tile. Whatever the kernel can do, the region
-    can: add a bias by the column, read a residual, apply a function, add up partial sums.
+    can: add a bias by the column, read a residual, apply a function, add up partial sums. Of no fragments it makes one of
+    what the place alone says.
 
     ```mlir
     %biased = tile.map %sum : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
@@ -339,7 +340,7 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
   let arguments = (ins Variadic<Tile_FragmentType>:$fragments);
   let results = (outs Tile_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$fragments attr-dict `:` type($fragments) `->` type($result) $body";
+  let assemblyFormat = "($fragments^ `:` type($fragments))? attr-dict `->` type($result) $body";
   let hasRegionVerifier = 1;
 }
 

@@ -8,7 +8,7 @@ namespace tilewright {
 LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis *> &handles) {
   if (auto copy = dyn_cast<schedule::CopyByOp>(op)) {
     getStage(schedule::stageName(copy.getStage()))->copiedBy = {copy.getCopier(), int64_t(copy.getSwizzle()),
-                                                                copy.getColumns(), op->getLoc()};
+                                                                copy.getColumns(), copy.getDeferred(), op->getLoc()};
   } else if (auto specialize = dyn_cast<schedule::SpecializeOp>(op)) {
     Axis *axis = handles[specialize.getAxis()];
     axis->specialized = {int64_t(specialize.getProducer()), int64_t(specialize.getConsumer())};
@@ -76,5 +76,7 @@ void LoopEmitter::markCopy(ScheduledStage &stage, Operation *store) {
   store->setAttr(schedule::kSwizzleAttr, builder.getI64IntegerAttr(copy->swizzle));
   if (copy->columns)
     store->setAttr(schedule::kColumnsAttr, builder.getI64IntegerAttr(*copy->columns));
+  if (copy->isDeferred)
+    store->setAttr(schedule::kDeferredAttr, builder.getUnitAttr());
 }
 } // namespace tilewright

@@ -109,6 +109,7 @@ struct ScheduledStage {
     schedule::Copier copier;
     int64_t swizzle;
     std::optional<int64_t> columns;
+    bool isDeferred;
     mlir::Location loc;
   };
   std::optional<CopiedBy> copiedBy;

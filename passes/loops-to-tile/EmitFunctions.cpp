@@ -47,16 +47,16 @@ void TileEmitter::emitFunctions(Value fragment) {
     }
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
     bool isResult = program.result && program.result->buffer == buffer;
-    // What stores a fragment to shared memory rounds it.
-    if (auto rounded = value.getDefiningOp<arith::TruncFOp>(); isResult && rounded && rounded.getIn().getType().isF32()) {
+    // What stores a fragment to shared memory rounds it; one that is held takes half as many registers rounded.
+    if (auto rounded = value.getDefiningOp<arith::TruncFOp>(); isResult && !held && rounded && rounded.getIn().getType().isF32()) {
       value = rounded.getIn();
       element = value.getType();
     }
     auto load = value.getDefiningOp<memref::LoadOp>();
     Value known = load ? fragments.lookup(load.getMemRef()) : Value();
     fragments[buffer] = known ? known : emitFunction(function, value, element, /*stores=*/false);
-    if (isResult)
-      emitResult(fragments[buffer]);
+    if (isResult && !held)
+      emitResult(fragments[buffer], getResultCoordinates(), 0, countResultParts());
   }
 }
 
@@ -138,37 +138,45 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
   return map.getResult();
 }
 
-/// By way of the warpgroup's part of the buffer, some columns at a time, which must have been read before they are
-/// written to again.
-void TileEmitter::emitResult(Value fragment) {
-  const TileCopy &copy = *program.result;
-  Location at = copy.getLoc();
-  // With less than all columns at once the engine reads one half of the buffer while the other is written to.
-  int64_t columns = copy.columnsAtOnce.value_or(copy.columns), halves = 1;
+SmallVector<Value> TileEmitter::getResultCoordinates() {
+  SmallVector<Value> coordinates = getCoordinates(*program.result);
+  moveToPart(*program.result, tile::kWgmmaRows, warpgroup, coordinates);
+  return coordinates;
+}
+
+/// With less than all columns in the buffer the engine reads one half of it while the other is written to. What is deferred
+/// goes by panels, each of which takes less time than a step.
+int64_t TileEmitter::getPartColumns() {
   auto whole = cast<tile::BufferType>(myResult.getType());
-  if (columns < copy.columns && columns % (2 * whole.getPanelColumns()) == 0)
-    columns /= halves = 2;
-  SmallVector<Value> buffers = {myResult};
-  if (halves == 2) {
+  int64_t columns = whole.getColumns();
+  if (defersResult())
+    return whole.getPanelColumns();
+  return columns < program.result->columns && columns % (2 * whole.getPanelColumns()) == 0 ? columns / 2 : columns;
+}
+
+/// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.
+void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts) {
+  Location at = program.result->getLoc();
+  auto whole = cast<tile::BufferType>(myResult.getType());
+  int64_t columns = getPartColumns(), places = whole.getColumns() / columns;
+  SmallVector<Value> buffers(places, myResult);
+  if (places > 1) {
     bool isPanel = columns == whole.getPanelColumns();
-    auto half = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, whole.getElementType(),
+    auto type = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, whole.getElementType(),
                                       whole.getSwizzle(), isPanel ? tile::kWgmmaRows : whole.getPanelRows());
-    buffers.clear();
-    for (int64_t number = 0; number < 2; ++number)
-      buffers.push_back(tile::PartOp::create(builder, at, half, myResult, constant(0), constant(number)));
+    for (int64_t number = 0; number < places; ++number)
+      buffers[number] = tile::PartOp::create(builder, at, type, myResult, constant(0), constant(number));
   }
-  SmallVector<Value> coordinates = getCoordinates(copy);
+  SmallVector<Value> coordinates(begins);
   AffineExpr first = builder.getAffineDimExpr(0);
-  moveToPart(copy, tile::kWgmmaRows, warpgroup, coordinates);
-  Value begin = coordinates.back();
-  for (int64_t column = 0; column < copy.columns; column += columns) {
-    Value buffer = buffers[column / columns % halves];
-    tile::WaitStoresOp::create(builder, at, halves - 1, /*read=*/true);
+  for (int64_t part = firstPart; part < firstPart + parts; ++part) {
+    Value buffer = buffers[part % places];
+    tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
     tile::SyncWarpgroupOp::create(builder, at);
-    tile::StoreFragmentOp::create(builder, at, fragment, column, buffer);
+    tile::StoreFragmentOp::create(builder, at, fragment, part * columns, buffer);
     tile::FenceAsyncOp::create(builder, at);
     tile::SyncWarpgroupOp::create(builder, at);
-    coordinates.back() = column ? binary(first + column, begin) : begin;
+    coordinates.back() = part ? binary(first + part * columns, begins.back()) : begins.back();
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());

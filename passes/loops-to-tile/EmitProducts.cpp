@@ -96,7 +96,7 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
   int64_t each = std::min(program.promotedSteps, steps);
   Value first = emitPart(state, each);
   state = advance(state, each);
-  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), isKnown ? constant(steps / each) : getEndStep(), constant(1),
+  auto loop = scf::ForOp::create(builder, loc, getLaterStep(1), isKnown ? constant(steps / each) : getEndStep(), constant(1),
                                  ValueRange{first, state.slot, state.phase});
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -129,24 +129,36 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   SmallVector<Value> carried = {begun, next.slot, next.phase, state.slot};
   if (!program.isSpecialized)
     carried.append({ahead.slot, ahead.phase});
-  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), getEndStep(), constant(1), carried);
+  auto emitStep = [&](Value step, ValueRange before) {
+    Value slot = before[1], phase = before[2];
+    auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
+    Value added = emitProduct(filled.getBuffers(), before[0]);
+    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
+    tile::ReleaseOp::create(builder, loc, ring, before[3]);
+    RingState after = advance({slot, phase});
+    SmallVector<Value> values = {added, after.slot, after.phase, slot};
+    if (!program.isSpecialized) {
+      RingState ahead{before[4], before[5]};
+      emitLoadAhead(step, ahead);
+      ahead = advance(ahead);
+      values.append({ahead.slot, ahead.phase});
+    }
+    return values;
+  };
+  int64_t begunSteps = 1;
+  if (held) {
+    int64_t storing = countStoringSteps();
+    for (; begunSteps < storing; ++begunSteps) {
+      emitHeldResult(begunSteps - 1, 1);
+      carried = emitStep(getLaterStep(begunSteps), carried);
+    }
+    emitHeldResult(storing - 1, countResultParts() - storing + 1);
+  }
+  auto loop = scf::ForOp::create(builder, loc, getLaterStep(begunSteps), getEndStep(), constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value slot = loop.getRegionIterArg(1), phase = loop.getRegionIterArg(2), before = loop.getRegionIterArg(3);
-    auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
-    Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
-    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
-    tile::ReleaseOp::create(builder, loc, ring, before);
-    RingState after = advance({slot, phase});
-    carried = {added, after.slot, after.phase, slot};
-    if (!program.isSpecialized) {
-      ahead = {loop.getRegionIterArg(4), loop.getRegionIterArg(5)};
-      emitLoadAhead(loop.getInductionVar(), ahead);
-      ahead = advance(ahead);
-      carried.append({ahead.slot, ahead.phase});
-    }
-    scf::YieldOp::create(builder, loc, carried);
+    scf::YieldOp::create(builder, loc, emitStep(loop.getInductionVar(), loop.getRegionIterArgs()));
   }
   // All products are begun: those of the next tile follow them while this one's become results.
   emitTurn<tile::PassTurnOp>(isLastTurn);

@@ -147,6 +147,9 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   copy.swizzle = store->getAttrOfType<IntegerAttr>(schedule::kSwizzleAttr).getInt();
   if (auto columns = store->getAttrOfType<IntegerAttr>(schedule::kColumnsAttr))
     copy.columnsAtOnce = columns.getInt();
+  copy.isDeferred = store->hasAttr(schedule::kDeferredAttr);
+  if (copy.isDeferred && isLoad)
+    return refuse() << "expected a result to be deferred, got a copy to shared memory";
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
   if (failed(checkStrides(copy.tensor, refuse)))
     return failure();

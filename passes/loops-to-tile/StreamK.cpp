@@ -87,7 +87,9 @@ void TileEmitter::emitShares(bool multiplies, Value cluster) {
   Value lastTile = numbers.divide(numbers.subtract(end, 1), shares.steps);
   Value count = numbers.add(numbers.subtract(lastTile, numbers.divide(begin, shares.steps)), 1 + shares.whole);
   Value slot = constant32(0);
-  auto loop = scf::ForOp::create(builder, loc, zero, count, constant(1), ValueRange{slot, slot});
+  if (multiplies && defersResult())
+    holdNothing();
+  auto loop = scf::ForOp::create(builder, loc, zero, count, constant(1), carry({slot, slot}));
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   std::swap(builder, inner);
   Value turn = loop.getInductionVar();
@@ -108,12 +110,15 @@ void TileEmitter::emitShares(bool multiplies, Value cluster) {
   part.isWhole = numbers.both(part.ends, numbers.isEqual(firstStep, 0));
   emitPlace(tile);
   share = part;
-  RingState state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  RingState state = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
   share.reset();
-  scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
+  scf::YieldOp::create(builder, loc, carry(state));
   firstStep = endStep = nullptr;
   std::swap(builder, inner);
-  emitDrain({loop.getResult(0), loop.getResult(1)}, multiplies);
+  state = takeCarried(loop.getResults());
+  if (held)
+    emitHeldResult(0, countResultParts());
+  emitDrain(state, multiplies);
 }
 
 /// Gives back whether this warpgroup has the sum of the whole tile, and that sum.

@@ -200,7 +200,7 @@ void TileEmitter::emitConsumer(Value number) {
   }
   emitTiles(true);
   if (result)
-    tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false);
+    tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true);
 }
 
 /// Waits until all that was copied has been used, by the cluster's other blocks too: then nothing of theirs is on its way
@@ -220,7 +220,25 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
     return emitLoads(state);
   Value fragment;
   RingState after = program.promotedSteps ? emitPromotedProducts(state, fragment) : emitProducts(state, fragment);
-  // A tile that is not there is multiplied all the same, for the cluster's other blocks.
+  Value isThere = emitIsThere();
+  if (share) {
+    auto [isSum, sum] = emitSumOfParts(fragment);
+    fragment = sum;
+    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, isSum).getResult() : isSum;
+  }
+  if (held) {
+    holdResult(fragment, isThere);
+    return after;
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (isThere)
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
+  emitFunctions(fragment);
+  return after;
+}
+
+/// A tile that is not there is multiplied all the same, for the cluster's other blocks.
+Value TileEmitter::emitIsThere() {
   Numbers numbers{builder, loc};
   Value isThere;
   for (unsigned tag = 0; tag < 3; ++tag)
@@ -231,16 +249,7 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
       Value holds = numbers.isLess(places.lookup(loop.getInductionVar()), loop.getUpperBound());
       isThere = isThere ? numbers.both(isThere, holds) : holds;
     }
-  OpBuilder::InsertionGuard guard(builder);
-  if (share) {
-    auto [isSum, sum] = emitSumOfParts(fragment);
-    fragment = sum;
-    isThere = isThere ? numbers.both(isThere, isSum) : isSum;
-  }
-  if (isThere)
-    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
-  emitFunctions(fragment);
-  return after;
+  return isThere;
 }
 
 void TileEmitter::emitFill(Value step, RingState state) {

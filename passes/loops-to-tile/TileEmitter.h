@@ -31,6 +31,8 @@ private:
   void emitRole(mlir::StringRef name, int64_t warps, int64_t registers, bool multiplies);
   /// What a role does for one tile; gives the ring's state after it.
   RingState emitTile(bool multiplies, RingState state);
+  /// Whether the tile belongs to the tensors, where that is not known.
+  mlir::Value emitIsThere();
   void emitConsumer(mlir::Value number);
   /// Has the tiles of a step copied to a slot.
   void emitFill(mlir::Value step, RingState state);
@@ -43,8 +45,8 @@ private:
   template <typename Op> void emitTurn(mlir::Value isLeftOut);
   /// The first of a tile's steps that this block does, the one after it, and the one after the last.
   mlir::Value getFirstStep() { return firstStep ? firstStep : constant(0); }
-  mlir::Value getSecondStep() {
-    return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
+  mlir::Value getLaterStep(int64_t by) {
+    return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(by)).getResult() : constant(by);
   }
   mlir::Value getEndStep() { return endStep ? endStep : program.steps.getUpperBound(); }
   RingState emitFirstLoads(RingState state);
@@ -76,11 +78,33 @@ private:
   void emitShares(bool multiplies, mlir::Value cluster);
   std::pair<mlir::Value, mlir::Value> emitSumOfParts(mlir::Value fragment);
 
+  // DeferredResult.cpp: a result that is stored while the next tile is multiplied.
+  /// A tile's result, of which threads hold the elements, and its place.
+  struct HeldResult {
+    mlir::Value fragment, isThere;
+    mlir::SmallVector<mlir::Value> coordinates;
+  };
+  bool defersResult() const { return program.result && program.result->isDeferred; }
+  void holdNothing();
+  void holdResult(mlir::Value sums, mlir::Value isThere);
+  /// Stores parts of what is held, if there is anything.
+  void emitHeldResult(int64_t firstPart, int64_t parts);
+  /// After how many of a tile's first steps parts of what is held are stored.
+  int64_t countStoringSteps();
+  /// What a loop over tiles carries.
+  mlir::SmallVector<mlir::Value> carry(RingState state);
+  RingState takeCarried(mlir::ValueRange values);
+
   // EmitFunctions.cpp: what becomes of the sums.
   void emitFunctions(mlir::Value fragment);
   /// A map of fragments whose elements are `value`, or, if it `stores`, that stores them where the loops do.
   mlir::Value emitFunction(TileFunction &function, mlir::Value value, mlir::Type element, bool stores);
-  void emitResult(mlir::Value fragment);
+  /// Where the warpgroup's rows of the result begin.
+  mlir::SmallVector<mlir::Value> getResultCoordinates();
+  /// The result goes by way of its buffer in so many parts, of so many columns each.
+  int64_t getPartColumns();
+  int64_t countResultParts() { return program.result->columns / getPartColumns(); }
+  void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
   mlir::Value remake(mlir::Value value, mlir::IRMapping &mapping);
 
@@ -116,6 +140,7 @@ private:
   mlir::Value set, isFirstTurn, isLastTurn; // of warpgroups that take tiles in turn
   mlir::Value firstStep, endStep;            // where these are not all steps, from 0 on
   std::optional<TilePart> share;             // where a block may have a part of a tile
+  std::optional<HeldResult> held;            // of the tile before
   mlir::Value savedParts, arrivals;          // in global memory
   mlir::IRMapping places;                    // values for the loops on blocks and warpgroups, and of steps
   llvm::DenseMap<mlir::Value, mlir::Value> fragments; // what buffers of the nest hold

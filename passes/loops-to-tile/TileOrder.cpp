@@ -60,7 +60,9 @@ void TileEmitter::emitTiles(bool multiplies) {
     }
     stride = numbers.multiply(stride, program.numConsumers);
   }
-  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, ValueRange{state.slot, state.phase});
+  if (multiplies && defersResult())
+    holdNothing();
+  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, carry(state));
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   std::swap(builder, inner);
   Value tile = loop.getInductionVar();
@@ -70,12 +72,15 @@ void TileEmitter::emitTiles(bool multiplies) {
     isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
   }
   emitPlace(tile);
-  state = emitTile(multiplies, {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  state = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
   if (takesTurns)
     state = advance(state, (program.numConsumers - 1) * steps);
-  scf::YieldOp::create(builder, loc, ValueRange{state.slot, state.phase});
+  scf::YieldOp::create(builder, loc, carry(state));
   std::swap(builder, inner);
-  emitDrain({loop.getResult(0), loop.getResult(1)}, multiplies);
+  state = takeCarried(loop.getResults());
+  if (held)
+    emitHeldResult(0, countResultParts());
+  emitDrain(state, multiplies);
 }
 
 namespace {

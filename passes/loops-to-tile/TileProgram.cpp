@@ -1,7 +1,6 @@
 //===- TileProgram.cpp - the loops of a kernel of tiles -------------------===//
 #include "passes/loops-to-tile/TileProgram.h"
 #include "passes/HoistValue.h"
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -64,15 +63,6 @@ InFlightDiagnostic TileProgram::wgmmaError() const {
   return emitError(scf::ForOp(product).getLoc()) << "wgmma of stage '" << getStage() << "': ";
 }
 
-/// The rows of a tile, along each dimension where there is more than one.
-static std::string describeRows(const TileCopy &copy) {
-  std::string text;
-  for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
-    if (dimension.box != 1)
-      text += (text.empty() ? "" : " x ") + std::to_string(dimension.box);
-  return text;
-}
-
 LogicalResult TileProgram::match() {
   nest->walk([&](scf::ForOp loop) {
     if (isProduct(loop) && !product)
@@ -92,7 +82,7 @@ LogicalResult TileProgram::match() {
     return wgmmaError() << "expected a number of steps of at least 1 to promote after, got '" << instruction << "'";
   if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
-  return success(succeeded(checkOrder()) && succeeded(checkResources()));
+  return success(succeeded(checkOrder()) && succeeded(checkDeferred()) && succeeded(checkResources()));
 }
 
 LogicalResult TileProgram::matchLoops() {
@@ -319,7 +309,7 @@ LogicalResult TileProgram::matchRest() {
         return error("copy_by", store.getLoc()) << "expected one result that the engine copies, got a second";
       if (!copy->getPartBox(tile::kWgmmaRows))
         return wgmmaError() << "expected a result of which the " << tile::kWgmmaRows << " rows of a warpgroup are a box, got "
-                            << describeRows(*copy) << " rows";
+                            << copy->describeRows() << " rows";
       result = *copy;
     } else if (op->getBlock() != warpgroupBody || failed(matchFunction(op, store))) {
       if (op->getBlock() != warpgroupBody)
@@ -343,57 +333,5 @@ bool TileProgram::isMulticast(const TileCopy &copy, unsigned tag) const {
 bool TileProgram::isMulticastByColumns(const TileCopy &copy, unsigned tag) const {
   int64_t bytes = tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
   return copy.columns * bytes % (copy.swizzle * cluster[tag]) == 0;
-}
-
-LogicalResult TileProgram::checkResources() {
-  for (const TileCopy &copy : loads)
-    for (unsigned tag = 0; tag < 2; ++tag)
-      if (isMulticast(copy, tag) && !isMulticastByColumns(copy, tag) &&
-          (copy.rows % (8 * cluster[tag]) || !copy.getPartBox(copy.rows / cluster[tag])))
-        return error("cluster", blocks[tag].getLoc())
-               << "expected tiles of stage '" << getBufferName(copy.buffer) << "' of which each of " << cluster[tag]
-               << " blocks copies a multiple of 8 rows, got " << describeRows(copy) << " rows";
-  auto getBytes = [](const TileCopy &copy, int64_t columns) {
-    return copy.rows * columns * tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
-  };
-  int64_t slot = 0, stored = result ? numConsumers * getBytes(*result, result->columnsAtOnce.value_or(result->columns)) : 0;
-  for (const TileCopy &copy : loads)
-    slot += llvm::alignTo(getBytes(copy, copy.columns), 8 * copy.swizzle);
-  // Each slot has two barriers.
-  int64_t shared = depth * (slot + 16) + llvm::alignTo(stored, 1024);
-  if (int64_t limit = findArchitecture("sm_90a")->sharedLimit; shared > limit) {
-    InFlightDiagnostic diag = error("software_pipeline", steps.getLoc())
-                              << "expected at most " << limit << " bytes of shared memory a block, got " << shared << ": "
-                              << depth << " times " << slot << " for the tiles of a step";
-    if (result)
-      diag << ", and " << stored << " for those of stage '" << getBufferName(result->buffer) << "'";
-    return diag;
-  }
-  int64_t multiplying = numWarpgroups * numConsumers;
-  int64_t threads = tile::kWarpgroupSize * (isSpecialized + multiplying);
-  if (threads > 1024)
-    return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
-           << "expected at most 1024 threads a block, got " << threads << ": those of " << multiplying
-           << " warpgroups that multiply" << (isSpecialized ? " and of one that copies" : "");
-  int64_t registers = tile::kWarpgroupSize * (producerRegisters + multiplying * consumerRegisters);
-  int64_t most = threads * tile::getRegistersAtLaunch(threads);
-  if (registers > most)
-    return error("specialize", steps.getLoc())
-           << "expected at most " << most << " registers a block of " << threads << " threads, got " << registers << ": "
-           << producerRegisters
-           << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << consumerRegisters << " for each of "
-           << tile::kWarpgroupSize * multiplying << " that multiply";
-  // All threads have the same number where none is handed out.
-  if (!isSpecialized)
-    consumerRegisters = std::min<int64_t>(255, tile::getRegistersAtLaunch(threads));
-  int64_t held = cast<MemRefType>(sum.getType()).getNumElements() / tile::kWarpgroupSize *
-                 tile::getElementBytes(cast<MemRefType>(sum.getType()).getElementType()) / 4 * (promotedSteps ? 2 : 1);
-  // Addresses, the ring's state and what the epilogue computes.
-  constexpr int64_t kOthers = 24;
-  if (held + kOthers > consumerRegisters)
-    return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
-           << "expected at least " << held + kOthers << " registers for a thread that multiplies, " << held
-           << " of which hold its sums, got " << consumerRegisters;
-  return success();
 }
 } // namespace tilewright

@@ -34,9 +34,12 @@ struct TileCopy {
   int64_t rows = 0, columns = 0;        // of the tile
   int64_t swizzle = 0;
   std::optional<int64_t> columnsAtOnce;
+  bool isDeferred = false;              // until the next tile's first products are under way
   mlir::Location getLoc() const { return const_cast<TileCopy *>(this)->store.getLoc(); }
   /// The extents of a part with so many of the rows, as one box of them; nothing where they are none.
   std::optional<llvm::SmallVector<int64_t>> getPartBox(int64_t partRows) const;
+  /// The rows, along each dimension where there is more than one.
+  std::string describeRows() const;
   /// Whether the dimensions are those of the tensor, and the tile takes all elements along each.
   bool hasTensorDimensions() const;
 };
@@ -117,6 +120,7 @@ private:
   /// Whether blocks can go through the tiles as the schedule says.
   mlir::LogicalResult checkOrder();
   mlir::LogicalResult checkResources();
+  mlir::LogicalResult checkDeferred();
 
   mlir::Block *blockBody = nullptr, *warpgroupBody = nullptr;
 };

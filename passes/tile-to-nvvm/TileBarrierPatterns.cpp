@@ -60,7 +60,6 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
     constexpr llvm::StringLiteral kGrid = "device";
     constexpr unsigned kAlign = 8;
 
-    waitForWarpgroup(rewriter, loc);
     Value place = getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
     Value parts = adaptor.getParts();
     if (parts.getType() != i64)
@@ -72,6 +71,15 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
       return LLVM::ConstantOp::create(rewriter, loc, rewriter.getI1Type(), rewriter.getBoolAttr(value));
     };
     Value none = boolean(false);
+    auto loadCount = [&](LLVM::AtomicOrdering ordering) -> Value {
+      return LLVM::LoadOp::create(rewriter, loc, i64, place, kAlign, /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                  /*isInvariant=*/false, /*isInvariantGroup=*/false, ordering, kGrid);
+    };
+    // What a count is likely to be is asked while what was written is still on its way.
+    Value guess;
+    if (!op.getIfLast())
+      guess = loadCount(LLVM::AtomicOrdering::monotonic);
+    waitForWarpgroup(rewriter, loc);
 
     Block *before = op->getBlock();
     Block *after = rewriter.splitBlock(before, op->getIterator());
@@ -80,11 +88,7 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
     rewriter.setInsertionPointToEnd(before);
     LLVM::CondBrOp::create(rewriter, loc, counts, count, ValueRange(), after, ValueRange(none));
 
-    // What the others of the warpgroup wrote is there for whoever sees this thread's count.
     rewriter.setInsertionPointToStart(count);
-    LLVM::FenceOp::create(rewriter, loc, LLVM::AtomicOrdering::acq_rel, kGrid);
-    Value old = LLVM::LoadOp::create(rewriter, loc, i64, place, kAlign, /*isVolatile=*/false, /*isNonTemporal=*/false,
-                                     /*isInvariant=*/false, /*isInvariantGroup=*/false, LLVM::AtomicOrdering::acquire, kGrid);
     auto countOneMore = [&](Value known) -> Value {
       Value number = LLVM::SubOp::create(rewriter, loc, known, constant64(kNobodyArrived));
       Value isCount = compare(LLVM::ICmpPredicate::ult, number, constant64(kMostArrivals));
@@ -93,27 +97,31 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
     };
     Value last;
     if (op.getIfLast()) {
-      last = compare(LLVM::ICmpPredicate::eq, countOneMore(old), all);
+      last = compare(LLVM::ICmpPredicate::eq, countOneMore(loadCount(LLVM::AtomicOrdering::acquire)), all);
     } else {
+      // What the others of the warpgroup wrote is there for whoever sees this thread's count.
+      LLVM::FenceOp::create(rewriter, loc, LLVM::AtomicOrdering::acq_rel, kGrid);
       Block *turn = rewriter.createBlock(after), *counted = rewriter.createBlock(after);
       rewriter.setInsertionPointToEnd(count);
-      LLVM::BrOp::create(rewriter, loc, ValueRange(old), turn);
+      LLVM::BrOp::create(rewriter, loc, ValueRange(guess), turn);
       Value known = turn->addArgument(i64, loc);
       rewriter.setInsertionPointToStart(turn);
       Value next = countOneMore(known);
-      auto exchange = LLVM::AtomicCmpXchgOp::create(rewriter, loc, place, known, next, LLVM::AtomicOrdering::acq_rel,
-                                                    LLVM::AtomicOrdering::acquire, kGrid, kAlign);
+      auto exchange = LLVM::AtomicCmpXchgOp::create(rewriter, loc, place, known, next, LLVM::AtomicOrdering::monotonic,
+                                                    LLVM::AtomicOrdering::monotonic, kGrid, kAlign);
       Value found = LLVM::ExtractValueOp::create(rewriter, loc, exchange, 0);
       Value isDone = LLVM::ExtractValueOp::create(rewriter, loc, exchange, 1);
       LLVM::CondBrOp::create(rewriter, loc, isDone, counted, ValueRange(), turn, ValueRange(found));
       rewriter.setInsertionPointToStart(counted);
       last = compare(LLVM::ICmpPredicate::eq, next, all);
     }
-    // The last leaves what is no count.
+    // The last leaves what is no count, and reads what others wrote before theirs.
     Block *reset = rewriter.createBlock(after);
     rewriter.setInsertionPointToEnd(reset->getPrevNode());
     LLVM::CondBrOp::create(rewriter, loc, last, reset, ValueRange(), after, ValueRange(none));
     rewriter.setInsertionPointToStart(reset);
+    if (!op.getIfLast())
+      LLVM::FenceOp::create(rewriter, loc, LLVM::AtomicOrdering::acq_rel, kGrid);
     LLVM::StoreOp::create(rewriter, loc, constant64(0), place, kAlign, /*isVolatile=*/false, /*isNonTemporal=*/false,
                           /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic, kGrid);
     LLVM::BrOp::create(rewriter, loc, ValueRange(boolean(true)), after);

@@ -17,7 +17,7 @@ class AsynchronousPrimitives(StageHandles):
 
     __slots__ = ()
 
-    def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None) -> None:
+    def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None, deferred: bool = False) -> None:
         """The stage is copied by the hardware's copy engine, a tile at a time: ``"tma"``, the only one.
 
         A stage in shared memory is a part of a tensor in global memory, or zero where that ends: a box, of which each
@@ -26,10 +26,13 @@ class AsynchronousPrimitives(StageHandles):
         convolution's margin is a stage that is copied. An output is a copy of a stage in shared memory, to which it is
         written by each warpgroup. The chunks of 16 bytes of a row of the
         shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With
-        `columns` an output goes by way of a buffer of so many columns, one part after the other.
+        `columns` an output goes by way of a buffer of so many columns, one part after the other. Threads hold one that
+        is `deferred`, as it will be stored, in registers until the first products of their block's next tile are under
+        way, and store it behind these: the tensor cores need not wait for it.
 
         Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; boxes
-        across at most 256 elements of each of up to 5 dimensions; a kernel that multiplies by `wgmma`.
+        across at most 256 elements of each of up to 5 dimensions; a kernel that multiplies by `wgmma`; for a `deferred`
+        output one that is `persistent`, with one set of consumers and with sums that are not promoted.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 64), "float16", name="A")
@@ -68,7 +71,9 @@ class AsynchronousPrimitives(StageHandles):
             raise ValueError(f"{source}: copy_by: expected {' or '.join(map(repr, _COPIERS))}, got {copier!r}")
         span = integer(swizzle, "copy_by", "swizzle", source, 128)
         part = integer(columns, "copy_by", "columns", source)
-        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part)
+        if not isinstance(deferred, bool):
+            raise TypeError(f"{source}: copy_by: expected deferred to be a bool, got {deferred!r}")
+        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part, deferred)
 
     def specialize(
         self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232, consumers: int = 1

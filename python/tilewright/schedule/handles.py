@@ -208,10 +208,10 @@ def swizzle(of: ir.Value, name: str, granule: int) -> ir.OpView:
     return ops.SwizzleOp(of, _integer(granule), loc=_named(name))
 
 
-def copy_by(of: ir.Value, name: str, copier: str, swizzle: int, columns: int | None) -> ir.OpView:
+def copy_by(of: ir.Value, name: str, copier: str, swizzle: int, columns: int | None, deferred: bool) -> ir.OpView:
     engine = ir.Attribute.parse(f"#schedule.copier<{copier}>")
     part = None if columns is None else _integer(columns)
-    return ops.CopyByOp(engine, of, _integer(swizzle), columns=part, loc=_named(name))
+    return ops.CopyByOp(engine, of, _integer(swizzle), columns=part, deferred=deferred, loc=_named(name))
 
 
 def specialize(axis: ir.Value, name: str, producer: int, consumer: int, consumers: int) -> ir.OpView:

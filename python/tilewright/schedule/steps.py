@@ -177,6 +177,8 @@ class Reader:
 
     def _copy_by(self, primitive: Primitive) -> Step:
         options = {name: primitive.options[name] for name in ("swizzle", "columns") if name in primitive.options}
+        if "deferred" in primitive.options:
+            options["deferred"] = True
         return Step("copy_by", self.variables[primitive.operands[0]], (primitive.options["copier"],), options)
 
     def _specialize(self, primitive: Primitive) -> Step:

@@ -19,7 +19,7 @@ _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
 # Of shared memory a block has so much, less what barriers take; so many steps are enough, and so many the most.
 _SHARED, _ENOUGH, _MAX_DEPTH = 231424, 4, 8
 _MANY, _LINE = 16, 128
-_BLOCK_REGISTERS = 65536
+_BLOCK_REGISTERS, _OTHER_REGISTERS = 65536, 24
 
 
 def matmul_wgmma(
@@ -48,6 +48,7 @@ def matmul_wgmma(
     specialize: bool = True,
     consumers: int = 1,
     registers: tuple[int, int] | None = None,
+    deferred: bool | None = None,
     dependent: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
@@ -58,12 +59,13 @@ def matmul_wgmma(
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
     share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles, `group` rows
     of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the steps of the last.
-    C goes by way of shared memory, so many `columns` at a time. A thread that copies and one that multiplies have so
-    many `registers`. With two `consumers` a block has two sets of the warpgroups
-    that compute a tile, which take tiles in turn: one stores while the other multiplies, which pays where k is short.
-    Of 8-bit floats the tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a
-    step unless given, and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not
-    given follows from the tile, shared memory and the block's registers.
+    C goes by way of shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while
+    the products of their next one begin, and store it behind these. A thread that copies and one that multiplies have
+    so many `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take
+    tiles in turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the tensor cores
+    keep few bits of sums: they add up so many products along k as `promote` says, a step unless given, and other
+    instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given follows from the tile,
+    shared memory and the block's registers.
 
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
@@ -156,6 +158,19 @@ def matmul_wgmma(
     for axis, tag in zip((*outer, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(outer) :], strict=True):
         s[tiled].bind(axis, thread_axis(tag))
     s[tiled].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    if registers is None:
+        multiplying = warpgroups * consumers
+        copying = 40 if multiplying < 3 else 24
+        # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
+        each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
+        registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
+    extents = M, N, parts if batch is None else batch
+    if deferred is None:
+        # A thread has an element of every two columns: the sum, of this tile, and C, of the one before.
+        held = n * (item_bytes(sum_dtype) + made) // 8 + _OTHER_REGISTERS
+        tiles = _count(extents, (*tile, 1))
+        takes_several = blocks is not None and (tiles is None or tiles > blocks)
+        deferred = takes_several and specialize and consumers == 1 and not promote and held <= registers[1]
     sets = tile[0] * n * consumers  # elements of C that are on their way
     shared = 0
     if is_copied:
@@ -168,7 +183,7 @@ def matmul_wgmma(
             is_small = sets * made <= _SHARED - _ENOUGH * (tile[0] + n) * _SPAN
             columns = n if is_small else panel * (2 - n // panel % 2)
         shared = sets // n * columns * made
-        s[tiled].copy_by("tma", swizzle=span, columns=columns)
+        s[tiled].copy_by("tma", swizzle=span, columns=columns, deferred=deferred)
     warpgroup, _ = s[stored].split(i, factor=64)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
 
@@ -185,12 +200,6 @@ def matmul_wgmma(
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=panel)
     s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
-    if registers is None:
-        multiplying = warpgroups * consumers
-        copying = 40 if multiplying < 3 else 24
-        # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
-        each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
-        registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 
@@ -205,9 +214,11 @@ def matmul_wgmma(
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
-        if not stream_k:
-            extents = M, N, parts if batch is None else batch
-            blocks = _no_more_blocks(blocks, extents, (tile[0] * cluster[0], n * cluster[1], 1), prod(cluster))
+        clusters = _count(extents, (tile[0] * cluster[0], n * cluster[1], 1))
+        if not stream_k and clusters is not None:
+            # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
+            turns = -(-clusters // max(1, blocks // prod(cluster)))
+            blocks = -(-clusters // turns) * prod(cluster)
         # What runs at once is as high as it is wide, so that it reads the least.
         group = group or max(1, round(sqrt(blocks * n / tile[0])))
         if raster == "hilbert":
@@ -238,12 +249,11 @@ def _go_in_pairs(extent: Extent, size: int) -> bool:
     return isinstance(extent, Var) and -(-extent.minimum // size) > _MANY
 
 
-def _no_more_blocks(blocks: int, extents: Sequence[Extent], of_cluster: Sequence[int], cluster: int) -> int:
-    """As few as go through the tiles in as many turns: those that would wait for the last turn only take power."""
-    clusters = 1
-    for extent, size in zip(extents, of_cluster, strict=True):
-        if not isinstance(extent, int):
-            return blocks
-        clusters *= -(-extent // size)
-    turns = -(-clusters // max(1, blocks // cluster))
-    return -(-clusters // turns) * cluster
+def _count(extents: Sequence[Extent], sizes: Sequence[int]) -> int | None:
+    """How many of such a size there are, where that is known."""
+    numbers = [extent for extent in extents if isinstance(extent, int)]
+    return (
+        prod(-(-extent // size) for extent, size in zip(numbers, sizes, strict=True))
+        if len(numbers) == len(extents)
+        else None
+    )

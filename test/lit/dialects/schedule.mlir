@@ -74,8 +74,8 @@ schedule.of @asynchronous {
   %C = schedule.stage "C"
   %i = schedule.axes %C ["i"] : !schedule.axis
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
-  // CHECK: schedule.copy_by <tma> %C swizzle 128 columns 64
-  schedule.copy_by <tma> %C swizzle 128 columns 64
+  // CHECK: schedule.copy_by <tma> %C swizzle 128 columns 64 deferred
+  schedule.copy_by <tma> %C swizzle 128 columns 64 deferred
   // CHECK-NEXT: schedule.specialize %k producer 40 consumer 232 consumers 2
   schedule.specialize %k producer 40 consumer 232 consumers 2
   // CHECK-NEXT: schedule.cluster %i blocks 2

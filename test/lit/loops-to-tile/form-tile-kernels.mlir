@@ -49,7 +49,7 @@
 // CHECK: tile.commit_stores
 // CHECK: tile.store_fragment %[[TWICE]] from 32 to %[[MINE]]
 // CHECK: tile.tma_store
-// CHECK: tile.wait_stores 0
+// CHECK: tile.wait_stores 0 read
 func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -37,6 +37,7 @@ def product(
     cluster: int | None = None,
     columns: int | None = None,
     is_copied: bool = False,
+    deferred: bool = False,
     shape_a: tuple[Any, ...] | None = None,
     factor: Callable[..., te.Expr] | None = None,
     element: Callable[..., te.Expr] | None = None,
@@ -64,7 +65,7 @@ def product(
         s[C].env_threads([te.thread_axis((0, lanes), "threadIdx.x")])
     if is_copied:
         s[stored].compute_at(s[C], block)
-        s[C].copy_by("tma", columns=columns)
+        s[C].copy_by("tma", columns=columns, deferred=deferred)
         i = s[stored].op.axis[0]
     warpgroup, _ = s[stored].split(i, factor=rows)
     s[stored].bind(warpgroup, te.thread_axis(threads))
@@ -139,7 +140,8 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
     assert "multicast y" in text and "known_cluster_size = array<i32: 1, 2, 1>" in text
 
 
-def test_an_epilogue_is_a_function_of_the_fragment() -> None:
+@pytest.mark.parametrize("deferred", [False, True])
+def test_an_epilogue_is_a_function_of_the_fragment(deferred: bool) -> None:
     bias = te.placeholder((512,), "float32", name="bias")
     residual = te.placeholder((300, 512), "float16", name="residual")
     s, tensors = schedules.matmul_wgmma(
@@ -150,13 +152,14 @@ def test_an_epilogue_is_a_function_of_the_fragment() -> None:
         "float16",
         operands=[bias, residual],
         epilogue=lambda x, i, j: te.max(x + bias[j], 0.0) + residual[i, j].astype("float32"),
+        deferred=deferred,
     )
     text = str(tw.lower(s, tensors, stage="gpu"))
     assert [tensor.name for tensor in tensors] == ["A", "B", "bias", "residual", "C"]
     region = text[text.index("tile.map") :]
-    # Rows that C does not have are not read; rounding is left to the store.
+    # Rows that C does not have are not read; rounding is left to the store, unless the result is held.
     assert "scf.if" in region[: region.index("memref.load")]
-    assert "arith.truncf" not in text and "tile.store_fragment" in region
+    assert ("arith.truncf" in text) == deferred and "tile.store_fragment" in region
     cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
     assert not cubin.notes
 
@@ -240,6 +243,10 @@ def test_blocks_of_a_cluster_may_have_no_tile() -> None:
     text = str(tw.lower(*scheduled, stage="gpu"))
     assert "known_grid_size = array<i32: 1, 4, 1>" in text and "multicast y" in text
     assert "scf.if" in text[text.index("tile.wgmma_wait 0 for") : text.index("tile.store_fragment")]
+
+
+def stays(s: Any, C: Any, **others: Any) -> None:
+    s[C].persistent(1)
 
 
 def other_axis(P: te.Tensor, i: te.Expr, j: te.Expr) -> te.Expr:
@@ -445,6 +452,28 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"M": 1024, "consumers": 2, "change": lambda s, C, **others: s[C].persistent(stream_k=True)},
         "persistent: expected one set of consumers for stream_k, got 2, which take tiles in turn",
+    ),
+    (
+        {"is_copied": True, "deferred": True},
+        "copy_by: expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the "
+        "next tile's products: use s[...].persistent of the kernel's stage",
+    ),
+    (
+        {"is_copied": True, "deferred": True, "consumers": 2, "change": stays},
+        "copy_by: expected one set of consumers for a deferred result, got 2, which take tiles in turn",
+    ),
+    (
+        {"is_copied": True, "deferred": True, "promote": True, "change": stays},
+        "copy_by: expected sums that the tensor cores keep for a deferred result, got promoted ones",
+    ),
+    (
+        {"is_copied": True, "deferred": True, "registers": (24, 80), "change": stays},
+        "copy_by: expected at least 88 registers for a thread that multiplies, 32 of which hold its sums and 32 a deferred "
+        "result, got 80",
+    ),
+    (
+        {"copied": "B", "change": lambda s, AS, **others: s[AS].copy_by("tma", deferred=True)},
+        "copy_by: stage 'A.shared': expected a result to be deferred, got a copy to shared memory",
     ),
     (
         {"change": lambda s, C, **others: s[C].cluster(s[C].op.axis[1])},

@@ -102,6 +102,39 @@ def test_a_result_in_parts(consumers: int) -> None:
     check((128, 256, 192), ("bfloat16", "float32", "float32"), **options)
 
 
+@pytest.mark.parametrize(
+    ("shape", "types", "options"),
+    [
+        # More parts than the first steps of a tile, as many, fewer; one step alone; a buffer of fewer columns than a tile.
+        ((64, 512, 128), TYPES[2], {"tile": (64, 256)}),
+        ((64, 512, 256), TYPES[1], {"tile": (64, 256)}),
+        ((128, 256, 448), TYPES[0], {"tile": (64, 128)}),
+        ((128, 256, 64), TYPES[2], {"tile": (64, 128)}),
+        ((128, 512, 320), TYPES[2], {"tile": (64, 256), "columns": 128, "blocks": 1}),
+        ((128, 256, 320), TYPES[0], {"tile": (64, 128), "columns": 32, "blocks": 1}),
+        # A block with one tile and one with two, and a cluster of which a block has none.
+        ((64, 192, 128), TYPES[2], {}),
+        ((320, 128, 192), TYPES[2], {"tile": (64, 128), "cluster": (2, 1), "blocks": 4}),
+        ((128, 320, 192), TYPES[2], {"tile": (128, 64), "cluster": (1, 2)}),
+        # Parts of tiles, edges, epilogues, batches, no roles, and other types.
+        ((64, 320, 512), TYPES[2], {"stream_k": True}),
+        ((384, 64, 320), TYPES[2], {"stream_k": True, "cluster": (2, 1), "blocks": 4}),
+        ((70, 136, 500), TYPES[2], {"bias": True, "blocks": 3, "stream_k": True}),
+        ((150, 328, 200), TYPES[2], {"bias": True, "tile": (64, 128)}),
+        ((64, 128, 192), TYPES[2], {"batch": 3, "cluster": (1, 1)}),
+        ((128, 256, 192), TYPES[2], {"tile": (64, 128), "specialize": False, "depth": 3}),
+        ((64, 256, 96), TYPES[3], {"transpose_b": True}),
+        ((64, 256, 384), TYPES[6], {"transpose_b": True}),
+    ],
+)
+def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+    options = SMALL | {"deferred": True} | options
+    with_bias = options.pop("bias", False)
+    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
+    assert "tile.map -> " in lowered  # nothing is held before the first tile
+    check(shape, types, bias=with_bias, **options)
+
+
 @pytest.mark.parametrize("promote", [0, 128, 256, 384])
 def test_sums_that_are_promoted_after_so_many_products(promote: int) -> None:
     """Of five steps the last is left over."""
@@ -158,7 +191,7 @@ def test_shared_steps_in_ptx() -> None:
     for text in (
         "fence.acq_rel.gpu",
         "ld.acquire.gpu.global.b64",
-        "atom.acq_rel.gpu.global.cas.b64",
+        "atom.relaxed.gpu.global.cas.b64",
         "bar.red.or.pred",
     ):
         assert text in ptx
@@ -190,7 +223,10 @@ def test_what_does_not_fit_is_refused() -> None:
         {"tile": (64, 256)},
         {"tile": (64, 256), "consumers": 2},
         {"depth": 3, "columns": 256},
+        {"deferred": False},
+        {"cluster": (2, 1)},
         {"stream_k": True},
+        {"stream_k": True, "deferred": False},
         {"stream_k": True, "tile": (128, 128)},
     ],
 )

@@ -1,0 +1,82 @@
+//===- DeferredResult.cpp - results stored while the next tile is multiplied ---===//
+//
+// A block that goes through several tiles holds what a tile's result is in registers, rounded, begins the products of the
+// next, and then stores it: the tensor cores do not wait for that. What is left after the last tile is stored at the end.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/loops-to-tile/TileEmitter.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+/// A fragment of zeros in the place of one that is not there.
+static Value emitZeros(OpBuilder &builder, Location loc, tile::FragmentType type) {
+  auto map = tile::MapOp::create(builder, loc, type, ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  Type index = builder.getIndexType();
+  builder.createBlock(&map.getBody(), {}, {index, index}, {loc, loc});
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  tile::YieldOp::create(builder, loc, zero);
+  return map.getResult();
+}
+
+void TileEmitter::holdNothing() {
+  const TileCopy &copy = *program.result;
+  auto type = tile::FragmentType::get(builder.getContext(), {tile::kWgmmaRows, copy.columns}, getElement(copy));
+  held = HeldResult{emitZeros(builder, copy.getLoc(), type), arith::ConstantIntOp::create(builder, loc, 0, 1),
+                    SmallVector<Value>(copy.dimensions.size(), constant(0))};
+}
+
+void TileEmitter::holdResult(Value sums, Value isThere) {
+  Value buffer = program.result->buffer;
+  held->coordinates = getResultCoordinates();
+  if (!isThere) {
+    emitFunctions(sums);
+    held->fragment = fragments[buffer];
+    held->isThere = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    return;
+  }
+  Type type = held->fragment.getType();
+  auto choice = scf::IfOp::create(builder, loc, type, isThere, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    emitFunctions(sums);
+    scf::YieldOp::create(builder, loc, fragments[buffer]);
+    builder.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(builder, loc, emitZeros(builder, loc, cast<tile::FragmentType>(type)));
+  }
+  held->fragment = choice.getResult(0);
+  held->isThere = isThere;
+}
+
+void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitResult(held->fragment, held->coordinates, firstPart, parts);
+}
+
+/// A part takes less time than the products of a step, so one is stored after each step, if every tile has as many.
+int64_t TileEmitter::countStoringSteps() {
+  std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
+  int64_t least = !steps ? 1 : share ? getShares().grain + 1 : *steps;
+  return std::min(least, countResultParts());
+}
+
+SmallVector<Value> TileEmitter::carry(RingState state) {
+  SmallVector<Value> values = {state.slot, state.phase};
+  if (held) {
+    values.append({held->fragment, held->isThere});
+    values.append(held->coordinates);
+  }
+  return values;
+}
+
+TileEmitter::RingState TileEmitter::takeCarried(ValueRange values) {
+  if (held)
+    held = HeldResult{values[2], values[3], SmallVector<Value>(values.drop_front(4))};
+  return {values[0], values[1]};
+}
+} // namespace tilewright
