@@ -3,10 +3,11 @@
 `python bench/tune_matmul.py [--best N] [--seconds S] [--out FILE] [part of a problem's text]`
 
 For the products of `model_shapes.py`, squares, and ragged ones it times the choices of `tilewright.ops.choices` that
-its model takes for the N fastest (10 unless said), then the refinements of the two that were, and keeps the fastest. A
-choice is timed by few runs, the three best by many; each is checked beside torch's result. Other processes compile
-ahead, for the cache. Entries of products that are not measured stay: those past S seconds, and those whose `Problem`
-does not have the text that may follow the options. FILE is the table unless given.
+its model takes for the N fastest (10 unless said), then the refinements of the two that were, and keeps the fastest.
+Choices are timed in turn, by few runs, or more where these are short, and the best once more, by many; each is checked
+beside torch's result. Other processes compile ahead, for the cache. Entries of products that are not measured stay:
+those past S seconds, and those whose `Problem` does not have the text that may follow the options. FILE is the table
+unless given.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -102,7 +103,7 @@ class Tuner:
         bound = 0.02 * expected.abs().max().item()
 
         def run(choices: list[Choice], repeat: int) -> list[tuple[float, Choice]]:
-            timed = []
+            right: list[tuple[Callable[[], Any], Choice]] = []
             for choice in choices:
                 try:
                     func = function_of(p, choice, self.arch)
@@ -111,17 +112,21 @@ class Tuner:
                 output.fill_(-1)
                 func(a, b, output)
                 if (output - expected).abs().max().item() <= bound:
-                    timed.append((self.bench.median_ms(lambda func=func: func(a, b, output), repeat=repeat), choice))
+                    right.append((lambda func=func: func(a, b, output), choice))
                 else:
                     print("WRONG", p, choice, flush=True)
-            return sorted(timed, key=lambda one: one[0])
+            # In turn: the clock of a hot GPU differs from one second to the next by more than choices do.
+            times = self.bench.medians_ms([call for call, _ in right], repeat)
+            return sorted(zip(times, (choice for _, choice in right)), key=lambda one: one[0])
 
-        first = run(self.first_choices(p), 5)
+        likely = self.first_choices(p)
+        is_short = min(estimate(p, choice) for choice in likely) < 1e-4
+        few, many = (25, 100) if is_short else (5, 25)
+        first = run(likely, few)
         finer = [choice for _, one in first[:2] for choice in refinements(p, one, self.arch)]
         self.compile((p, choice) for choice in finer)
-        best = sorted([*first, *run(finer, 5)], key=lambda one: one[0])[:3]
-        # What takes microseconds differs by less than a few runs of it do.
-        again = run([choice for _, choice in best], 100 if best and best[0][0] < 0.1 else 25)
+        best = sorted([*first, *run(finer, few)], key=lambda one: one[0])[:6]
+        again = run([choice for _, choice in best], many)
         if not again:
             return None
         ms, choice = again[0]

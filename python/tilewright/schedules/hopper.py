@@ -19,6 +19,8 @@ _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
 # Of shared memory a block has so much, less what barriers take; so many steps are enough, and so many the most.
 _SHARED, _ENOUGH, _MAX_DEPTH = 231424, 4, 8
 _MANY, _LINE = 16, 128
+# Of a tile with more columns a step of products takes longer than to store a part of the result.
+_NARROW = 192
 _BLOCK_REGISTERS, _OTHER_REGISTERS = 65536, 24
 
 
@@ -170,7 +172,8 @@ def matmul_wgmma(
         held = n * (item_bytes(sum_dtype) + made) // 8 + _OTHER_REGISTERS
         tiles = _count(extents, (*tile, 1))
         takes_several = blocks is not None and (tiles is None or tiles > blocks)
-        deferred = takes_several and specialize and consumers == 1 and not promote and held <= registers[1]
+        is_fast = n > _NARROW and specialize and consumers == 1 and not promote
+        deferred = takes_several and is_fast and held <= registers[1]
     sets = tile[0] * n * consumers  # elements of C that are on their way
     shared = 0
     if is_copied:

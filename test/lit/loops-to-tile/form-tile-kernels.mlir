@@ -1,4 +1,5 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(form-tile-kernels))' | FileCheck %s
+// RUN: sed 's/{schedule.columns = 32 : i64,/{schedule.columns = 32 : i64, schedule.deferred,/' %s | tilewright-opt --pass-pipeline='builtin.module(func.func(form-tile-kernels))' | FileCheck %s --check-prefix=DEFERRED
 
 // Two warpgroups multiply what a third has copied, in blocks that stay and clusters along y, which share B; C goes by way of
 // shared memory, half of its columns at a time.
@@ -50,6 +51,35 @@
 // CHECK: tile.store_fragment %[[TWICE]] from 32 to %[[MINE]]
 // CHECK: tile.tma_store
 // CHECK: tile.wait_stores 0 read
+
+// A deferred result is held, with its place, until the next tile's products are begun, and stored part by part behind its steps.
+// DEFERRED: tile.role "consumer"
+// DEFERRED: %[[MINE:.*]] = tile.part
+// DEFERRED: %[[ZEROS:.*]] = tile.map -> <64x64xf32>
+// DEFERRED: %[[NOTHING:.*]] = arith.constant false
+// DEFERRED: %[[LEFT:.*]]:6 = scf.for {{.*}}, %[[HELD:.*]] = %[[ZEROS]], %[[IS_THERE:.*]] = %[[NOTHING]], %[[ROW:.*]] = %{{.*}}, %[[COLUMN:.*]] = %{{.*}})
+// DEFERRED: tile.wgmma %
+// DEFERRED: tile.wgmma_commit
+// DEFERRED: scf.if %[[IS_THERE]] {
+// DEFERRED-NEXT: tile.wait_stores 0 read
+// DEFERRED-NEXT: tile.sync_warpgroup
+// DEFERRED-NEXT: tile.store_fragment %[[HELD]] to %[[MINE]]
+// DEFERRED: tile.tma_store %[[MINE]] to %{{.*}}[%[[ROW]], %[[COLUMN]]]
+// DEFERRED: tile.wgmma %{{.*}} into
+// DEFERRED: tile.wgmma_wait 1
+// DEFERRED: tile.release
+// DEFERRED: scf.if %[[IS_THERE]] {
+// DEFERRED: tile.store_fragment %[[HELD]] from 32 to %[[MINE]]
+// DEFERRED: scf.for
+// DEFERRED: tile.wgmma %{{.*}} into
+// DEFERRED: %[[SUM:.*]] = tile.wgmma_wait 0 for
+// DEFERRED: %[[TWICE:.*]] = tile.map %[[SUM]]
+// DEFERRED: %[[THERE:.*]] = arith.constant true
+// DEFERRED-NEXT: scf.yield {{.*}}, %[[TWICE]], %[[THERE]], %{{.*}}, %{{.*}} :
+// DEFERRED: scf.if %[[LEFT]]#3 {
+// DEFERRED: tile.store_fragment %[[LEFT]]#2 to %[[MINE]]
+// DEFERRED: tile.store_fragment %[[LEFT]]#2 from 32 to %[[MINE]]
+// DEFERRED: tile.wait_stores 0 read
 func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
