@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import tensor_cores_alone
 import torch
 from simt import Bench
 
@@ -109,12 +110,15 @@ def measure(
 
 
 def bench_square(bench: Bench) -> None:
-    for extent in (4096, 8192):
-        for layout in ("NT", "NN"):
-            measure(bench, square(extent), layout=layout)
-    measure(bench, square(4096), "float16")
+    for layout in ("NT", "NN"):
+        measure(bench, square(4096), layout=layout)
+        measure(bench, square(4096), layout=layout, raster="hilbert", group=16)
+        measure(bench, square(8192), layout=layout)
+        measure(bench, square(8192), layout=layout, stream_k=True)
+    measure(bench, square(4096), "float16", raster="hilbert", group=16)
+    measure(bench, square(8192), "float16", stream_k=True)
     measure(bench, square(4096), blocks=None)
-    measure(bench, square(4096), cluster=(2, 1))
+    measure(bench, square(4096), deferred=False)
     measure(bench, square(4096), out_dtype="float32")
 
 
@@ -284,45 +288,51 @@ def bench_strided(bench: Bench) -> None:
 
 
 def bench_clock(bench: Bench) -> None:
-    """One product after the other, as a model runs them, for 10 rounds of 6 ms in random order: what the power that a
-    GPU may take leaves of its clock, and how many of the cycles the tensor cores multiply in."""
+    """One product after the other for a quarter of a second, 4 times in random order, and products for which nothing is
+    copied: what the power that a GPU may take leaves of its clock, and in how many cycles the tensor cores multiply."""
     with context():
         stamp: Any = tw.build(Module.parse(STAMP), target="cuda -arch=sm_90a", name="stamp", start="gpu")
     processors = torch.cuda.get_device_properties(0).multi_processor_count
     for extent in (4096, 8192):
         a, b = factor(extent, extent, "bfloat16"), factor(extent, extent, "bfloat16")
         output = torch.empty(extent, extent, device="cuda", dtype=torch.bfloat16)
-        calls: dict[str, Callable[[], Any]] = {"torch": lambda a=a, b=b: torch.matmul(a, b.t())}
-        choices: tuple[dict[str, Any], ...] = ({}, {"cluster": (2, 1)}, {"tile": (64, 256), "consumers": 2})
+        flops = 2.0 * extent**3
+        calls: dict[str, tuple[Callable[[], Any], float]] = {"torch": (lambda a=a, b=b: torch.matmul(a, b.t()), flops)}
+        choices: tuple[dict[str, Any], ...] = ({}, {"deferred": False}, {"cluster": (2, 1)}, {"stream_k": True})
         for choice in choices:
             scheduled = schedules.matmul_wgmma(
                 extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, **choice
             )
             func: Any = tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
-            calls[json.dumps(choice)] = lambda func=func, a=a, b=b, output=output: func(a, b, output)
-        flops = 2.0 * extent**3
-        repeat = max(4, int(6e-3 * 7e14 / flops))
+            calls[json.dumps(choice)] = lambda func=func, a=a, b=b, output=output: func(a, b, output), flops
+        steps = round(flops / tensor_cores_alone.flops(processors, 1))
+        alone = tensor_cores_alone.build(processors, steps)
+        # Sums of the same products over and over would grow as no product's do: the second half takes back the first.
+        x, y = factor(128, 128, "bfloat16"), factor(256, 128, "bfloat16")
+        tiles = torch.cat((x, -x), 1), torch.cat((y, y), 1), torch.empty(2, 16384, device="cuda")
+        done = tensor_cores_alone.flops(processors, steps)
+        calls["tensor cores alone"] = lambda alone=alone, tiles=tiles: alone(*tiles), done
+        repeat = int(0.25 * 7e14 / flops)
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-        for _ in range(10):
-            order = random.sample(list(calls), len(calls))
-            stamps = torch.zeros(len(order), 2, 2, device="cuda", dtype=torch.int64)
-            for name, (begin, end) in zip(order, stamps):
-                calls[name]()
+        for _ in range(4):
+            for name in random.sample(list(calls), len(calls)):
+                begin, end = stamps = torch.zeros(2, 2, device="cuda", dtype=torch.int64)
+                for _ in range(repeat // 5):
+                    calls[name][0]()
                 stamp(begin)
                 for _ in range(repeat):
-                    calls[name]()
+                    calls[name][0]()
                 stamp(end)
-            torch.cuda.synchronize()
-            for name, (begin, end) in zip(order, stamps.tolist()):
-                found[name].append(((end[0] - begin[0]) / repeat, (end[1] - begin[1]) / repeat))
+                (ns, cycles), (last_ns, last_cycles) = stamps.tolist()
+                found[name].append(((last_ns - ns) / repeat, (last_cycles - cycles) / repeat))
         for name, timed in found.items():
             ns, cycles = (statistics.median(values) for values in zip(*timed))
             # A multiprocessor multiplies and adds 2048 pairs of 16 bits in a cycle.
             bench.results[f"back to back {extent} {name}"] = {
                 "ms": ns / 1e6,
-                "TFLOPs": flops / ns / 1e3,
+                "TFLOPs": calls[name][1] / ns / 1e3,
                 "GHz": cycles / ns,
-                "of_cycles": flops / (4096 * processors * cycles),
+                "of_cycles": calls[name][1] / (4096 * processors * cycles),
             }
 
 

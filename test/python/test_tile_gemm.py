@@ -1,4 +1,4 @@
-"""The product of bench/tile_gemm.py, from the gpu stage to machine code: no GPU is needed."""
+"""Kernels that benchmarks write by hand, from the gpu stage to machine code or on the simulator: no GPU is needed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from types import ModuleType
 
+import ml_dtypes
+import numpy as np
 import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
@@ -18,16 +20,16 @@ from tilewright.ir import context
 from tree import ROOT
 
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("tile_gemm", ROOT / "bench" / "tile_gemm.py")
+def _load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "bench" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["tile_gemm"] = module  # a dataclass looks its module up
+    sys.modules[name] = module  # a dataclass looks its module up
     spec.loader.exec_module(module)
     return module
 
 
-tile_gemm = _load()
+tile_gemm, tensor_cores_alone = _load("tile_gemm"), _load("tensor_cores_alone")
 
 
 def build(gemm: object) -> Cubin:
@@ -105,3 +107,16 @@ def test_results_in_parts() -> None:
 def test_shapes_of_whole_tiles() -> None:
     with pytest.raises(ValueError, match=r"expected a shape of multiples of \(256, 256, 64\), got \(256, 100, 64\)"):
         tile_gemm.Gemm(256, 100, 64).text()
+
+
+def test_tensor_cores_alone() -> None:
+    """What the bench times of them alone adds up the slots of its ring round by round, and the first once more."""
+    rounds, rng = 3, np.random.default_rng(0)
+    a, b = (rng.standard_normal((rows, 256)).astype(ml_dtypes.bfloat16) for rows in (128, 256))
+    kept = np.full((2, 64 * 256), np.nan, np.float32)
+    tensor_cores_alone.build(2, rounds, "sim")(a, b, kept)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    expected = rounds * x @ y.T + x[:, :64] @ y[:, :64].T
+    # In which order registers hold the sums is theirs to know.
+    for half, rows in zip(kept, (expected[:64], expected[64:])):
+        np.testing.assert_allclose(np.sort(half), np.sort(rows, axis=None), atol=1e-3)
