@@ -4,9 +4,10 @@
 // registers what the loops index.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Tile/Tile.h"
 #include "passes/AddressSpaces.h"
+#include "passes/gpu-to-nvvm/UnrolledLoops.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -46,6 +47,15 @@ static bool indexesRegisters(scf::ForOp loop) {
         return found ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Whether these are the steps of a tile's products while threads hold a result of the tile before. Written out, each step has
+/// a slot of the ring, and the descriptors of all slots, computed before the loop over tiles, take the registers that are left.
+static bool multipliesBesideHeld(scf::ForOp loop) {
+  auto tiles = loop->getParentOfType<scf::ForOp>();
+  auto holds = [](Value carried) { return llvm::any_of(carried.getUsers(), llvm::IsaPred<tile::StoreFragmentOp>); };
+  return tiles && llvm::any_of(tiles.getRegionIterArgs(), holds) &&
+         llvm::any_of(loop.getBody()->getOperations(), [](Operation &op) { return isa<tile::WgmmaOp>(op); });
 }
 
 /// What LLVM writes out by itself, roughly (its threshold of unrolling).
@@ -94,22 +104,19 @@ private:
 namespace {
 struct AnnotateUnrolledLoops : impl::AnnotateUnrolledLoopsBase<AnnotateUnrolledLoops> {
   void runOnOperation() override {
-    Builder builder(&getContext());
-    auto unroll = LLVM::LoopUnrollAttr::get(&getContext(), /*disable=*/nullptr, /*count=*/nullptr,
-                                            /*runtimeDisable=*/nullptr, /*full=*/builder.getBoolAttr(true),
-                                            /*followupUnrolled=*/nullptr, /*followupRemainder=*/nullptr,
-                                            /*followupAll=*/nullptr);
-    auto annotation = LLVM::LoopAnnotationAttr::get(&getContext(), {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {},
-                                                    {}, {}, {});
     Sizes sizes;
     getOperation().walk([&](scf::ForOp loop) {
       auto trips = getConstantIntValue(loop.getUpperBound());
+      if (multipliesBesideHeld(loop)) {
+        loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/false));
+        return;
+      }
       bool isMarked = static_cast<bool>(loop->removeAttr(schedule::kUnrollAttr));
       int64_t ops = trips.value_or(1) * sizes.getBody(loop);
       bool isSmall = trips && ops <= kMaxOps && ops * countCopies(loop) <= kMaxOpsOfCopies;
       if (!isMarked && !(isSmall && indexesRegisters(loop)))
         return;
-      loop->setAttr("llvm.loop_annotation", annotation);
+      loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
       sizes.setWrittenOut(loop, trips.value_or(1));
     });
   }

@@ -21,7 +21,8 @@ def AnnotateUnrolledLoops : Pass<"annotate-unrolled-loops", "mlir::gpu::GPUFuncO
   let summary = "Loops marked to be unrolled are left to LLVM to be written out";
   let description = [{
     A loop of constant extent whose variable picks an element of a thread's own buffer is written out too, marked or not,
-    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them.
+    up to a limit on the code it makes: registers have no addresses, so only then does the buffer stay in them. A loop over
+    steps of products stays one where threads hold the result of the tile before (`unroll = <disable = true>`).
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {

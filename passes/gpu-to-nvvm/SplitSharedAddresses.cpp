@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
+#include "passes/gpu-to-nvvm/UnrolledLoops.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -19,7 +20,7 @@ namespace tilewright {
 static bool becomesConstant(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  return loop && loop->hasAttr("llvm.loop_annotation") && value == loop.getInductionVar();
+  return loop && saysUnroll(loop, /*isWrittenOut=*/true) && value == loop.getInductionVar();
 }
 
 static void collectTerms(AffineExpr sum, SmallVectorImpl<AffineExpr> &terms) {

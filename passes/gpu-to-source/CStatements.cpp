@@ -1,4 +1,5 @@
 //===- CStatements.cpp - structured control flow and accesses as C++ ------===//
+#include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/gpu-to-source/CWriter.h"
 
 using namespace mlir;
@@ -163,8 +164,10 @@ void CWriter::writeFor(scf::ForOp loop) {
   size_t outer = enter();
   std::string variable = name(loop.getInductionVar(), axis.empty() ? "i" : axis);
   std::string type = typeName(loop.getInductionVar().getType());
-  if (auto annotation = loop->getAttr("llvm.loop_annotation"); annotation || loop->hasAttr(schedule::kUnrollAttr))
+  if (saysUnroll(loop, /*isWrittenOut=*/true) || loop->hasAttr(schedule::kUnrollAttr))
     line() << "#pragma unroll\n";
+  else if (saysUnroll(loop, /*isWrittenOut=*/false))
+    line() << "#pragma unroll 1\n";
   line() << "for (" << type << " " << variable << " = " << use(loop.getLowerBound()) << "; " << variable << " < "
          << use(loop.getUpperBound(), Binding::Shift) << "; ";
   if (matchPattern(loop.getStep(), m_One()))

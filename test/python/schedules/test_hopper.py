@@ -227,13 +227,16 @@ def test_what_does_not_fit_is_refused() -> None:
         {"cluster": (2, 1)},
         {"stream_k": True},
         {"stream_k": True, "deferred": False},
+        {"K": 512},
+        {"K": 640, "stream_k": True},
         {"stream_k": True, "tile": (128, 128)},
     ],
 )
 def test_nothing_is_spilled_and_nothing_waits(options: dict[str, Any]) -> None:
     """What ptxas says of a kernel of full size: no notes, no spills."""
     options = {"out_dtype": "bfloat16"} | options
-    func = tw.build(*schedules.matmul_wgmma(4096, 4096, 4096, **options), target="cuda -arch=sm_90a", name="mm")
+    K = options.pop("K", 4096)
+    func = tw.build(*schedules.matmul_wgmma(4096, 4096, K, **options), target="cuda -arch=sm_90a", name="mm")
     cubin = link(func.ptx, "sm_90a")
     assert not cubin.notes
     assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
