@@ -4,6 +4,7 @@
 // next, and then stores it: the tensor cores do not wait for that. What is left after the last tile is stored at the end.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/loops-to-tile/Numbers.h"
 #include "passes/loops-to-tile/TileEmitter.h"
 
 using namespace mlir;
@@ -63,6 +64,25 @@ int64_t TileEmitter::countStoringSteps() {
   std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
   int64_t least = !steps ? 1 : share ? getShares().grain + 1 : *steps;
   return std::min(least, countResultParts());
+}
+
+/// Inside of the loop over steps: written out before it, these steps would double the time that a kernel takes to compile.
+void TileEmitter::emitHeldBehind(Value step) {
+  int64_t storing = countStoringSteps();
+  if (storing == 1)
+    return;
+  Numbers numbers{builder, loc};
+  OpBuilder::InsertionGuard guard(builder);
+  auto startIf = [&](Value condition) {
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false).thenBlock());
+  };
+  Value number = firstStep ? numbers.subtract(step, firstStep) : step;
+  startIf(numbers.both(held->isThere, numbers.isLess(number, storing)));
+  for (int64_t part = 1; part < storing; ++part) {
+    OpBuilder::InsertionGuard inner(builder);
+    startIf(numbers.isEqual(number, part));
+    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1);
+  }
 }
 
 SmallVector<Value> TileEmitter::carry(RingState state) {

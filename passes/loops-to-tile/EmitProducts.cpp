@@ -96,7 +96,7 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
   int64_t each = std::min(program.promotedSteps, steps);
   Value first = emitPart(state, each);
   state = advance(state, each);
-  auto loop = scf::ForOp::create(builder, loc, getLaterStep(1), isKnown ? constant(steps / each) : getEndStep(), constant(1),
+  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), isKnown ? constant(steps / each) : getEndStep(), constant(1),
                                  ValueRange{first, state.slot, state.phase});
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -145,20 +145,16 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
     }
     return values;
   };
-  int64_t begunSteps = 1;
-  if (held) {
-    int64_t storing = countStoringSteps();
-    for (; begunSteps < storing; ++begunSteps) {
-      emitHeldResult(begunSteps - 1, 1);
-      carried = emitStep(getLaterStep(begunSteps), carried);
-    }
-    emitHeldResult(storing - 1, countResultParts() - storing + 1);
-  }
-  auto loop = scf::ForOp::create(builder, loc, getLaterStep(begunSteps), getEndStep(), constant(1), carried);
+  if (held)
+    emitHeldResult(0, countStoringSteps() == 1 ? countResultParts() : 1);
+  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), getEndStep(), constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(builder, loc, emitStep(loop.getInductionVar(), loop.getRegionIterArgs()));
+    SmallVector<Value> next = emitStep(loop.getInductionVar(), loop.getRegionIterArgs());
+    if (held)
+      emitHeldBehind(loop.getInductionVar());
+    scf::YieldOp::create(builder, loc, next);
   }
   // All products are begun: those of the next tile follow them while this one's become results.
   emitTurn<tile::PassTurnOp>(isLastTurn);

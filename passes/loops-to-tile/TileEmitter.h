@@ -45,8 +45,8 @@ private:
   template <typename Op> void emitTurn(mlir::Value isLeftOut);
   /// The first of a tile's steps that this block does, the one after it, and the one after the last.
   mlir::Value getFirstStep() { return firstStep ? firstStep : constant(0); }
-  mlir::Value getLaterStep(int64_t by) {
-    return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(by)).getResult() : constant(by);
+  mlir::Value getSecondStep() {
+    return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
   }
   mlir::Value getEndStep() { return endStep ? endStep : program.steps.getUpperBound(); }
   RingState emitFirstLoads(RingState state);
@@ -91,6 +91,8 @@ private:
   void emitHeldResult(int64_t firstPart, int64_t parts);
   /// After how many of a tile's first steps parts of what is held are stored.
   int64_t countStoringSteps();
+  /// The part that is stored after a later step.
+  void emitHeldBehind(mlir::Value step);
   /// What a loop over tiles carries.
   mlir::SmallVector<mlir::Value> carry(RingState state);
   RingState takeCarried(mlir::ValueRange values);

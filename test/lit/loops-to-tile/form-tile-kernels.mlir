@@ -65,13 +65,16 @@
 // DEFERRED-NEXT: tile.sync_warpgroup
 // DEFERRED-NEXT: tile.store_fragment %[[HELD]] to %[[MINE]]
 // DEFERRED: tile.tma_store %[[MINE]] to %{{.*}}[%[[ROW]], %[[COLUMN]]]
+// DEFERRED: scf.for %[[STEP:[a-z0-9]+]] =
 // DEFERRED: tile.wgmma %{{.*}} into
 // DEFERRED: tile.wgmma_wait 1
 // DEFERRED: tile.release
-// DEFERRED: scf.if %[[IS_THERE]] {
+// DEFERRED: %[[IS_EARLY:.*]] = arith.cmpi ult, %[[STEP]], %{{.*}}
+// DEFERRED: %[[STORES:.*]] = arith.andi %[[IS_THERE]], %[[IS_EARLY]]
+// DEFERRED: scf.if %[[STORES]] {
+// DEFERRED: %[[IS_SECOND:.*]] = arith.cmpi eq, %[[STEP]], %{{.*}}
+// DEFERRED: scf.if %[[IS_SECOND]] {
 // DEFERRED: tile.store_fragment %[[HELD]] from 32 to %[[MINE]]
-// DEFERRED: scf.for
-// DEFERRED: tile.wgmma %{{.*}} into
 // DEFERRED: %[[SUM:.*]] = tile.wgmma_wait 0 for
 // DEFERRED: %[[TWICE:.*]] = tile.map %[[SUM]]
 // DEFERRED: %[[THERE:.*]] = arith.constant true
