@@ -32,6 +32,8 @@ struct WgmmaInstruction {
   /// Whether the operands may have the dimension that is not summed over in their rows.
   bool takesMNMajor;
 };
+/// A part of a fragment that is stored by itself begins at a multiple of so many columns.
+inline constexpr int64_t kStoredColumns = 16;
 inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 const WgmmaInstruction *findWgmma(mlir::Type a, mlir::Type b, mlir::Type accumulator);
 

@@ -86,7 +86,7 @@ LogicalResult StoreFragmentOp::verify() {
   if (fragment.getRows() != buffer.getRows())
     return emitOpError("expected a buffer of the fragment's rows, got ") << buffer << " for " << fragment;
   int64_t first = getFrom();
-  if (first < 0 || first % 16 || first + buffer.getColumns() > fragment.getColumns())
+  if (first < 0 || first % kStoredColumns || first + buffer.getColumns() > fragment.getColumns())
     return emitOpError("expected columns of the fragment, from a multiple of 16 on, got ")
            << buffer.getColumns() << " from " << first << " of " << fragment.getColumns();
   Type from = fragment.getElementType(), to = buffer.getElementType();

@@ -148,10 +148,12 @@ SmallVector<Value> TileEmitter::getResultCoordinates() {
 /// goes by panels, each of which takes less time than a step.
 int64_t TileEmitter::getPartColumns() {
   auto whole = cast<tile::BufferType>(myResult.getType());
-  int64_t columns = whole.getColumns();
+  int64_t columns = whole.getColumns(), panel = whole.getPanelColumns(), part = columns;
   if (defersResult())
-    return whole.getPanelColumns();
-  return columns < program.result->columns && columns % (2 * whole.getPanelColumns()) == 0 ? columns / 2 : columns;
+    part = panel;
+  else if (columns < program.result->columns && columns % (2 * panel) == 0)
+    part = columns / 2;
+  return part % tile::kStoredColumns ? columns : part;
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.

@@ -271,6 +271,8 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   int64_t columns = copy.columnsAtOnce.value_or(copy.columns);
   if (copy.columns % columns)
     return refuse() << "expected columns at once that divide the tile's " << copy.columns << ", got " << columns;
+  if (columns < copy.columns && columns % tile::kStoredColumns)
+    return refuse() << "expected columns at once that are a multiple of " << tile::kStoredColumns << ", got " << columns;
   if (columns * bytes % copy.swizzle)
     return refuse() << "expected a tile with rows of whole swizzle spans of " << copy.swizzle << " bytes, got "
                     << columns << " elements of " << type.getElementType() << ", " << columns * bytes << " bytes";

@@ -480,6 +480,10 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got 'j'",
     ),
     (
+        {"is_copied": True, "columns": 8},
+        "copy_by: stage 'C': expected columns at once that are a multiple of 16, got 8",
+    ),
+    (
         {"is_copied": True, "columns": 48},
         "copy_by: stage 'C': expected columns at once that divide the tile's 64, got 48",
     ),

@@ -111,6 +111,7 @@ def test_a_result_in_parts(consumers: int) -> None:
         ((128, 256, 448), TYPES[0], {"tile": (64, 128)}),
         ((128, 256, 64), TYPES[2], {"tile": (64, 128)}),
         ((128, 512, 320), TYPES[2], {"tile": (64, 256), "columns": 128, "blocks": 1}),
+        ((300, 24, 130), TYPES[0], {"transpose_b": True}),  # panels of 8 columns, of which two at least are stored
         ((128, 256, 320), TYPES[0], {"tile": (64, 128), "columns": 32, "blocks": 1}),
         # A block with one tile and one with two, and a cluster of which a block has none.
         ((64, 192, 128), TYPES[2], {}),
