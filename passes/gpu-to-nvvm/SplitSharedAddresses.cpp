@@ -20,7 +20,7 @@ namespace tilewright {
 static bool becomesConstant(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  return loop && saysUnroll(loop, /*isWrittenOut=*/true) && value == loop.getInductionVar();
+  return loop && isToBeWrittenOut(loop) && value == loop.getInductionVar();
 }
 
 static void collectTerms(AffineExpr sum, SmallVectorImpl<AffineExpr> &terms) {

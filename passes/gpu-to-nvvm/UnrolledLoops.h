@@ -19,12 +19,10 @@ inline mlir::LLVM::LoopAnnotationAttr getUnrollAnnotation(mlir::MLIRContext *con
   return mlir::LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
 }
 
-/// Whether `annotate-unrolled-loops` has said so of the loop.
-inline bool saysUnroll(mlir::scf::ForOp loop, bool isWrittenOut) {
+/// Whether `annotate-unrolled-loops` has said that the loop is to be written out.
+inline bool isToBeWrittenOut(mlir::scf::ForOp loop) {
   auto annotation = loop->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>(kLoopAnnotationAttr);
-  if (!annotation || !annotation.getUnroll())
-    return false;
-  return bool(isWrittenOut ? annotation.getUnroll().getFull() : annotation.getUnroll().getDisable());
+  return annotation && annotation.getUnroll() && annotation.getUnroll().getFull();
 }
 
 } // namespace tilewright

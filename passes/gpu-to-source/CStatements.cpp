@@ -164,10 +164,8 @@ void CWriter::writeFor(scf::ForOp loop) {
   size_t outer = enter();
   std::string variable = name(loop.getInductionVar(), axis.empty() ? "i" : axis);
   std::string type = typeName(loop.getInductionVar().getType());
-  if (saysUnroll(loop, /*isWrittenOut=*/true) || loop->hasAttr(schedule::kUnrollAttr))
+  if (isToBeWrittenOut(loop) || loop->hasAttr(schedule::kUnrollAttr))
     line() << "#pragma unroll\n";
-  else if (saysUnroll(loop, /*isWrittenOut=*/false))
-    line() << "#pragma unroll 1\n";
   line() << "for (" << type << " " << variable << " = " << use(loop.getLowerBound()) << "; " << variable << " < "
          << use(loop.getUpperBound(), Binding::Shift) << "; ";
   if (matchPattern(loop.getStep(), m_One()))

@@ -343,14 +343,14 @@ def estimate(problem: Problem, choice: Choice) -> float:
 # The same with wgmma of 16 bits in tiles of 128 x 256, how much less smaller tiles come to; what a launch, the first
 # copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
 # multiprocessor bring; what a multiprocessor writes of a part of a tile, and reads again; what of the memory's rate is
-# left where blocks are at different places of k.
+# left where blocks are at different places of k, and how much longer their products take for the power that this costs.
 _WARPGROUP_FLOPS = 6.3e12
 _SMALLER = 0.03
 _START = 5.4e-6
 _STORING = 0.75e-6
 _COPYING = 53e9
 _EXCHANGING = 40e9
-_STREAMED = 0.8
+_STREAMED, _APART = 0.8, 0.15
 
 
 def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
@@ -368,7 +368,10 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
         others = max(1.0, at_work / tiles)
         multiplying = tiles * (steps * of_step + storing) / at_work
         multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING
-        of_memory = _STREAMED if at_work % tiles else 1.0
+        if at_work % tiles:
+            shared = tiles - max(0, tiles // at_work - 1) * at_work
+            multiplying += _APART * shared * steps * of_step / at_work
+            of_memory = _STREAMED
     else:
         multiplying = ceil(tiles / _MULTIPROCESSORS) * (steps * of_step + storing)
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
