@@ -25,6 +25,9 @@ KERNELS: dict[str, Callable[[], Any]] = {
     ),
     "matmul_mma, ragged": lambda: schedules.matmul_mma(70, 71, 73, "float16", tile=(32, 64), parts=2),
     "matmul_wgmma": lambda: schedules.matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", cluster=(2, 1)),
+    "matmul_wgmma, deferred": lambda: schedules.matmul_wgmma(
+        128, 512, 256, "bfloat16", "bfloat16", tile=(64, 128), blocks=2, deferred=True
+    ),
     "matmul_wgmma, stream-K": lambda: schedules.matmul_wgmma(200, 320, 512, "bfloat16", stream_k=True, blocks=7),
     "matmul_wgmma, in turn": lambda: schedules.matmul_wgmma(
         512, 512, 256, "float8_e4m3fn", transpose_b=True, tile=(64, 128), consumers=2
