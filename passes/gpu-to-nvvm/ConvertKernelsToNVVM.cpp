@@ -6,6 +6,7 @@
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -202,7 +203,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
 
     // What upstream carries along as an attribute of its own is one of the branch.
     module.walk([](LLVM::BrOp branch) {
-      if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr("llvm.loop_annotation")))
+      if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(kLoopAnnotationAttr)))
         branch.setLoopAnnotationAttr(annotation);
     });
 

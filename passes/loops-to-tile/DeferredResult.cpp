@@ -85,6 +85,19 @@ void TileEmitter::emitHeldBehind(Value step) {
   }
 }
 
+SmallVector<Value> TileEmitter::beginTiles(RingState state, bool multiplies) {
+  if (multiplies && defersResult())
+    holdNothing();
+  return carry(state);
+}
+
+void TileEmitter::endTiles(ValueRange values, bool multiplies) {
+  RingState state = takeCarried(values);
+  if (held)
+    emitHeldResult(0, countResultParts());
+  emitDrain(state, multiplies);
+}
+
 SmallVector<Value> TileEmitter::carry(RingState state) {
   SmallVector<Value> values = {state.slot, state.phase};
   if (held) {

@@ -129,32 +129,28 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   SmallVector<Value> carried = {begun, next.slot, next.phase, state.slot};
   if (!program.isSpecialized)
     carried.append({ahead.slot, ahead.phase});
-  auto emitStep = [&](Value step, ValueRange before) {
-    Value slot = before[1], phase = before[2];
-    auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
-    Value added = emitProduct(filled.getBuffers(), before[0]);
-    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
-    tile::ReleaseOp::create(builder, loc, ring, before[3]);
-    RingState after = advance({slot, phase});
-    SmallVector<Value> values = {added, after.slot, after.phase, slot};
-    if (!program.isSpecialized) {
-      RingState ahead{before[4], before[5]};
-      emitLoadAhead(step, ahead);
-      ahead = advance(ahead);
-      values.append({ahead.slot, ahead.phase});
-    }
-    return values;
-  };
   if (held)
     emitHeldResult(0, countStoringSteps() == 1 ? countResultParts() : 1);
   auto loop = scf::ForOp::create(builder, loc, getSecondStep(), getEndStep(), constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = emitStep(loop.getInductionVar(), loop.getRegionIterArgs());
+    Value slot = loop.getRegionIterArg(1), phase = loop.getRegionIterArg(2), before = loop.getRegionIterArg(3);
+    auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
+    Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
+    tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
+    tile::ReleaseOp::create(builder, loc, ring, before);
+    RingState after = advance({slot, phase});
+    carried = {added, after.slot, after.phase, slot};
+    if (!program.isSpecialized) {
+      ahead = {loop.getRegionIterArg(4), loop.getRegionIterArg(5)};
+      emitLoadAhead(loop.getInductionVar(), ahead);
+      ahead = advance(ahead);
+      carried.append({ahead.slot, ahead.phase});
+    }
     if (held)
       emitHeldBehind(loop.getInductionVar());
-    scf::YieldOp::create(builder, loc, next);
+    scf::YieldOp::create(builder, loc, carried);
   }
   // All products are begun: those of the next tile follow them while this one's become results.
   emitTurn<tile::PassTurnOp>(isLastTurn);

@@ -87,9 +87,7 @@ void TileEmitter::emitShares(bool multiplies, Value cluster) {
   Value lastTile = numbers.divide(numbers.subtract(end, 1), shares.steps);
   Value count = numbers.add(numbers.subtract(lastTile, numbers.divide(begin, shares.steps)), 1 + shares.whole);
   Value slot = constant32(0);
-  if (multiplies && defersResult())
-    holdNothing();
-  auto loop = scf::ForOp::create(builder, loc, zero, count, constant(1), carry({slot, slot}));
+  auto loop = scf::ForOp::create(builder, loc, zero, count, constant(1), beginTiles({slot, slot}, multiplies));
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   std::swap(builder, inner);
   Value turn = loop.getInductionVar();
@@ -115,10 +113,7 @@ void TileEmitter::emitShares(bool multiplies, Value cluster) {
   scf::YieldOp::create(builder, loc, carry(state));
   firstStep = endStep = nullptr;
   std::swap(builder, inner);
-  state = takeCarried(loop.getResults());
-  if (held)
-    emitHeldResult(0, countResultParts());
-  emitDrain(state, multiplies);
+  endTiles(loop.getResults(), multiplies);
 }
 
 /// Gives back whether this warpgroup has the sum of the whole tile, and that sum.

@@ -224,7 +224,7 @@ TileEmitter::RingState TileEmitter::emitTile(bool multiplies, RingState state) {
   if (share) {
     auto [isSum, sum] = emitSumOfParts(fragment);
     fragment = sum;
-    isThere = isThere ? arith::AndIOp::create(builder, loc, isThere, isSum).getResult() : isSum;
+    isThere = isThere ? Numbers{builder, loc}.both(isThere, isSum) : isSum;
   }
   if (held) {
     holdResult(fragment, isThere);

@@ -93,9 +93,11 @@ private:
   int64_t countStoringSteps();
   /// The part that is stored after a later step.
   void emitHeldBehind(mlir::Value step);
-  /// What a loop over tiles carries.
+  /// What a loop over tiles carries: at its beginning, from one tile to the next, and what is done with it behind the last.
+  mlir::SmallVector<mlir::Value> beginTiles(RingState state, bool multiplies);
   mlir::SmallVector<mlir::Value> carry(RingState state);
   RingState takeCarried(mlir::ValueRange values);
+  void endTiles(mlir::ValueRange values, bool multiplies);
 
   // EmitFunctions.cpp: what becomes of the sums.
   void emitFunctions(mlir::Value fragment);

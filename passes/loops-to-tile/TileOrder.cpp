@@ -60,9 +60,7 @@ void TileEmitter::emitTiles(bool multiplies) {
     }
     stride = numbers.multiply(stride, program.numConsumers);
   }
-  if (multiplies && defersResult())
-    holdNothing();
-  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, carry(state));
+  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, beginTiles(state, multiplies));
   OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
   std::swap(builder, inner);
   Value tile = loop.getInductionVar();
@@ -77,10 +75,7 @@ void TileEmitter::emitTiles(bool multiplies) {
     state = advance(state, (program.numConsumers - 1) * steps);
   scf::YieldOp::create(builder, loc, carry(state));
   std::swap(builder, inner);
-  state = takeCarried(loop.getResults());
-  if (held)
-    emitHeldResult(0, countResultParts());
-  emitDrain(state, multiplies);
+  endTiles(loop.getResults(), multiplies);
 }
 
 namespace {
