@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..source import user_source
 from ..te.expr import IterVar
-from .checks import integer
+from .checks import boolean, integer
 from .stage_handles import StageHandles
 
 __all__ = ["AsynchronousPrimitives"]
@@ -71,9 +71,8 @@ class AsynchronousPrimitives(StageHandles):
             raise ValueError(f"{source}: copy_by: expected {' or '.join(map(repr, _COPIERS))}, got {copier!r}")
         span = integer(swizzle, "copy_by", "swizzle", source, 128)
         part = integer(columns, "copy_by", "columns", source)
-        if not isinstance(deferred, bool):
-            raise TypeError(f"{source}: copy_by: expected deferred to be a bool, got {deferred!r}")
-        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part, deferred)
+        is_deferred = boolean(deferred, "copy_by", "deferred", source)
+        self._schedule.apply(handles.copy_by, source, self.handle, self.name, copier, span, part, is_deferred)
 
     def specialize(
         self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232, consumers: int = 1
@@ -211,6 +210,5 @@ class AsynchronousPrimitives(StageHandles):
             )
         count = integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
-        if not isinstance(stream_k, bool):
-            raise TypeError(f"{source}: persistent: expected stream_k to be a bool, got {stream_k!r}")
+        boolean(stream_k, "persistent", "stream_k", source)
         self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles, stream_k)

@@ -6,7 +6,7 @@ from typing import SupportsIndex
 
 from ..source import Source
 
-__all__ = ["integer"]
+__all__ = ["boolean", "integer"]
 
 
 def integer(value: object, what: str, name: str, source: Source, default: int | None = None) -> int | None:
@@ -16,3 +16,10 @@ def integer(value: object, what: str, name: str, source: Source, default: int | 
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{source}: {what}: expected an integer as {name}, got {value!r}")
     return value.__index__()
+
+
+def boolean(value: object, what: str, name: str, source: Source) -> bool:
+    """A bool that the user gave: nothing else that is true or false."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{source}: {what}: expected {name} to be a bool, got {value!r}")
+    return value

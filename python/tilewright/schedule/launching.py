@@ -8,6 +8,7 @@ from typing import Any
 from mlir import ir
 
 from ..source import Source
+from .checks import boolean
 
 __all__ = ["launch_options", "launch_text", "set_launch"]
 
@@ -20,8 +21,7 @@ def set_launch(
 ) -> None:
     """Notes how the kernels are launched, in place of what was noted before."""
     for name, value in (("dependent", dependent), ("cooperative", cooperative)):
-        if not isinstance(value, bool):
-            raise TypeError(f"{source}: launch: expected {name} to be a bool, got {value!r}")
+        boolean(value, "launch", name, source)
     sizes: list[int] = []
     if cluster is not None:
         if not isinstance(cluster, Sequence) or not all(type(size) is int for size in cluster) or len(cluster) != 3:

@@ -569,3 +569,11 @@ def test_an_error_names_the_line_of_its_own_program() -> None:
             tw.lower(*scheduled, stage="gpu", target="cuda -arch=sm_90")
         lines.append(int(re.findall(r"test_wgmma\.py:(\d+): error", str(error.value))[0]))
     assert lines[1] == lines[0] + 1
+
+
+def test_a_flag_is_a_bool() -> None:
+    s, (*_, C) = schedules.matmul_wgmma(64, 64, 64)
+    with pytest.raises(TypeError, match=r"test_wgmma.py:\d+: copy_by: expected deferred to be a bool, got 1$"):
+        s[C].copy_by("tma", deferred=1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"test_wgmma.py:\d+: persistent: expected stream_k to be a bool, got 'yes'$"):
+        s[C].persistent(stream_k="yes")  # pyright: ignore[reportArgumentType]
