@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlir import ir
-from mlir.passmanager import PassManager
-
-import tilewright as tw
-from tilewright.ir import context
+from tile_gemm import build_text
 
 ROWS, COLUMNS, STEP, SLOTS = 128, 256, 64, 4
 
@@ -120,7 +116,4 @@ module attributes {{gpu.container_module}} {{
 
 def build(blocks: int, steps: int, target: str = "cuda -arch=sm_90a") -> Any:
     """The function of A (128 x 256), B (256 x 256) and of what the first block has added up, as its registers lie."""
-    with context():
-        module = ir.Module.parse(text(blocks, steps))
-        PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
-        return tw.build(module, target=target, name="alone", start="gpu")
+    return build_text(text(blocks, steps), "alone", target)

@@ -287,7 +287,12 @@ module attributes {{gpu.container_module}} {{
 
 
 def build(gemm: Gemm) -> Any:
-    """The function that `tw.build` makes of the module: it takes A, B and C."""
+    """The function of A, B and C."""
+    return build_text(gemm.text(), "gemm", "cuda -arch=sm_90a")
+
+
+def build_text(text: str, name: str, target: str) -> Any:
+    """The function that `tw.build` makes of a module of the dialect tile at the gpu stage."""
     from mlir import ir
     from mlir.passmanager import PassManager
 
@@ -295,9 +300,9 @@ def build(gemm: Gemm) -> Any:
     from tilewright.ir import context
 
     with context():
-        module = ir.Module.parse(gemm.text())
+        module = ir.Module.parse(text)
         PassManager.parse("builtin.module(plan-tile-memory)").run(module.operation)
-    return tw.build(module, target=tw.Target("cuda", arch="sm_90a"), name="gemm", start="gpu")
+    return tw.build(module, target=target, name=name, start="gpu")
 
 
 class Jitted:

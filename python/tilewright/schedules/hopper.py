@@ -254,9 +254,9 @@ def _go_in_pairs(extent: Extent, size: int) -> bool:
 
 def _count(extents: Sequence[Extent], sizes: Sequence[int]) -> int | None:
     """How many of such a size there are, where that is known."""
-    numbers = [extent for extent in extents if isinstance(extent, int)]
-    return (
-        prod(-(-extent // size) for extent, size in zip(numbers, sizes, strict=True))
-        if len(numbers) == len(extents)
-        else None
-    )
+    count = 1
+    for extent, size in zip(extents, sizes, strict=True):
+        if not isinstance(extent, int):
+            return None
+        count *= -(-extent // size)
+    return count

@@ -118,28 +118,28 @@ def test_workspaces_come_from_a_pool_and_go_back_in_the_streams_order(fake, doub
     assert fake.sizes == before
 
 
-def test_no_memory_for_a_workspace(fake, double: CudaProgram) -> None:
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        (
+            "CUDA_ERROR_OUT_OF_MEMORY",
+            "CUDA_ERROR_OUT_OF_MEMORY (2): 4000 bytes of workspace for double on cuda:0; free memory on the GPU, or let "
+            "fewer programs share it",
+        ),
+        (
+            "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+            "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900): 4000 bytes of workspace for double on cuda:0; a stream is being "
+            "captured, and this call is on another one: capture on a stream of the GPU that the arrays are on",
+        ),
+    ],
+)
+def test_no_workspace(fake, double: CudaProgram, code: str, what: str) -> None:
     a, b = arrays(1000)
-    fake.fail["cuMemAllocFromPoolAsync"] = fake.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    fake.fail["cuMemAllocFromPoolAsync"] = getattr(fake.CUresult, code)
     with pytest.raises(DriverError) as caught:
         double(a, b)
-    assert str(caught.value) == (
-        "cuMemAllocFromPoolAsync failed with CUDA_ERROR_OUT_OF_MEMORY (2): 4000 bytes of workspace for double on cuda:0; "
-        "free memory on the GPU, or let fewer programs share it"
-    )
+    assert str(caught.value) == f"cuMemAllocFromPoolAsync failed with {what}"
     assert fake.launches == [] and fake._stack == []
-
-
-def test_a_capture_of_another_stream(fake, double: CudaProgram) -> None:
-    a, b = arrays(1000)
-    fake.fail["cuMemAllocFromPoolAsync"] = fake.CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-    with pytest.raises(DriverError) as caught:
-        double(a, b)
-    assert str(caught.value) == (
-        "cuMemAllocFromPoolAsync failed with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900): 4000 bytes of workspace for "
-        "double on cuda:0; a stream is being captured, and this call is on another one: capture on a stream of the GPU "
-        "that the arrays are on"
-    )
 
 
 def test_wrong_arguments_launch_nothing(fake, double: CudaProgram) -> None:
