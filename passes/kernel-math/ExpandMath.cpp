@@ -87,6 +87,29 @@ kernelmath::Bool isNaN(Float x) { return kernelmath::isNaN(x); }
 kernelmath::Bool isInf(Float x) { return abs(x) == kernelmath::kInfinity; }
 kernelmath::Bool isFinite(Float x) { return abs(x) < kernelmath::kInfinity; }
 
+/// Whether all that is done with a value is to add it to, or to subtract it from or from it, constants of at least 1.
+bool isTermBesideOne(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (!isa<arith::AddFOp, arith::SubFOp>(user))
+      return false;
+    APFloat other(0.0f);
+    Value beside = user->getOperand(0) == value ? user->getOperand(1) : user->getOperand(0);
+    return matchPattern(beside, m_ConstantFloat(&other)) && std::abs(other.convertToDouble()) >= 1;
+  });
+}
+
+struct ExpandErfOfTerm : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() || !isTermBesideOne(op))
+      return rewriter.notifyMatchFailure(op, "not on f32, or for more than a sum with 1");
+    MathBuilder m(rewriter, op.getLoc(), op.getType());
+    rewriter.replaceOp(op, kernelmath::erfOfTerm(Float{&m, op.getOperand()}).value);
+    return success();
+  }
+};
+
 /// Powers with an exponent that is known and small are products.
 struct ExpandKnownPower : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -196,7 +219,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                  UnrollLanes<math::IPowIOp>, ExpandIntegerPower>(context);
     namespace f = kernelmath;
     patterns.add<Expand<math::ErfOp, f::erf>, Expand<math::AsinhOp, f::asinh>, Expand<math::AcoshOp, f::acosh>,
-                 Expand<math::AtanhOp, f::atanh>>(context);
+                 Expand<math::AtanhOp, f::atanh>>(context, /*benefit=*/1);
+    patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
     if (!onlyBeyondLLVM) {
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
                    Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::ExpM1Op, f::expm1>,

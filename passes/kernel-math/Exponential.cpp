@@ -121,3 +121,11 @@ Float tilewright::kernelmath::erf(Float x) {
   Float large = 1.0 - exp(-(far * far)) * m.polynomial(t, kErfc);
   return select(a < 1.0, small, copySign(large, x));
 }
+
+Float tilewright::kernelmath::erfOfTerm(Float x) {
+  // log2(erfc |x|) / |x| where |x| <= 4: what 1 - erfc loses of a small number does not count.
+  static constexpr double coefficients[] = {-0x1.7c7edcp-15, 0x1.d32610p-12, -0x1.8672c2p-10, -0x1.9620f6p-11,
+                                            0x1.cee886p-6,   -0x1.301720p-3, -0x1.d63aacp-1,  -0x1.a0be9ep+0};
+  Float a = minimum(abs(x), 4.0);
+  return copySign(1.0 - exp2OfNormal(x.m->polynomial(a, {coefficients, coefficients}) * a), x);
+}

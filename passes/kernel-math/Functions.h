@@ -19,6 +19,8 @@ Float sinh(Float x);
 Float cosh(Float x);
 Float tanh(Float x);
 Float erf(Float x);
+/// Of f32, within 1.5e-7: enough where it is added to a number of at least 1, as in gelu, and half the work.
+Float erfOfTerm(Float x);
 /// e to the power of a sum, of which `high` is between the bounds beyond which the result is 0 or infinity, or not far
 /// outside; times 2^exponent.
 Float expOfPair(Pair x, int exponent = 0);

@@ -141,6 +141,38 @@ gpu.module @functions {
     gpu.return
   }
 
+  // Where only sums with 1 are taken, what is lost of small numbers does not count: there is one formula for all.
+  // CHECK-LABEL: gpu.func @erf_beside_one
+  // CHECK-NOT: arith.cmpf
+  // CHECK: math.exp2
+  // CHECK-NOT: arith.cmpf
+  // CHECK: gpu.return
+  gpu.func @erf_beside_one(%a: memref<4xf32>) kernel {
+    %one = arith.constant 1.0 : f32
+    %two = arith.constant -2.0 : f32
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %y = math.erf %x : f32
+    %sum = arith.addf %one, %y : f32
+    %difference = arith.subf %y, %two : f32
+    memref.store %sum, %a[%i] : memref<4xf32>
+    memref.store %difference, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @erf_beside_less
+  // CHECK: arith.cmpf
+  // CHECK: gpu.return
+  gpu.func @erf_beside_less(%a: memref<4xf32>) kernel {
+    %half = arith.constant 0.5 : f32
+    %i = gpu.thread_id x
+    %x = memref.load %a[%i] : memref<4xf32>
+    %y = math.erf %x : f32
+    %sum = arith.addf %y, %half : f32
+    memref.store %sum, %a[%i] : memref<4xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @loops
   // CHECK-COUNT-2: arith.remui
   // CHECK: %[[POWER:.*]]:3 = scf.while
