@@ -75,6 +75,12 @@ LogicalResult PersistentOp::verify() {
     return emitOpError() << "expected groups of at least 1 tile, got " << group;
   if (int64_t group = getGroup(); getRaster() == Raster::Hilbert && !llvm::isPowerOf2_64(group))
     return emitOpError() << "expected squares of a power of two of tiles for Hilbert's curve, got " << group;
+  if (int64_t columns = getNarrower(); columns < 0)
+    return emitOpError() << "expected some tiles to be narrower by at least 0 columns, got " << columns;
+  if (getNarrower() && getStreamK())
+    return emitOpError() << "expected narrower tiles or stream_k, which both fill the last turn, got both";
+  if (getSerpentineK() && getStreamK())
+    return emitOpError() << "expected serpentine_k or stream_k, whose blocks begin tiles at different steps, got both";
   return verifyOnlyOne<PersistentOp>(
       *this, "persistent of stage '" + stageName(getStage()).str() + "'",
       [](PersistentOp op) -> Value { return op.getStage(); }, isSameStage);

@@ -59,11 +59,14 @@ inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 /// On a loop on a block index: how many of the blocks along it are a cluster (i64).
 inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
 /// On the outermost loop of a kernel: how many blocks go through its tiles (i64), in which order (RasterAttr), with how
-/// many tiles in a group (i64), and whether they share out the reductions of the last (UnitAttr).
+/// many tiles in a group (i64), whether they share out the reductions of the last (UnitAttr), by how many columns some
+/// tiles are narrower (i64), and whether the reduction of every second tile begins at its end (UnitAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
 inline constexpr llvm::StringLiteral kRasterAttr = "schedule.raster";
 inline constexpr llvm::StringLiteral kGroupAttr = "schedule.group";
 inline constexpr llvm::StringLiteral kStreamKAttr = "schedule.stream_k";
+inline constexpr llvm::StringLiteral kNarrowerAttr = "schedule.narrower";
+inline constexpr llvm::StringLiteral kSerpentineKAttr = "schedule.serpentine_k";
 } // namespace tilewright::schedule
 
 #endif

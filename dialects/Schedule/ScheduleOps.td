@@ -403,15 +403,25 @@ def Schedule_PersistentOp : Schedule_Primitive<"persistent"> {
     ```mlir
     schedule.persistent %C on 132 <grouped> by 8
     schedule.persistent %C on 132 <grouped> by 8 stream_k
+    schedule.persistent %C on 132 <grouped> by 8 narrower 16
+    schedule.persistent %C on 132 <grouped> by 8 serpentine_k
     ```
 
     With `stream_k` each block computes whole tiles as long as there are some for all; the iterations of the reductions of
     the last are shared out equally. Of a tile that several have a part of, the last of them that is done adds up the parts,
     always in the same order.
+
+    With `narrower` the last rows of tiles get one tile more each, as many rows as there are blocks without a tile in the
+    last turn. Some of the tiles of such a row have so many columns less than the others; they come last.
+
+    With `serpentine_k` blocks go through the reduction of every second tile from its end.
   }];
   let arguments = (ins Schedule_StageType:$stage, I64Attr:$blocks, Schedule_RasterAttr:$raster, I64Attr:$group,
-                       UnitAttr:$streamK);
-  let assemblyFormat = "$stage `on` $blocks $raster `by` $group (`stream_k` $streamK^)? attr-dict";
+                       UnitAttr:$streamK, DefaultValuedAttr<I64Attr, "0">:$narrower, UnitAttr:$serpentineK);
+  let assemblyFormat = [{
+    $stage `on` $blocks $raster `by` $group (`stream_k` $streamK^)? (`narrower` $narrower^)?
+    (`serpentine_k` $serpentineK^)? attr-dict
+  }];
 }
 
 def Schedule_RollingBufferOp : Schedule_Primitive<"rolling_buffer"> {

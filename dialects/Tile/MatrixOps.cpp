@@ -24,6 +24,11 @@ ParseResult WgmmaOp::parse(OpAsmParser &parser, OperationState &result) {
   bool accumulates = succeeded(parser.parseOptionalKeyword("into"));
   if (accumulates && parser.parseOperand(accumulator))
     return failure();
+  if (int64_t columns; succeeded(parser.parseOptionalKeyword("columns"))) {
+    if (parser.parseInteger(columns))
+      return failure();
+    result.addAttribute("columns", parser.getBuilder().getI64IntegerAttr(columns));
+  }
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() || parser.parseType(aType) ||
       parser.parseComma() || parser.parseType(bType) || parser.parseArrow() || parser.parseType(accumulatorType) ||
       parser.resolveOperand(a, aType, result.operands) || parser.resolveOperand(b, bType, result.operands) ||
@@ -37,7 +42,9 @@ void WgmmaOp::print(OpAsmPrinter &printer) {
   printer << " " << getA() << (getMnMajorA() ? " mn_major, " : ", ") << getB() << (getMnMajorB() ? " mn_major" : "");
   if (getAccumulator())
     printer << " into " << getAccumulator();
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"mnMajorA", "mnMajorB"});
+  if (getColumns())
+    printer << " columns " << *getColumns();
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"mnMajorA", "mnMajorB", "columns"});
   printer << " : " << getA().getType() << ", " << getB().getType() << " -> " << getResult().getType();
 }
 
@@ -61,6 +68,9 @@ LogicalResult WgmmaOp::verify() {
     return emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
   if (columns != result.getColumns())
     return emitOpError("expected the second operand to have the result's ") << result.getColumns() << " columns, got " << columns;
+  if (getColumns() && (*getColumns() < 1 || int64_t(*getColumns()) > columns || *getColumns() % kWgmmaColumnStep))
+    return emitOpError("expected a multiple of ") << kWgmmaColumnStep << " columns up to the result's " << columns << ", got "
+                                                  << *getColumns();
   if (k != kOfB)
     return emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
   if (k % instruction->k)

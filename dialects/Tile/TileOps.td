@@ -267,17 +267,24 @@ def Tile_WgmmaOp : Tile_Op<"wgmma"> {
     By all threads of a warpgroup. `a` has 64 rows and `b` as many as the accumulator has columns; the columns of both are
     summed over (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed over as its rows.
     Without `into` the accumulator begins at zero. One instruction for each 32 bytes of the dimension that is summed over.
+    With `columns` only so many of the accumulator's are computed, of as many of b's; the rest of it stays as it is.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
         -> !tile.accumulator<64x256xf32>
     %acc1 = tile.wgmma %a1, %b1 mn_major into %acc : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x256xbf16, swizzle = 128>
         -> !tile.accumulator<64x256xf32>
+    %acc2 = tile.wgmma %a2, %b2 into %acc1 columns 240 : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
+        -> !tile.accumulator<64x256xf32>
     ```
   }];
   let arguments = (ins Tile_BufferType:$a, Tile_BufferType:$b, Optional<Tile_AccumulatorType>:$accumulator,
-                       UnitAttr:$mnMajorA, UnitAttr:$mnMajorB);
+                       UnitAttr:$mnMajorA, UnitAttr:$mnMajorB, OptionalAttr<I64Attr>:$columns);
   let results = (outs Tile_AccumulatorType:$result);
+  let extraClassDeclaration = [{
+    /// Of the accumulator, those that are computed.
+    int64_t countColumns() { return getColumns().value_or(getResult().getType().getColumns()); }
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

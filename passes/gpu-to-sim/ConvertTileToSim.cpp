@@ -49,7 +49,8 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     words[sim::ProductA] = calls.i32(int64_t(instruction->a));
     words[sim::ProductB] = calls.i32(int64_t(instruction->b));
     words[sim::ProductSum] = calls.i32(int64_t(instruction->accumulator));
-    words[sim::ProductColumns] = calls.i32(result.getColumns());
+    words[sim::ProductColumns] = calls.i32(op.countColumns());
+    words[sim::ProductSumColumns] = calls.i32(result.getColumns());
     words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
     words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);

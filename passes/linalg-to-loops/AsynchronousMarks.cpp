@@ -22,7 +22,7 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
   } else if (auto persistent = dyn_cast<schedule::PersistentOp>(op)) {
     getStage(schedule::stageName(persistent.getStage()))->persistent = {
         int64_t(persistent.getBlocks()), int64_t(persistent.getGroup()), persistent.getRaster(), persistent.getStreamK(),
-        op->getLoc()};
+        int64_t(persistent.getNarrower()), persistent.getSerpentineK(), op->getLoc()};
   } else {
     return failure();
   }
@@ -64,6 +64,10 @@ void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
     loop->setAttr(schedule::kGroupAttr, builder.getI64IntegerAttr(persistent->group));
     if (persistent->streamK)
       loop->setAttr(schedule::kStreamKAttr, builder.getUnitAttr());
+    if (persistent->narrower)
+      loop->setAttr(schedule::kNarrowerAttr, builder.getI64IntegerAttr(persistent->narrower));
+    if (persistent->serpentineK)
+      loop->setAttr(schedule::kSerpentineKAttr, builder.getUnitAttr());
   }
 }
 

@@ -118,6 +118,8 @@ struct ScheduledStage {
     int64_t blocks, group;
     schedule::Raster raster;
     bool streamK;
+    int64_t narrower;
+    bool serpentineK;
     mlir::Location loc;
   };
   std::optional<Persistent> persistent;

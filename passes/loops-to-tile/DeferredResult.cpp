@@ -26,12 +26,16 @@ void TileEmitter::holdNothing() {
   const TileCopy &copy = *program.result;
   auto type = tile::FragmentType::get(builder.getContext(), {tile::kWgmmaRows, copy.columns}, getElement(copy));
   held = HeldResult{emitZeros(builder, copy.getLoc(), type), arith::ConstantIntOp::create(builder, loc, 0, 1),
-                    SmallVector<Value>(copy.dimensions.size(), constant(0))};
+                    SmallVector<Value>(copy.dimensions.size(), constant(0)), Value()};
+  if (program.narrower)
+    held->isNarrow = held->isThere;
 }
 
 void TileEmitter::holdResult(Value sums, Value isThere) {
   Value buffer = program.result->buffer;
   held->coordinates = getResultCoordinates();
+  if (isNarrow)
+    held->isNarrow = arith::ConstantIntOp::create(builder, loc, *isNarrow, 1);
   if (!isThere) {
     emitFunctions(sums);
     held->fragment = fragments[buffer];
@@ -56,7 +60,7 @@ void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
   OpBuilder::InsertionGuard guard(builder);
   auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
   builder.setInsertionPointToStart(choice.thenBlock());
-  emitResult(held->fragment, held->coordinates, firstPart, parts);
+  emitResult(held->fragment, held->coordinates, firstPart, parts, held->isNarrow);
 }
 
 /// A part takes less time than the products of a step, so one is stored after each step, if every tile has as many.
@@ -81,7 +85,7 @@ void TileEmitter::emitHeldBehind(Value step) {
   for (int64_t part = 1; part < storing; ++part) {
     OpBuilder::InsertionGuard inner(builder);
     startIf(numbers.isEqual(number, part));
-    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1);
+    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1, held->isNarrow);
   }
 }
 
@@ -103,13 +107,18 @@ SmallVector<Value> TileEmitter::carry(RingState state) {
   if (held) {
     values.append({held->fragment, held->isThere});
     values.append(held->coordinates);
+    if (held->isNarrow)
+      values.push_back(held->isNarrow);
   }
   return values;
 }
 
 TileEmitter::RingState TileEmitter::takeCarried(ValueRange values) {
-  if (held)
-    held = HeldResult{values[2], values[3], SmallVector<Value>(values.drop_front(4))};
+  if (held) {
+    held = HeldResult{values[2], values[3], SmallVector<Value>(values.slice(4, program.result->dimensions.size())), Value()};
+    if (program.narrower)
+      held->isNarrow = values.back();
+  }
   return {values[0], values[1]};
 }
 } // namespace tilewright

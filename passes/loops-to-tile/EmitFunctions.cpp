@@ -10,6 +10,9 @@ namespace tilewright {
 Value TileEmitter::remake(Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
+  if (auto index = program.narrower ? LinearIndex::get(value) : std::nullopt;
+      index && index->dependsOn(program.blocks[0].getInductionVar()))
+    return getInUnits(*index).materialize(builder, value.getLoc(), mapping);
   Operation *op = value.getDefiningOp();
   if (!op || !program.nest->isAncestor(op))
     return value;
@@ -56,7 +59,8 @@ void TileEmitter::emitFunctions(Value fragment) {
     Value known = load ? fragments.lookup(load.getMemRef()) : Value();
     fragments[buffer] = known ? known : emitFunction(function, value, element, /*stores=*/false);
     if (isResult && !held)
-      emitResult(fragments[buffer], getResultCoordinates(), 0, countResultParts());
+      emitResult(fragments[buffer], getResultCoordinates(), 0, countResultParts(),
+                 isNarrow ? arith::ConstantIntOp::create(builder, loc, *isNarrow, 1).getResult() : Value());
   }
 }
 
@@ -157,7 +161,7 @@ int64_t TileEmitter::getPartColumns() {
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.
-void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts) {
+void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts, Value isNarrow) {
   Location at = program.result->getLoc();
   auto whole = cast<tile::BufferType>(myResult.getType());
   int64_t columns = getPartColumns(), places = whole.getColumns() / columns;
@@ -182,7 +186,7 @@ void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPar
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());
-    tile::TMAStoreOp::create(builder, at, buffer, resultMap, coordinates);
+    emitStore(buffer, coordinates, part * columns, isNarrow);
     tile::CommitStoresOp::create(builder, at);
   }
 }

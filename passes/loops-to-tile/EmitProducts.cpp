@@ -32,6 +32,9 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   auto sum = cast<MemRefType>(program.sum.getType());
   auto type = tile::AccumulatorType::get(builder.getContext(), {tile::kWgmmaRows, sum.getShape().back()}, sum.getElementType());
   Location at = program.product.getLoc();
+  IntegerAttr columns;
+  if (isNarrow == true)
+    columns = builder.getI64IntegerAttr(program.narrower->narrowWidth);
   int64_t count = 1;
   for (scf::ForOp around : program.productLoops)
     count *= *getLoopExtent(around.getInductionVar());
@@ -43,7 +46,7 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
       rest /= extent;
     }
     Value a = operand(program.a), b = operand(program.b);
-    accumulator = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor);
+    accumulator = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor, columns);
   }
   tile::WgmmaCommitOp::create(builder, at);
   return accumulator;

@@ -52,7 +52,7 @@ Value TileEmitter::emitMap(const TileCopy &copy, tile::BufferType buffer) {
 SmallVector<Value> TileEmitter::getCoordinates(const TileCopy &copy) {
   SmallVector<Value> coordinates;
   for (const TileDimension &dimension : copy.dimensions)
-    coordinates.push_back(dimension.first.materialize(builder, copy.getLoc(), places));
+    coordinates.push_back(getInUnits(dimension.first).materialize(builder, copy.getLoc(), places));
   return coordinates;
 }
 
@@ -94,6 +94,8 @@ void TileEmitter::emitMaps() {
     auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, getElement(*copy), copy->swizzle,
                                       copy->rows);
     resultMap = emitMap(*copy, part);
+    if (program.narrower)
+      emitNarrowMap(part);
   }
 }
 
@@ -253,6 +255,11 @@ Value TileEmitter::emitIsThere() {
 }
 
 void TileEmitter::emitFill(Value step, RingState state) {
+  if (isBackwards) {
+    Numbers numbers{builder, loc};
+    Value last = numbers.subtract(numbers.add(getFirstStep(), getEndStep()), 1);
+    step = numbers.choose(isBackwards, numbers.subtract(last, step), step);
+  }
   places.map(program.steps.getInductionVar(), step);
   auto acquired = tile::AcquireOp::create(builder, loc, ring, state.slot, state.phase);
   for (auto [number, copy] : llvm::enumerate(program.loads)) {

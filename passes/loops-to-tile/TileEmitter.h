@@ -13,6 +13,11 @@ struct TileShares {
   int64_t steps, clusters, whole = 0, shared = 0, each = 0, more = 0, grain = 0;
 };
 
+/// A place among the tiles: columns along blockIdx.x, rows along blockIdx.y.
+struct TilePlace {
+  mlir::Value column, row;
+};
+
 /// Puts a launch in the place of a program's nest.
 class TileEmitter {
 public:
@@ -63,6 +68,8 @@ private:
   void emitTiles(bool multiplies);
   /// The values of the loops on block indices, from the number of the cluster's tile.
   void emitPlace(mlir::Value tile);
+  /// The place of a number in the schedule's order among so many columns and rows of clusters.
+  TilePlace getPlace(mlir::Value number, mlir::Value columns, mlir::Value rows);
   /// How many clusters, tiles and steps there are, before the launch.
   void emitCounts();
 
@@ -78,11 +85,21 @@ private:
   void emitShares(bool multiplies, mlir::Value cluster);
   std::pair<mlir::Value, mlir::Value> emitSumOfParts(mlir::Value fragment);
 
+  // NarrowerTiles.cpp: tiles of two widths.
+  /// The index, where what the loop on tiles adds is so many units.
+  LinearIndex getInUnits(const LinearIndex &index) const;
+  void emitNarrowMap(tile::BufferType buffer);
+  /// The place of a tile where some are narrower, with its column in units.
+  TilePlace getPlaceOfTwoWidths(mlir::Value tile);
+  /// Stores columns of a tile, from its `firstColumn` on, to their coordinates.
+  void emitStore(mlir::Value buffer, mlir::ValueRange coordinates, int64_t firstColumn, mlir::Value isNarrow);
+
   // DeferredResult.cpp: a result that is stored while the next tile is multiplied.
   /// A tile's result, of which threads hold the elements, and its place.
   struct HeldResult {
     mlir::Value fragment, isThere;
     mlir::SmallVector<mlir::Value> coordinates;
+    mlir::Value isNarrow; // where there are narrower tiles
   };
   bool defersResult() const { return program.result && program.result->isDeferred; }
   void holdNothing();
@@ -108,7 +125,7 @@ private:
   /// The result goes by way of its buffer in so many parts, of so many columns each.
   int64_t getPartColumns();
   int64_t countResultParts() { return program.result->columns / getPartColumns(); }
-  void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts);
+  void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts, mlir::Value isNarrow);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
   mlir::Value remake(mlir::Value value, mlir::IRMapping &mapping);
 
@@ -139,6 +156,9 @@ private:
   mlir::SmallVector<tile::BufferType> parts; // of each load: what one block of the cluster copies
   mlir::SmallVector<mlir::Value> maps;       // of each load
   mlir::Value resultMap, ring, result;       // the result's map and buffer
+  mlir::Value narrowResultMap;               // for tiles that are narrower
+  std::optional<bool> isNarrow;              // whether the tile is one of them, where that is known
+  mlir::Value isBackwards;                   // whether its steps are gone through from the last one, if that changes
   mlir::Value ranks[2];                      // of the block in its cluster
   mlir::Value warpgroup, myResult;
   mlir::Value set, isFirstTurn, isLastTurn; // of warpgroups that take tiles in turn

@@ -25,6 +25,8 @@ void TileEmitter::emitCounts() {
     firstStep = isNone;
     endStep = numbers.add(steps, numbers.multiply(isNone, 2));
   }
+  if (program.narrower)
+    tiles = constant(program.narrower->countAll());
   if (!isPersistent())
     return;
   int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
@@ -60,30 +62,43 @@ void TileEmitter::emitTiles(bool multiplies) {
     }
     stride = numbers.multiply(stride, program.numConsumers);
   }
-  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, beginTiles(state, multiplies));
-  OpBuilder inner = OpBuilder::atBlockEnd(loop.getBody());
-  std::swap(builder, inner);
-  Value tile = loop.getInductionVar();
-  if (takesTurns) {
-    isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
-    Value next = numbers.add(tile, stayingClusters);
-    isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
+  SmallVector<Value> carried = beginTiles(state, multiplies);
+  auto emitUpTo = [&](Value end) {
+    auto loop = scf::ForOp::create(builder, loc, begin, end, stride, carried);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value tile = loop.getInductionVar();
+    if (takesTurns) {
+      isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
+      Value next = numbers.add(tile, stayingClusters);
+      isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
+    }
+    // What was read last for the tile before is still in the second cache.
+    if (program.nest->hasAttr(schedule::kSerpentineKAttr))
+      isBackwards = numbers.isEqual(numbers.remainder(numbers.divide(tile, stayingClusters), 2), 1);
+    emitPlace(tile);
+    RingState after = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
+    if (takesTurns)
+      after = advance(after, (program.numConsumers - 1) * steps);
+    scf::YieldOp::create(builder, loc, carry(after));
+    carried = SmallVector<Value>(loop.getResults());
+  };
+  if (program.narrower && multiplies) {
+    // What is multiplied is known of each loop: first come the wide tiles, then from the block's next one on the others.
+    isNarrow = false;
+    emitUpTo(constant(program.narrower->countWide()));
+    Value before = numbers.subtract(numbers.most(constant(program.narrower->countWide()), begin), begin);
+    Value turns = numbers.divide(numbers.add(before, numbers.subtract(stride, 1)), stride);
+    begin = numbers.add(begin, numbers.multiply(turns, stride));
+    isNarrow = true;
   }
-  emitPlace(tile);
-  state = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
-  if (takesTurns)
-    state = advance(state, (program.numConsumers - 1) * steps);
-  scf::YieldOp::create(builder, loc, carry(state));
-  std::swap(builder, inner);
-  endTiles(loop.getResults(), multiplies);
+  emitUpTo(tiles);
+  isNarrow.reset();
+  isBackwards = nullptr;
+  endTiles(carried, multiplies);
 }
 
 namespace {
-/// A place among the tiles: columns along blockIdx.x, rows along blockIdx.y.
-struct TilePlace {
-  Value column, row;
-};
-
 /// The place of a number on Hilbert's curve through a square, from its corner at zero to the one at the end of the row.
 TilePlace getOnCurve(const Numbers &numbers, Value number, int64_t side) {
   Value x = numbers.constant(0), y = x;
@@ -133,6 +148,25 @@ TilePlace getInGroups(const Numbers &numbers, Value number, Value columns, Value
 }
 } // namespace
 
+TilePlace TileEmitter::getPlace(Value number, Value columns, Value rows) {
+  Numbers numbers{builder, loc};
+  auto raster = program.nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr).getValue();
+  int64_t group = program.nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr).getInt();
+  // A group has no more rows than there are, where that is known.
+  int64_t numColumns = getConstantIntValue(columns).value_or(INT64_MAX), numRows = getConstantIntValue(rows).value_or(INT64_MAX);
+  switch (raster) {
+  case schedule::Raster::Row:
+    return {numbers.remainder(number, columns), numbers.divide(number, columns)};
+  case schedule::Raster::Grouped:
+    group = std::clamp<int64_t>(group / program.cluster[1], 1, numRows);
+    return getInGroups(numbers, number, columns, rows, group, /*onCurve=*/false);
+  case schedule::Raster::Hilbert:
+    group = std::clamp<int64_t>(group / std::max(program.cluster[0], program.cluster[1]), 1, std::min(numColumns, numRows));
+    return getInGroups(numbers, number, columns, rows, llvm::bit_floor<uint64_t>(group), /*onCurve=*/true);
+  }
+  llvm_unreachable("no order of tiles");
+}
+
 void TileEmitter::emitPlace(Value tile) {
   Numbers numbers{builder, loc};
   bool hasPlanes = getConstantIntValue(clusters[2]) != 1;
@@ -142,24 +176,7 @@ void TileEmitter::emitPlace(Value tile) {
     inPlane = numbers.remainder(tile, ofPlane);
     plane = numbers.divide(tile, ofPlane);
   }
-  auto raster = program.nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr).getValue();
-  int64_t group = program.nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr).getInt();
-  // A group has no more rows than there are, where that is known.
-  int64_t columns = getConstantIntValue(clusters[0]).value_or(INT64_MAX), rows = getConstantIntValue(clusters[1]).value_or(INT64_MAX);
-  TilePlace place;
-  switch (raster) {
-  case schedule::Raster::Row:
-    place = {numbers.remainder(inPlane, clusters[0]), numbers.divide(inPlane, clusters[0])};
-    break;
-  case schedule::Raster::Grouped:
-    group = std::clamp<int64_t>(group / program.cluster[1], 1, rows);
-    place = getInGroups(numbers, inPlane, clusters[0], clusters[1], group, /*onCurve=*/false);
-    break;
-  case schedule::Raster::Hilbert:
-    group = std::clamp<int64_t>(group / std::max(program.cluster[0], program.cluster[1]), 1, std::min(columns, rows));
-    place = getInGroups(numbers, inPlane, clusters[0], clusters[1], llvm::bit_floor<uint64_t>(group), /*onCurve=*/true);
-    break;
-  }
+  TilePlace place = program.narrower ? getPlaceOfTwoWidths(tile) : getPlace(inPlane, clusters[0], clusters[1]);
   Value indices[3] = {place.column, place.row, plane};
   for (unsigned tag = 0; tag < 3; ++tag) {
     if (!program.blocks[tag])

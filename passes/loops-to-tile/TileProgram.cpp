@@ -82,7 +82,7 @@ LogicalResult TileProgram::match() {
     return wgmmaError() << "expected a number of steps of at least 1 to promote after, got '" << instruction << "'";
   if (failed(matchLoops()) || failed(matchSteps()) || failed(checkLanes()) || failed(matchProduct()) || failed(matchRest()))
     return failure();
-  return success(succeeded(checkOrder()) && succeeded(checkDeferred()) && succeeded(checkResources()));
+  return success(succeeded(checkOrder()) && succeeded(matchNarrower()) && succeeded(checkDeferred()) && succeeded(checkResources()));
 }
 
 LogicalResult TileProgram::matchLoops() {

@@ -12,6 +12,8 @@
 #include "dialects/Tile/Tile.h"
 #include "passes/loops-to-tile/LinearIndex.h"
 
+#include <numeric>
+
 namespace tilewright {
 
 /// The instruction by name. With a number, as in "wgmma_promoted_1", the products of so many steps are added to the sums
@@ -59,6 +61,18 @@ struct TileFunction {
   llvm::SmallVector<Digit> rows, columns; // the loops, as digits of the element's row and column in the fragment
 };
 
+/// Tiles of two widths: in each of the last `longer` rows of tiles there is one more than in the others, and the first
+/// `narrow` tiles of such a row have `narrowWidth` columns instead of `width`. The narrow ones come last.
+struct NarrowerTiles {
+  int64_t rows, columns; // of tiles, but for those that are one more
+  int64_t longer, narrow;
+  int64_t width, narrowWidth;
+  int64_t countWide() const { return rows * columns + longer * (1 - narrow); }
+  int64_t countAll() const { return rows * columns + longer; }
+  /// Where tiles begin is counted in so many columns.
+  int64_t getUnit() const { return std::gcd(width, narrowWidth); }
+};
+
 class TileProgram {
 public:
   TileProgram(mlir::Operation *nest, mlir::func::FuncOp function) : nest(nest), function(function) {}
@@ -87,6 +101,7 @@ public:
   bool isSpecialized = false;
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
+  std::optional<NarrowerTiles> narrower;
 
   /// Whether it follows from a symbolic extent how many steps there are.
   bool hasAnyNumberOfSteps() const;
@@ -119,6 +134,8 @@ private:
   mlir::LogicalResult checkSteps();
   /// Whether blocks can go through the tiles as the schedule says.
   mlir::LogicalResult checkOrder();
+  /// Finds out which tiles are narrower, if some are to be.
+  mlir::LogicalResult matchNarrower();
   mlir::LogicalResult checkResources();
   mlir::LogicalResult checkDeferred();
 

@@ -64,6 +64,14 @@ NVVM::WGMMATypes getWgmmaType(tile::Element element) {
   llvm_unreachable("no type of wgmma");
 }
 
+/// Elements of a struct of registers, in the first places of another of that type or, of one with less, in all.
+Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
+  auto count = [](Value of) { return cast<LLVM::LLVMStructType>(of.getType()).getBody().size(); };
+  for (size_t i = 0, both = std::min(count(from), count(to)); i < both; ++i)
+    to = LLVM::InsertValueOp::create(builder, loc, to, LLVM::ExtractValueOp::create(builder, loc, from, i), i);
+  return to;
+}
+
 struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -73,13 +81,21 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
     WgmmaOperand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
     WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
-    Type registers = getTypeConverter()->convertType(result);
-    Value sum = adaptor.getAccumulator();
-    bool isFirst = !sum;
-    if (isFirst)
-      sum = LLVM::UndefOp::create(rewriter, loc, registers);
     MLIRContext *context = rewriter.getContext();
-    auto shape = NVVM::MMAShapeAttr::get(context, tile::kWgmmaRows, result.getColumns(), instruction->k);
+    int64_t columns = op.countColumns();
+    auto computed = tile::AccumulatorType::get(context, {result.getRows(), columns}, result.getElementType());
+    Type all = getTypeConverter()->convertType(result), registers = getTypeConverter()->convertType(computed);
+    Value whole = adaptor.getAccumulator();
+    bool isFirst = !whole;
+    if (isFirst)
+      whole = columns == result.getColumns() ? LLVM::UndefOp::create(rewriter, loc, all).getResult()
+                                             : LLVM::ZeroOp::create(rewriter, loc, all).getResult();
+    Value sum = whole;
+    if (registers != all) {
+      sum = LLVM::UndefOp::create(rewriter, loc, registers);
+      sum = isFirst ? sum : moveRegisters(rewriter, loc, whole, sum);
+    }
+    auto shape = NVVM::MMAShapeAttr::get(context, tile::kWgmmaRows, columns, instruction->k);
     // Integers wrap as they do elsewhere.
     NVVM::MMAIntOverflowAttr overflow;
     if (instruction->accumulator == tile::Element::S32)
@@ -94,7 +110,7 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
           NVVM::WGMMAScaleIn::one, op.getMnMajorA() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           op.getMnMajorB() ? NVVM::MMALayout::row : NVVM::MMALayout::col, overflow);
     }
-    rewriter.replaceOp(op, sum);
+    rewriter.replaceOp(op, registers == all ? sum : moveRegisters(rewriter, loc, sum, whole));
     return success();
   }
 };

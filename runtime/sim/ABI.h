@@ -78,6 +78,7 @@ enum ProductWord : int {
   ProductB,
   ProductSum,
   ProductColumns,
+  ProductSumColumns, // at least as many
   ProductMajors, // 1: the first operand's rows are summed over; 2: the second's
   ProductInstructions,
   NumProductWords

@@ -63,17 +63,17 @@ void tilewright::sim::decode(Element element, const char *chunk, double *numbers
   }
 }
 
-void Sums::add(const double *a, const double *b, int k) {
+void Sums::add(const double *a, const double *b, int k, int added) {
   // Products of such factors are exact in 64 bits, and sums of few of them nearly so: one rounding an instruction.
   for (int row = 0; row < productRows; ++row) {
     double *sum = values.data() + row * columns;
     for (int i = 0; i < k; ++i) {
       double factor = a[row * k + i];
-      const double *line = b + i * columns;
-      for (int column = 0; column < columns; ++column)
+      const double *line = b + i * added;
+      for (int column = 0; column < added; ++column)
         sum[column] += factor * line[column];
     }
-    auto round = [&](auto narrow) { std::transform(sum, sum + columns, sum, narrow); };
+    auto round = [&](auto narrow) { std::transform(sum, sum + added, sum, narrow); };
     if (type == Element::S32) // wraps
       round([](double value) -> double {
         return static_cast<int32_t>(static_cast<uint32_t>(static_cast<int64_t>(value)));

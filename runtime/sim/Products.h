@@ -66,8 +66,8 @@ struct Sums {
   Site site;
   std::vector<double> values;
 
-  /// Adds the product of a[row][k] and b[k][column], rounded as the sums are.
-  void add(const double *a, const double *b, int k);
+  /// Adds the product of a[row][k] and b[k][column], rounded as the sums are, to so many columns.
+  void add(const double *a, const double *b, int k, int added);
   /// What thread `number` of the warpgroup holds, in registers.
   void read(int number, char *registers) const;
 };

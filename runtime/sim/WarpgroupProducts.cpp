@@ -92,7 +92,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   if (part.accumulator && !sums)
     reportAt(UnwrittenRead, site, usedSums, block);
   if (!sums)
-    sums = &all.create(type, part.words[ProductColumns]);
+    sums = &all.create(type, part.words[ProductSumColumns]);
   all.rename(*sums);
   sums->group = first->productGroups.last();
   sums->site = site;
@@ -101,7 +101,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   for (int32_t i = 0; i < part.words[ProductInstructions]; ++i) {
     readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
     readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
-    sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)));
+    sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)), part.extent(1));
   }
   for (Thread *thread = first; thread != end; ++thread) {
     thread->productResult = sums->id;

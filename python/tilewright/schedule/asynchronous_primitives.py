@@ -159,7 +159,16 @@ class AsynchronousPrimitives(StageHandles):
         size = integer(blocks, "cluster", "blocks", source, 2)
         self._schedule.apply(handles.cluster, source, axis_handle, axis.name, size)
 
-    def persistent(self, blocks: int = 132, raster: str = "row", group: int = 8, *, stream_k: bool = False) -> None:
+    def persistent(
+        self,
+        blocks: int = 132,
+        raster: str = "row",
+        group: int = 8,
+        *,
+        stream_k: bool = False,
+        narrower: int = 0,
+        serpentine_k: bool = False,
+    ) -> None:
         """As many blocks as run at once go through all tiles, so that one begins to copy while it stores the last.
 
         They take them in the order `raster`: ``"row"``, along blockIdx.x first; ``"grouped"``, down `group` tiles along
@@ -180,9 +189,21 @@ class AsynchronousPrimitives(StageHandles):
         of a tile several blocks have is added up by the last of them that is done, in an order that does not depend on
         which that is: each run gives the same bits. Nobody waits. Parts go by way of a workspace.
 
+        With `narrower` tiles of two widths fill the last turn: as many rows of tiles as there are blocks without a tile
+        in it, the last, have one tile more each, and as many of their tiles as it takes are so many columns `narrower`.
+        Wide tiles come first, so that each block has about as many of either. Two rows of four tiles, for nine blocks::
+
+            0       1       2       3
+            7   8   4       5       6
+
+        With `serpentine_k` each block goes through the reduction of every second of its tiles from the end: it begins
+        with what it read last for the tile before, which is still in the cache. Such a tile is added up in another
+        order than it would be elsewhere.
+
         Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of
         at least 1; for a curve, loops bound to blockIdx.x and y and a `group` that is a power of two; for `stream_k`,
-        roles (`specialize`).
+        roles (`specialize`); for `narrower` tiles, a matrix that the copy engine stores, a multiple of 8 columns less,
+        constant extents, one set of consumers, and rows that such tiles fill.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -211,4 +232,7 @@ class AsynchronousPrimitives(StageHandles):
         count = integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
         boolean(stream_k, "persistent", "stream_k", source)
-        self._schedule.apply(handles.persistent, source, self.handle, self.name, count, raster, tiles, stream_k)
+        boolean(serpentine_k, "persistent", "serpentine_k", source)
+        less = integer(narrower, "persistent", "narrower", source, 0)
+        options = count, raster, tiles, stream_k, less, serpentine_k
+        self._schedule.apply(handles.persistent, source, self.handle, self.name, *options)

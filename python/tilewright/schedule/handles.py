@@ -223,9 +223,20 @@ def cluster(axis: ir.Value, name: str, blocks: int) -> ir.OpView:
     return ops.ClusterOp(axis, _integer(blocks), loc=_named(name))
 
 
-def persistent(of: ir.Value, name: str, blocks: int, raster: str, group: int, stream_k: bool) -> ir.OpView:
+def persistent(
+    of: ir.Value, name: str, blocks: int, raster: str, group: int, stream_k: bool, narrower: int, serpentine_k: bool
+) -> ir.OpView:
     order = ir.Attribute.parse(f"#schedule.raster<{raster}>")
-    return ops.PersistentOp(of, _integer(blocks), order, _integer(group), streamK=stream_k, loc=_named(name))
+    return ops.PersistentOp(
+        of,
+        _integer(blocks),
+        order,
+        _integer(group),
+        streamK=stream_k,
+        narrower=_integer(narrower) if narrower else None,
+        serpentineK=serpentine_k,
+        loc=_named(name),
+    )
 
 
 def rolling_buffer(of: ir.Value, name: str) -> ir.OpView:

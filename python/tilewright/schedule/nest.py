@@ -195,6 +195,10 @@ class _Nest:
             )
             order = order or "in rows"
             shares = ", and share the steps of the last" if "schedule.stream_k" in op.attributes else ""
+            if "schedule.narrower" in op.attributes:
+                shares = f", some {ir.IntegerAttr(op.attributes['schedule.narrower']).value} columns narrower"
+            if "schedule.serpentine_k" in op.attributes:
+                shares += ", every second from the end of its reduction"
             yield f"{number} blocks go through the tiles {order}{shares}"
         if "schedule.min_blocks" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value

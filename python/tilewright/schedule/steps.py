@@ -196,6 +196,10 @@ class Reader:
         options = {name: primitive.options[name] for name in ("raster", "group")}
         if "streamK" in primitive.options:
             options["stream_k"] = True
+        if primitive.options.get("narrower"):
+            options["narrower"] = primitive.options["narrower"]
+        if "serpentineK" in primitive.options:
+            options["serpentine_k"] = True
         return Step("persistent", self.variables[primitive.operands[0]], (primitive.options["blocks"],), options)
 
     def _prefetch(self, primitive: Primitive) -> Step:

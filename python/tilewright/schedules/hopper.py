@@ -47,6 +47,8 @@ def matmul_wgmma(
     group: int | None = None,
     raster: str = "grouped",
     stream_k: bool = False,
+    narrower: int = 0,
+    serpentine_k: bool = False,
     specialize: bool = True,
     consumers: int = 1,
     registers: tuple[int, int] | None = None,
@@ -58,16 +60,18 @@ def matmul_wgmma(
 
     A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
     warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
-    steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1, and
-    share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles, `group` rows
-    of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the steps of the last.
-    C goes by way of shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while
-    the products of their next one begin, and store it behind these. A thread that copies and one that multiplies have
-    so many `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take
-    tiles in turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the tensor cores
-    keep few bits of sums: they add up so many products along k as `promote` says, a step unless given, and other
-    instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given follows from the tile,
-    shared memory and the block's registers.
+    steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1,
+    and share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles,
+    `group` rows of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the
+    steps of the last, with some tiles `narrower` by so many columns none is without a tile in the last turn, with
+    `serpentine_k` they go through the steps of every second tile from the end (`Stage.persistent`). C goes by way of
+    shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while the products
+    of their next one begin, and store it behind these. A thread that copies and one that multiplies have so many
+    `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take tiles in
+    turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the tensor cores keep
+    few bits of sums: they add up so many products along k as `promote` says, a step unless given (two for a C of
+    bf16), and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given follows
+    from the tile, shared memory and the block's registers.
 
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
@@ -113,10 +117,12 @@ def matmul_wgmma(
     sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
     step = _SPAN // item_bytes(in_dtype)
     if promote is None:
-        promote = step if in_dtype.startswith("float8") else 0
+        # Rounding to bf16 is five times what the tensor cores lose in two steps.
+        steps = 2 if out_dtype == "bfloat16" and isinstance(K, int) and K > step else 1
+        promote = steps * step if in_dtype.startswith("float8") else 0
     if promote < 0 or promote % step:
         raise ValueError(f"expected to promote after a multiple of {step} products of {in_dtype}, or 0, got {promote}")
-    tile = tile or ((192, 128) if promote else (128, 256))
+    tile = tile or ((128, 192) if promote else (128, 256))
     if tile[0] % 64 or tile[0] < 64:
         raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
     narrowest = 8 if transpose_b else _LEAST_SPAN // item_bytes(in_dtype)
@@ -218,7 +224,7 @@ def matmul_wgmma(
             s[tiled].cluster(axis, size)
     if blocks is not None:
         clusters = _count(extents, (tile[0] * cluster[0], n * cluster[1], 1))
-        if not stream_k and clusters is not None:
+        if not stream_k and not narrower and clusters is not None:
             # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
             turns = -(-clusters // max(1, blocks // prod(cluster)))
             blocks = -(-clusters // turns) * prod(cluster)
@@ -226,7 +232,8 @@ def matmul_wgmma(
         group = group or max(1, round(sqrt(blocks * n / tile[0])))
         if raster == "hilbert":
             group = 1 << (group.bit_length() - 1)
-        s[tiled].persistent(blocks, raster=raster, group=group, stream_k=stream_k)
+        order = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}
+        s[tiled].persistent(blocks, raster=raster, group=group, **order)
     if dependent:
         s.launch(dependent=True)
     return s, [product.A, product.B, *operands, product.C]

@@ -83,3 +83,11 @@ schedule.of @asynchronous {
   // CHECK-NEXT: schedule.persistent %C on 132 <hilbert> by 8 stream_k
   schedule.persistent %C on 132 <hilbert> by 8 stream_k
 }
+
+// CHECK-LABEL: schedule.of @two_widths
+func.func @two_widths(%A: tensor<8xf32>) { return }
+schedule.of @two_widths {
+  %C = schedule.stage "C"
+  // CHECK: schedule.persistent %C on 132 <grouped> by 8 narrower 16 serpentine_k
+  schedule.persistent %C on 132 <grouped> by 8 narrower 16 serpentine_k
+}

@@ -129,3 +129,30 @@ schedule.of @f {
   // expected-error @below {{'schedule.persistent' op expected squares of a power of two of tiles for Hilbert's curve, got 12}}
   schedule.persistent %C on 132 <hilbert> by 12
 }
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.persistent' op expected some tiles to be narrower by at least 0 columns, got -8}}
+  schedule.persistent %C on 132 <row> by 8 narrower -8
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.persistent' op expected narrower tiles or stream_k, which both fill the last turn, got both}}
+  schedule.persistent %C on 132 <row> by 8 stream_k narrower 8
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32>) { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @below {{'schedule.persistent' op expected serpentine_k or stream_k, whose blocks begin tiles at different steps, got both}}
+  schedule.persistent %C on 132 <row> by 8 stream_k serpentine_k
+}

@@ -103,6 +103,8 @@ func.func @turns() {
 func.func @transposed(%a: !tile.buffer<32x64xf16, swizzle = 64>, %b: !tile.buffer<32x128xf16, swizzle = 32>) {
   // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major : !tile.buffer<32x64xf16, swizzle = 64>
   %acc = tile.wgmma %a mn_major, %b mn_major : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
+  // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major into %{{.*}} columns 104 : !tile.buffer<32x64xf16, swizzle = 64>
+  %acc1 = tile.wgmma %a mn_major, %b mn_major into %acc columns 104 : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
   return
 }
 

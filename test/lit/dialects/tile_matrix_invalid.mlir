@@ -317,3 +317,23 @@ func.func @sets() {
   }
   return
 }
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @columns(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected a multiple of 8 columns up to the result's 128, got 12}}
+  %r = tile.wgmma %a, %b columns 12 : !a, !b -> !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+!a = !tile.buffer<64x64xbf16, swizzle = 128>
+!b = !tile.buffer<128x64xbf16, swizzle = 128>
+func.func @columns(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected a multiple of 8 columns up to the result's 128, got 136}}
+  %r = tile.wgmma %a, %b columns 136 : !a, !b -> !tile.accumulator<64x128xf32>
+  return
+}

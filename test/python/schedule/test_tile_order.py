@@ -87,9 +87,17 @@ def arguments_of(module: ir.Module, rows: int, columns: int) -> dict[ir.Value, i
 
 
 def places(
-    rows: int, columns: int, planes: int = 1, *, symbolic: tuple[bool, bool] = (False, False), **options: Any
+    rows: int,
+    columns: int,
+    planes: int = 1,
+    *,
+    symbolic: tuple[bool, bool] = (False, False),
+    unit: int = TILE,
+    step: int | None = None,
+    **options: Any,
 ) -> list[tuple[int, ...]]:
-    """The plane, row and column of each tile in turn, from where the copies of its factors begin.
+    """The plane, row and column of each tile in turn, from where the copies of its factors begin; of columns, so many
+    are a `unit`. With a `step` also where that one is, of two.
 
     With `symbolic` rows or columns the kernel is for any number of them.
     """
@@ -108,9 +116,10 @@ def places(
         count = evaluate(loop.operands[1], dict(given), {})
         found = []
         for number in range(count):
-            known = given | {tile: number, loads[0].parent.regions[0].blocks[0].arguments[0]: 0}
+            known = given | {tile: number, loads[0].parent.regions[0].blocks[0].arguments[0]: step or 0}
             first, second = ([evaluate(one, known, {}) for one in list(load.operands)[1:-3]] for load in loads)
-            found.append((*(first[:-2] or [0]), first[-2] // TILE, second[-2] // TILE))
+            along = [] if step is None else [first[-1] // TILE]
+            found.append((*(first[:-2] or [0]), first[-2] // TILE, second[-2] // unit, *along))
         return found
 
 
@@ -169,4 +178,60 @@ def test_a_curve_goes_to_neighbours() -> None:
 def test_products(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     """Odd numbers of tiles, in kernels that run."""
     options = {"tile": (64, 64), "blocks": 3, "cluster": (1, 1)} | options
+    products.check(schedules.matmul_wgmma, shape, ("float16", "float32", "float32"), roundings=3, **options)
+
+
+def test_tiles_of_two_widths_are_as_the_documentation_shows() -> None:
+    """The last two of the row's five tiles of 64 columns have 32."""
+    doc = tw.schedule.Stage.persistent.__doc__ or ""
+    lines = [line.split() for line in doc.splitlines()]
+    shown = [
+        [int(one) for one in line] for line in lines if line and all(one.isdigit() for one in line) and "8" in line
+    ]
+    order = places(2, 4, unit=32, blocks=9, raster="row", narrower=32)
+    assert order == [(0, 0, 2 * column) for column in range(4)] + [(0, 1, column) for column in (2, 4, 6, 0, 1)]
+    assert [sorted(range(4, 9), key=lambda number: order[number])] == [line for line in shown if len(line) == 5]
+
+
+@pytest.mark.parametrize("options", RASTERS, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "blocks", "narrower"),
+    [((2, 4), 5, 16), ((3, 4), 7, 32), ((5, 8), 7, 8), ((11, 9), 10, 16), ((4, 4), 9, 16)],
+    ids=str,
+)
+def test_each_column_is_in_one_tile_of_two_widths(
+    shape: tuple[int, int], blocks: int, narrower: int, options: dict[str, Any]
+) -> None:
+    """And rows of tiles have one more each, as many as there are blocks without a tile."""
+    order = places(*shape, unit=8, blocks=blocks, narrower=narrower, **options)
+    free = -shape[0] * shape[1] % blocks
+    longer = min(shape[0], free)
+    assert len(order) == shape[0] * shape[1] + longer
+    narrow = longer * TILE // narrower
+    widths = [TILE // 8] * (len(order) - narrow) + [(TILE - narrower) // 8] * narrow
+    taken = [(row, first + more) for (_, row, first), width in zip(order, widths, strict=True) for more in range(width)]
+    assert sorted(taken) == [(row, column) for row in range(shape[0]) for column in range(shape[1] * TILE // 8)]
+
+
+def test_every_second_tile_begins_at_the_end() -> None:
+    for step in (0, 1):
+        order = places(2, 3, raster="row", serpentine_k=True, step=step)
+        assert [place[-1] for place in order] == [step, step, 1 - step, 1 - step, step, step]
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((192, 320, 320), {}),
+        ((70, 130, 100), {"specialize": False, "depth": 3}),
+        ((128, 256, 192), {"narrower": 16, "blocks": 5, "deferred": True}),
+        ((128, 256, 320), {"consumers": 2}),
+        (
+            (te.var("m", divisible_by=8), te.var("n", divisible_by=8), te.var("k", divisible_by=8)),
+            {"shapes": [(192, 136, 200), (72, 320, 0)]},
+        ),
+    ],
+)
+def test_products_from_the_end(shape: tuple[Any, ...], options: dict[str, Any]) -> None:
+    options = {"tile": (64, 64), "blocks": 2, "cluster": (1, 1), "serpentine_k": True} | options
     products.check(schedules.matmul_wgmma, shape, ("float16", "float32", "float32"), roundings=3, **options)

@@ -171,7 +171,7 @@ def test_a_number_of_iterations_is_not_negative() -> None:
 
 def test_promoted_sums_are_added_up_elsewhere() -> None:
     """Each step's product begins at zero, and a function of two fragments adds it."""
-    s, tensors = schedules.matmul_wgmma(256, 256, 512, "float8_e4m3fn", "bfloat16", transpose_b=True)
+    s, tensors = schedules.matmul_wgmma(256, 256, 512, "float8_e4m3fn", "float32", transpose_b=True)
     text = str(tw.lower(s, tensors, stage="gpu"))
     assert "tile.wgmma" in text and " into " not in text
     assert "arith.addf" in text[text.index("tile.map") :]
@@ -577,3 +577,103 @@ def test_a_flag_is_a_bool() -> None:
         s[C].copy_by("tma", deferred=1)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"test_wgmma.py:\d+: persistent: expected stream_k to be a bool, got 'yes'$"):
         s[C].persistent(stream_k="yes")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"test_wgmma.py:\d+: persistent: expected serpentine_k to be a bool, got 2$"):
+        s[C].persistent(serpentine_k=2)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"test_wgmma.py:\d+: persistent: expected an integer as narrower, got 1.5$"):
+        s[C].persistent(narrower=1.5)  # pyright: ignore[reportArgumentType]
+
+
+def test_tiles_of_two_widths_are_named() -> None:
+    s, (*_, C) = schedules.matmul_wgmma(256, 512, 128, tile=(128, 128), blocks=5, narrower=32, serpentine_k=True)
+    order = "5 blocks go through the tiles in groups of 2, some 32 columns narrower, every second from the end of its reduction"
+    assert order in str(s)
+    again = te.create_schedule(C.op)
+    s.trace().apply(again)
+    assert again.ir() == s.ir()
+    assert 'persistent(5, raster="grouped", group=2, narrower=32, serpentine_k=True)' in str(s.trace())
+
+
+NARROWER = {"tile": (64, 64), "blocks": 5, "narrower": 16, "cluster": (1, 1), "transpose_b": True}
+IN_TILE = te.placeholder((64,), "float32", name="weights")
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "expected"),
+    [
+        ((128, 256, 128), {"batch": 2}, "expected tiles along blockIdx.x and blockIdx.y alone for narrower ones"),
+        (
+            (te.var("rows"), 256, 128),
+            {},
+            "expected constant extents for narrower tiles, which are dealt out when the program is compiled, got a symbolic "
+            "one of axis 'C.i0.outer'",
+        ),
+        (
+            (128, 256, 128),
+            {"cluster": (2, 1)},
+            "expected blocks without clusters for narrower tiles, got clusters of 2",
+        ),
+        (
+            (128, 256, 128),
+            {"consumers": 2},
+            "expected one set of consumers for narrower tiles, got 2, which take tiles in turn",
+        ),
+        (
+            (128, 256, 256),
+            {"in_dtype": "float8_e4m3fn"},
+            "expected sums that the tensor cores keep for narrower tiles, got promoted ones",
+        ),
+        (
+            (33, 255, 128),
+            {"blocks": 3},
+            'expected a matrix that the copy engine stores for narrower tiles: use copy_by("tma")',
+        ),
+        (
+            (128, 256, 128),
+            {"narrower": 12},
+            "expected tiles narrower by a multiple of 8 below their 64 columns, got 12",
+        ),
+        (
+            (128, 256, 128),
+            {"narrower": 64},
+            "expected tiles narrower by a multiple of 8 below their 64 columns, got 64",
+        ),
+        (
+            (128, 256, 128),
+            {"blocks": 4},
+            "expected blocks without a tile in the last turn, for which there are narrower ones, got 8 tiles for 4 blocks",
+        ),
+        *(
+            (
+                (128, 256, 128),
+                {"narrower": less},
+                f"expected 5 tiles of 64 and {64 - less} columns, at least one of 64, to have the 256 columns of a row, got "
+                f"{less} less",
+            )
+            for less in (8, 24)
+        ),
+        (
+            (128, 256, 128),
+            {"operands": [IN_TILE], "epilogue": lambda x, i, j: x * IN_TILE[j % 64]},
+            "expected stage 'C.shared' to depend on columns and not on places in the tile, for narrower tiles",
+        ),
+        (
+            (128, 256, 128),
+            {"operands": [IN_TILE], "epilogue": lambda x, i, j: x * IN_TILE[j // 64]},
+            "expected stage 'C.shared' to depend on columns and not on places in the tile, for narrower tiles",
+        ),
+    ],
+)
+def test_narrower_tiles_that_cannot_be(shape: tuple[Any, ...], options: dict[str, Any], expected: str) -> None:
+    scheduled = schedules.matmul_wgmma(*shape, **(NARROWER | options))
+    assert message(scheduled).splitlines()[0] == f"error: persistent: {expected}"
+
+
+def test_narrower_tiles_lie_along_x(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {"blockIdx.x": "blockIdx.y", "blockIdx.y": "blockIdx.x"}
+
+    def swapped(*arguments: Any) -> Any:
+        return te.thread_axis(*arguments[:-1], other.get(arguments[-1], arguments[-1]))
+
+    monkeypatch.setattr("tilewright.schedules.hopper.thread_axis", swapped)
+    text = message(schedules.matmul_wgmma(128, 256, 128, **NARROWER)).splitlines()[0]
+    assert text == "error: persistent: expected tiles of so many columns each along blockIdx.x for narrower ones"

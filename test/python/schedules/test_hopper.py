@@ -136,6 +136,40 @@ def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, s
     check(shape, types, bias=with_bias, **options)
 
 
+@pytest.mark.parametrize(
+    ("shape", "types", "options"),
+    [
+        # All rows of tiles have one more, or the last only.
+        ((128, 256, 192), TYPES[2], {"blocks": 5, "narrower": 16}),
+        ((192, 256, 192), TYPES[0], {"blocks": 13, "narrower": 16}),
+        ((192, 256, 192), TYPES[2], {"blocks": 7, "narrower": 32, "raster": "row"}),
+        ((320, 512, 200), TYPES[2], {"blocks": 7, "narrower": 8, "raster": "hilbert"}),
+        # More blocks than wide tiles; edges; layouts; without roles; more than one warpgroup and panel.
+        ((64, 128, 192), TYPES[2], {"blocks": 3, "narrower": 32, "transpose_b": True}),
+        ((150, 248, 136), TYPES[2], {"blocks": 5, "narrower": 24, "bias": True}),
+        ((128, 256, 200), TYPES[2], {"blocks": 5, "narrower": 16, "transpose_a": True, "bias": True}),
+        (
+            (128, 256, 200),
+            TYPES[2],
+            {"blocks": 5, "narrower": 16, "transpose_b": True, "specialize": False, "depth": 3},
+        ),
+        ((256, 512, 192), TYPES[0], {"blocks": 5, "narrower": 32, "tile": (128, 128), "bias": True}),
+        ((256, 512, 192), TYPES[2], {"blocks": 5, "narrower": 32, "tile": (128, 128), "columns": 64}),
+        ((128, 256, 384), TYPES[6], {"blocks": 5, "narrower": 16, "transpose_b": True}),
+    ],
+)
+@pytest.mark.parametrize("deferred", [False, True])
+def test_tiles_of_two_widths(
+    shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any], deferred: bool
+) -> None:
+    options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
+    with_bias = options.pop("bias", False)
+    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
+    width = options["tile"][1]
+    assert f" columns {width - options['narrower']} :" in lowered
+    check(shape, types, bias=with_bias, **options)
+
+
 @pytest.mark.parametrize("promote", [0, 128, 256, 384])
 def test_sums_that_are_promoted_after_so_many_products(promote: int) -> None:
     """Of five steps the last is left over."""
@@ -228,6 +262,8 @@ def test_what_does_not_fit_is_refused() -> None:
         {"cluster": (2, 1)},
         {"stream_k": True},
         {"stream_k": True, "deferred": False},
+        {"narrower": 16, "serpentine_k": True},
+        {"narrower": 16, "deferred": False},
         {"K": 512},
         {"K": 640, "stream_k": True},
         {"stream_k": True, "tile": (128, 128)},
