@@ -113,10 +113,13 @@ def bench_square(bench: Bench) -> None:
     for layout in ("NT", "NN"):
         measure(bench, square(4096), layout=layout)
         measure(bench, square(4096), layout=layout, raster="hilbert", group=16)
+        measure(bench, square(4096), layout=layout, narrower=16, serpentine_k=True)
         measure(bench, square(8192), layout=layout)
         measure(bench, square(8192), layout=layout, stream_k=True)
-    measure(bench, square(4096), "float16", raster="hilbert", group=16)
-    measure(bench, square(8192), "float16", stream_k=True)
+        measure(bench, square(8192), layout=layout, narrower=16)
+        measure(bench, square(4096), "float16", layout, raster="hilbert", group=16)
+        measure(bench, square(4096), "float16", layout, narrower=16, serpentine_k=True)
+        measure(bench, square(8192), "float16", layout, narrower=16)
     measure(bench, square(4096), blocks=None)
     measure(bench, square(4096), deferred=False)
     measure(bench, square(4096), out_dtype="float32")
@@ -143,7 +146,7 @@ def bench_types(bench: Bench) -> None:
         measure(bench, square(4096), "tfloat32", tile=tile)
         measure(bench, square(8192), "int8", tile=tile)
     # Sums that the tensor cores keep beside torch's own of that kind.
-    for choice in ({}, {"tile": (128, 192)}, {"promote": 256}, {"promote": 0, "tile": (128, 256)}):
+    for choice in ({}, {"promote": 128}, {"tile": (192, 128)}, {"promote": 0, "tile": (128, 256)}):
         measure(bench, square(8192), "float8_e4m3fn", **choice)
 
 
@@ -298,7 +301,7 @@ def bench_clock(bench: Bench) -> None:
         output = torch.empty(extent, extent, device="cuda", dtype=torch.bfloat16)
         flops = 2.0 * extent**3
         calls: dict[str, tuple[Callable[[], Any], float]] = {"torch": (lambda a=a, b=b: torch.matmul(a, b.t()), flops)}
-        choices: tuple[dict[str, Any], ...] = ({}, {"deferred": False}, {"cluster": (2, 1)}, {"stream_k": True})
+        choices: tuple[dict[str, Any], ...] = ({}, {"deferred": False}, {"stream_k": True}, {"narrower": 16})
         for choice in choices:
             scheduled = schedules.matmul_wgmma(
                 extent, extent, extent, "bfloat16", "bfloat16", transpose_b=True, **choice

@@ -112,9 +112,11 @@ _PARTS = (1, 2, 4, 8, 16)
 _LEAST_SHARED = 99 * 1024
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
-_PROMOTED_TILES = ((192, 128), (128, 192), (128, 128), (64, 128), (64, 64))
+_PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
 # Those of which two sets of warpgroups have sums at once, in turn.
 _TURNS = ((128, 128), (64, 256), (64, 128))
+# By how many columns some may be narrower than others, and of how many columns at least.
+_NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
 
 
 def candidates(problem: Problem, arch: str | None = None) -> Iterator[Choice]:
@@ -161,6 +163,8 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
             if tiles % (_MULTIPROCESSORS // cluster[0]) and tiles * steps > 8 * cluster[0]:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
+        if narrower := next(_narrower(problem, tile), None):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
         if shares := _equal_shares(tiles, steps):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
         for parts in _PARTS[1:] if problem.batch == 1 else ():
@@ -180,6 +184,18 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
             columns = 16 * ceil(problem.N / along / 16)
             if columns <= 256 and (rows, columns) not in tiles:
                 yield rows, columns
+
+
+def _narrower(problem: Problem, tile: tuple[int, int]) -> Iterator[int]:
+    """By how many columns some tiles can be narrower for all multiprocessors to have one in the last turn."""
+    (rows, width), along = tile, ceil(problem.N / tile[1])
+    tiles = ceil(problem.M / rows) * along
+    missing = (along + 1) * width - problem.N
+    is_apt = (
+        problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
+    )
+    if is_apt and tiles > _MULTIPROCESSORS and tiles % _MULTIPROCESSORS:
+        yield from (less for less in _NARROWER if missing % less == 0 and missing // less <= along)
 
 
 def _equal_shares(tiles: int, steps: int) -> int:
@@ -215,7 +231,9 @@ def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, arch:
     choice = choose(Problem(M, N, K, dtype, layout, batch), arch)
     if all(isinstance(extent, int) for extent in extents.values()):
         return choice
-    needs_numbers = {"stream_k", "raster"} | (set() if isinstance(extents["K"], int) else {"parts", "consumers"})
+    needs_numbers = {"stream_k", "narrower", "raster"} | (
+        set() if isinstance(extents["K"], int) else {"parts", "consumers"}
+    )
     return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
 
 
@@ -231,14 +249,17 @@ def _greatest(extent: Extent, name: str) -> int:
 
 def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
     """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
-    options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "blocks")}
+    options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "narrower", "blocks")}
     shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
     if not shares or choice.options.get("blocks", 0) is None:
         return choice
     tiles, steps = problem.tiles(options["tile"]), ceil(problem.K * problem.item_bytes / 128)
-    variants = [Choice(choice.schedule, options), Choice(choice.schedule, options | {"stream_k": True})]
+    sharing = {name: value for name, value in options.items() if name != "serpentine_k"} | {"stream_k": True}
+    variants = [Choice(choice.schedule, options), Choice(choice.schedule, sharing)]
+    if options.get("cluster", (1, 1)) == (1, 1) and (less := next(_narrower(problem, options["tile"]), None)):
+        variants.append(Choice(choice.schedule, options | {"narrower": less}))
     if options.get("cluster", (1, 1)) == (1, 1) and (equal := _equal_shares(tiles, steps)):
-        variants.append(Choice(choice.schedule, options | {"stream_k": True, "blocks": equal * tiles}))
+        variants.append(Choice(choice.schedule, sharing | {"blocks": equal * tiles}))
     return min(variants, key=lambda one: estimate(problem, one))
 
 
@@ -263,12 +284,19 @@ def refinements(problem: Problem, choice: Choice, arch: str | None = None) -> It
     tile = choice.options["tile"]
     tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
     more: list[dict[str, Any]] = []
-    if choice.schedule == "matmul_wgmma":
+    if "narrower" in choice.options:
+        for less in _narrower(problem, tile):
+            more += [{"narrower": less}, {"narrower": less, "serpentine_k": True}]
+        for order in ({"group": 8}, {"raster": "hilbert", "group": 8}, {"raster": "hilbert", "group": 16}):
+            more += [order, order | {"serpentine_k": True}]
+    elif choice.schedule == "matmul_wgmma":
         clusters = ((1, 1), (2, 1), (1, 2), (1, 4))
         more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
         if tiles[0] * tiles[1] > _MULTIPROCESSORS:
             more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
             more += [{"cluster": (1, 1), "raster": "hilbert", "group": group} for group in (8, 16)]
+            if "stream_k" not in choice.options:
+                more.append({"cluster": (1, 1), "raster": "hilbert", "group": 16, "serpentine_k": True})
             if tuple(tile) in _TURNS and not choice.options.keys() & {"parts", "stream_k"}:
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
         more.append({"cluster": (1, 1), "blocks": None})
@@ -373,7 +401,15 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
             multiplying += _APART * shared * steps * of_step / at_work
             of_memory = _STREAMED
     else:
-        multiplying = ceil(tiles / _MULTIPROCESSORS) * (steps * of_step + storing)
+        turns = ceil(tiles / _MULTIPROCESSORS)
+        multiplying = turns * (steps * of_step + storing)
+        if less := options.get("narrower"):
+            # What has the most takes a tile in each turn, and wide ones as long as there are some.
+            along = ceil(problem.N / columns)
+            longer = min(tiles // along, -tiles % _MULTIPROCESSORS)
+            narrow = longer * ((along + 1) * columns - problem.N) // less
+            wide = ceil((tiles + longer - narrow) / _MULTIPROCESSORS)
+            multiplying = (turns - (turns - wide) * less / columns) * steps * of_step + turns * storing
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
     (down, along), lines = (
         options.get("cluster", (1, 1)),

@@ -282,14 +282,21 @@ def test_what_was_measured_is_chosen() -> None:
 
 
 def test_a_near_product_has_other_tiles() -> None:
-    """One more row of tiles than four times as many as there are multiprocessors: blocks share the steps of the last."""
-    near, table = Problem(4160, 4160, 4160, "bfloat16", "NT"), dict(choices.table("sm_90a"))
-    measured = Problem(4096, 4096, 4096, "bfloat16", "NT")
-    assert choices.choose(near, "sm_90a").options == {**table[measured].options, "stream_k": True}
+    """More than four times as many as there are multiprocessors: some are narrower, or, where the engine cannot store
+    such rows, blocks share the steps of the last."""
+    measured = dict(choices.table("sm_90a"))[Problem(4096, 4096, 4096, "bfloat16", "NT")].options
+    assert measured["narrower"] == 16
+    near = choices.choose(Problem(4160, 4160, 4160, "bfloat16", "NT"), "sm_90a")
+    assert near.options == {**measured, "narrower": 32}
+    others = {name: value for name, value in measured.items() if name not in ("narrower", "serpentine_k")}
+    near = choices.choose(Problem(4160, 4164, 4160, "bfloat16", "NT"), "sm_90a")
+    assert near.options == {**others, "stream_k": True}
 
 
 @pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (100, 50257, 768)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (4096, 4096, 512), (100, 50257, 768)]
+)
 def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:
     found = list(choices.candidates(Problem(*shape, "bfloat16", layout), "sm_90a"))
     assert {choice.schedule for choice in found} == {"matmul_mma", "matmul_wgmma"}
