@@ -120,7 +120,7 @@ class Tuner:
             return sorted(zip(times, (choice for _, choice in right)), key=lambda one: one[0])
 
         likely = self.first_choices(p)
-        few, many = (25, 100) if likely and estimate(p, likely[0]) < 1e-4 else (5, 25)
+        few, many = (25, 100) if likely and estimate(p, likely[0]) < 1e-4 else (10, 60)
         first = run(likely, few)
         finer = [choice for _, one in first[:2] for choice in refinements(p, one, self.arch)]
         self.compile((p, choice) for choice in finer)
