@@ -48,7 +48,7 @@ class Bench:
         return self.medians_ms([call], repeat)[0]
 
     def medians_ms(self, calls: Sequence[Callable[[], Any]], repeat: int = 100) -> list[float]:
-        """Of calls in turn, each time in another order: what the GPU's clock does while it is hot, it does to all of them.
+        """Of calls in turn, each time in another order: what the clock of a hot GPU does, it does to all of them.
 
         In one order the clock, which follows the power, may go up and down as the calls do: of two that take 1.5 ms by
         turns, 25 times each, the ratio of medians was between 1.01 and 1.11 where that of 60 in random order is 1.07.
