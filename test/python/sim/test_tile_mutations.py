@@ -27,6 +27,10 @@ KERNELS = {
     "in turn": Scheduled(256, 128, 192, tile=(64, 128), columns=64, cluster=(1, 1), consumers=2),
     # Parts of a tile are stored behind the first steps of the next.
     "a deferred result": Scheduled(128, 256, 192, tile=(64, 128), columns=64, cluster=(1, 1), blocks=1, deferred=True),
+    # A block has three wide ones, and four others.
+    "tiles of two widths": Scheduled(
+        64, 1664, 192, tile=(64, 128), columns=64, cluster=(1, 1), blocks=2, narrower=16, deferred=True
+    ),
 }
 
 
@@ -55,6 +59,7 @@ def findings(gemm: Any) -> dict[tuple[str, int], bool]:
         "results in parts",
         "in turn",
         "a deferred result",
+        "tiles of two widths",
         *(pytest.param(k, marks=pytest.mark.slow) for k in ("a block", "partial sums")),
     ],
 )
