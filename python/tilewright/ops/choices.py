@@ -186,11 +186,16 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
                 yield rows, columns
 
 
+def _one_more(problem: Problem, width: int) -> tuple[int, int]:
+    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more."""
+    along = ceil(problem.N / width)
+    return along, (along + 1) * width - problem.N
+
+
 def _narrower(problem: Problem, tile: tuple[int, int]) -> Iterator[int]:
     """By how many columns some tiles can be narrower for all multiprocessors to have one in the last turn."""
-    (rows, width), along = tile, ceil(problem.N / tile[1])
-    tiles = ceil(problem.M / rows) * along
-    missing = (along + 1) * width - problem.N
+    tiles, width = problem.tiles(tile), tile[1]
+    along, over = _one_more(problem, width)
     is_apt = (
         problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
     )
@@ -198,7 +203,7 @@ def _narrower(problem: Problem, tile: tuple[int, int]) -> Iterator[int]:
     grain = 32 // problem.item_bytes if problem.layout[1] == "N" else 8
     if is_apt and tiles > _MULTIPROCESSORS and tiles % _MULTIPROCESSORS:
         for less in _NARROWER:
-            if less % grain == 0 and missing % less == 0 and missing // less <= along:
+            if less % grain == 0 and over % less == 0 and over // less <= along:
                 yield less
 
 
@@ -260,9 +265,10 @@ def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
     tiles, steps = problem.tiles(options["tile"]), ceil(problem.K * problem.item_bytes / 128)
     sharing = {name: value for name, value in options.items() if name != "serpentine_k"} | {"stream_k": True}
     variants = [Choice(choice.schedule, options), Choice(choice.schedule, sharing)]
-    if options.get("cluster", (1, 1)) == (1, 1) and (less := next(_narrower(problem, options["tile"]), None)):
+    is_alone = options.get("cluster", (1, 1)) == (1, 1)
+    if is_alone and (less := next(_narrower(problem, options["tile"]), None)):
         variants.append(Choice(choice.schedule, options | {"narrower": less}))
-    if options.get("cluster", (1, 1)) == (1, 1) and (equal := _equal_shares(tiles, steps)):
+    if is_alone and (equal := _equal_shares(tiles, steps)):
         variants.append(Choice(choice.schedule, sharing | {"blocks": equal * tiles}))
     return min(variants, key=lambda one: estimate(problem, one))
 
@@ -409,9 +415,9 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
         multiplying = turns * (steps * of_step + storing)
         if less := options.get("narrower"):
             # What has the most takes a tile in each turn, and wide ones as long as there are some.
-            along = ceil(problem.N / columns)
+            along, over = _one_more(problem, columns)
             longer = min(tiles // along, -tiles % _MULTIPROCESSORS)
-            narrow = longer * ((along + 1) * columns - problem.N) // less
+            narrow = longer * over // less
             wide = ceil((tiles + longer - narrow) / _MULTIPROCESSORS)
             multiplying = (turns - (turns - wide) * less / columns) * steps * of_step + turns * storing
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
