@@ -90,15 +90,20 @@ void TileEmitter::emitHeldBehind(Value step) {
 }
 
 SmallVector<Value> TileEmitter::beginTiles(RingState state, bool multiplies) {
-  if (multiplies && defersResult())
+  if (multiplies && defersResult()) {
     holdNothing();
+    // The first warpgroup's first turn, which none had before it.
+    emitStepsTurn<tile::PassTurnOp>(program.numWarpgroups - 1);
+  }
   return carry(state);
 }
 
 void TileEmitter::endTiles(ValueRange values, bool multiplies) {
   RingState state = takeCarried(values);
-  if (held)
+  if (held) {
     emitHeldResult(0, countResultParts());
+    emitStepsTurn<tile::TakeTurnOp>(0);
+  }
   emitDrain(state, multiplies);
 }
 

@@ -15,6 +15,20 @@ template <typename Op> void TileEmitter::emitTurn(Value isLeftOut) {
   Op::create(inner, loc, set, program.numConsumers, program.numWarpgroups);
 }
 
+template <typename Op> void TileEmitter::emitStepsTurn(std::optional<int64_t> onlyBy) {
+  if (!program.takesStepsInTurn())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  if (onlyBy) {
+    Value isIt = Numbers{builder, loc}.isEqual(warpgroup, *onlyBy);
+    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isIt, /*withElseRegion=*/false).thenBlock());
+  }
+  Op::create(builder, loc, warpgroup, program.numWarpgroups, 1);
+}
+// Turns begin and end with the tiles.
+template void TileEmitter::emitStepsTurn<tile::TakeTurnOp>(std::optional<int64_t>);
+template void TileEmitter::emitStepsTurn<tile::PassTurnOp>(std::optional<int64_t>);
+
 Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   auto operand = [&](const TileOperand &of) -> Value {
     size_t number = llvm::find_if(program.loads, [&](const TileCopy &copy) { return copy.buffer == of.buffer; }) - program.loads.begin();
@@ -35,6 +49,7 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   IntegerAttr columns;
   if (isNarrow == true)
     columns = builder.getI64IntegerAttr(program.narrower->narrowWidth);
+  emitStepsTurn<tile::TakeTurnOp>();
   int64_t count = 1;
   for (scf::ForOp around : program.productLoops)
     count *= *getLoopExtent(around.getInductionVar());
@@ -49,6 +64,7 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
     accumulator = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor, columns);
   }
   tile::WgmmaCommitOp::create(builder, at);
+  emitStepsTurn<tile::PassTurnOp>();
   return accumulator;
 }
 

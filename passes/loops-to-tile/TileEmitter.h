@@ -48,6 +48,8 @@ private:
   // EmitProducts.cpp: the steps of a tile.
   /// Where several sets of warpgroups take tiles in turn: an op of the turn, unless the condition holds.
   template <typename Op> void emitTurn(mlir::Value isLeftOut);
+  /// Where warpgroups take steps in turn: an op of the turn, by all of them or by one.
+  template <typename Op> void emitStepsTurn(std::optional<int64_t> onlyBy = std::nullopt);
   /// The first of a tile's steps that this block does, the one after it, and the one after the last.
   mlir::Value getFirstStep() { return firstStep ? firstStep : constant(0); }
   mlir::Value getSecondStep() {

@@ -103,6 +103,13 @@ public:
   std::optional<TileCopy> result;            // from shared memory
   std::optional<NarrowerTiles> narrower;
 
+  /// Whether the warpgroups of a tile begin its steps one after the other: each gets through what it does between two tiles
+  /// while the tensor cores do what the others began. Not those that share steps with other blocks, for which this gains
+  /// little: what they know of their shares takes the registers that it needs.
+  bool takesStepsInTurn() const {
+    bool isDeferred = result && result->isDeferred, sharesSteps = nest->hasAttr(schedule::kStreamKAttr);
+    return isSpecialized && numConsumers == 1 && numWarpgroups > 1 && isDeferred && !sharesSteps;
+  }
   /// Whether it follows from a symbolic extent how many steps there are.
   bool hasAnyNumberOfSteps() const;
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,

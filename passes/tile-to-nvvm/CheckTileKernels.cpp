@@ -123,7 +123,8 @@ LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
 LogicalResult CheckTileKernels::checkTurns(gpu::GPUFuncOp kernel) {
   auto check = [](auto op) -> LogicalResult {
     auto role = op->template getParentOfType<tile::RoleOp>();
-    if (!role || role.getTurns() != op.getSets() ||
+    // Where the role's sets of warpgroups have no tiles of their own they take turns within one.
+    if (!role || role.getTurns().value_or(op.getSets()) != op.getSets() ||
         role.getWarps() != int64_t(op.getSets() * op.getWarpgroups()) * tile::kWarpgroupWarps)
       return op.emitOpError("expected a role with turns ") << op.getSets() << " of " << op.getWarpgroups()
                                                            << " warpgroups each around it";

@@ -28,7 +28,8 @@ class AsynchronousPrimitives(StageHandles):
         shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With
         `columns` an output goes by way of a buffer of so many columns, one part after the other. Threads hold one that
         is `deferred`, as it will be stored, in registers until the first products of their block's next tile are under
-        way, and store it behind these: the tensor cores need not wait for it.
+        way, and store it behind these: the tensor cores need not wait for it. Where several warpgroups multiply they
+        begin each step one after the other: one rounds its part while the tensor cores do what another began.
 
         Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; boxes
         across at most 256 elements of each of up to 5 dimensions; a kernel that multiplies by `wgmma`; for a `deferred`

@@ -163,9 +163,9 @@ gpu.module @arrivals {
 // -----
 
 gpu.module @turn {
-  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
     tile.roles {
-      tile.role "consumer" warps 8 {
+      tile.role "consumer" warps 12 {
         // expected-error@+1 {{'tile.take_turn' op expected a role with turns 2 of 1 warpgroups each around it}}
         tile.take_turn %set of 2 warpgroups 1
       }

@@ -25,8 +25,8 @@ KERNELS = {
     "partial sums": Gemm(256, 256, 512, dtype="f8E4M3FN", block_n=128, depth=2, promote=True, cluster=1, blocks=1),
     # Sets of warpgroups take the tiles in turn, and C goes in halves of a buffer.
     "in turn": Scheduled(256, 128, 192, tile=(64, 128), columns=64, cluster=(1, 1), consumers=2),
-    # Parts of a tile are stored behind the first steps of the next.
-    "a deferred result": Scheduled(128, 256, 192, tile=(64, 128), columns=64, cluster=(1, 1), blocks=1, deferred=True),
+    # Parts of a tile are stored behind the first steps of the next, which warpgroups begin one after the other.
+    "a deferred result": Scheduled(256, 256, 192, tile=(128, 128), columns=64, cluster=(1, 1), blocks=1, deferred=True),
     # A block has three wide ones, and four others.
     "tiles of two widths": Scheduled(
         64, 1664, 192, tile=(64, 128), columns=64, cluster=(1, 1), blocks=2, narrower=16, deferred=True
