@@ -103,6 +103,8 @@ void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  // Numbers are handed on; on a processor that has no bf16 LLVM would call a function to move one.
+  pm.addPass(createCarryBF16AsI16());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -466,8 +466,9 @@ class Tile_TurnOp<string mnemonic> : Tile_Op<mnemonic> {
 def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
   let summary = "waits until the set of warpgroups before this one has passed the turn";
   let description = [{
-    By all threads of the set, which has so many `warpgroups`. The first to have a turn waits for nobody: it leaves this
-    out. A barrier, so what was done before the turn was passed is seen.
+    By all threads of the set, which has so many `warpgroups`; the sets are the role's. The first to have a turn waits for
+    nobody: it leaves this out, or the last passes one before its first. A barrier, so what was done before the turn was
+    passed is seen.
 
     ```mlir
     tile.take_turn %set of 2 warpgroups 1
@@ -478,7 +479,8 @@ def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
 def Tile_PassTurnOp : Tile_TurnOp<"pass_turn"> {
   let summary = "lets the next set of warpgroups have its turn, and goes on";
   let description = [{
-    By all threads of the set. Whoever passes it has a next one that takes it: the last leaves this out.
+    By all threads of the set. Whoever passes it has a next one that takes it: the last leaves this out, or the first takes
+    one more at its end.
 
     ```mlir
     tile.pass_turn %set of 2 warpgroups 1
@@ -524,7 +526,7 @@ def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp
     from here on; the hardware moves them between warpgroups, so all roles have whole warpgroups then.
 
     With `turns` the role's warpgroups are so many sets, the first warpgroups the first, each of which does whole tiles in
-    turn (`tile.take_turn`): a slot of a ring is used by one of them.
+    turn (`tile.take_turn`): a slot of a ring is used by one of them. Without, turns are within what all of them do.
 
     ```mlir
     tile.role "consumer" warps 8 registers 232 {
