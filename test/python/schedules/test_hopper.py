@@ -117,6 +117,9 @@ def test_a_result_in_parts(consumers: int) -> None:
         ((64, 192, 128), TYPES[2], {}),
         ((320, 128, 192), TYPES[2], {"tile": (64, 128), "cluster": (2, 1), "blocks": 4}),
         ((128, 320, 192), TYPES[2], {"tile": (128, 64), "cluster": (1, 2)}),
+        # Three warpgroups, and as many as there are numbers of barriers for.
+        ((400, 128, 192), TYPES[2], {"tile": (192, 64)}),
+        ((900, 64, 64), TYPES[2], {"tile": (448, 32), "blocks": 1, "registers": (24, 64)}),
         # Parts of tiles, edges, epilogues, batches, no roles, and other types.
         ((64, 320, 512), TYPES[2], {"stream_k": True}),
         ((384, 64, 320), TYPES[2], {"stream_k": True, "cluster": (2, 1), "blocks": 4}),
@@ -133,6 +136,8 @@ def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, s
     with_bias = options.pop("bias", False)
     lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
     assert "tile.map -> " in lowered  # nothing is held before the first tile
+    in_turn = options["tile"][0] > 64 and not options.keys() & {"stream_k", "specialize"}
+    assert ("tile.take_turn" in lowered) == in_turn
     check(shape, types, bias=with_bias, **options)
 
 
