@@ -64,6 +64,18 @@ def test_numbers_of_kernels_for_a_gpu(dtype: str) -> None:
     assert str(function.signature) == TEXT.format(dtype=dtype)
 
 
+def test_a_number_of_bf16_is_carried_as_its_bits() -> None:
+    """On a processor without bf16 LLVM calls a function, which nobody links, to move one."""
+    n, x = te.var("n"), te.var("x", "bfloat16")
+    A = te.placeholder((n,), "bfloat16", name="A")
+    C = te.compute((n,), lambda i: A[i] * x, name="C")
+    s = te.create_schedule(C.op)
+    s[C].bind(C.op.axis[0], te.thread_axis("blockIdx.x"))
+    text = str(tw.lower(s, [n, x, A, C], stage="host", target=tw.Target("cuda", arch="sm_90a")))
+    assert "-> i16" in text
+    assert "-> bf16" not in text
+
+
 def refusals() -> list[Any]:
     int8 = "expected int8, -128 to 127, got"
     rows = [
