@@ -136,14 +136,14 @@ LogicalResult CheckTileKernels::checkTurns(gpu::GPUFuncOp kernel) {
     if (auto pass = dyn_cast<tile::PassTurnOp>(op))
       return check(pass);
     auto role = dyn_cast<tile::RoleOp>(op);
-    if (!role || !role.getTurns())
+    if (!role)
       return WalkResult::advance();
     bool isTaken = false, isPassed = false;
     role->walk([&](Operation *inner) {
       isTaken |= isa<tile::TakeTurnOp>(inner);
       isPassed |= isa<tile::PassTurnOp>(inner);
     });
-    if (!isTaken || !isPassed)
+    if (isTaken != isPassed || (role.getTurns() && !isTaken))
       return role.emitOpError("expected tile.take_turn and tile.pass_turn in a role with turns, got no ")
              << (isTaken ? "tile.pass_turn" : "tile.take_turn");
     return WalkResult::advance();

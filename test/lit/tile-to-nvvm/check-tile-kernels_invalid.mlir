@@ -205,6 +205,20 @@ gpu.module @kept {
 
 // -----
 
+gpu.module @kept_within_a_tile {
+  gpu.func @f(%set: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    tile.roles {
+      // expected-error@+1 {{'tile.role' op expected tile.take_turn and tile.pass_turn in a role with turns, got no tile.pass_turn}}
+      tile.role "consumer" warps 8 {
+        tile.take_turn %set of 2 warpgroups 1
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @arrivals_of_turns {
   gpu.func @f(%set: index, %s: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     // expected-error@+1 {{'tile.ring' op expected 1 consumers, the warpgroups that release the ring, got 2}}
