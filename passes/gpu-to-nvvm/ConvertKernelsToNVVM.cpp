@@ -7,6 +7,7 @@
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/tile-to-nvvm/TileKernel.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -160,6 +161,9 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       hoistAllocas(kernel);
 
+    // Of a hundred registers a thread LLVM else numbers all values twice more, for as many instructions of ptxas in the end.
+    bool hasTiles = llvm::any_of(module.getOps<gpu::GPUFuncOp>(), hasTileOps);
+
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);
     LLVMTypeConverter converter(context, options);
@@ -216,7 +220,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     });
 
     module.setTargetsAttr(ArrayAttr::get(
-        context, NVVM::NVVMTargetAttr::get(context, /*optLevel=*/3, "nvptx64-nvidia-cuda", architecture->name,
+        context, NVVM::NVVMTargetAttr::get(context, hasTiles ? 2 : 3, "nvptx64-nvidia-cuda", architecture->name,
                                            architecture->features)));
   }
 };
