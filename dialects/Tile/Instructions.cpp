@@ -40,7 +40,7 @@ constexpr WgmmaInstruction wgmmas[] = {
     {Element::E5M2, Element::E4M3, Element::F32, 32, false}, {Element::E5M2, Element::E5M2, Element::F32, 32, false},
     {Element::E4M3, Element::E4M3, Element::F16, 32, false}, {Element::E4M3, Element::E5M2, Element::F16, 32, false},
     {Element::E5M2, Element::E4M3, Element::F16, 32, false}, {Element::E5M2, Element::E5M2, Element::F16, 32, false},
-    {Element::S8, Element::S8, Element::S32, 32, false},
+    {Element::S8, Element::S8, Element::S32, 32, false, 16},
 };
 
 // The widest first.

@@ -31,6 +31,9 @@ struct WgmmaInstruction {
   int64_t k;
   /// Whether the operands may have the dimension that is not summed over in their rows.
   bool takesMNMajor;
+  /// N is a multiple of so many, or of 8 up to 32.
+  int64_t columnStep = 8;
+  bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : 8) == 0; }
 };
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.
 inline constexpr int64_t kStoredColumns = 16;

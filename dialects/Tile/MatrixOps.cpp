@@ -71,6 +71,9 @@ LogicalResult WgmmaOp::verify() {
   if (getColumns() && (*getColumns() < 1 || int64_t(*getColumns()) > columns || *getColumns() % kWgmmaColumnStep))
     return emitOpError("expected a multiple of ") << kWgmmaColumnStep << " columns up to the result's " << columns << ", got "
                                                   << *getColumns();
+  if (!instruction->takesColumns(countColumns()))
+    return emitOpError("expected a multiple of ") << instruction->columnStep << " columns of " << a.getElementType() << ", got "
+                                                  << countColumns();
   if (k != kOfB)
     return emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
   if (k % instruction->k)

@@ -289,6 +289,20 @@ def Tile_WgmmaOp : Tile_Op<"wgmma"> {
   let hasVerifier = 1;
 }
 
+def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
+  let summary = "an accumulator of zeros";
+  let description = [{
+    What a loop that adds up products begins with. To products that are written out one behind the other the first, without
+    `into`, is as good, and costs nothing.
+
+    ```mlir
+    %none = tile.zero : !tile.accumulator<64x256xf32>
+    ```
+  }];
+  let results = (outs Tile_AccumulatorType:$accumulator);
+  let assemblyFormat = "attr-dict `:` type($accumulator)";
+}
+
 def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit"> {
   let summary = "ends a group of this warpgroup's `tile.wgmma`s";
   let assemblyFormat = "attr-dict";

@@ -62,6 +62,15 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   }
 };
 
+/// The run time has none for what is not begun.
+struct SimulateZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ZeroOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::ConstantOp>(op, rewriter.getI64Type(), 0);
+    return success();
+  }
+};
+
 struct SimulateWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
@@ -114,7 +123,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     populateTileMemoryPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
-    patterns.add<SimulateWgmma, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
+    patterns.add<SimulateWgmma, SimulateZero, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();

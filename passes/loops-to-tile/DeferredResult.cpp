@@ -28,14 +28,13 @@ void TileEmitter::holdNothing() {
   held = HeldResult{emitZeros(builder, copy.getLoc(), type), arith::ConstantIntOp::create(builder, loc, 0, 1),
                     SmallVector<Value>(copy.dimensions.size(), constant(0)), Value()};
   if (program.narrower)
-    held->isNarrow = held->isThere;
+    held->width = constant(0);
 }
 
 void TileEmitter::holdResult(Value sums, Value isThere) {
   Value buffer = program.result->buffer;
   held->coordinates = getResultCoordinates();
-  if (isNarrow)
-    held->isNarrow = arith::ConstantIntOp::create(builder, loc, *isNarrow, 1);
+  held->width = width;
   if (!isThere) {
     emitFunctions(sums);
     held->fragment = fragments[buffer];
@@ -56,13 +55,6 @@ void TileEmitter::holdResult(Value sums, Value isThere) {
   held->isThere = isThere;
 }
 
-void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  emitResult(held->fragment, held->coordinates, firstPart, parts, held->isNarrow);
-}
-
 /// A part takes less time than the products of a step, so one is stored after each step, if every tile has as many.
 int64_t TileEmitter::countStoringSteps() {
   std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
@@ -70,10 +62,17 @@ int64_t TileEmitter::countStoringSteps() {
   return std::min(least, countResultParts());
 }
 
+void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitResult(held->fragment, held->coordinates, firstPart, parts, held->width);
+}
+
 /// Inside of the loop over steps: written out before it, these steps would double the time that a kernel takes to compile.
-void TileEmitter::emitHeldBehind(Value step) {
+void TileEmitter::emitHeldBehind(Value step, int64_t firstPart) {
   int64_t storing = countStoringSteps();
-  if (storing == 1)
+  if (storing == firstPart)
     return;
   Numbers numbers{builder, loc};
   OpBuilder::InsertionGuard guard(builder);
@@ -82,10 +81,10 @@ void TileEmitter::emitHeldBehind(Value step) {
   };
   Value number = firstStep ? numbers.subtract(step, firstStep) : step;
   startIf(numbers.both(held->isThere, numbers.isLess(number, storing)));
-  for (int64_t part = 1; part < storing; ++part) {
+  for (int64_t part = firstPart; part < storing; ++part) {
     OpBuilder::InsertionGuard inner(builder);
     startIf(numbers.isEqual(number, part));
-    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1, held->isNarrow);
+    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1, held->width);
   }
 }
 
@@ -112,8 +111,8 @@ SmallVector<Value> TileEmitter::carry(RingState state) {
   if (held) {
     values.append({held->fragment, held->isThere});
     values.append(held->coordinates);
-    if (held->isNarrow)
-      values.push_back(held->isNarrow);
+    if (held->width)
+      values.push_back(held->width);
   }
   return values;
 }
@@ -122,7 +121,7 @@ TileEmitter::RingState TileEmitter::takeCarried(ValueRange values) {
   if (held) {
     held = HeldResult{values[2], values[3], SmallVector<Value>(values.slice(4, program.result->dimensions.size())), Value()};
     if (program.narrower)
-      held->isNarrow = values.back();
+      held->width = values.back();
   }
   return {values[0], values[1]};
 }

@@ -59,8 +59,7 @@ void TileEmitter::emitFunctions(Value fragment) {
     Value known = load ? fragments.lookup(load.getMemRef()) : Value();
     fragments[buffer] = known ? known : emitFunction(function, value, element, /*stores=*/false);
     if (isResult && !held)
-      emitResult(fragments[buffer], getResultCoordinates(), 0, countResultParts(),
-                 isNarrow ? arith::ConstantIntOp::create(builder, loc, *isNarrow, 1).getResult() : Value());
+      emitResult(fragments[buffer], getResultCoordinates(), 0, countResultParts(), width);
   }
 }
 
@@ -161,7 +160,7 @@ int64_t TileEmitter::getPartColumns() {
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.
-void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts, Value isNarrow) {
+void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts, Value width) {
   Location at = program.result->getLoc();
   auto whole = cast<tile::BufferType>(myResult.getType());
   int64_t columns = getPartColumns(), places = whole.getColumns() / columns;
@@ -186,7 +185,7 @@ void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPar
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());
-    emitStore(buffer, coordinates, part * columns, isNarrow);
+    emitStore(buffer, coordinates, part * columns, width);
     tile::CommitStoresOp::create(builder, at);
   }
 }

@@ -29,6 +29,12 @@ template <typename Op> void TileEmitter::emitStepsTurn(std::optional<int64_t> on
 template void TileEmitter::emitStepsTurn<tile::TakeTurnOp>(std::optional<int64_t>);
 template void TileEmitter::emitStepsTurn<tile::PassTurnOp>(std::optional<int64_t>);
 
+tile::AccumulatorType TileEmitter::getAccumulatorType() {
+  auto sum = cast<MemRefType>(program.sum.getType());
+  return tile::AccumulatorType::get(builder.getContext(), {tile::kWgmmaRows, sum.getShape().back()}, sum.getElementType());
+}
+
+/// Begins the products of a slot, as a group, which are added to the accumulator if there is one.
 Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
   auto operand = [&](const TileOperand &of) -> Value {
     size_t number = llvm::find_if(program.loads, [&](const TileCopy &copy) { return copy.buffer == of.buffer; }) - program.loads.begin();
@@ -43,16 +49,11 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
     Value column = of.firstColumn.dividedBy(of.columns).materialize(builder, loc, places);
     return tile::PartOp::create(builder, loc, part, buffer, row, column, isCounted ? IntegerAttr() : builder.getI64IntegerAttr(8));
   };
-  auto sum = cast<MemRefType>(program.sum.getType());
-  auto type = tile::AccumulatorType::get(builder.getContext(), {tile::kWgmmaRows, sum.getShape().back()}, sum.getElementType());
   Location at = program.product.getLoc();
-  IntegerAttr columns;
-  if (isNarrow == true)
-    columns = builder.getI64IntegerAttr(program.narrower->narrowWidth);
-  emitStepsTurn<tile::TakeTurnOp>();
   int64_t count = 1;
   for (scf::ForOp around : program.productLoops)
     count *= *getLoopExtent(around.getInductionVar());
+  SmallVector<std::pair<Value, Value>> operands;
   for (int64_t number = 0; number < count; ++number) {
     int64_t rest = number;
     for (scf::ForOp around : llvm::reverse(program.productLoops)) {
@@ -60,10 +61,25 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
       places.map(around.getInductionVar(), constant(rest % extent));
       rest /= extent;
     }
-    Value a = operand(program.a), b = operand(program.b);
-    accumulator = tile::WgmmaOp::create(builder, at, type, a, b, accumulator, program.a.isMNMajor, program.b.isMNMajor, columns);
+    operands.push_back({operand(program.a), operand(program.b)});
   }
-  tile::WgmmaCommitOp::create(builder, at);
+  auto multiply = [&](IntegerAttr columns) {
+    Value sum = accumulator;
+    for (auto [a, b] : operands)
+      sum = tile::WgmmaOp::create(builder, at, getAccumulatorType(), a, b, sum, program.a.isMNMajor, program.b.isMNMajor, columns);
+    tile::WgmmaCommitOp::create(builder, at);
+    return sum;
+  };
+  emitStepsTurn<tile::TakeTurnOp>();
+  if (width) {
+    // A group begins and ends in each case: what is under way where they meet is one accumulator, of one group.
+    auto choice = emitForWidth(width, getAccumulatorType(), [&](int64_t columns) -> SmallVector<Value> {
+      return {multiply(columns == program.narrower->width ? IntegerAttr() : builder.getI64IntegerAttr(columns))};
+    });
+    accumulator = choice.getResult(0);
+  } else {
+    accumulator = multiply(IntegerAttr());
+  }
   emitStepsTurn<tile::PassTurnOp>();
   return accumulator;
 }
@@ -137,38 +153,57 @@ TileEmitter::RingState TileEmitter::emitPromotedProducts(RingState state, Value 
 
 /// Adds up the products of all steps. One group of products is under way while the next is begun. Without roles one of
 /// the threads that multiply fills the slot whose products are done.
+///
+/// The first step stands before the loop, as nothing is added to and no slot released in it. Not where products are of
+/// several widths: for groups of so many columns each that begin in two places ptxas may find no registers, and then
+/// serialises all of them (C7511). There the loop begins with zeros.
 TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragment) {
   RingState ahead = state;
   if (!program.isSpecialized)
     ahead = emitFirstLoads(state);
   emitTurn<tile::TakeTurnOp>(isFirstTurn);
-  auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
-  Value begun = emitProduct(first.getBuffers(), Value());
-  RingState next = advance(state);
-  SmallVector<Value> carried = {begun, next.slot, next.phase, state.slot};
+  bool isInLoop = program.narrower.has_value();
+  SmallVector<Value> carried;
+  if (isInLoop) {
+    Value nothing = tile::ZeroOp::create(builder, loc, getAccumulatorType());
+    carried = {nothing, state.slot, state.phase, state.slot};
+  } else {
+    auto first = tile::WaitOp::create(builder, loc, ring, state.slot, state.phase);
+    Value begun = emitProduct(first.getBuffers(), Value());
+    RingState next = advance(state);
+    carried = {begun, next.slot, next.phase, state.slot};
+    if (held)
+      emitHeldResult(0, countStoringSteps() == 1 ? countResultParts() : 1);
+  }
   if (!program.isSpecialized)
     carried.append({ahead.slot, ahead.phase});
-  if (held)
-    emitHeldResult(0, countStoringSteps() == 1 ? countResultParts() : 1);
-  auto loop = scf::ForOp::create(builder, loc, getSecondStep(), getEndStep(), constant(1), carried);
+  auto loop = scf::ForOp::create(builder, loc, isInLoop ? getFirstStep() : getSecondStep(), getEndStep(), constant(1), carried);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value slot = loop.getRegionIterArg(1), phase = loop.getRegionIterArg(2), before = loop.getRegionIterArg(3);
+    Value step = loop.getInductionVar(), slot = loop.getRegionIterArg(1), phase = loop.getRegionIterArg(2);
     auto filled = tile::WaitOp::create(builder, loc, ring, slot, phase);
     Value added = emitProduct(filled.getBuffers(), loop.getRegionIterArg(0));
     tile::WgmmaWaitOp::create(builder, loc, Type(), 1, Value());
-    tile::ReleaseOp::create(builder, loc, ring, before);
     RingState after = advance({slot, phase});
     carried = {added, after.slot, after.phase, slot};
+    {
+      // The products of the step before are done.
+      OpBuilder::InsertionGuard inner(builder);
+      if (isInLoop) {
+        Value isLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, step, getFirstStep());
+        builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isLater, /*withElseRegion=*/false).thenBlock());
+      }
+      tile::ReleaseOp::create(builder, loc, ring, loop.getRegionIterArg(3));
+      if (!program.isSpecialized)
+        emitLoadAhead(step, {loop.getRegionIterArg(4), loop.getRegionIterArg(5)});
+    }
     if (!program.isSpecialized) {
-      ahead = {loop.getRegionIterArg(4), loop.getRegionIterArg(5)};
-      emitLoadAhead(loop.getInductionVar(), ahead);
-      ahead = advance(ahead);
+      ahead = advance({loop.getRegionIterArg(4), loop.getRegionIterArg(5)});
       carried.append({ahead.slot, ahead.phase});
     }
     if (held)
-      emitHeldBehind(loop.getInductionVar());
+      emitHeldBehind(step, isInLoop ? 0 : 1);
     scf::YieldOp::create(builder, loc, carried);
   }
   // All products are begun: those of the next tile follow them while this one's become results.
@@ -180,7 +215,8 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   return {loop.getResult(1), loop.getResult(2)};
 }
 
-/// Fills the slots of as many steps as there are slots; gives the state after them.
+/// Fills the slots of as many steps as there are slots; gives the state of the slot that the loop over steps fills first, or
+/// would in a first step that is in it.
 TileEmitter::RingState TileEmitter::emitFirstLoads(RingState state) {
   std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
   int64_t count = std::min(program.depth, steps.value_or(program.depth));
@@ -199,7 +235,7 @@ TileEmitter::RingState TileEmitter::emitFirstLoads(RingState state) {
           scf::IfOp::create(builder, loc, numbers.isLess(step, getEndStep()), /*withElseRegion=*/false).thenBlock());
     emitFill(step, of);
   }
-  return state;
+  return program.narrower ? states.back() : state;
 }
 
 /// The products of the step before are done: its slot is for the step that comes as many later as there are slots.

@@ -131,6 +131,8 @@ LogicalResult TileProgram::matchProduct() {
   if ((a.isMNMajor || b.isMNMajor) && !instruction->takesMNMajor)
     return wgmmaError() << "expected operands of " << aType << " whose rows are summed over along, got '"
                         << getBufferName(a.isMNMajor ? a.buffer : b.buffer) << "', whose columns are summed over";
+  if (!instruction->takesColumns(columns))
+    return wgmmaError() << "expected a multiple of " << instruction->columnStep << " columns of sums of " << aType << ", got " << columns;
   if (k % instruction->k)
     return wgmmaError() << "expected steps of a multiple of " << instruction->k << " elements of " << aType << ", got " << k;
   return success();

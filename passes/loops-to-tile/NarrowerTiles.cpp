@@ -1,4 +1,4 @@
-//===- NarrowerTiles.cpp - tiles of two widths that fill the last turn ----===//
+//===- NarrowerTiles.cpp - tiles of several widths that fill the last turn ---===//
 //
 // Where blocks go through tiles in turns and the last turn has tiles for some of them only, rows of tiles get one tile
 // more, and others of such a row become narrower. All tiles are copied as wide ones: what a narrow one has past its
@@ -75,10 +75,10 @@ LogicalResult TileProgram::matchNarrower() {
   first.terms[tile] = width;
   if (!(result->dimensions[1].first == first) || ShapedType::isDynamic(total))
     return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
-  int64_t less = by.getInt();
-  if (less % tile::kWgmmaColumnStep || less >= width)
-    return refuse() << "expected tiles narrower by a multiple of " << tile::kWgmmaColumnStep << " below their " << width
-                    << " columns, got " << less;
+  const auto *instruction = tile::findWgmma(aType, bType, cast<MemRefType>(sum.getType()).getElementType());
+  int64_t less = by.getInt(), step = instruction->columnStep;
+  if (less % step || less >= width)
+    return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " columns, got " << less;
   int64_t most = nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt(), tiles = *rows * *columns;
   int64_t longer = std::min<int64_t>(*rows, llvm::alignTo(tiles, most) - tiles), missing = (*columns + 1) * width - total;
   if (longer == 0)
@@ -100,8 +100,65 @@ LogicalResult TileProgram::matchNarrower() {
   for (const TileCopy &copy : loads)
     if (dependsOnPart(copy))
       return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
-  narrower = NarrowerTiles{*rows, *columns, longer, missing / less, width, width - less};
+  // In place of each narrower tile there may be two that are narrower by half as much.
+  auto arrange = [&](int64_t halves) {
+    int64_t narrow = missing / less - halves / 2, shorter = *rows - longer;
+    NarrowerTiles tiles{width, {}, {}};
+    tiles.addZone({shorter, *columns, 0, 0, width});
+    tiles.addZone({longer, *columns + 1 - narrow - halves, shorter, narrow * (width - less), width});
+    tiles.addZone({longer, halves, shorter, total - halves * (width - less / 2), width - less / 2});
+    tiles.addZone({longer, narrow, shorter, 0, width - less});
+    return tiles;
+  };
+  narrower = arrange(0);
+  int64_t longest = narrower->countColumnsOfLongest(most);
+  for (int64_t halves = 2; canHalve(less) && halves / 2 <= std::min(missing / less, *columns + 1 - missing / less); halves += 2)
+    if (NarrowerTiles other = arrange(halves); other.countColumnsOfLongest(most) < longest) {
+      longest = other.countColumnsOfLongest(most);
+      narrower = other;
+    }
   return success();
+}
+
+/// Such tiles lie at the end of a row, where a function of the sums is asked for columns that are not there. Rows of the
+/// result begin at what the engine's maps step over, those of B in whole sectors of the cache.
+bool TileProgram::canHalve(int64_t less) const {
+  auto getBytes = [](Value buffer) { return tile::getElementBytes(cast<MemRefType>(buffer.getType()).getElementType()); };
+  const auto *instruction = tile::findWgmma(aType, bType, cast<MemRefType>(sum.getType()).getElementType());
+  bool readsMore = llvm::any_of(functions, [](const TileFunction &function) {
+    WalkResult walked = function.nest->walk([](memref::LoadOp load) {
+      return isInGlobalMemory(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return walked.wasInterrupted();
+  });
+  int64_t half = less / 2, sector = 32;
+  bool isInSectors = !b.isMNMajor || half * getBytes(b.buffer) % sector == 0;
+  return less % (2 * instruction->columnStep) == 0 && !readsMore && half * getBytes(result->buffer) % tile::kTensorStrideBytes == 0 &&
+         isInSectors;
+}
+
+void NarrowerTiles::addZone(Zone zone) {
+  if (!zone.count())
+    return;
+  zone.first = zones.empty() ? 0 : countAll();
+  if (zones.empty() || zone.width != widths.back())
+    widths.push_back(zone.width);
+  zones.push_back(zone);
+}
+
+int64_t NarrowerTiles::countColumnsOfLongest(int64_t blocks) const {
+  SmallVector<int64_t> columns(blocks);
+  for (const Zone &zone : zones)
+    for (int64_t tile = zone.first; tile < zone.first + zone.count(); ++tile)
+      columns[tile % blocks] += zone.width;
+  return *llvm::max_element(columns);
+}
+
+int64_t NarrowerTiles::getUnit() const {
+  int64_t unit = 0;
+  for (const Zone &zone : zones)
+    unit = std::gcd(std::gcd(unit, zone.width), zone.firstColumn);
+  return unit;
 }
 
 LinearIndex TileEmitter::getInUnits(const LinearIndex &index) const {
@@ -114,25 +171,14 @@ LinearIndex TileEmitter::getInUnits(const LinearIndex &index) const {
   return inUnits;
 }
 
-TilePlace TileEmitter::getPlaceOfTwoWidths(Value tile) {
+TilePlace TileEmitter::getPlaceOfSeveralWidths(Value tile) {
   const NarrowerTiles &tiles = *program.narrower;
-  int64_t unit = tiles.getUnit(), shorter = tiles.rows - tiles.longer, startOfWide = tiles.narrow * tiles.narrowWidth / unit;
-  /// Tiles of one width that are gone through one behind the other, from number `first` on.
-  struct Zone {
-    int64_t first, rows, columns, firstRow, firstColumn, width;
-    bool isNarrow;
-  };
-  const Zone zones[] = {
-      {0, shorter, tiles.columns, 0, 0, tiles.width, false},
-      {shorter * tiles.columns, tiles.longer, tiles.columns + 1 - tiles.narrow, shorter, startOfWide, tiles.width, false},
-      {tiles.countWide(), tiles.longer, tiles.narrow, shorter, 0, tiles.narrowWidth, true}};
+  int64_t unit = tiles.getUnit();
   Numbers numbers{builder, loc};
   std::optional<TilePlace> place;
-  for (const Zone &zone : zones) {
-    if (zone.rows == 0 || (isNarrow && *isNarrow != zone.isNarrow))
-      continue;
+  for (const NarrowerTiles::Zone &zone : tiles.zones) {
     TilePlace here = getPlace(numbers.subtract(tile, zone.first), constant(zone.columns), constant(zone.rows));
-    here.column = numbers.add(numbers.multiply(here.column, zone.width / unit), zone.firstColumn);
+    here.column = numbers.add(numbers.multiply(here.column, zone.width / unit), zone.firstColumn / unit);
     here.row = numbers.add(here.row, zone.firstRow);
     if (place) {
       Value isBefore = numbers.isLess(tile, zone.first);
@@ -143,39 +189,75 @@ TilePlace TileEmitter::getPlaceOfTwoWidths(Value tile) {
   return *place;
 }
 
-/// What is stored of a narrow tile is what is inside of the tensor, as this map has it: columns of each narrow tile are a
-/// dimension of their own.
-void TileEmitter::emitNarrowMap(tile::BufferType buffer) {
-  const TileCopy &copy = *program.result;
-  const NarrowerTiles &tiles = *program.narrower;
-  SmallVector<int64_t> box = {tile::kWgmmaRows, 1, buffer.getPanelColumns()};
-  auto type = tile::TensorMapType::get(builder.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
-  int64_t stride = copy.dimensions[0].stride;
-  auto array = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
-  narrowResultMap = tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor,
-                                           array({copy.dimensions[0].extent, tiles.narrow, tiles.narrowWidth}),
-                                           array({stride, tiles.narrowWidth, 1}), array({1, 1, 1}));
+Value TileEmitter::getWidth(Value tile) {
+  Numbers numbers{builder, loc};
+  Value width = constant(0);
+  for (auto [number, columns] : llvm::enumerate(program.narrower->widths)) {
+    const auto *zone = llvm::find_if(program.narrower->zones, [&, wanted = columns](const auto &one) { return one.width == wanted; });
+    if (number > 0)
+      width = numbers.choose(numbers.isLess(tile, zone->first), width, constant(number));
+  }
+  return width;
 }
 
-void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstColumn, Value isNarrow) {
+scf::IndexSwitchOp TileEmitter::emitForWidth(Value width, TypeRange types, llvm::function_ref<SmallVector<Value>(int64_t)> emit) {
+  const auto &widths = program.narrower->widths;
+  SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(1, widths.size()));
+  auto choice = scf::IndexSwitchOp::create(builder, loc, types, width, cases, cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [number, columns] : llvm::enumerate(widths)) {
+    Region &region = number == 0 ? choice.getDefaultRegion() : choice.getCaseRegions()[number - 1];
+    builder.setInsertionPointToStart(builder.createBlock(&region));
+    scf::YieldOp::create(builder, loc, emit(columns));
+  }
+  return choice;
+}
+
+/// What is stored of a narrow tile is what is inside of the tensor, as this map has it: columns of each narrow tile are a
+/// dimension of their own, and so is where the first begins.
+void TileEmitter::emitNarrowMaps(tile::BufferType buffer) {
+  const TileCopy &copy = *program.result;
+  int64_t rows = copy.dimensions[0].extent, stride = copy.dimensions[0].stride;
+  auto array = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
+  for (const NarrowerTiles::Zone &zone : program.narrower->zones) {
+    if (zone.width == program.narrower->width)
+      continue;
+    SmallVector<int64_t> box = {tile::kWgmmaRows, 1, buffer.getPanelColumns()}, extents = {rows, zone.columns, zone.width};
+    SmallVector<int64_t> strides = {stride, zone.width, 1};
+    if (zone.firstColumn) {
+      box.insert(box.begin(), 1);
+      extents.insert(extents.begin(), 2);
+      strides.insert(strides.begin(), zone.firstColumn);
+    }
+    auto type = tile::TensorMapType::get(builder.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
+    narrowResultMaps.push_back(tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor, array(extents), array(strides),
+                                                      array(SmallVector<int64_t>(box.size(), 1))));
+  }
+}
+
+void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstColumn, Value width) {
   Location at = program.result->getLoc();
   int64_t end = firstColumn + cast<tile::BufferType>(buffer.getType()).getColumns();
   auto store = [&](Value map, ValueRange where) { tile::TMAStoreOp::create(builder, at, buffer, map, where); };
-  std::optional<int64_t> isKnown = isNarrow ? getConstantIntValue(isNarrow) : 0;
-  if (!program.narrower || end <= program.narrower->narrowWidth || isKnown == 0)
+  if (!program.narrower || end <= program.narrower->widths.back())
     return store(resultMap, coordinates);
   Numbers numbers{builder, loc};
-  auto storeNarrow = [&] {
-    Value tile = numbers.divide(numbers.subtract(coordinates[1], firstColumn), program.narrower->narrowWidth);
-    store(narrowResultMap, {coordinates[0], tile, constant(firstColumn)});
-  };
-  if (isKnown)
-    return storeNarrow();
-  auto choice = scf::IfOp::create(builder, at, isNarrow, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  storeNarrow();
-  builder.setInsertionPointToStart(choice.elseBlock());
-  store(resultMap, coordinates);
+  auto narrow = llvm::make_filter_range(program.narrower->zones, [&](const auto &zone) { return zone.width != program.narrower->width; });
+  emitForWidth(width, TypeRange(), [&](int64_t columns) -> SmallVector<Value> {
+    if (end <= columns) {
+      store(resultMap, coordinates);
+      return {};
+    }
+    for (auto [map, zone] : llvm::zip_equal(narrowResultMaps, narrow)) {
+      if (zone.width != columns)
+        continue;
+      Value tile = numbers.divide(numbers.subtract(coordinates[1], firstColumn + zone.firstColumn), zone.width);
+      SmallVector<Value> where = {coordinates[0], tile, constant(firstColumn)};
+      if (zone.firstColumn)
+        where.insert(where.begin(), constant(1));
+      store(map, where);
+    }
+    return {};
+  });
 }
 } // namespace tilewright

@@ -62,7 +62,7 @@ TileShares TileEmitter::getShares() const {
 }
 
 void TileEmitter::emitWorkspace() {
-  if (!sharesSteps())
+  if (!program.sharesSteps())
     return;
   TileShares shares = getShares();
   if (!shares.shared)

@@ -95,7 +95,7 @@ void TileEmitter::emitMaps() {
                                       copy->rows);
     resultMap = emitMap(*copy, part);
     if (program.narrower)
-      emitNarrowMap(part);
+      emitNarrowMaps(part);
   }
 }
 

@@ -60,6 +60,7 @@ private:
   void emitLoadAhead(mlir::Value step, RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
   RingState emitPromotedProducts(RingState state, mlir::Value &fragment);
+  tile::AccumulatorType getAccumulatorType();
   mlir::Value emitProduct(mlir::ValueRange buffers, mlir::Value accumulator);
   /// What the products of so many slots add up to, once they are done.
   mlir::Value emitPart(RingState state, int64_t count);
@@ -80,38 +81,42 @@ private:
   struct TilePart {
     mlir::Value cluster, tile, isWhole, ends;
   };
-  bool sharesSteps() const { return program.nest->hasAttr(schedule::kStreamKAttr); }
   TileShares getShares() const;
   /// The buffers in global memory for parts of tiles.
   void emitWorkspace();
   void emitShares(bool multiplies, mlir::Value cluster);
   std::pair<mlir::Value, mlir::Value> emitSumOfParts(mlir::Value fragment);
 
-  // NarrowerTiles.cpp: tiles of two widths.
+  // NarrowerTiles.cpp: tiles of several widths.
   /// The index, where what the loop on tiles adds is so many units.
   LinearIndex getInUnits(const LinearIndex &index) const;
-  void emitNarrowMap(tile::BufferType buffer);
+  void emitNarrowMaps(tile::BufferType buffer);
   /// The place of a tile where some are narrower, with its column in units.
-  TilePlace getPlaceOfTwoWidths(mlir::Value tile);
+  TilePlace getPlaceOfSeveralWidths(mlir::Value tile);
+  /// Which of the widths a tile has.
+  mlir::Value getWidth(mlir::Value tile);
+  /// What `emit` makes for the columns of each width, of which one is chosen.
+  mlir::scf::IndexSwitchOp emitForWidth(mlir::Value width, mlir::TypeRange types,
+                                        llvm::function_ref<mlir::SmallVector<mlir::Value>(int64_t)> emit);
   /// Stores columns of a tile, from its `firstColumn` on, to their coordinates.
-  void emitStore(mlir::Value buffer, mlir::ValueRange coordinates, int64_t firstColumn, mlir::Value isNarrow);
+  void emitStore(mlir::Value buffer, mlir::ValueRange coordinates, int64_t firstColumn, mlir::Value width);
 
   // DeferredResult.cpp: a result that is stored while the next tile is multiplied.
   /// A tile's result, of which threads hold the elements, and its place.
   struct HeldResult {
     mlir::Value fragment, isThere;
     mlir::SmallVector<mlir::Value> coordinates;
-    mlir::Value isNarrow; // where there are narrower tiles
+    mlir::Value width; // where there are narrower tiles
   };
   bool defersResult() const { return program.result && program.result->isDeferred; }
   void holdNothing();
   void holdResult(mlir::Value sums, mlir::Value isThere);
-  /// Stores parts of what is held, if there is anything.
-  void emitHeldResult(int64_t firstPart, int64_t parts);
   /// After how many of a tile's first steps parts of what is held are stored.
   int64_t countStoringSteps();
-  /// The part that is stored after a later step.
-  void emitHeldBehind(mlir::Value step);
+  /// Stores parts of what is held, if there is anything.
+  void emitHeldResult(int64_t firstPart, int64_t parts);
+  /// The part that is stored after a step, one from `firstPart` on.
+  void emitHeldBehind(mlir::Value step, int64_t firstPart);
   /// What a loop over tiles carries: at its beginning, from one tile to the next, and what is done with it behind the last.
   mlir::SmallVector<mlir::Value> beginTiles(RingState state, bool multiplies);
   mlir::SmallVector<mlir::Value> carry(RingState state);
@@ -127,7 +132,7 @@ private:
   /// The result goes by way of its buffer in so many parts, of so many columns each.
   int64_t getPartColumns();
   int64_t countResultParts() { return program.result->columns / getPartColumns(); }
-  void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts, mlir::Value isNarrow);
+  void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts, mlir::Value width);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
   mlir::Value remake(mlir::Value value, mlir::IRMapping &mapping);
 
@@ -158,8 +163,8 @@ private:
   mlir::SmallVector<tile::BufferType> parts; // of each load: what one block of the cluster copies
   mlir::SmallVector<mlir::Value> maps;       // of each load
   mlir::Value resultMap, ring, result;       // the result's map and buffer
-  mlir::Value narrowResultMap;               // for tiles that are narrower
-  std::optional<bool> isNarrow;              // whether the tile is one of them, where that is known
+  mlir::SmallVector<mlir::Value> narrowResultMaps; // for the zones of tiles that are narrower
+  mlir::Value width;                         // where tiles are of several widths: which of these the tile's is
   mlir::Value isBackwards;                   // whether its steps are gone through from the last one, if that changes
   mlir::Value ranks[2];                      // of the block in its cluster
   mlir::Value warpgroup, myResult;

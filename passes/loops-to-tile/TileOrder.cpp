@@ -31,7 +31,7 @@ void TileEmitter::emitCounts() {
     return;
   int64_t blocks = program.nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt();
   int64_t most = std::max<int64_t>(1, blocks / (program.cluster[0] * program.cluster[1]));
-  stayingClusters = sharesSteps() ? constant(getShares().clusters) : numbers.least(tiles, constant(most));
+  stayingClusters = program.sharesSteps() ? constant(getShares().clusters) : numbers.least(tiles, constant(most));
 }
 
 void TileEmitter::emitTiles(bool multiplies) {
@@ -63,39 +63,27 @@ void TileEmitter::emitTiles(bool multiplies) {
     stride = numbers.multiply(stride, program.numConsumers);
   }
   SmallVector<Value> carried = beginTiles(state, multiplies);
-  auto emitUpTo = [&](Value end) {
-    auto loop = scf::ForOp::create(builder, loc, begin, end, stride, carried);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value tile = loop.getInductionVar();
-    if (takesTurns) {
-      isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
-      Value next = numbers.add(tile, stayingClusters);
-      isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
-    }
-    // What was read last for the tile before is still in the second cache.
-    if (program.nest->hasAttr(schedule::kSerpentineKAttr))
-      isBackwards = numbers.isEqual(numbers.remainder(numbers.divide(tile, stayingClusters), 2), 1);
-    emitPlace(tile);
-    RingState after = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
-    if (takesTurns)
-      after = advance(after, (program.numConsumers - 1) * steps);
-    scf::YieldOp::create(builder, loc, carry(after));
-    carried = SmallVector<Value>(loop.getResults());
-  };
-  if (program.narrower && multiplies) {
-    // What is multiplied is known of each loop: first come the wide tiles, then from the block's next one on the others.
-    isNarrow = false;
-    emitUpTo(constant(program.narrower->countWide()));
-    Value before = numbers.subtract(numbers.most(constant(program.narrower->countWide()), begin), begin);
-    Value turns = numbers.divide(numbers.add(before, numbers.subtract(stride, 1)), stride);
-    begin = numbers.add(begin, numbers.multiply(turns, stride));
-    isNarrow = true;
+  auto loop = scf::ForOp::create(builder, loc, begin, tiles, stride, carried);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value tile = loop.getInductionVar();
+  if (takesTurns) {
+    isFirstTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, tile, first);
+    Value next = numbers.add(tile, stayingClusters);
+    isLastTurn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, next, tiles);
   }
-  emitUpTo(tiles);
-  isNarrow.reset();
-  isBackwards = nullptr;
-  endTiles(carried, multiplies);
+  // What was read last for the tile before is still in the second cache.
+  if (program.nest->hasAttr(schedule::kSerpentineKAttr))
+    isBackwards = numbers.isEqual(numbers.remainder(numbers.divide(tile, stayingClusters), 2), 1);
+  if (program.narrower && multiplies)
+    width = getWidth(tile);
+  emitPlace(tile);
+  RingState after = emitTile(multiplies, takeCarried(loop.getRegionIterArgs()));
+  if (takesTurns)
+    after = advance(after, (program.numConsumers - 1) * steps);
+  scf::YieldOp::create(builder, loc, carry(after));
+  builder.setInsertionPointAfter(loop);
+  width = isBackwards = nullptr;
+  endTiles(loop.getResults(), multiplies);
 }
 
 namespace {
@@ -176,7 +164,7 @@ void TileEmitter::emitPlace(Value tile) {
     inPlane = numbers.remainder(tile, ofPlane);
     plane = numbers.divide(tile, ofPlane);
   }
-  TilePlace place = program.narrower ? getPlaceOfTwoWidths(tile) : getPlace(inPlane, clusters[0], clusters[1]);
+  TilePlace place = program.narrower ? getPlaceOfSeveralWidths(tile) : getPlace(inPlane, clusters[0], clusters[1]);
   Value indices[3] = {place.column, place.row, plane};
   for (unsigned tag = 0; tag < 3; ++tag) {
     if (!program.blocks[tag])

@@ -158,18 +158,18 @@ scf::ForOp TileProgram::findSymbolicLoop() const {
 LogicalResult TileProgram::checkOrder() {
   auto refuse = [&] { return error("persistent", nest->getLoc()); };
   auto raster = nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr);
-  bool isCurve = raster && raster.getValue() == schedule::Raster::Hilbert, isShared = nest->hasAttr(schedule::kStreamKAttr);
+  bool isCurve = raster && raster.getValue() == schedule::Raster::Hilbert;
   if (isCurve)
     for (unsigned tag = 0; tag < 2; ++tag)
       if (!blocks[tag])
         return refuse() << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx." << "xy"[tag];
-  if (isShared && !isSpecialized)
+  if (sharesSteps() && !isSpecialized)
     return refuse() << "expected roles for stream_k, warps that copy beside those that multiply: use s["
                     << getAxisName(steps, function).stage << "].specialize(" << getAxisName(steps, function).axis << ")";
-  if (isShared && numConsumers > 1)
+  if (sharesSteps() && numConsumers > 1)
     return refuse() << "expected one set of consumers for stream_k, got " << numConsumers << ", which take tiles in turn";
   scf::ForOp symbolic = findSymbolicLoop();
-  if (symbolic && isShared)
+  if (symbolic && sharesSteps())
     return refuse() << "expected constant extents for stream_k, which deals out the steps of tiles when the program is compiled, "
                        "got a symbolic one of "
                     << getAxisName(symbolic, function).quoted();

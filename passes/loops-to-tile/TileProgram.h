@@ -61,16 +61,25 @@ struct TileFunction {
   llvm::SmallVector<Digit> rows, columns; // the loops, as digits of the element's row and column in the fragment
 };
 
-/// Tiles of two widths: in each of the last `longer` rows of tiles there is one more than in the others, and the first
-/// `narrow` tiles of such a row have `narrowWidth` columns instead of `width`. The narrow ones come last.
+/// Tiles of several widths: in some rows of tiles there is one more than in the others, and many of them are narrower.
 struct NarrowerTiles {
-  int64_t rows, columns; // of tiles, but for those that are one more
-  int64_t longer, narrow;
-  int64_t width, narrowWidth;
-  int64_t countWide() const { return rows * columns + longer * (1 - narrow); }
-  int64_t countAll() const { return rows * columns + longer; }
+  /// Tiles of one width that are numbered one behind the other, `columns` beside each other, the first of them at
+  /// `firstColumn` of the tensor.
+  struct Zone {
+    int64_t rows, columns, firstRow, firstColumn, width;
+    int64_t first = 0; // the number of its first tile
+    int64_t count() const { return rows * columns; }
+  };
+  /// Puts a zone behind the others, if it has tiles.
+  void addZone(Zone zone);
+  int64_t countAll() const { return zones.back().first + zones.back().count(); }
+  /// The most columns that one of so many blocks has, which go through the tiles in turns.
+  int64_t countColumnsOfLongest(int64_t blocks) const;
   /// Where tiles begin is counted in so many columns.
-  int64_t getUnit() const { return std::gcd(width, narrowWidth); }
+  int64_t getUnit() const;
+  int64_t width;                     // of a tile that is not narrower
+  llvm::SmallVector<Zone, 4> zones;  // from the widest on
+  llvm::SmallVector<int64_t> widths; // each once, from the widest on
 };
 
 class TileProgram {
@@ -107,9 +116,11 @@ public:
   /// while the tensor cores do what the others began. Not those that share steps with other blocks, for which this gains
   /// little: what they know of their shares takes the registers that it needs.
   bool takesStepsInTurn() const {
-    bool isDeferred = result && result->isDeferred, sharesSteps = nest->hasAttr(schedule::kStreamKAttr);
-    return isSpecialized && numConsumers == 1 && numWarpgroups > 1 && isDeferred && !sharesSteps;
+    bool isDeferred = result && result->isDeferred;
+    return isSpecialized && numConsumers == 1 && numWarpgroups > 1 && isDeferred && !sharesSteps();
   }
+  /// Whether blocks share the steps of the last tiles.
+  bool sharesSteps() const { return nest->hasAttr(schedule::kStreamKAttr); }
   /// Whether it follows from a symbolic extent how many steps there are.
   bool hasAnyNumberOfSteps() const;
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,
@@ -143,6 +154,8 @@ private:
   mlir::LogicalResult checkOrder();
   /// Finds out which tiles are narrower, if some are to be.
   mlir::LogicalResult matchNarrower();
+  /// Whether some tiles can be narrower by half of `less`.
+  bool canHalve(int64_t less) const;
   mlir::LogicalResult checkResources();
   mlir::LogicalResult checkDeferred();
 

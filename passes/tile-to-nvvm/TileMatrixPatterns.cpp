@@ -11,14 +11,11 @@ namespace tilewright {
 
 WgmmaOperand::WgmmaOperand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
     : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
-  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3;
-  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1, groups = 8 * type.getSwizzle() / 16;
-  Value constant = i64((mode << 62) | (groups << 32) | (panels << 16));
+  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3, groups = 8 * type.getSwizzle() / 16;
+  upper = i32((mode << 30) | groups);
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
-  Value mask = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), (1 << 18) - 1);
-  address = LLVM::AndOp::create(builder, loc, address, mask);
-  address = LLVM::LShrOp::create(builder, loc, address, LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), 4));
-  first = LLVM::OrOp::create(builder, loc, LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address), constant);
+  address = LLVM::AndOp::create(builder, loc, address, i32((1 << 18) - 1));
+  first = LLVM::LShrOp::create(builder, loc, address, i32(4));
 }
 
 Value WgmmaOperand::at(int64_t k) {
@@ -29,10 +26,16 @@ Value WgmmaOperand::at(int64_t k) {
     bytes = k / type.getPanelColumns() * type.getPanelBytes() +
             k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
   }
-  return bytes ? LLVM::AddOp::create(builder, loc, first, i64(bytes / 16)).getResult() : first;
+  // Of the halves of a descriptor one changes: 64 bits would be added up with a carry.
+  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1;
+  Value lower = LLVM::AddOp::create(builder, loc, first, i32(bytes / 16 + (panels << 16)));
+  Value halves = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, builder.getI32Type()));
+  halves = LLVM::InsertElementOp::create(builder, loc, halves, lower, i32(0));
+  halves = LLVM::InsertElementOp::create(builder, loc, halves, upper, i32(1));
+  return LLVM::BitcastOp::create(builder, loc, builder.getI64Type(), halves);
 }
 
-Value WgmmaOperand::i64(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value); }
+Value WgmmaOperand::i32(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value)); }
 
 namespace {
 
@@ -111,6 +114,14 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
           op.getMnMajorB() ? NVVM::MMALayout::row : NVVM::MMALayout::col, overflow);
     }
     rewriter.replaceOp(op, registers == all ? sum : moveRegisters(rewriter, loc, sum, whole));
+    return success();
+  }
+};
+
+struct ConvertZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ZeroOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(op, getTypeConverter()->convertType(op.getAccumulator().getType()));
     return success();
   }
 };
@@ -285,7 +296,7 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertWgmma, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
+  patterns.add<ConvertWgmma, ConvertZero, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
       converter);
 }
 

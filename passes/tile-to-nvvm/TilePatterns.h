@@ -52,13 +52,13 @@ public:
   mlir::Value at(int64_t k);
 
 private:
-  mlir::Value i64(int64_t value);
+  mlir::Value i32(int64_t value);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   tile::BufferType type;
   bool isMNMajor;
-  mlir::Value first;
+  mlir::Value first, upper;
 };
 
 } // namespace tilewright

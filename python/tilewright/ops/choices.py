@@ -200,7 +200,7 @@ def _narrower(problem: Problem, tile: tuple[int, int]) -> Iterator[int]:
         problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
     )
     # Where B's rows are columns of C, copies that begin within sectors of the cache take half as long again.
-    grain = 32 // problem.item_bytes if problem.layout[1] == "N" else 8
+    grain = 32 // problem.item_bytes if problem.layout[1] == "N" else 16 if problem.dtype == "int8" else 8
     if is_apt and tiles > _MULTIPROCESSORS and tiles % _MULTIPROCESSORS:
         for less in _NARROWER:
             if less % grain == 0 and over % less == 0 and over // less <= along:

@@ -190,12 +190,16 @@ class AsynchronousPrimitives(StageHandles):
         of a tile several blocks have is added up by the last of them that is done, in an order that does not depend on
         which that is: each run gives the same bits. Nobody waits. Parts go by way of a workspace.
 
-        With `narrower` tiles of two widths fill the last turn: as many rows of tiles as there are blocks without a tile
-        in it, the last, have one tile more each, and as many of their tiles as it takes are so many columns `narrower`.
-        Wide tiles come first, so that each block has about as many of either. Two rows of four tiles, for nine blocks::
+        With `narrower` tiles of several widths fill the last turn: as many rows of tiles as there are blocks without a
+        tile in it, the last, have one tile more each, and as many of their tiles as it takes are so many columns
+        `narrower`. Wide tiles come first, so that each block has about as many of either. Two rows of four tiles, for
+        nine blocks::
 
             0       1       2       3
             7   8   4       5       6
+
+        In place of one such tile there are two that are narrower by half as much, the last of their row, where the
+        block with the most columns then has fewer, and nothing that is computed of the sums reads other arrays.
 
         With `serpentine_k` each block goes through the reduction of every second of its tiles from the end: it begins
         with what it read last for the tile before, which is still in the cache. Such a tile is added up in another

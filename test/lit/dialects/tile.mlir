@@ -40,6 +40,8 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32, %saved: mem
       %ma = tile.part %a[%w, %i] : !a -> !tile.buffer<64x64xbf16, swizzle = 128>
       // CHECK: [[ACC:%.*]] = tile.wgmma %{{.*}}, %{{.*}} : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128> -> !tile.accumulator<64x256xf32>
       %acc = tile.wgmma %ma, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !b -> !tile.accumulator<64x256xf32>
+      // CHECK: tile.zero : <64x256xf32>
+      %none = tile.zero : !tile.accumulator<64x256xf32>
       // CHECK: [[ACC1:%.*]] = tile.wgmma %{{.*}}, %{{.*}} into [[ACC]] :
       %acc1 = tile.wgmma %ma, %b into %acc : !tile.buffer<64x64xbf16, swizzle = 128>, !b -> !tile.accumulator<64x256xf32>
       // CHECK: tile.wgmma_commit

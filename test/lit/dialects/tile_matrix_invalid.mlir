@@ -337,3 +337,13 @@ func.func @columns(%a: !a, %b: !b) {
   %r = tile.wgmma %a, %b columns 136 : !a, !b -> !tile.accumulator<64x128xf32>
   return
 }
+
+// -----
+
+!a = !tile.buffer<64x128xi8, swizzle = 128>
+!b = !tile.buffer<128x128xi8, swizzle = 128>
+func.func @columns_of_integers(%a: !a, %b: !b) {
+  // expected-error@+1 {{'tile.wgmma' op expected a multiple of 16 columns of 'i8', got 120}}
+  %r = tile.wgmma %a, %b columns 120 : !a, !b -> !tile.accumulator<64x128xi32>
+  return
+}

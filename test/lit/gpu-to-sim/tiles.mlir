@@ -20,9 +20,11 @@
 // CHECK: llvm.call @tw_sim_arrive(%[[STATE]],
 // CHECK: llvm.call @tw_sim_wait_phase(%[[STATE]],
 // The descriptors of 4 instructions for each operand: the second begins 32 bytes on.
-// CHECK-DAG: %[[FIRST:.*]] = llvm.or %{{.*}}, %{{.*}} : i64
-// CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i64) : i64
-// CHECK: llvm.add %[[FIRST]], %[[TWO]] : i64
+// CHECK: %[[PLACE:.*]] = llvm.lshr %{{.*}}, %{{.*}} : i32
+// CHECK: %[[FIRST:.*]] = llvm.mlir.constant(65536 : i32) : i32
+// CHECK: llvm.add %[[PLACE]], %[[FIRST]] : i32
+// CHECK: %[[SECOND:.*]] = llvm.mlir.constant(65538 : i32) : i32
+// CHECK: llvm.add %[[PLACE]], %[[SECOND]] : i32
 // CHECK: %[[SUM:.*]] = llvm.call @tw_sim_begin_product(%[[STATE]], {{.*}}) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> i64
 // CHECK: llvm.call @tw_sim_commit_products(%[[STATE]])
 // CHECK: llvm.call @tw_sim_wait_products(%[[STATE]],

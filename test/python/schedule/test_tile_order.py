@@ -199,16 +199,24 @@ def test_tiles_of_two_widths_are_as_the_documentation_shows() -> None:
     [((2, 4), 5, 16), ((3, 4), 7, 32), ((5, 8), 7, 8), ((11, 9), 10, 16), ((4, 4), 9, 16)],
     ids=str,
 )
-def test_each_column_is_in_one_tile_of_two_widths(
+def test_each_column_is_in_one_tile_of_several_widths(
     shape: tuple[int, int], blocks: int, narrower: int, options: dict[str, Any]
 ) -> None:
-    """And rows of tiles have one more each, as many as there are blocks without a tile."""
+    """And rows of tiles have one more each, as many as there are blocks without a tile. Of all ways to have some that are
+    narrower by half as much instead, two for one, it is the first in which the longest block has the fewest columns."""
     order = places(*shape, unit=8, blocks=blocks, narrower=narrower, **options)
     free = -shape[0] * shape[1] % blocks
     longer = min(shape[0], free)
     assert len(order) == shape[0] * shape[1] + longer
-    narrow = longer * TILE // narrower
-    widths = [TILE // 8] * (len(order) - narrow) + [(TILE - narrower) // 8] * narrow
+
+    def arranged(pairs: int) -> list[int]:
+        narrow, halves = longer * (TILE // narrower - pairs), 2 * longer * pairs
+        wide = [TILE // 8] * (len(order) - narrow - halves)
+        return wide + [(TILE - narrower // 2) // 8] * halves + [(TILE - narrower) // 8] * narrow
+
+    most = min(TILE // narrower, shape[1] + 1 - TILE // narrower) if narrower % 16 == 0 else 0
+    ways = [arranged(pairs) for pairs in range(most + 1)]
+    widths = min(ways, key=lambda one: max(sum(one[block::blocks]) for block in range(blocks)))
     taken = [(row, first + more) for (_, row, first), width in zip(order, widths, strict=True) for more in range(width)]
     assert sorted(taken) == [(row, column) for row in range(shape[0]) for column in range(shape[1] * TILE // 8)]
 

@@ -639,6 +639,11 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
         ),
         (
             (128, 256, 128),
+            {"in_dtype": "int8", "narrower": 8},
+            "expected tiles narrower by a multiple of 16 below their 64 columns, got 8",
+        ),
+        (
+            (128, 256, 128),
             {"blocks": 4},
             "expected blocks without a tile in the last turn, for which there are narrower ones, got 8 tiles for 4 blocks",
         ),
@@ -666,6 +671,14 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
 def test_narrower_tiles_that_cannot_be(shape: tuple[Any, ...], options: dict[str, Any], expected: str) -> None:
     scheduled = schedules.matmul_wgmma(*shape, **(NARROWER | options))
     assert message(scheduled).splitlines()[0] == f"error: persistent: {expected}"
+
+
+def test_columns_of_integers() -> None:
+    """Of 8 bits wgmma has fewer widths than of others."""
+    tw.lower(*schedules.matmul_wgmma(64, 24, 128, "int8", tile=(64, 24), transpose_b=True), stage="gpu")
+    text = message(schedules.matmul_wgmma(64, 40, 128, "int8", tile=(64, 40), transpose_b=True)).splitlines()[0]
+    assert text.startswith("error: wgmma of stage '")
+    assert text.endswith("expected a multiple of 16 columns of sums of 'i8', got 40")
 
 
 def test_narrower_tiles_lie_along_x(monkeypatch: pytest.MonkeyPatch) -> None:

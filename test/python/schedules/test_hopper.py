@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -170,9 +171,33 @@ def test_tiles_of_two_widths(
     options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
     with_bias = options.pop("bias", False)
     lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
-    width = options["tile"][1]
-    assert f" columns {width - options['narrower']} :" in lowered
+    width, less = options["tile"][1], options["narrower"]
+    widths = {int(columns) for columns in re.findall(r" columns (\d+) :", lowered)}
+    assert widths and widths <= {width - less, width - less // 2}
     check(shape, types, bias=with_bias, **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "types", "options"),
+    [
+        ((256, 256, 192), TYPES[2], {"blocks": 3, "narrower": 16, "transpose_b": True}),
+        ((128, 256, 200), TYPES[0], {"blocks": 5, "narrower": 16, "transpose_b": True, "raster": "row"}),
+        ((128, 128, 192), TYPES[2], {"blocks": 7, "narrower": 32}),
+        ((320, 256, 64), TYPES[2], {"blocks": 3, "narrower": 32, "transpose_b": True, "serpentine_k": True}),
+        ((256, 128, 136), TYPES[6], {"blocks": 5, "narrower": 32, "transpose_b": True, "specialize": False}),
+        ((256, 512, 192), TYPES[2], {"blocks": 5, "narrower": 32, "transpose_b": True, "tile": (128, 128)}),
+    ],
+)
+@pytest.mark.parametrize("deferred", [False, True])
+def test_tiles_of_three_widths(
+    shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any], deferred: bool
+) -> None:
+    """Some are narrower by half as much, so that no block has more than it need have."""
+    options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
+    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
+    widths = [options["tile"][1] - less for less in (options["narrower"], options["narrower"] // 2)]
+    assert sorted({int(columns) for columns in re.findall(r" columns (\d+) :", lowered)}) == widths
+    check(shape, types, **options)
 
 
 @pytest.mark.parametrize("promote", [0, 128, 256, 384])
