@@ -7,7 +7,6 @@
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
-#include "passes/tile-to-nvvm/TileKernel.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -35,6 +34,16 @@ namespace tilewright {
 } // namespace tilewright
 
 using namespace mlir;
+
+/// Whether threads hold more than 64 sums each of a product of warpgroups. LLVM numbers all values of such kernels twice more
+/// at -O3, a fifth of the time that stream-K takes to compile, and they are as fast without. Of smaller tiles a step takes as
+/// long as its copies to be begun; ptxas writes two steps of these out as -O3 leaves them, which is 3 % of 64 x 32 tiles.
+static bool hasWideAccumulators(gpu::GPUModuleOp module) {
+  WalkResult walked = module.walk([](tilewright::tile::WgmmaOp product) {
+    return product.getResult().getType().getColumns() > 128 ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
 
 /// Whether every index in `module` fits 32 bits: all buffers are static and below 2^31 elements, and so is every
 /// constant. Addresses are still computed in 64 bits, from 32-bit offsets in elements; an index that overshoots a buffer
@@ -160,9 +169,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
 
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       hoistAllocas(kernel);
-
-    // Of a hundred registers a thread LLVM else numbers all values twice more, for as many instructions of ptxas in the end.
-    bool hasTiles = llvm::any_of(module.getOps<gpu::GPUFuncOp>(), hasTileOps);
+    int optLevel = hasWideAccumulators(module) ? 2 : 3;
 
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);
@@ -220,7 +227,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     });
 
     module.setTargetsAttr(ArrayAttr::get(
-        context, NVVM::NVVMTargetAttr::get(context, hasTiles ? 2 : 3, "nvptx64-nvidia-cuda", architecture->name,
+        context, NVVM::NVVMTargetAttr::get(context, optLevel, "nvptx64-nvidia-cuda", architecture->name,
                                            architecture->features)));
   }
 };

@@ -673,6 +673,13 @@ def test_narrower_tiles_that_cannot_be(shape: tuple[Any, ...], options: dict[str
     assert message(scheduled).splitlines()[0] == f"error: persistent: {expected}"
 
 
+def test_llvm_does_less_for_many_sums() -> None:
+    """What it numbers once more makes no better kernels of wide tiles, and takes its time."""
+    for columns, target in ((128, "#nvvm.target<O = 3,"), (136, "#nvvm.target<chip")):
+        scheduled = schedules.matmul_wgmma(64, columns, 128, tile=(64, columns), transpose_b=True)
+        assert target in str(tw.lower(*scheduled, stage="nvvm", target="cuda -arch=sm_90a"))
+
+
 def test_columns_of_integers() -> None:
     """Of 8 bits wgmma has fewer widths than of others."""
     tw.lower(*schedules.matmul_wgmma(64, 24, 128, "int8", tile=(64, 24), transpose_b=True), stage="gpu")
