@@ -297,7 +297,12 @@ def refinements(problem: Problem, choice: Choice, arch: str | None = None) -> It
     if "narrower" in choice.options:
         for less in _narrower(problem, tile):
             more += [{"narrower": less}, {"narrower": less, "serpentine_k": True}]
-        for order in ({"group": 4}, {"group": 8}, {"raster": "hilbert", "group": 8}, {"raster": "hilbert", "group": 16}):
+        for order in (
+            {"group": 4},
+            {"group": 8},
+            {"raster": "hilbert", "group": 8},
+            {"raster": "hilbert", "group": 16},
+        ):
             more += [order, order | {"serpentine_k": True}]
     elif choice.schedule == "matmul_wgmma":
         clusters = ((1, 1), (2, 1), (1, 2), (1, 4))
