@@ -124,7 +124,7 @@ LogicalResult TileProgram::matchProduct() {
   };
   aType = elementOf(a.buffer);
   bType = elementOf(b.buffer);
-  const tile::WgmmaInstruction *instruction = tile::findWgmma(aType, bType, type.getElementType());
+  instruction = tile::findWgmma(aType, bType, type.getElementType());
   if (!instruction)
     return wgmmaError() << "expected types that it has an instruction for, got " << aType << " and " << bType << " to "
                         << type.getElementType();

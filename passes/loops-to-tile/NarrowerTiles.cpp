@@ -75,7 +75,6 @@ LogicalResult TileProgram::matchNarrower() {
   first.terms[tile] = width;
   if (!(result->dimensions[1].first == first) || ShapedType::isDynamic(total))
     return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
-  const auto *instruction = tile::findWgmma(aType, bType, cast<MemRefType>(sum.getType()).getElementType());
   int64_t less = by.getInt(), step = instruction->columnStep;
   if (less % step || less >= width)
     return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " columns, got " << less;
@@ -111,12 +110,15 @@ LogicalResult TileProgram::matchNarrower() {
     return tiles;
   };
   narrower = arrange(0);
-  int64_t longest = narrower->countColumnsOfLongest(most);
-  for (int64_t halves = 2; canHalve(less) && halves / 2 <= std::min(missing / less, *columns + 1 - missing / less); halves += 2)
-    if (NarrowerTiles other = arrange(halves); other.countColumnsOfLongest(most) < longest) {
-      longest = other.countColumnsOfLongest(most);
+  int64_t shortest = narrower->countColumnsOfLongest(most);
+  int64_t mostPairs = canHalve(less) ? std::min(missing / less, *columns + 1 - missing / less) : 0;
+  for (int64_t pairs = 1; pairs <= mostPairs; ++pairs) {
+    NarrowerTiles other = arrange(2 * pairs);
+    if (int64_t longest = other.countColumnsOfLongest(most); longest < shortest) {
+      shortest = longest;
       narrower = other;
     }
+  }
   return success();
 }
 
@@ -124,7 +126,6 @@ LogicalResult TileProgram::matchNarrower() {
 /// result begin at what the engine's maps step over, those of B in whole sectors of the cache.
 bool TileProgram::canHalve(int64_t less) const {
   auto getBytes = [](Value buffer) { return tile::getElementBytes(cast<MemRefType>(buffer.getType()).getElementType()); };
-  const auto *instruction = tile::findWgmma(aType, bType, cast<MemRefType>(sum.getType()).getElementType());
   bool readsMore = llvm::any_of(functions, [](const TileFunction &function) {
     WalkResult walked = function.nest->walk([](memref::LoadOp load) {
       return isInGlobalMemory(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
@@ -192,11 +193,10 @@ TilePlace TileEmitter::getPlaceOfSeveralWidths(Value tile) {
 Value TileEmitter::getWidth(Value tile) {
   Numbers numbers{builder, loc};
   Value width = constant(0);
-  for (auto [number, columns] : llvm::enumerate(program.narrower->widths)) {
-    const auto *zone = llvm::find_if(program.narrower->zones, [&, wanted = columns](const auto &one) { return one.width == wanted; });
-    if (number > 0)
-      width = numbers.choose(numbers.isLess(tile, zone->first), width, constant(number));
-  }
+  int64_t number = 0;
+  for (const NarrowerTiles::Zone &zone : program.narrower->zones)
+    if (zone.width != program.narrower->widths[number])
+      width = numbers.choose(numbers.isLess(tile, zone.first), width, constant(++number));
   return width;
 }
 

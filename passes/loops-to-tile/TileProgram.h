@@ -63,8 +63,8 @@ struct TileFunction {
 
 /// Tiles of several widths: in some rows of tiles there is one more than in the others, and many of them are narrower.
 struct NarrowerTiles {
-  /// Tiles of one width that are numbered one behind the other, `columns` beside each other, the first of them at
-  /// `firstColumn` of the tensor.
+  /// Tiles of one width that are numbered one behind the other, in so many rows and columns of them; `firstRow` is a row of
+  /// tiles, `firstColumn` one of the tensor.
   struct Zone {
     int64_t rows, columns, firstRow, firstColumn, width;
     int64_t first = 0; // the number of its first tile
@@ -104,6 +104,7 @@ public:
   llvm::SmallVector<TileCopy> loads; // in the order of the ring's buffers
   TileOperand a, b;
   mlir::Type aType, bType; // of the elements, as the instruction reads them
+  const tile::WgmmaInstruction *instruction = nullptr;
   mlir::Value sum;         // the private buffer
   int64_t k = 0;
   int64_t promotedSteps = 0; // 0: the tensor cores add up all steps
