@@ -25,19 +25,19 @@ std::optional<Element> findElement(mlir::Type type);
 /// The bytes of an element in memory, 0 for types that have no whole number of them.
 int64_t getElementBytes(mlir::Type type);
 
+inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 /// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.
 struct WgmmaInstruction {
   Element a, b, accumulator;
   int64_t k;
   /// Whether the operands may have the dimension that is not summed over in their rows.
   bool takesMNMajor;
-  /// N is a multiple of so many, or of 8 up to 32.
-  int64_t columnStep = 8;
-  bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : 8) == 0; }
+  /// Beyond 32 N is a multiple of so many.
+  int64_t columnStep = kWgmmaColumnStep;
+  bool takesColumns(int64_t n) const { return n % (n > 32 ? columnStep : kWgmmaColumnStep) == 0; }
 };
 /// A part of a fragment that is stored by itself begins at a multiple of so many columns.
 inline constexpr int64_t kStoredColumns = 16;
-inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 const WgmmaInstruction *findWgmma(mlir::Type a, mlir::Type b, mlir::Type accumulator);
 
 /// mma.sync: one warp, operands in registers.

@@ -55,6 +55,13 @@ void TileEmitter::holdResult(Value sums, Value isThere) {
   held->isThere = isThere;
 }
 
+void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitResult(held->fragment, held->coordinates, firstPart, parts, held->width);
+}
+
 /// A part takes less time than the products of a step, so one is stored after each step, if every tile has as many.
 int64_t TileEmitter::countStoringSteps() {
   std::optional<int64_t> steps = getConstantIntValue(program.steps.getUpperBound());
@@ -62,11 +69,8 @@ int64_t TileEmitter::countStoringSteps() {
   return std::min(least, countResultParts());
 }
 
-void TileEmitter::emitHeldResult(int64_t firstPart, int64_t parts) {
-  OpBuilder::InsertionGuard guard(builder);
-  auto choice = scf::IfOp::create(builder, loc, held->isThere, /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  emitResult(held->fragment, held->coordinates, firstPart, parts, held->width);
+int64_t TileEmitter::countPartsBehind(int64_t step) {
+  return step + 1 == countStoringSteps() ? countResultParts() - step : 1;
 }
 
 /// Inside of the loop over steps: written out before it, these steps would double the time that a kernel takes to compile.
@@ -84,7 +88,7 @@ void TileEmitter::emitHeldBehind(Value step, int64_t firstPart) {
   for (int64_t part = firstPart; part < storing; ++part) {
     OpBuilder::InsertionGuard inner(builder);
     startIf(numbers.isEqual(number, part));
-    emitResult(held->fragment, held->coordinates, part, part + 1 == storing ? countResultParts() - part : 1, held->width);
+    emitResult(held->fragment, held->coordinates, part, countPartsBehind(part), held->width);
   }
 }
 

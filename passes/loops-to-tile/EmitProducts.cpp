@@ -162,7 +162,7 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
   if (!program.isSpecialized)
     ahead = emitFirstLoads(state);
   emitTurn<tile::TakeTurnOp>(isFirstTurn);
-  bool isInLoop = program.narrower.has_value();
+  bool isInLoop = hasFirstStepInLoop();
   SmallVector<Value> carried;
   if (isInLoop) {
     Value nothing = tile::ZeroOp::create(builder, loc, getAccumulatorType());
@@ -173,7 +173,7 @@ TileEmitter::RingState TileEmitter::emitProducts(RingState state, Value &fragmen
     RingState next = advance(state);
     carried = {begun, next.slot, next.phase, state.slot};
     if (held)
-      emitHeldResult(0, countStoringSteps() == 1 ? countResultParts() : 1);
+      emitHeldResult(0, countPartsBehind(0));
   }
   if (!program.isSpecialized)
     carried.append({ahead.slot, ahead.phase});
@@ -235,7 +235,7 @@ TileEmitter::RingState TileEmitter::emitFirstLoads(RingState state) {
           scf::IfOp::create(builder, loc, numbers.isLess(step, getEndStep()), /*withElseRegion=*/false).thenBlock());
     emitFill(step, of);
   }
-  return program.narrower ? states.back() : state;
+  return hasFirstStepInLoop() ? states.back() : state;
 }
 
 /// The products of the step before are done: its slot is for the step that comes as many later as there are slots.

@@ -11,6 +11,8 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -230,8 +232,8 @@ void TileEmitter::emitNarrowMaps(tile::BufferType buffer) {
       strides.insert(strides.begin(), zone.firstColumn);
     }
     auto type = tile::TensorMapType::get(builder.getContext(), box, buffer.getElementType(), buffer.getSwizzle());
-    narrowResultMaps.push_back(tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor, array(extents), array(strides),
-                                                      array(SmallVector<int64_t>(box.size(), 1))));
+    narrowResultMaps[zone.width] = tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor, array(extents), array(strides),
+                                                          array(SmallVector<int64_t>(box.size(), 1)));
   }
 }
 
@@ -242,21 +244,17 @@ void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstC
   if (!program.narrower || end <= program.narrower->widths.back())
     return store(resultMap, coordinates);
   Numbers numbers{builder, loc};
-  auto narrow = llvm::make_filter_range(program.narrower->zones, [&](const auto &zone) { return zone.width != program.narrower->width; });
   emitForWidth(width, TypeRange(), [&](int64_t columns) -> SmallVector<Value> {
     if (end <= columns) {
       store(resultMap, coordinates);
       return {};
     }
-    for (auto [map, zone] : llvm::zip_equal(narrowResultMaps, narrow)) {
-      if (zone.width != columns)
-        continue;
-      Value tile = numbers.divide(numbers.subtract(coordinates[1], firstColumn + zone.firstColumn), zone.width);
-      SmallVector<Value> where = {coordinates[0], tile, constant(firstColumn)};
-      if (zone.firstColumn)
-        where.insert(where.begin(), constant(1));
-      store(map, where);
-    }
+    const auto *zone = llvm::find_if(program.narrower->zones, [&](const auto &one) { return one.width == columns; });
+    Value tile = numbers.divide(numbers.subtract(coordinates[1], firstColumn + zone->firstColumn), columns);
+    SmallVector<Value> where = {coordinates[0], tile, constant(firstColumn)};
+    if (zone->firstColumn)
+      where.insert(where.begin(), constant(1));
+    store(narrowResultMaps.lookup(columns), where);
     return {};
   });
 }

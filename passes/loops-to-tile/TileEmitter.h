@@ -56,6 +56,8 @@ private:
     return firstStep ? mlir::arith::AddIOp::create(builder, loc, firstStep, constant(1)).getResult() : constant(1);
   }
   mlir::Value getEndStep() { return endStep ? endStep : program.steps.getUpperBound(); }
+  /// Whether the loop over steps begins with the first one.
+  bool hasFirstStepInLoop() const { return program.narrower.has_value(); }
   RingState emitFirstLoads(RingState state);
   void emitLoadAhead(mlir::Value step, RingState state);
   RingState emitProducts(RingState state, mlir::Value &fragment);
@@ -115,6 +117,8 @@ private:
   int64_t countStoringSteps();
   /// Stores parts of what is held, if there is anything.
   void emitHeldResult(int64_t firstPart, int64_t parts);
+  /// How many parts are stored after a step: all that are left after the last that stores.
+  int64_t countPartsBehind(int64_t step);
   /// The part that is stored after a step, one from `firstPart` on.
   void emitHeldBehind(mlir::Value step, int64_t firstPart);
   /// What a loop over tiles carries: at its beginning, from one tile to the next, and what is done with it behind the last.
@@ -163,7 +167,7 @@ private:
   mlir::SmallVector<tile::BufferType> parts; // of each load: what one block of the cluster copies
   mlir::SmallVector<mlir::Value> maps;       // of each load
   mlir::Value resultMap, ring, result;       // the result's map and buffer
-  mlir::SmallVector<mlir::Value> narrowResultMaps; // for the zones of tiles that are narrower
+  llvm::SmallDenseMap<int64_t, mlir::Value> narrowResultMaps; // for tiles that are narrower, by their columns
   mlir::Value width;                         // where tiles are of several widths: which of these the tile's is
   mlir::Value isBackwards;                   // whether its steps are gone through from the last one, if that changes
   mlir::Value ranks[2];                      // of the block in its cluster

@@ -12,8 +12,6 @@
 #include "dialects/Tile/Tile.h"
 #include "passes/loops-to-tile/LinearIndex.h"
 
-#include <numeric>
-
 namespace tilewright {
 
 /// The instruction by name. With a number, as in "wgmma_promoted_1", the products of so many steps are added to the sums
