@@ -198,8 +198,9 @@ class AsynchronousPrimitives(StageHandles):
             0       1       2       3
             7   8   4       5       6
 
-        In place of one such tile there are two that are narrower by half as much, the last of their row, where the
-        block with the most columns then has fewer, and nothing that is computed of the sums reads other arrays.
+        In place of a wide tile and such a one there are two that are narrower by half as much, the last of their row,
+        where the block with the most columns then has fewer, and nothing that is computed of the sums reads other
+        arrays.
 
         With `serpentine_k` each block goes through the reduction of every second of its tiles from the end: it begins
         with what it read last for the tile before, which is still in the cache. Such a tile is added up in another

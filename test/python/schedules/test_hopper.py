@@ -10,7 +10,7 @@ import pytest
 
 import products
 import tilewright as tw
-from tilewright import schedules, testing
+from tilewright import schedules, te, testing
 from tilewright.codegen import link
 from tilewright.runtime.ndarray import as_dtype
 
@@ -143,61 +143,70 @@ def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, s
 
 
 @pytest.mark.parametrize(
-    ("shape", "types", "options"),
+    ("shape", "types", "options", "widths"),
     [
         # All rows of tiles have one more, or the last only.
-        ((128, 256, 192), TYPES[2], {"blocks": 5, "narrower": 16}),
-        ((192, 256, 192), TYPES[0], {"blocks": 13, "narrower": 16}),
-        ((192, 256, 192), TYPES[2], {"blocks": 7, "narrower": 32, "raster": "row"}),
-        ((320, 512, 200), TYPES[2], {"blocks": 7, "narrower": 8, "raster": "hilbert"}),
+        ((128, 256, 192), TYPES[2], {"blocks": 5, "narrower": 16}, {48}),
+        ((192, 256, 192), TYPES[0], {"blocks": 13, "narrower": 16}, {48}),
+        ((320, 512, 200), TYPES[2], {"blocks": 7, "narrower": 8, "raster": "hilbert"}, {56}),
+        # Some, or all, are narrower by half as much, so that no block has more than it need have.
+        ((192, 256, 192), TYPES[2], {"blocks": 7, "narrower": 32, "raster": "row"}, {48}),
+        ((256, 256, 192), TYPES[2], {"blocks": 3, "narrower": 16, "transpose_b": True}, {48, 56}),
+        (
+            (128, 256, 200),
+            TYPES[0],
+            {"blocks": 5, "narrower": 16, "transpose_b": True, "raster": "row"},
+            {48, 56},
+        ),
+        ((128, 128, 192), TYPES[2], {"blocks": 7, "narrower": 32}, {32, 48}),
+        (
+            (320, 256, 64),
+            TYPES[2],
+            {"blocks": 3, "narrower": 32, "transpose_b": True, "serpentine_k": True},
+            {32, 48},
+        ),
+        (
+            (256, 128, 136),
+            TYPES[6],
+            {"blocks": 5, "narrower": 32, "transpose_b": True, "specialize": False},
+            {32, 48},
+        ),
+        (
+            (256, 512, 192),
+            TYPES[2],
+            {"blocks": 5, "narrower": 32, "transpose_b": True, "tile": (128, 128)},
+            {96, 112},
+        ),
         # More blocks than wide tiles; edges; layouts; without roles; more than one warpgroup and panel.
-        ((64, 128, 192), TYPES[2], {"blocks": 3, "narrower": 32, "transpose_b": True}),
-        ((150, 248, 136), TYPES[2], {"blocks": 5, "narrower": 24, "bias": True}),
-        ((128, 256, 200), TYPES[2], {"blocks": 5, "narrower": 16, "transpose_a": True, "bias": True}),
+        ((64, 128, 192), TYPES[2], {"blocks": 3, "narrower": 32, "transpose_b": True}, {32, 48}),
+        ((150, 248, 136), TYPES[2], {"blocks": 5, "narrower": 24, "bias": True}, {40}),
+        ((128, 256, 200), TYPES[2], {"blocks": 5, "narrower": 16, "transpose_a": True, "bias": True}, {48}),
         (
             (128, 256, 200),
             TYPES[2],
             {"blocks": 5, "narrower": 16, "transpose_b": True, "specialize": False, "depth": 3},
+            {48, 56},
         ),
-        ((256, 512, 192), TYPES[0], {"blocks": 5, "narrower": 32, "tile": (128, 128), "bias": True}),
-        ((256, 512, 192), TYPES[2], {"blocks": 5, "narrower": 32, "tile": (128, 128), "columns": 64}),
-        ((128, 256, 384), TYPES[6], {"blocks": 5, "narrower": 16, "transpose_b": True}),
+        ((256, 512, 192), TYPES[0], {"blocks": 5, "narrower": 32, "tile": (128, 128), "bias": True}, {96}),
+        ((256, 512, 192), TYPES[2], {"blocks": 5, "narrower": 32, "tile": (128, 128), "columns": 64}, {96, 112}),
+        ((128, 256, 384), TYPES[6], {"blocks": 5, "narrower": 16, "transpose_b": True}, {48}),
     ],
 )
 @pytest.mark.parametrize("deferred", [False, True])
-def test_tiles_of_two_widths(
-    shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any], deferred: bool
+def test_tiles_of_several_widths(
+    shape: tuple[int, int, int],
+    types: tuple[str, str, str],
+    options: dict[str, Any],
+    widths: set[int],
+    deferred: bool,
 ) -> None:
     options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
     with_bias = options.pop("bias", False)
-    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
-    width, less = options["tile"][1], options["narrower"]
-    widths = {int(columns) for columns in re.findall(r" columns (\d+) :", lowered)}
-    assert widths and widths <= {width - less, width - less // 2}
+    bias = te.placeholder(shape[1:2], "float32", name="bias")
+    reads = {"operands": [bias], "epilogue": lambda x, i, j: x + bias[j]} if with_bias else {}
+    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options, **reads), stage="gpu"))
+    assert {int(columns) for columns in re.findall(r" columns (\d+) :", lowered)} == widths
     check(shape, types, bias=with_bias, **options)
-
-
-@pytest.mark.parametrize(
-    ("shape", "types", "options"),
-    [
-        ((256, 256, 192), TYPES[2], {"blocks": 3, "narrower": 16, "transpose_b": True}),
-        ((128, 256, 200), TYPES[0], {"blocks": 5, "narrower": 16, "transpose_b": True, "raster": "row"}),
-        ((128, 128, 192), TYPES[2], {"blocks": 7, "narrower": 32}),
-        ((320, 256, 64), TYPES[2], {"blocks": 3, "narrower": 32, "transpose_b": True, "serpentine_k": True}),
-        ((256, 128, 136), TYPES[6], {"blocks": 5, "narrower": 32, "transpose_b": True, "specialize": False}),
-        ((256, 512, 192), TYPES[2], {"blocks": 5, "narrower": 32, "transpose_b": True, "tile": (128, 128)}),
-    ],
-)
-@pytest.mark.parametrize("deferred", [False, True])
-def test_tiles_of_three_widths(
-    shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any], deferred: bool
-) -> None:
-    """Some are narrower by half as much, so that no block has more than it need have."""
-    options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
-    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
-    widths = [options["tile"][1] - less for less in (options["narrower"], options["narrower"] // 2)]
-    assert sorted({int(columns) for columns in re.findall(r" columns (\d+) :", lowered)}) == widths
-    check(shape, types, **options)
 
 
 @pytest.mark.parametrize("promote", [0, 128, 256, 384])
