@@ -96,12 +96,16 @@ LogicalResult WgmmaWaitOp::verify() {
 LogicalResult StoreFragmentOp::verify() {
   FragmentType fragment = getFragment().getType();
   BufferType buffer = getBuffer().getType();
-  if (fragment.getRows() != buffer.getRows())
-    return emitOpError("expected a buffer of the fragment's rows, got ") << buffer << " for " << fragment;
+  int64_t rows = buffer.getRows(), columns = buffer.getColumns();
+  if (getTransposed())
+    std::swap(rows, columns);
+  if (fragment.getRows() != rows)
+    return emitOpError("expected a buffer of the fragment's rows") << (getTransposed() ? " as its columns" : "") << ", got "
+                                                                   << buffer << " for " << fragment;
   int64_t first = getFrom();
-  if (first < 0 || first % kStoredColumns || first + buffer.getColumns() > fragment.getColumns())
+  if (first < 0 || first % kStoredColumns || first + columns > fragment.getColumns())
     return emitOpError("expected columns of the fragment, from a multiple of 16 on, got ")
-           << buffer.getColumns() << " from " << first << " of " << fragment.getColumns();
+           << columns << " from " << first << " of " << fragment.getColumns();
   Type from = fragment.getElementType(), to = buffer.getElementType();
   if (from != to && !(from.isF32() && (to.isF16() || to.isBF16())))
     return emitOpError("expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got ")

@@ -329,15 +329,20 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
   let summary = "writes a fragment to a buffer in shared memory";
   let description = [{
     By all threads of a warpgroup. Where the buffer's elements are of 16 bits, f32 is rounded to them, and the hardware's
-    store of matrices writes them. A buffer of fewer columns takes those of the fragment `from` one on.
+    store of matrices writes them. A buffer of fewer columns takes those of the fragment `from` one on. If `transposed`, the
+    fragment's columns are the buffer's rows.
 
     ```mlir
     tile.store_fragment %sum to %c : !tile.fragment<64x256xf32>, !tile.buffer<64x256xbf16, swizzle = 128>
     tile.store_fragment %sum from 128 to %half : !tile.fragment<64x256xf32>, !tile.buffer<64x128xf32, swizzle = 128>
+    tile.store_fragment %sum from 32 transposed to %rows : !tile.fragment<64x256xf32>, !tile.buffer<16x64xbf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins Tile_FragmentType:$fragment, DefaultValuedAttr<I64Attr, "0">:$from, Tile_BufferType:$buffer);
-  let assemblyFormat = "$fragment (`from` $from^)? `to` $buffer attr-dict `:` type($fragment) `,` type($buffer)";
+  let arguments = (ins Tile_FragmentType:$fragment, DefaultValuedAttr<I64Attr, "0">:$from, UnitAttr:$transposed,
+                   Tile_BufferType:$buffer);
+  let assemblyFormat = [{
+    $fragment (`from` $from^)? (`transposed` $transposed^)? `to` $buffer attr-dict `:` type($fragment) `,` type($buffer)
+  }];
   let hasVerifier = 1;
 }
 

@@ -245,7 +245,7 @@ private:
 
   /// The constants that tell the run time what this kernel needs, what it takes, and what the user calls that.
   void createInfo() {
-    // Fragments go to shared memory 8 bytes at a time or more.
+    // Fragments go to shared memory 8 bytes at a time or more, unless they are transposed.
     constexpr int64_t tileGranularity = 8;
     if (isAsynchronous && (!granularity || granularity > tileGranularity))
       granularity = tileGranularity;
@@ -342,6 +342,10 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     addRegion(op, *ring.getOffset(), type.getSlotBytes(), type.getDepth(), *ring.getBarriers());
   } else if (auto alloc = dyn_cast<tile::AllocOp>(op)) {
     addRegion(op, *alloc.getOffset(), alloc.getBuffer().getType().getBytes(), 1, -1);
+  } else if (auto store = dyn_cast<tile::StoreFragmentOp>(op)) {
+    // Transposed, elements that a thread has beside each other lie in two rows.
+    if (int64_t bytes = elementBytes(store.getBuffer().getType().getElementType()); store.getTransposed() && bytes == 4)
+      granularity = granularity ? std::min(granularity, bytes) : bytes;
   } else if (sim::isLeftToTiles(op)) {
     synchronizes = isAsynchronous = 1;
   } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {

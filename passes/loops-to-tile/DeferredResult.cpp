@@ -24,7 +24,7 @@ static Value emitZeros(OpBuilder &builder, Location loc, tile::FragmentType type
 
 void TileEmitter::holdNothing() {
   const TileCopy &copy = *program.result;
-  auto type = tile::FragmentType::get(builder.getContext(), {tile::kWgmmaRows, copy.columns}, getElement(copy));
+  auto type = tile::FragmentType::get(builder.getContext(), {tile::kWgmmaRows, program.getResultColumns()}, getElement(copy));
   held = HeldResult{emitZeros(builder, copy.getLoc(), type), arith::ConstantIntOp::create(builder, loc, 0, 1),
                     SmallVector<Value>(copy.dimensions.size(), constant(0)), Value()};
   if (program.narrower)

@@ -143,45 +143,59 @@ Value TileEmitter::emitFunction(TileFunction &function, Value value, Type elemen
 
 SmallVector<Value> TileEmitter::getResultCoordinates() {
   SmallVector<Value> coordinates = getCoordinates(*program.result);
-  moveToPart(*program.result, tile::kWgmmaRows, warpgroup, coordinates);
+  if (program.isTransposed)
+    coordinates.back() = binary(builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * tile::kWgmmaRows, {coordinates.back(), warpgroup});
+  else
+    moveToPart(*program.result, tile::kWgmmaRows, warpgroup, coordinates);
   return coordinates;
 }
 
 /// With less than all columns in the buffer the engine reads one half of it while the other is written to. What is deferred
 /// goes by panels, each of which takes less time than a step.
-int64_t TileEmitter::getPartColumns() {
-  auto whole = cast<tile::BufferType>(myResult.getType());
-  int64_t columns = whole.getColumns(), panel = whole.getPanelColumns(), part = columns;
-  if (defersResult())
+int64_t TileEmitter::getPartColumns() const {
+  const TileCopy &copy = *program.result;
+  int64_t columns = copy.atOnce, panel = copy.swizzle / tile::getElementBytes(getElement(copy)), part = columns;
+  if (defersResult() && columns % panel == 0)
     part = panel;
-  else if (columns < program.result->columns && columns % (2 * panel) == 0)
+  else if (columns < program.getResultColumns() && columns % (2 * panel) == 0)
     part = columns / 2;
   return part % tile::kStoredColumns ? columns : part;
+}
+
+tile::BufferType TileEmitter::getResultPartType() const {
+  const TileCopy &copy = *program.result;
+  int64_t part = getPartColumns();
+  Type element = getElement(copy);
+  auto [rows, columns] = program.getResultShape(part, tile::kWgmmaRows);
+  // Whole panels of the buffer are apart by as many rows as it has.
+  int64_t panel = copy.swizzle / tile::getElementBytes(element);
+  int64_t panelRows = columns <= panel ? rows : (program.isTransposed ? copy.atOnce : copy.rows) * program.numConsumers;
+  return tile::BufferType::get(program.nest->getContext(), {rows, columns}, element, copy.swizzle, panelRows);
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.
 void TileEmitter::emitResult(Value fragment, ValueRange begins, int64_t firstPart, int64_t parts, Value width) {
   Location at = program.result->getLoc();
-  auto whole = cast<tile::BufferType>(myResult.getType());
-  int64_t columns = getPartColumns(), places = whole.getColumns() / columns;
+  int64_t columns = getPartColumns(), places = program.result->atOnce / columns;
   SmallVector<Value> buffers(places, myResult);
-  if (places > 1) {
-    bool isPanel = columns == whole.getPanelColumns();
-    auto type = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, whole.getElementType(),
-                                      whole.getSwizzle(), isPanel ? tile::kWgmmaRows : whole.getPanelRows());
-    for (int64_t number = 0; number < places; ++number)
-      buffers[number] = tile::PartOp::create(builder, at, type, myResult, constant(0), constant(number));
-  }
-  SmallVector<Value> coordinates(begins);
+  if (places > 1)
+    for (int64_t number = 0; number < places; ++number) {
+      auto [row, column] = program.getResultShape(number, 0);
+      buffers[number] = tile::PartOp::create(builder, at, getResultPartType(), myResult, constant(row), constant(column));
+    }
   AffineExpr first = builder.getAffineDimExpr(0);
   for (int64_t part = firstPart; part < firstPart + parts; ++part) {
     Value buffer = buffers[part % places];
     tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
     tile::SyncWarpgroupOp::create(builder, at);
-    tile::StoreFragmentOp::create(builder, at, fragment, part * columns, buffer);
+    tile::StoreFragmentOp::create(builder, at, fragment, part * columns, program.isTransposed, buffer);
     tile::FenceAsyncOp::create(builder, at);
     tile::SyncWarpgroupOp::create(builder, at);
-    coordinates.back() = part ? binary(first + part * columns, begins.back()) : begins.back();
+    SmallVector<Value> coordinates(begins);
+    if (part && program.isTransposed)
+      moveToPart(*program.result, columns, constant(part), coordinates);
+    else if (part)
+      coordinates.back() = binary(first + part * columns, begins.back());
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());

@@ -145,8 +145,6 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   copy.tensor = isLoad ? copy.load.getMemRef() : store.getMemRef();
   copy.buffer = isLoad ? store.getMemRef() : copy.load.getMemRef();
   copy.swizzle = store->getAttrOfType<IntegerAttr>(schedule::kSwizzleAttr).getInt();
-  if (auto columns = store->getAttrOfType<IntegerAttr>(schedule::kColumnsAttr))
-    copy.columnsAtOnce = columns.getInt();
   copy.isDeferred = store->hasAttr(schedule::kDeferredAttr);
   if (copy.isDeferred && isLoad)
     return refuse() << "expected a result to be deferred, got a copy to shared memory";
@@ -268,11 +266,16 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
                     << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes << " elements, as the engine copies them";
   if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
-  int64_t columns = copy.columnsAtOnce.value_or(copy.columns);
-  if (copy.columns % columns)
-    return refuse() << "expected columns at once that divide the tile's " << copy.columns << ", got " << columns;
-  if (columns < copy.columns && columns % tile::kStoredColumns)
-    return refuse() << "expected columns at once that are a multiple of " << tile::kStoredColumns << ", got " << columns;
+  bool isByRows = isTransposed && !isLoad;
+  int64_t all = isByRows ? copy.rows : copy.columns;
+  auto atOnce = store->getAttrOfType<IntegerAttr>(schedule::kColumnsAttr);
+  copy.atOnce = atOnce ? atOnce.getInt() : all;
+  StringRef what = isByRows ? "rows" : "columns";
+  if (all % copy.atOnce)
+    return refuse() << "expected " << what << " at once that divide the tile's " << all << ", got " << copy.atOnce;
+  if (copy.atOnce < all && copy.atOnce % tile::kStoredColumns)
+    return refuse() << "expected " << what << " at once that are a multiple of " << tile::kStoredColumns << ", got " << copy.atOnce;
+  int64_t columns = isByRows ? copy.columns : copy.atOnce;
   if (columns * bytes % copy.swizzle)
     return refuse() << "expected a tile with rows of whole swizzle spans of " << copy.swizzle << " bytes, got "
                     << columns << " elements of " << type.getElementType() << ", " << columns * bytes << " bytes";

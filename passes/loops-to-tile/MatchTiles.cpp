@@ -182,16 +182,17 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
     if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
       return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
     auto place = getPlace(store.getMemRef(), store.getIndices());
-    bool isAtItsPlace = place && place->second == *column;
-    if (isAtItsPlace) {
-      // Of a buffer that they share each warpgroup has its rows.
-      auto [inner, first] = place->first.split(loops);
+    // Of a buffer that they share each warpgroup has its rows, or columns where these are rows of the sums.
+    auto isAt = [&](const LinearIndex &acrossWarpgroups, const LinearIndex &other) {
+      auto [inner, first] = acrossWarpgroups.split(loops);
       LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
-      isAtItsPlace = inner == *row && first == wanted;
-    }
-    if (!isAtItsPlace)
+      return inner == *row && first == wanted && other == *column;
+    };
+    if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
+      isTransposed = true;
+    else if (!place || !isAt(place->first, place->second))
       return refuse() << "expected elements that are stored at the place of the sum that they are computed of";
   }
   functions.push_back(function);

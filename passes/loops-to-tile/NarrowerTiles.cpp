@@ -72,10 +72,11 @@ LogicalResult TileProgram::matchNarrower() {
   bool storesOthers = llvm::any_of(functions, [](TileFunction &of) { return isInGlobalMemory(of.store.getMemRef()); });
   if (!result || storesOthers || !result->hasTensorDimensions() || result->dimensions.size() != 2)
     return refuse() << "expected a matrix that the copy engine stores for narrower tiles: use copy_by(\"tma\")";
-  int64_t width = result->columns, total = result->dimensions[1].extent;
+  const TileDimension &along = result->dimensions[isTransposed ? 0 : 1];
+  int64_t width = getResultColumns(), total = along.extent;
   LinearIndex first;
   first.terms[tile] = width;
-  if (!(result->dimensions[1].first == first) || ShapedType::isDynamic(total))
+  if (!(along.first == first) || ShapedType::isDynamic(total))
     return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
   int64_t less = by.getInt(), step = instruction->columnStep;
   if (less % step || less >= width)
@@ -136,8 +137,8 @@ bool TileProgram::canHalve(int64_t less) const {
   });
   int64_t half = less / 2, sector = 32;
   bool isInSectors = !b.isMNMajor || half * getBytes(b.buffer) % sector == 0;
-  return less % (2 * instruction->columnStep) == 0 && !readsMore && half * getBytes(result->buffer) % tile::kTensorStrideBytes == 0 &&
-         isInSectors;
+  bool isSteppedOver = isTransposed || half * getBytes(result->buffer) % tile::kTensorStrideBytes == 0;
+  return less % (2 * instruction->columnStep) == 0 && !readsMore && isSteppedOver && isInSectors;
 }
 
 void NarrowerTiles::addZone(Zone zone) {
@@ -216,9 +217,20 @@ scf::IndexSwitchOp TileEmitter::emitForWidth(Value width, TypeRange types, llvm:
 }
 
 /// What is stored of a narrow tile is what is inside of the tensor, as this map has it: columns of each narrow tile are a
-/// dimension of their own, and so is where the first begins.
-void TileEmitter::emitNarrowMaps(tile::BufferType buffer) {
+/// dimension of their own, and so is where the first begins. Where the sums' columns are rows of the result, the map's
+/// boxes have as many as are left for the last part.
+void TileEmitter::emitNarrowMaps() {
   const TileCopy &copy = *program.result;
+  tile::BufferType buffer = getResultPartType();
+  if (program.isTransposed) {
+    for (int64_t width : program.narrower->widths)
+      if (int64_t left = width % buffer.getRows(); left && width != program.narrower->width) {
+        auto type = tile::TensorMapType::get(builder.getContext(), {left, buffer.getPanelColumns()}, buffer.getElementType(),
+                                             buffer.getSwizzle());
+        narrowResultMaps[width] = tile::EncodeOp::create(builder, copy.getLoc(), type, copy.tensor);
+      }
+    return;
+  }
   int64_t rows = copy.dimensions[0].extent, stride = copy.dimensions[0].stride;
   auto array = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
   for (const NarrowerTiles::Zone &zone : program.narrower->zones) {
@@ -239,7 +251,7 @@ void TileEmitter::emitNarrowMaps(tile::BufferType buffer) {
 
 void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstColumn, Value width) {
   Location at = program.result->getLoc();
-  int64_t end = firstColumn + cast<tile::BufferType>(buffer.getType()).getColumns();
+  int64_t end = firstColumn + getPartColumns();
   auto store = [&](Value map, ValueRange where) { tile::TMAStoreOp::create(builder, at, buffer, map, where); };
   if (!program.narrower || end <= program.narrower->widths.back())
     return store(resultMap, coordinates);
@@ -247,6 +259,16 @@ void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstC
   emitForWidth(width, TypeRange(), [&](int64_t columns) -> SmallVector<Value> {
     if (end <= columns) {
       store(resultMap, coordinates);
+      return {};
+    }
+    if (program.isTransposed) {
+      if (columns <= firstColumn)
+        return {};
+      auto part = cast<tile::BufferType>(buffer.getType());
+      int64_t left = columns - firstColumn, panelRows = part.getColumns() > part.getPanelColumns() ? part.getPanelRows() : left;
+      auto type = tile::BufferType::get(builder.getContext(), {left, part.getColumns()}, part.getElementType(), part.getSwizzle(), panelRows);
+      Value inside = tile::PartOp::create(builder, at, type, buffer, constant(0), constant(0), builder.getI64IntegerAttr(8));
+      tile::TMAStoreOp::create(builder, at, inside, narrowResultMaps.lookup(columns), coordinates);
       return {};
     }
     const auto *zone = llvm::find_if(program.narrower->zones, [&](const auto &one) { return one.width == columns; });

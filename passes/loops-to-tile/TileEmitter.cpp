@@ -90,12 +90,9 @@ void TileEmitter::emitMaps() {
   }
   ringType = tile::RingType::get(builder.getContext(), program.depth, buffers);
   if (auto &copy = program.result) {
-    int64_t columns = copy->columnsAtOnce.value_or(copy->columns);
-    auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, columns}, getElement(*copy), copy->swizzle,
-                                      copy->rows);
-    resultMap = emitMap(*copy, part);
+    resultMap = emitMap(*copy, getResultPartType());
     if (program.narrower)
-      emitNarrowMaps(part);
+      emitNarrowMaps();
   }
 }
 
@@ -143,9 +140,9 @@ void TileEmitter::emit() {
   ring = tile::RingOp::create(builder, loc, ringType, program.numWarpgroups, IntegerAttr(), IntegerAttr());
   if (auto &copy = program.result) {
     // Each set of warpgroups has its own: one writes to it while the engine reads another's.
-    int64_t rows = copy->rows * program.numConsumers;
-    auto type = tile::BufferType::get(builder.getContext(), {rows, copy->columnsAtOnce.value_or(copy->columns)},
-                                      getElement(*copy), copy->swizzle, rows);
+    auto [rows, columns] = program.isTransposed ? std::pair(copy->atOnce, copy->columns) : std::pair(copy->rows, copy->atOnce);
+    rows *= program.numConsumers;
+    auto type = tile::BufferType::get(builder.getContext(), {rows, columns}, getElement(*copy), copy->swizzle, rows);
     result = tile::AllocOp::create(builder, copy->getLoc(), type, IntegerAttr());
   }
   for (unsigned tag = 0; tag < 2; ++tag)
@@ -195,10 +192,11 @@ void TileEmitter::emitConsumer(Value number) {
     places.map(program.warpgroups.getInductionVar(), warpgroup);
   if (auto &copy = program.result) {
     auto whole = cast<tile::BufferType>(result.getType());
-    auto part = tile::BufferType::get(builder.getContext(), {tile::kWgmmaRows, whole.getColumns()}, whole.getElementType(),
-                                      whole.getSwizzle(),
-                                      whole.getColumns() > whole.getPanelColumns() ? whole.getPanelRows() : tile::kWgmmaRows);
-    myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, number, constant(0)).getResult();
+    auto [rows, columns] = program.getResultShape(copy->atOnce, tile::kWgmmaRows);
+    auto part = tile::BufferType::get(builder.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
+                                      columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+    auto [row, column] = program.isTransposed ? std::pair(set ? set : constant(0), warpgroup) : std::pair(number, constant(0));
+    myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, row, column).getResult();
   }
   emitTiles(true);
   if (result)

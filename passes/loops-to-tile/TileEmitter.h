@@ -92,7 +92,7 @@ private:
   // NarrowerTiles.cpp: tiles of several widths.
   /// The index, where what the loop on tiles adds is so many units.
   LinearIndex getInUnits(const LinearIndex &index) const;
-  void emitNarrowMaps(tile::BufferType buffer);
+  void emitNarrowMaps();
   /// The place of a tile where some are narrower, with its column in units.
   TilePlace getPlaceOfSeveralWidths(mlir::Value tile);
   /// Which of the widths a tile has.
@@ -100,7 +100,7 @@ private:
   /// What `emit` makes for the columns of each width, of which one is chosen.
   mlir::scf::IndexSwitchOp emitForWidth(mlir::Value width, mlir::TypeRange types,
                                         llvm::function_ref<mlir::SmallVector<mlir::Value>(int64_t)> emit);
-  /// Stores columns of a tile, from its `firstColumn` on, to their coordinates.
+  /// Stores columns of the sums, from `firstColumn` on, to their coordinates.
   void emitStore(mlir::Value buffer, mlir::ValueRange coordinates, int64_t firstColumn, mlir::Value width);
 
   // DeferredResult.cpp: a result that is stored while the next tile is multiplied.
@@ -133,9 +133,11 @@ private:
   mlir::Value emitFunction(TileFunction &function, mlir::Value value, mlir::Type element, bool stores);
   /// Where the warpgroup's rows of the result begin.
   mlir::SmallVector<mlir::Value> getResultCoordinates();
-  /// The result goes by way of its buffer in so many parts, of so many columns each.
-  int64_t getPartColumns();
-  int64_t countResultParts() { return program.result->columns / getPartColumns(); }
+  /// The result goes by way of its buffer in so many parts, of so many columns of the sums each.
+  int64_t getPartColumns() const;
+  int64_t countResultParts() const { return program.getResultColumns() / getPartColumns(); }
+  /// What a warpgroup has of the buffer for a part.
+  tile::BufferType getResultPartType() const;
   void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts, mlir::Value width);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
   mlir::Value remake(mlir::Value value, mlir::IRMapping &mapping);

@@ -307,8 +307,12 @@ LogicalResult TileProgram::matchRest() {
         return failure();
       if (result)
         return error("copy_by", store.getLoc()) << "expected one result that the engine copies, got a second";
-      if (!copy->getPartBox(tile::kWgmmaRows))
+      if (!isTransposed && !copy->getPartBox(tile::kWgmmaRows))
         return wgmmaError() << "expected a result of which the " << tile::kWgmmaRows << " rows of a warpgroup are a box, got "
+                            << copy->describeRows() << " rows";
+      // Of each dimension with a box of its own.
+      if (isTransposed && llvm::count_if(ArrayRef(copy->dimensions).drop_back(), [](const TileDimension &one) { return one.box > 1; }) > 1)
+        return wgmmaError() << "expected rows of the result along one dimension where they are columns of the sums, got "
                             << copy->describeRows() << " rows";
       result = *copy;
     } else if (op->getBlock() != warpgroupBody || failed(matchFunction(op, store))) {

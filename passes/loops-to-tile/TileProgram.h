@@ -33,7 +33,7 @@ struct TileCopy {
   llvm::SmallVector<TileDimension, 0> dimensions; // of the tensor map, outermost first; the last one's are columns, all others rows
   int64_t rows = 0, columns = 0;        // of the tile
   int64_t swizzle = 0;
-  std::optional<int64_t> columnsAtOnce;
+  int64_t atOnce = 0;                   // so many columns of the tile, or of the sums, are in the buffer at a time
   bool isDeferred = false;              // until the next tile's first products are under way
   mlir::Location getLoc() const { return const_cast<TileCopy *>(this)->store.getLoc(); }
   /// The extents of a part with so many of the rows, as one box of them; nothing where they are none.
@@ -109,6 +109,7 @@ public:
   bool isSpecialized = false;
   llvm::SmallVector<TileFunction> functions; // after the steps, in order
   std::optional<TileCopy> result;            // from shared memory
+  bool isTransposed = false;                 // the result has rows where the sums have columns
   std::optional<NarrowerTiles> narrower;
 
   /// Whether the warpgroups of a tile begin its steps one after the other: each gets through what it does between two tiles
@@ -120,6 +121,12 @@ public:
   }
   /// Whether blocks share the steps of the last tiles.
   bool sharesSteps() const { return nest->hasAttr(schedule::kStreamKAttr); }
+  /// The rows, or columns, of the result that are columns of the sums.
+  int64_t getResultColumns() const { return isTransposed ? result->rows : result->columns; }
+  /// Of a buffer for so many columns of the sums: its rows and columns.
+  std::pair<int64_t, int64_t> getResultShape(int64_t columns, int64_t rows) const {
+    return isTransposed ? std::pair(columns, rows) : std::pair(rows, columns);
+  }
   /// Whether it follows from a symbolic extent how many steps there are.
   bool hasAnyNumberOfSteps() const;
   /// Whether blocks of the cluster along `tag` all need what a copy brings, and if so whether each brings columns of it,

@@ -28,7 +28,7 @@ LogicalResult TileProgram::checkResources() {
   auto getBytes = [](const TileCopy &copy, int64_t columns) {
     return copy.rows * columns * tile::getElementBytes(cast<MemRefType>(copy.buffer.getType()).getElementType());
   };
-  int64_t slot = 0, stored = result ? numConsumers * getBytes(*result, result->columnsAtOnce.value_or(result->columns)) : 0;
+  int64_t slot = 0, stored = result ? numConsumers * getBytes(*result, result->columns) / (getResultColumns() / result->atOnce) : 0;
   for (const TileCopy &copy : loads)
     slot += llvm::alignTo(getBytes(copy, copy.columns), 8 * copy.swizzle);
   // Each slot has two barriers.

@@ -151,7 +151,7 @@ struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
 //===----------------------------------------------------------------------===//
 
 /// The addresses that one lane writes to in a buffer. `row` is a row of the tile, and `half` which of two neighbouring
-/// chunks of 16 bytes is the lane's; only these two differ between lanes.
+/// chunks of 16 bytes is the lane's, or any of those in the row's first panel; only these two differ between lanes.
 class LaneAddress {
 public:
   LaneAddress(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, Value row, Value half)
@@ -165,6 +165,12 @@ public:
       bits = LLVM::AndOp::create(builder, loc, bits, address.constant(chunks - 1));
       permuted = LLVM::XOrOp::create(builder, loc, half, bits);
     }
+  }
+
+  /// So many rows further down, after which the swizzle is the same again.
+  Value down(int64_t rows) {
+    SharedAddress address(builder, loc);
+    return address.offset(address.offset(start, address.multiply(permuted, 16)), rows * type.getPanelRowBytes());
   }
 
   /// Of the pair of chunks that begins at an even chunk of the row.
@@ -215,13 +221,54 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     Value thread = address.thread();
     Value lane = binary(LLVM::AndOp(), thread, tile::kWarpSize - 1);
     Value warpRow = binary(LLVM::AndOp(), binary(LLVM::LShrOp(), thread, 1), 48); // 16 rows for each of 4 warps
-    int64_t columns = buffer.getColumns(), first = op.getFrom();
+    int64_t columns = op.getTransposed() ? buffer.getRows() : buffer.getColumns(), first = op.getFrom();
+    bool is16Bits = tile::getElementBytes(element) == 2;
+    auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
 
-    if (tile::getElementBytes(element) == 2) {
+    if (op.getTransposed()) {
+      // The lane's rows of the fragment are columns of the buffer, in these chunks of it.
+      auto getPlace = [&](Value row, Value column) {
+        Value chunk = binary(LLVM::LShrOp(), column, llvm::Log2_64(16 / tile::getElementBytes(element)));
+        int64_t chunks = buffer.getPanelRowBytes() / 16;
+        Value panel = binary(LLVM::LShrOp(), chunk, llvm::Log2_64(chunks));
+        Value pointer = address.offset(adaptor.getBuffer(), address.multiply(panel, buffer.getPanelBytes()));
+        return LaneAddress(rewriter, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
+      };
+      if (is16Bits) {
+        // Lanes 8 i and further give the addresses of the rows of matrix i: the left and the right one of the warp's columns
+        // in 8 rows, then those 8 rows further down.
+        Value row = address.add(binary(LLVM::AndOp(), lane, 7), binary(LLVM::AndOp(), binary(LLVM::LShrOp(), lane, 1), 8));
+        LaneAddress place = getPlace(row, address.add(warpRow, binary(LLVM::AndOp(), lane, 8)));
+        for (int64_t column = 0; column < columns; column += 16) {
+          SmallVector<Value> registers;
+          for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
+            registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
+          NVVM::StMatrixOp::create(rewriter, loc, place.down(column), registers, NVVM::MMALayout::col, shape,
+                                   NVVM::LdStMatrixEltType::B16);
+        }
+        rewriter.eraseOp(op);
+        return success();
+      }
+      // Elements of 32 bits: each lane has one of two rows for every 8 of them, and two columns.
+      Value rowOfLane = address.multiply(binary(LLVM::AndOp(), lane, 3), 2);
+      Value columnOfLane = address.add(warpRow, binary(LLVM::LShrOp(), lane, 2));
+      Value within = address.multiply(binary(LLVM::AndOp(), columnOfLane, 3), 4);
+      for (int64_t i = 0; i < 4; ++i) {
+        LaneAddress place = getPlace(address.add(rowOfLane, address.constant(i % 2)),
+                                     address.add(columnOfLane, address.constant(i / 2 * 8)));
+        for (int64_t column = 0; column < columns; column += 8) {
+          Value value = LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getFragment(), (first + column) / 2 + i);
+          LLVM::StoreOp::create(rewriter, loc, value, address.offset(place.down(column), within), /*alignment=*/4);
+        }
+      }
+      rewriter.eraseOp(op);
+      return success();
+    }
+
+    if (is16Bits) {
       // Lane l gives the address of row l mod 16 of the tile's left or right half of 16 columns.
       Value row = address.add(warpRow, binary(LLVM::AndOp(), lane, 15));
       LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, binary(LLVM::LShrOp(), lane, 4));
-      auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
       for (int64_t column = 0; column < columns; column += 16) {
         SmallVector<Value> registers;
         for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)

@@ -106,7 +106,7 @@ constexpr const char waitCopiesFunction[] = "tw_sim_wait_copies";     // (state,
 // Of kernels of asynchronous tiles. Addresses lie in shared memory, one of the cluster's if not the block's own.
 constexpr const char loadBytesFunction[] = "tw_sim_load_bytes";       // (state, site, address, result, bytes)
 constexpr const char storeBytesFunction[] = "tw_sim_store_bytes";     // (state, site, address, value, bytes)
-constexpr const char storeMatricesFunction[] = "tw_sim_store_matrices"; // (state, site, matrices, address, registers)
+constexpr const char storeMatricesFunction[] = "tw_sim_store_matrices"; // (state, site, matrices, transposed, address, registers)
 constexpr const char electFunction[] = "tw_sim_elect";                // (state, site) -> 1 in one lane of the warp, else 0
 constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier"; // (state, site, number, threads or 0 for all)
 constexpr const char namedArriveFunction[] = "tw_sim_named_arrive";   // the same, and nobody waits

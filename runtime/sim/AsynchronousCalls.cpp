@@ -19,13 +19,14 @@ void tw_sim_store_bytes(ThreadState *state, const char *site, uint64_t address, 
   of(state).machine->storeBytes(of(state), Site(site), address, value, bytes);
 }
 
-void tw_sim_store_matrices(ThreadState *state, const char *site, int32_t matrices, uint64_t address,
+void tw_sim_store_matrices(ThreadState *state, const char *site, int32_t matrices, int32_t isTransposed, uint64_t address,
                            const char *registers) {
   Thread &thread = of(state);
   char row[16] = {};
   MatrixPart part;
   part.isStore = true;
   part.matrices = matrices;
+  part.isTransposed = isTransposed;
   part.row = registers;
   part.result = row;
   thread.machine->exchange(thread, Site(site), part);

@@ -373,7 +373,7 @@ void Machine::checkEnd() {
       for (auto [groups, what] : {std::pair(&thread->storeGroups, "bulk copy to global memory"),
                                   std::pair(&thread->productGroups, "product")}) {
         bool isFirst = groups != &thread->productGroups || thread->number % warpgroupSize == 0;
-        if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last())
+        if (isFirst && groups->agent && thread->knowledge.known.of(groups->agent) < groups->last)
           reportAt(UnfinishedCopy, groups->lastSite,
                    std::string(what) + " that is not waited for: " + describe(*thread) +
                        " ends while what it began here may still use shared memory",

@@ -218,10 +218,9 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
   Thread::Groups &groups = thread.storeGroups;
   if (!groups.agent)
     groups.agent = newAgent("a bulk copy of " + describeNumber(thread.number), *block);
-  groups.hasOpen = true;
-  groups.lastSite = site;
+  groups.add(site);
   if (checked) {
-    User user({{groups.agent, groups.last()}, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
+    User user({{groups.agent, groups.last}, site, /*isAsync=*/true}, thread.knowledge.known, thread.knowledge.fenced);
     reportClash(block->tracked.read(offset, map->bytes(), user), "a bulk copy of " + describeNumber(thread.number),
                 false, site, *block);
   }

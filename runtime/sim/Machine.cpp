@@ -309,9 +309,8 @@ Defect Machine::copyShared(Thread &thread, uint64_t address, uint64_t bytes, Sit
     Thread::Groups &groups = thread.copyGroups;
     if (!groups.agent)
       groups.agent = newAgent("a copy of " + describeNumber(thread.number), *thread.block);
-    groups.hasOpen = true;
-    groups.lastSite = site;
-    return storeTracked(thread, address, bytes, {{groups.agent, groups.last()}, site}, value);
+    groups.add(site);
+    return storeTracked(thread, address, bytes, {{groups.agent, groups.last}, site}, value);
   }
   Defect found = thread.block->shared.copy(thread.number, address, bytes, site, value, thread.conflict);
   if (found != OutOfBounds)

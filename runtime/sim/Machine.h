@@ -113,10 +113,10 @@ struct Thread : ThreadState {
   // Groups of products, bulk stores and copies: those that are ended; whether there are members of the next.
   struct Groups {
     Agent agent = 0; // 0 before the first
-    uint32_t ended = 0;
-    bool hasOpen = false;
+    uint32_t ended = 0; // empty ones too
+    uint32_t last = 0;  // of those that have anything in them
     Site lastSite;
-    uint32_t last() const { return ended + hasOpen; }
+    void add(Site site) { last = ended + 1, lastSite = site; }
   } productGroups, storeGroups, copyGroups;
 };
 
@@ -227,7 +227,7 @@ private:
   bool endProduct(SimulatedBlock &block, size_t firstThread);
   void join(const std::vector<Thread *> &threads);
   void step(Thread &thread) { thread.knowledge.known.add({thread.agent, thread.knowledge.known.of(thread.agent) + 1}); }
-  void commit(Thread::Groups &groups) { groups.ended += groups.hasOpen, groups.hasOpen = false; }
+  void commit(Thread::Groups &groups) { ++groups.ended; }
   void waitForGroups(Thread &thread, Thread::Groups &groups, uint32_t underWay);
   Agent newAgent(const std::string &description, const SimulatedBlock &block);
   void endPhase(PhaseBarrier &barrier);

@@ -104,8 +104,13 @@ static void gatherRows(const MatrixPart *const (&lanes)[warpSize]) {
   for (int matrix = 0; matrix < lanes[0]->matrices; ++matrix)
     for (int row = 0; row < rowsOfPart; ++row) {
       char *result = lanes[rowsOfPart * matrix + row]->result;
-      for (int i = 0; i < 4; ++i)
-        std::memcpy(result + bytesOfLane * i, lanes[4 * row + i]->row + bytesOfLane * matrix, bytesOfLane);
+      if (!lanes[0]->isTransposed) {
+        for (int i = 0; i < 4; ++i)
+          std::memcpy(result + bytesOfLane * i, lanes[4 * row + i]->row + bytesOfLane * matrix, bytesOfLane);
+        continue;
+      }
+      for (int i = 0; i < 8; ++i)
+        std::memcpy(result + 2 * i, lanes[4 * i + row / 2]->row + bytesOfLane * matrix + 2 * (row % 2), 2);
     }
 }
 

@@ -82,8 +82,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   }
   for (Thread *thread = first; thread != end; ++thread) {
     thread->productGroups.agent = agent;
-    thread->productGroups.hasOpen = true;
-    thread->productGroups.lastSite = site;
+    thread->productGroups.add(site);
   }
 
   auto type = static_cast<Element>(part.words[ProductSum]);
@@ -94,7 +93,7 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   if (!sums)
     sums = &all.create(type, part.words[ProductSumColumns]);
   all.rename(*sums);
-  sums->group = first->productGroups.last();
+  sums->group = first->productGroups.last;
   sums->site = site;
   User user({{agent, sums->group}, site, /*isAsync=*/true}, common.known, common.fenced);
   std::vector<double> a, b;

@@ -163,8 +163,12 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
             if tiles % (_MULTIPROCESSORS // cluster[0]) and tiles * steps > 8 * cluster[0]:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
-        if narrower := next(_narrower(problem, tile), None):
+        if narrower := next(_narrower(problem, {"tile": tile}), None):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
+        # Where B's rows are columns of C, tiles that are narrower begin within lines of the cache; not so if in rows.
+        swapped = {"tile": tile[::-1], "cluster": (1, 1), "swap_ab": True}
+        if problem.layout == "NN" and (narrower := next(_narrower(problem, swapped), None)):
+            yield Choice("matmul_wgmma", swapped | {"narrower": narrower})
         if shares := _equal_shares(tiles, steps):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
         for parts in _PARTS[1:] if problem.batch == 1 else ():
@@ -186,21 +190,27 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
                 yield rows, columns
 
 
-def _one_more(problem: Problem, width: int) -> tuple[int, int]:
-    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more."""
-    along = ceil(problem.N / width)
-    return along, (along + 1) * width - problem.N
+def _one_more(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
+    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more. Of rows in a
+    column, where the instruction's columns are rows of C."""
+    swaps = options.get("swap_ab", False)
+    extent, width = (problem.M, options["tile"][0]) if swaps else (problem.N, options["tile"][1])
+    along = ceil(extent / width)
+    return along, (along + 1) * width - extent
 
 
-def _narrower(problem: Problem, tile: tuple[int, int]) -> Iterator[int]:
-    """By how many columns some tiles can be narrower for all multiprocessors to have one in the last turn."""
-    tiles, width = problem.tiles(tile), tile[1]
-    along, over = _one_more(problem, width)
+def _narrower(problem: Problem, options: Mapping[str, Any]) -> Iterator[int]:
+    """By how many columns, or rows, some tiles can be narrower for all multiprocessors to have one in the last turn."""
+    tiles, swaps = problem.tiles(options["tile"]), options.get("swap_ab", False)
+    width = options["tile"][0 if swaps else 1]
+    along, over = _one_more(problem, options)
     is_apt = (
         problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
     )
-    # Where B's rows are columns of C, copies that begin within sectors of the cache take half as long again.
-    grain = 32 // problem.item_bytes if problem.layout[1] == "N" else 16 if problem.dtype == "int8" else 8
+    # Where a factor's rows are columns of the instruction, copies that begin within sectors of the cache take half as
+    # long again.
+    is_across = problem.layout[0] == "T" if swaps else problem.layout[1] == "N"
+    grain = 32 // problem.item_bytes if is_across else 16 if problem.dtype == "int8" else 8
     if is_apt and tiles > _MULTIPROCESSORS and tiles % _MULTIPROCESSORS:
         for less in _NARROWER:
             if less % grain == 0 and over % less == 0 and over // less <= along:
@@ -266,7 +276,7 @@ def _for_other_tiles(problem: Problem, choice: Choice) -> Choice:
     sharing = {name: value for name, value in options.items() if name != "serpentine_k"} | {"stream_k": True}
     variants = [Choice(choice.schedule, options), Choice(choice.schedule, sharing)]
     is_alone = options.get("cluster", (1, 1)) == (1, 1)
-    if is_alone and (less := next(_narrower(problem, options["tile"]), None)):
+    if is_alone and (less := next(_narrower(problem, options), None)):
         variants.append(Choice(choice.schedule, options | {"narrower": less}))
     if is_alone and (equal := _equal_shares(tiles, steps)):
         variants.append(Choice(choice.schedule, sharing | {"blocks": equal * tiles}))
@@ -295,7 +305,7 @@ def refinements(problem: Problem, choice: Choice, arch: str | None = None) -> It
     tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
     more: list[dict[str, Any]] = []
     if "narrower" in choice.options:
-        for less in _narrower(problem, tile):
+        for less in _narrower(problem, choice.options):
             more += [{"narrower": less}, {"narrower": less, "serpentine_k": True}]
         for order in (
             {"group": 4},
@@ -420,11 +430,12 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
         multiplying = turns * (steps * of_step + storing)
         if less := options.get("narrower"):
             # What has the most takes a tile in each turn, and wide ones as long as there are some.
-            along, over = _one_more(problem, columns)
+            along, over = _one_more(problem, options)
             longer = min(tiles // along, -tiles % _MULTIPROCESSORS)
             narrow = longer * over // less
             wide = ceil((tiles + longer - narrow) / _MULTIPROCESSORS)
-            multiplying = (turns - (turns - wide) * less / columns) * steps * of_step + turns * storing
+            width = rows if options.get("swap_ab") else columns
+            multiplying = (turns - (turns - wide) * less / width) * steps * of_step + turns * storing
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
     (down, along), lines = (
         options.get("cluster", (1, 1)),

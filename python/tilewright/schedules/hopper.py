@@ -54,6 +54,7 @@ def matmul_wgmma(
     registers: tuple[int, int] | None = None,
     deferred: bool | None = None,
     dependent: bool = False,
+    swap_ab: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
     K x M, or N x K. With `batch` each of the three has so many matrices.
@@ -68,7 +69,9 @@ def matmul_wgmma(
     shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while the products
     of their next one begin, and store it behind these. A thread that copies and one that multiplies have so many
     `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take tiles in
-    turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the tensor cores keep
+    turn: one stores while the other multiplies, which pays where k is short. With `swap_ab` columns of C are rows of the
+    instruction, which multiplies B's by A's: each warpgroup computes 64 columns of a tile, tiles are `narrower` in
+    rows, `group` counts columns of tiles, and so many rows of C as `columns` are in shared memory at a time. Of 8-bit floats the tensor cores keep
     few bits of sums: they add up so many products along k as `promote` says, a step unless given (two for a C of
     bf16), and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given follows
     from the tile, shared memory and the block's registers.
@@ -94,7 +97,7 @@ def matmul_wgmma(
     ------
     ValueError
         Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or of 64 x 16 if B is not
-        transposed, or `promote` none of a step; where `parts` is not positive, or more than one of a batch or with a
+        transposed, with `swap_ab` of 8 x 64, or of 16 x 64 if A is, or `promote` none of a step; where `parts` is not positive, or more than one of a batch or with a
         symbolic K.
 
     >>> import tilewright as tw
@@ -122,21 +125,27 @@ def matmul_wgmma(
         promote = steps * step if in_dtype.startswith("float8") else 0
     if promote < 0 or promote % step:
         raise ValueError(f"expected to promote after a multiple of {step} products of {in_dtype}, or 0, got {promote}")
-    tile = tile or ((128, 192) if promote else (128, 256))
-    if tile[0] % 64 or tile[0] < 64:
-        raise ValueError(f"expected a tile with a multiple of 64 rows, of which a warpgroup has 64, got {tile}")
-    narrowest = 8 if transpose_b else _LEAST_SPAN // item_bytes(in_dtype)
-    if tile[1] % narrowest or tile[1] < narrowest:
-        raise ValueError(f"expected a tile with a multiple of {narrowest} columns, got {tile}")
-    # No more than there is: of whole panels where B's rows are columns.
-    grain = 8 if transpose_b else step
-    tile = (_no_more(tile[0], M, 64), _no_more(tile[1], N, grain))
-    warpgroups, n = tile[0] // 64, tile[1]
+    # The instruction's rows and columns are those of the sums, of C's transpose if they are swapped.
+    m, n = (tile[::-1] if swap_ab else tile) if tile else (128, 192 if promote else 256)
+    rows, columns_of = ("columns", "rows") if swap_ab else ("rows", "columns")
+    if m % 64 or m < 64:
+        raise ValueError(f"expected a tile with a multiple of 64 {rows}, of which a warpgroup has 64, got {tile}")
+    # Whether what the instruction's columns are of lies with k along its rows.
+    is_k_major = not transpose_a if swap_ab else transpose_b
+    narrowest = 8 if is_k_major else _LEAST_SPAN // item_bytes(in_dtype)
+    if n % narrowest or n < narrowest:
+        raise ValueError(f"expected a tile with a multiple of {narrowest} {columns_of}, got {tile}")
+    # No more than there is: of whole panels where k goes across them.
+    along_m, along_n = (N, M) if swap_ab else (M, N)
+    m, n = _no_more(m, along_m, 64), _no_more(n, along_n, 8 if is_k_major else step)
+    tile = (n, m) if swap_ab else (m, n)
+    warpgroups = m // 64
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
-    has_whole_tile = all(not isinstance(extent, int) or size <= extent for extent, size in ((M, tile[0]), (N, n)))
+    has_whole_tile = all(not isinstance(extent, int) or size <= extent for extent, size in zip((M, N), tile, strict=True))
+    across = (not transpose_b, not transpose_a) if swap_ab else (transpose_a, transpose_b)
     instruction = wgmma(
-        in_dtype, sum_dtype, n=n, k=step, transpose_a=transpose_a, transpose_b=transpose_b, promote=promote // step
+        in_dtype, sum_dtype, n=n, k=step, transpose_a=across[0], transpose_b=across[1], promote=promote // step
     )
     product = product_of_tiles(
         (M, N, K),
@@ -150,18 +159,20 @@ def matmul_wgmma(
         whole=_ALIGNED // item_bytes(in_dtype),
         # Threads take ten times as long to store a tile as the engine, and half as long again as to copy it.
         whole_rows=_ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
+        swap_ab=swap_ab,
     )
     s, P, tiled = product.schedule, product.sums, product.tiled
     made = item_bytes(out_dtype if parts == 1 else sum_dtype)
 
     # The engine stores rows that it can step over, of tiles that are whole somewhere, in panels that divide them.
-    span = gcd(n * made, _SPAN)
+    span = gcd(tile[1] * made, _SPAN)
     is_copied = divisor_of(tiled.shape[-1]) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
     is_copied = is_copied and (parts > 1 or has_whole_tile)
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
-    by, i = s[tiled].split(i, factor=tile[0])
-    bx, j = s[tiled].split(j, factor=n)
+    down, i = s[tiled].split(i, factor=tile[0])
+    along, j = s[tiled].split(j, factor=tile[1])
+    by, bx = (along, down) if swap_ab else (down, along)
     s[tiled].reorder(*outer, by, bx, i, j)
     for axis, tag in zip((*outer, by, bx), ("blockIdx.z", "blockIdx.y", "blockIdx.x")[-2 - len(outer) :], strict=True):
         s[tiled].bind(axis, thread_axis(tag))
@@ -180,20 +191,22 @@ def matmul_wgmma(
         takes_several = blocks is not None and (tiles is None or tiles > blocks)
         is_fast = n > _NARROW and specialize and consumers == 1 and not promote
         deferred = takes_several and is_fast and held <= registers[1]
-    sets = tile[0] * n * consumers  # elements of C that are on their way
+    sets = m * n * consumers  # elements of C that are on their way
     shared = 0
     if is_copied:
         s[stored].compute_at(s[tiled], bx)
-        i = s[stored].op.axis[-2]
+        i, j = s[stored].op.axis[-2:]
         if columns is None:
             # All, if there is as much of factors on its way as hides memory, or at most two panels that divide them, of
             # which one is written to while the other is stored.
-            panel = span // made
-            is_small = sets * made <= _SHARED - _ENOUGH * (tile[0] + n) * _SPAN
+            panel = gcd(n, span // made)
+            is_small = sets * made <= _SHARED - _ENOUGH * (m + n) * _SPAN
             columns = n if is_small else panel * (2 - n // panel % 2)
         shared = sets // n * columns * made
         s[tiled].copy_by("tma", swizzle=span, columns=columns, deferred=deferred)
-    warpgroup, _ = s[stored].split(i, factor=64)
+    warpgroup, of_warpgroup = s[stored].split(j if swap_ab else i, factor=64)
+    if swap_ab:
+        s[stored].reorder(warpgroup, i, of_warpgroup)
     s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
 
     s[P].set_scope("local")
@@ -202,13 +215,14 @@ def matmul_wgmma(
     ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=step)
     s[P].reorder(ko, i, j, ki)
     s[P].tensorize(i, instruction)
-    # Where B's rows are columns of the tile, panels are what divides them.
-    spans = _SPAN, _SPAN if transpose_b else gcd(n * item_bytes(in_dtype), _SPAN)
+    # Where a factor's rows are rows or columns of the tile, panels are what divides them.
+    goes_along = transpose_a, not transpose_b
+    spans = [gcd(of * item_bytes(in_dtype), _SPAN) if goes else _SPAN for of, goes in zip(tile, goes_along, strict=True)]
     for stage, panel in zip(product.factors, spans, strict=True):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=panel)
-    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((tile[0] + n) * _SPAN), _MAX_DEPTH)))
+    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((m + n) * _SPAN), _MAX_DEPTH)))
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 
@@ -217,19 +231,19 @@ def matmul_wgmma(
         # engine then reads one more for each: of many tiles one more costs little.
         rows = [_bytes_of_rows(factor) for factor in (product.A, product.B)]
         straddles = any(row % _ALIGNED == 0 and row % _LINE for row in rows)
-        down, along = (straddles and _go_in_pairs(extent, size) for extent, size in ((M, tile[0]), (N, n)))
-        cluster = (2, 1) if down else (1, 2) if along else (1, 1)
-    for axis, size in zip((by, bx), cluster, strict=True):
+        pairs = [straddles and _go_in_pairs(extent, size) for extent, size in zip((M, N), tile, strict=True)]
+        cluster = (2, 1) if pairs[0] else (1, 2) if pairs[1] else (1, 1)
+    for axis, size in zip((down, along), cluster, strict=True):
         if size > 1:
             s[tiled].cluster(axis, size)
     if blocks is not None:
-        clusters = _count(extents, (tile[0] * cluster[0], n * cluster[1], 1))
+        clusters = _count(extents, (tile[0] * cluster[0], tile[1] * cluster[1], 1))
         if not stream_k and not narrower and clusters is not None:
             # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
             turns = -(-clusters // max(1, blocks // prod(cluster)))
             blocks = -(-clusters // turns) * prod(cluster)
         # What runs at once is as high as it is wide, so that it reads the least.
-        group = group or max(1, round(sqrt(blocks * n / tile[0])))
+        group = group or max(1, round(sqrt(blocks * n / m)))
         if raster == "hilbert":
             group = 1 << (group.bit_length() - 1)
         order = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}

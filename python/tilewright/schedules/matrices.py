@@ -32,7 +32,8 @@ class Product:
     product's own are done: those that write factors in whole tiles, and the one that adds up parts.
 
     `sources` are the factors as the product's kernel finds them, `factors` the same in whole tiles, `sums` the product
-    in whole tiles, and `tiled` what its kernel makes of them: C, or where blocks share the work along k their parts.
+    in whole tiles, or its transpose, and `tiled` what its kernel makes of them: C, or where blocks share the work along
+    k their parts.
     """
 
     schedule: Schedule
@@ -73,6 +74,7 @@ def product_of_tiles(
     parts: int,
     whole: int | tuple[bool, bool],
     whole_rows: int = 1,
+    swap_ab: bool = False,
 ) -> Product:
     """C = A B of `extents` M, N and K, of the factors', the sums' and C's `dtypes`, with room for whole tiles of as
     many rows and columns of C and steps along k.
@@ -80,7 +82,8 @@ def product_of_tiles(
     A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
     many elements, or where `whole` says so of the two. With more than one of `parts`, the sums have so many in front.
     Else C goes by way of a workspace where its rows are no multiples of `whole_rows` elements, and a kernel copies it.
-    Of a symbolic extent it counts what is known to divide it.
+    Of a symbolic extent it counts what is known to divide it. With `swap_ab` the sums are those of the transpose of C,
+    of B's by A's.
     """
     M, N, K = extents
     if parts > 1 and not isinstance(K, int):
@@ -103,22 +106,27 @@ def product_of_tiles(
     As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
     k = reduce_axis((0, share), "k")
 
-    def product(some: Sequence[Expr], i: Expr, j: Expr, at: Expr) -> Expr:
+    def swapped(at: Sequence[Expr]) -> tuple[Expr, ...]:
+        return (*at[:-2], at[-1], at[-2]) if swap_ab else tuple(at)
+
+    def product(of: Sequence[Expr], at: Expr) -> Expr:
+        *some, i, j = swapped(of)
         a = As[(*some, at, i) if transpose_a else (*some, i, at)]
         b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
-        return sum(a * b if dtype == sum_dtype else a.astype(sum_dtype) * b.astype(sum_dtype), axis=k)
+        left, right = (b, a) if swap_ab else (a, b)
+        return sum(left * right if dtype == sum_dtype else left.astype(sum_dtype) * right.astype(sum_dtype), axis=k)
 
     def result(value: Expr, *at: Expr) -> Expr:
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
     if parts == 1:
-        P = compute((*some, rows, columns), lambda *at: product(at[:-2], at[-2], at[-1], k), name="P")
+        P = compute(swapped((*some, rows, columns)), lambda *at: product(at, k), name="P")
         shape = (*some, M, stored)
         is_whole = bool(stored == N)
 
         def of_sum(*at: Expr) -> Expr:
             # What an epilogue reads ends with C.
-            return result(P[at], *(at if is_whole else (*at[:-1], min(at[-1], N - 1))))
+            return result(P[swapped(at)], *(at if is_whole else (*at[:-1], min(at[-1], N - 1))))
 
         C = tiled = total = compute(shape, of_sum, name="C" if is_whole else "Cp")
         if not is_whole:
@@ -126,8 +134,8 @@ def product_of_tiles(
     else:
         p = reduce_axis((0, parts), "p")
         shape = (parts, *some, rows, columns)
-        P = compute(shape, lambda p, *at: product(at[:-2], at[-2], at[-1], p * share + k), name="P")
-        tiled = compute(shape, lambda *at: P[at], name="parts")
+        P = compute(swapped(shape), lambda p, *at: product(at, p * share + k), name="P")
+        tiled = compute(shape, lambda *at: P[swapped(at)], name="parts")
         total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
         C = compute((*some, M, N), lambda *at: result(total[at], *at), name="C")
     s = create_schedule(C.op)

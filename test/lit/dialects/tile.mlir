@@ -62,6 +62,8 @@ func.func @kernel(%mapA: !mapA, %mapC: !mapC, %i: index, %slot: i32, %saved: mem
       tile.store_fragment %sum to %m : !tile.fragment<64x256xf32>, !mine
       // CHECK: tile.store_fragment %{{.*}} from 128 to %{{.*}} : <64x256xf32>, <64x64xf32>
       tile.store_fragment %sum from 128 to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
+      // CHECK: tile.store_fragment %{{.*}} from 192 transposed to %{{.*}} : <64x256xf32>, <64x64xf32>
+      tile.store_fragment %sum from 192 transposed to %d : !tile.fragment<64x256xf32>, !tile.buffer<64x64xf32>
       // CHECK: tile.save_fragment %{{.*}} to %{{.*}}[%{{.*}}] : <64x256xf32>, memref<4x16384xf32>
       tile.save_fragment %sum to %saved[%i] : !tile.fragment<64x256xf32>, memref<4x16384xf32>
       // CHECK: tile.arrive %{{.*}}[%{{.*}}] of %{{.*}} : memref<2xi64>

@@ -112,6 +112,22 @@ func.func @store_columns(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<64x64x
 
 // -----
 
+func.func @store_transposed_rows(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<16x128xbf16>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's rows as its columns, got '!tile.buffer<16x128xbf16>' for '!tile.fragment<64x128xf32>'}}
+  tile.store_fragment %f transposed to %b : !tile.fragment<64x128xf32>, !tile.buffer<16x128xbf16>
+  return
+}
+
+// -----
+
+func.func @store_transposed_columns(%f: !tile.fragment<64x128xf32>, %b: !tile.buffer<32x64xbf16>) {
+  // expected-error@+1 {{'tile.store_fragment' op expected columns of the fragment, from a multiple of 16 on, got 32 from 112 of 128}}
+  tile.store_fragment %f from 112 transposed to %b : !tile.fragment<64x128xf32>, !tile.buffer<32x64xbf16>
+  return
+}
+
+// -----
+
 func.func @store_type(%f: !tile.fragment<64x64xi32>, %b: !tile.buffer<64x64xbf16>) {
   // expected-error@+1 {{'tile.store_fragment' op expected a buffer of the fragment's elements or, of f32, one of f16 or bf16, got 'bf16' for 'i32'}}
   tile.store_fragment %f to %b : !tile.fragment<64x64xi32>, !tile.buffer<64x64xbf16>

@@ -33,17 +33,28 @@ def check(shape: tuple[int, int, int], types: tuple[str, str, str], **options: A
     products.check(schedules.matmul_wgmma, shape, types, roundings=3, bias=added, residual=added, **options)
 
 
+def swapped(shape: tuple[int, int, int], options: dict[str, Any]) -> tuple[tuple[int, int, int], dict[str, Any]]:
+    """The product whose result is the transpose of another's, by the same instructions."""
+    M, N, K = shape
+    across = {"transpose_a": not options.get("transpose_b"), "transpose_b": not options.get("transpose_a")}
+    pairs = {name: options[name][::-1] for name in ("tile", "cluster") if name in options}
+    return (N, M, K), options | across | pairs | {"swap_ab": True}
+
+
+@pytest.mark.parametrize("swap_ab", [False, True])
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
-def test_types(types: tuple[str, str, str]) -> None:
-    check((64, 128, 160), types, transpose_b=True, **SMALL)
+def test_types(types: tuple[str, str, str], swap_ab: bool) -> None:
+    check((64, 128, 160), types, transpose_b=True, swap_ab=swap_ab, **SMALL)
 
 
+@pytest.mark.parametrize("swap_ab", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize("transpose_a", [False, True])
-def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
-    check((128, 128, 128), TYPES[2], transpose_a=transpose_a, transpose_b=transpose_b, **SMALL)
+def test_layouts(transpose_a: bool, transpose_b: bool, swap_ab: bool) -> None:
+    check((128, 128, 128), TYPES[2], transpose_a=transpose_a, transpose_b=transpose_b, swap_ab=swap_ab, **SMALL)
 
 
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -83,8 +94,24 @@ def test_layouts(transpose_a: bool, transpose_b: bool) -> None:
         ((72, 71, 128), {"bias": True, "transpose_b": True}),
     ],
 )
-def test_shapes(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
-    check(shape, TYPES[0], **(SMALL | options))
+def test_shapes(shape: tuple[int, int, int], options: dict[str, Any], swaps: bool) -> None:
+    options = SMALL | options
+    if swaps:
+        shape, options = swapped(shape, options)
+    check(shape, TYPES[0], **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile"),
+    [((16, 256, 200), (16, 128)), ((8, 128, 64), (8, 64)), ((200, 64, 72), (24, 64)), ((40, 192, 72), (40, 64))],
+)
+@pytest.mark.parametrize("types", [TYPES[0], TYPES[2]], ids="-".join)
+def test_few_rows_as_columns_of_the_instruction(
+    shape: tuple[int, int, int], tile: tuple[int, int], types: tuple[str, str, str]
+) -> None:
+    lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], tile=tile, swap_ab=True), stage="gpu"))
+    assert f"!tile.accumulator<64x{tile[0]}xf32>" in lowered and " transposed to " in lowered
+    check(shape, types, tile=tile, swap_ab=True, bias=True)
 
 
 @pytest.mark.parametrize(("columns", "out_dtype"), [(48, "float16"), (80, "float32"), (96, "float16")])
@@ -96,13 +123,18 @@ def test_a_result_in_narrow_panels(columns: int, out_dtype: str) -> None:
     check(shape, ("float16", "float32", out_dtype), **options)
 
 
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("consumers", [1, 2])
-def test_a_result_in_parts(consumers: int) -> None:
+def test_a_result_in_parts(consumers: int, swaps: bool) -> None:
     """While the engine reads one half of the buffer the other is written to."""
-    options = {"tile": (64, 128), "columns": 64, "blocks": 1, "cluster": (1, 1), "consumers": consumers}
-    check((128, 256, 192), ("bfloat16", "float32", "float32"), **options)
+    shape, options = (128, 256, 192), {"tile": (64, 128), "columns": 64, "blocks": 1, "consumers": consumers}
+    options["cluster"] = 1, 1
+    if swaps:
+        shape, options = swapped(shape, options)
+    check(shape, ("bfloat16", "float32", "float32"), **options)
 
 
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize(
     ("shape", "types", "options"),
     [
@@ -132,12 +164,16 @@ def test_a_result_in_parts(consumers: int) -> None:
         ((64, 256, 384), TYPES[6], {"transpose_b": True}),
     ],
 )
-def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any]) -> None:
+def test_a_deferred_result(
+    shape: tuple[int, int, int], types: tuple[str, str, str], options: dict[str, Any], swaps: bool
+) -> None:
     options = SMALL | {"deferred": True} | options
     with_bias = options.pop("bias", False)
+    in_turn = options["tile"][0] > 64 and not options.keys() & {"stream_k", "specialize"}
+    if swaps:
+        shape, options = swapped(shape, options)
     lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options), stage="gpu"))
     assert "tile.map -> " in lowered  # nothing is held before the first tile
-    in_turn = options["tile"][0] > 64 and not options.keys() & {"stream_k", "specialize"}
     assert ("tile.take_turn" in lowered) == in_turn
     check(shape, types, bias=with_bias, **options)
 
@@ -192,6 +228,7 @@ def test_a_deferred_result(shape: tuple[int, int, int], types: tuple[str, str, s
         ((128, 256, 384), TYPES[6], {"blocks": 5, "narrower": 16, "transpose_b": True}, {48}),
     ],
 )
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("deferred", [False, True])
 def test_tiles_of_several_widths(
     shape: tuple[int, int, int],
@@ -199,9 +236,12 @@ def test_tiles_of_several_widths(
     options: dict[str, Any],
     widths: set[int],
     deferred: bool,
+    swaps: bool,
 ) -> None:
     options = SMALL | {"cluster": (1, 1), "deferred": deferred} | options
     with_bias = options.pop("bias", False)
+    if swaps:
+        shape, options = swapped(shape, options)
     bias = te.placeholder(shape[1:2], "float32", name="bias")
     reads = {"operands": [bias], "epilogue": lambda x, i, j: x + bias[j]} if with_bias else {}
     lowered = str(tw.lower(*schedules.matmul_wgmma(*shape, *types[::2], **options, **reads), stage="gpu"))
@@ -279,6 +319,12 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, tile=(64, 24))
     with pytest.raises(ValueError, match=r"expected a tile with a multiple of 8 columns, got \(64, 20\)"):
         schedules.matmul_wgmma(64, 64, 64, tile=(64, 20), transpose_b=True)
+    with pytest.raises(ValueError, match=r"expected a tile with a multiple of 64 columns, .* has 64, got \(64, 96\)"):
+        schedules.matmul_wgmma(64, 64, 64, tile=(64, 96), swap_ab=True)
+    with pytest.raises(ValueError, match=r"expected a tile with a multiple of 8 rows, got \(20, 64\)"):
+        schedules.matmul_wgmma(64, 64, 64, tile=(20, 64), swap_ab=True)
+    with pytest.raises(ValueError, match=r"expected a tile with a multiple of 16 rows, got \(24, 64\)"):
+        schedules.matmul_wgmma(64, 64, 64, tile=(24, 64), transpose_a=True, swap_ab=True)
     with pytest.raises(ValueError, match="expected a positive number of parts, and one of a batch, got 2"):
         schedules.matmul_wgmma(64, 64, 64, batch=2, parts=2)
     with pytest.raises(
@@ -303,6 +349,10 @@ def test_what_does_not_fit_is_refused() -> None:
         {"stream_k": True, "deferred": False},
         {"narrower": 16, "serpentine_k": True},
         {"narrower": 16, "deferred": False},
+        {"swap_ab": True},
+        {"swap_ab": True, "out_dtype": "float32"},
+        {"swap_ab": True, "narrower": 16},
+        {"swap_ab": True, "narrower": 16, "serpentine_k": True, "transpose_b": True},
         {"K": 512},
         {"K": 640, "stream_k": True},
         {"stream_k": True, "tile": (128, 128)},
