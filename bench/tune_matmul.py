@@ -36,14 +36,15 @@ def problems() -> list[Problem]:
     """What is tuned, the figures that are asked for first."""
     from model_shapes import shapes
 
-    found = [Problem(16, 8192, 8192, "bfloat16", layout) for layout in ("NN", "NT")]
+    found = [Problem(rows, 8192, 8192, "bfloat16", layout) for rows in (16, 64) for layout in ("NN", "NT")]
     found += [Problem(size, size, size, "bfloat16", layout) for size in (1024, 2048, 4096) for layout in ("NN", "NT")]
     found += [Problem(8192, 8192, 8192, "bfloat16", layout) for layout in ("NN", "NT")]
     found += [Problem(8192, 1024, 8192, "bfloat16", layout) for layout in ("NN", "NT")]
     found += [Problem(4096, 4096, 512, "bfloat16", layout) for layout in ("NN", "NT")]
     found += [Problem(*shape, "bfloat16", "NN") for shape in RAGGED]
     found += [shape.problem for shape in shapes()]
-    found += [Problem(4096, 4096, 4096, dtype, "NT") for dtype in ("float16", "tfloat32", "int8")]
+    found += [Problem(size, size, size, "float16", layout) for size in (4096, 8192) for layout in ("NN", "NT")]
+    found += [Problem(4096, 4096, 4096, dtype, "NT") for dtype in ("tfloat32", "int8")]
     found += [Problem(size, size, size, "bfloat16", layout) for size in (1024, 4096) for layout in ("TN", "TT")]
     return list(dict.fromkeys(found))
 

@@ -115,6 +115,8 @@ _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (
 _PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
 # Those of which two sets of warpgroups have sums at once, in turn.
 _TURNS = ((128, 128), (64, 256), (64, 128))
+# What is less than the rows of a warpgroup, or as many.
+_FEW_ROWS = 64
 # By how many columns some may be narrower than others, and of how many columns at least.
 _NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
 
@@ -174,6 +176,11 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
         for parts in _PARTS[1:] if problem.batch == 1 else ():
             if tiles * parts <= 2 * _MULTIPROCESSORS and steps >= 4 * parts:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "parts": parts})
+    if problem.M <= _FEW_ROWS:
+        # Few rows are columns of the instruction, of which it may have few.
+        for columns in (64, 128):
+            tile = 16 * ceil(problem.M / 16), columns
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True})
 
 
 def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
