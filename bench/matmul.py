@@ -110,16 +110,16 @@ def measure(
 
 
 def bench_square(bench: Bench) -> None:
+    order = {"narrower": 16, "serpentine_k": True, "group": 4}
     for layout in ("NT", "NN"):
-        measure(bench, square(4096), layout=layout)
-        measure(bench, square(4096), layout=layout, raster="hilbert", group=16)
-        measure(bench, square(4096), layout=layout, narrower=16, serpentine_k=True, group=4)
-        measure(bench, square(8192), layout=layout)
+        for dtype in ("bfloat16", "float16"):
+            measure(bench, square(4096), dtype, layout, raster="hilbert", group=16)
+            measure(bench, square(4096), dtype, layout, **order)
+            measure(bench, square(4096), dtype, layout, swap_ab=True, **order)
+            measure(bench, square(8192), dtype, layout, narrower=16)
+            measure(bench, square(8192), dtype, layout, swap_ab=True, narrower=16)
         measure(bench, square(8192), layout=layout, stream_k=True)
-        measure(bench, square(8192), layout=layout, narrower=16)
-        measure(bench, square(4096), "float16", layout, raster="hilbert", group=16)
-        measure(bench, square(4096), "float16", layout, narrower=16, serpentine_k=True, group=4)
-        measure(bench, square(8192), "float16", layout, narrower=16)
+    measure(bench, square(4096))
     measure(bench, square(4096), blocks=None)
     measure(bench, square(4096), deferred=False)
     measure(bench, square(4096), out_dtype="float32")

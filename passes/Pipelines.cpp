@@ -10,6 +10,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -89,6 +90,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   kernels.addPass(createReconcileUnrealizedCastsPass());
   // Of NVVM's ops those that LLVM has no intrinsics for become inline PTX.
   kernels.addPass(createConvertNVVMToLLVMPass());
+  kernels.addNestedPass<LLVM::LLVMFuncOp>(createJoinWarpgroupProducts());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
 }

@@ -35,14 +35,19 @@ namespace tilewright {
 
 using namespace mlir;
 
-/// Whether threads hold more than 64 sums each of a product of warpgroups. LLVM numbers all values of such kernels twice more
-/// at -O3, a fifth of the time that stream-K takes to compile, and they are as fast without. Of smaller tiles a step takes as
-/// long as its copies to be begun; ptxas writes two steps of these out as -O3 leaves them, which is 3 % of 64 x 32 tiles.
-static bool hasWideAccumulators(gpu::GPUModuleOp module) {
-  WalkResult walked = module.walk([](tilewright::tile::WgmmaOp product) {
-    return product.getResult().getType().getColumns() > 128 ? WalkResult::interrupt() : WalkResult::advance();
+/// How far LLVM goes with a module. Where threads hold more than 64 sums each of a product of warpgroups, it numbers all
+/// values once more at -O3, and kernels are as fast without; where they save them too, in stream-K, it looks for other
+/// accesses of each at -O2, for a fifth of the time to compile. Of smaller tiles a step takes as long as its copies to be
+/// begun; ptxas writes two steps of these out as -O3 leaves them, which is 3 % of 64 x 32 tiles.
+static int getOptLevel(gpu::GPUModuleOp module) {
+  bool isWide = false, saves = false;
+  module.walk([&](Operation *op) {
+    if (auto product = dyn_cast<tilewright::tile::WgmmaOp>(op))
+      isWide |= product.getResult().getType().getColumns() > 128;
+    saves |= isa<tilewright::tile::ArriveOp>(op); // for the others, that parts of sums are there
   });
-  return walked.wasInterrupted();
+  if (const char *o = getenv("TWO")) return atoi(o);
+  return !isWide ? 3 : saves ? 1 : 2;
 }
 
 /// Whether every index in `module` fits 32 bits: all buffers are static and below 2^31 elements, and so is every
@@ -169,7 +174,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
 
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       hoistAllocas(kernel);
-    int optLevel = hasWideAccumulators(module) ? 2 : 3;
+    int optLevel = getOptLevel(module);
 
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);
