@@ -46,7 +46,6 @@ static int getOptLevel(gpu::GPUModuleOp module) {
       isWide |= product.getResult().getType().getColumns() > 128;
     saves |= isa<tilewright::tile::ArriveOp>(op); // for the others, that parts of sums are there
   });
-  if (const char *o = getenv("TWO")) return atoi(o);
   return !isWide ? 3 : saves ? 1 : 2;
 }
 

@@ -74,26 +74,28 @@ LogicalResult TileProgram::matchNarrower() {
     return refuse() << "expected a matrix that the copy engine stores for narrower tiles: use copy_by(\"tma\")";
   const TileDimension &along = result->dimensions[isTransposed ? 0 : 1];
   int64_t width = getResultColumns(), total = along.extent;
+  StringRef what = isTransposed ? "rows" : "columns";
   LinearIndex first;
   first.terms[tile] = width;
   if (!(along.first == first) || ShapedType::isDynamic(total))
-    return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
+    return refuse() << "expected tiles of so many " << what << " each along blockIdx.x for narrower ones";
   int64_t less = by.getInt(), step = instruction->columnStep;
   if (less % step || less >= width)
-    return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " columns, got " << less;
+    return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " " << what << ", got " << less;
   int64_t most = nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr).getInt(), tiles = *rows * *columns;
   int64_t longer = std::min<int64_t>(*rows, llvm::alignTo(tiles, most) - tiles), missing = (*columns + 1) * width - total;
   if (longer == 0)
     return refuse() << "expected blocks without a tile in the last turn, for which there are narrower ones, got " << tiles
                     << " tiles for " << most << " blocks";
   if (missing % less || missing / less > *columns)
-    return refuse() << "expected " << *columns + 1 << " tiles of " << width << " and " << width - less << " columns, at least one of "
-                    << width << ", to have the " << total << " columns of a row, got " << less << " less";
+    return refuse() << "expected " << *columns + 1 << " tiles of " << width << " and " << width - less << " " << what << ", at least one of "
+                    << width << ", to have the " << total << " " << what << " of a " << (isTransposed ? "column" : "row") << ", got "
+                    << less << " less";
   for (TileFunction &of : functions)
     if (!asksForColumns(of, tile, width))
       return error("persistent", of.store->getLoc())
-             << "expected stage '" << getBufferName(of.store.getMemRef()) << "' to depend on columns and not on places in the tile, for "
-             << "narrower tiles";
+             << "expected stage '" << getBufferName(of.store.getMemRef()) << "' to depend on " << what
+             << " and not on places in the tile, for narrower tiles";
   auto dependsOnPart = [&](const TileCopy &copy) {
     return llvm::any_of(copy.dimensions, [&](const TileDimension &dimension) {
       return dimension.first.dependsOn(tile) && dimension.first.terms.lookup(tile) % width;
@@ -101,7 +103,7 @@ LogicalResult TileProgram::matchNarrower() {
   };
   for (const TileCopy &copy : loads)
     if (dependsOnPart(copy))
-      return refuse() << "expected tiles of so many columns each along blockIdx.x for narrower ones";
+      return refuse() << "expected tiles of so many " << what << " each along blockIdx.x for narrower ones";
   // In place of each narrower tile there may be two that are narrower by half as much.
   auto arrange = [&](int64_t halves) {
     int64_t narrow = missing / less - halves / 2, shorter = *rows - longer;

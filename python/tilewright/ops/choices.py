@@ -198,8 +198,8 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
 
 
 def _one_more(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
-    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more. Of rows in a
-    column, where the instruction's columns are rows of C."""
+    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more. The same of
+    rows, where the instruction's columns are rows of C."""
     swaps = options.get("swap_ab", False)
     extent, width = (problem.M, options["tile"][0]) if swaps else (problem.N, options["tile"][1])
     along = ceil(extent / width)

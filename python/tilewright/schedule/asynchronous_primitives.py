@@ -24,9 +24,10 @@ class AsynchronousPrimitives(StageHandles):
         dimension goes along one of the tensor, in any order but for the last, with steps of up to 8 elements. Its last
         dimension has the columns of the tile, all others its rows: what is around an image too is zero, so a
         convolution's margin is a stage that is copied. An output is a copy of a stage in shared memory, to which it is
-        written by each warpgroup. The chunks of 16 bytes of a row of the
-        shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that all banks are reached. With
-        `columns` an output goes by way of a buffer of so many columns, one part after the other. Threads hold one that
+        written by each warpgroup; it may be the transpose of the sums, whose columns then are rows of the tile. The
+        chunks of 16 bytes of a row of the shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that
+        all banks are reached. With `columns` an output goes by way of a buffer of so many columns of the sums, one part
+        after the other. Threads hold one that
         is `deferred`, as it will be stored, in registers until the first products of their block's next tile are under
         way, and store it behind these: the tensor cores need not wait for it. Where several warpgroups multiply they
         begin each step one after the other: one rounds its part while the tensor cores do what another began.
@@ -200,7 +201,7 @@ class AsynchronousPrimitives(StageHandles):
 
         In place of a wide tile and such a one there are two that are narrower by half as much, the last of their row,
         where the block with the most columns then has fewer, and nothing that is computed of the sums reads other
-        arrays.
+        arrays. Columns are those of the sums, which lie along blockIdx.x: rows of a result that is their transpose.
 
         With `serpentine_k` each block goes through the reduction of every second of its tiles from the end: it begins
         with what it read last for the tile before, which is still in the cache. Such a tile is added up in another

@@ -69,12 +69,15 @@ def matmul_wgmma(
     shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while the products
     of their next one begin, and store it behind these. A thread that copies and one that multiplies have so many
     `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take tiles in
-    turn: one stores while the other multiplies, which pays where k is short. With `swap_ab` columns of C are rows of the
-    instruction, which multiplies B's by A's: each warpgroup computes 64 columns of a tile, tiles are `narrower` in
-    rows, `group` counts columns of tiles, and so many rows of C as `columns` are in shared memory at a time. Of 8-bit floats the tensor cores keep
-    few bits of sums: they add up so many products along k as `promote` says, a step unless given (two for a C of
-    bf16), and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given follows
-    from the tile, shared memory and the block's registers.
+    turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the
+    tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a step unless given (two
+    for a C of bf16), and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given
+    follows from the tile, shared memory and the block's registers.
+
+    With `swap_ab` the instruction multiplies B's transpose by A's, as its rows are columns of C: each warpgroup
+    computes 64 columns of a `tile`, of up to 256 rows. Then `group` counts columns of tiles, it is rows that some tiles
+    are `narrower` by, and so many rows as `columns` says are in shared memory at a time. Good for few rows, and where
+    tiles that are narrower in columns would begin within lines of the cache.
 
     Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
     `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
@@ -97,8 +100,8 @@ def matmul_wgmma(
     ------
     ValueError
         Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or of 64 x 16 if B is not
-        transposed, with `swap_ab` of 8 x 64, or of 16 x 64 if A is, or `promote` none of a step; where `parts` is not positive, or more than one of a batch or with a
-        symbolic K.
+        transposed, with `swap_ab` of 8 x 64, or of 16 x 64 if A is, or `promote` none of a step; where `parts` is not
+        positive, or more than one of a batch or with a symbolic K.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
@@ -142,7 +145,9 @@ def matmul_wgmma(
     warpgroups = m // 64
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
-    has_whole_tile = all(not isinstance(extent, int) or size <= extent for extent, size in zip((M, N), tile, strict=True))
+    has_whole_tile = all(
+        not isinstance(extent, int) or size <= extent for extent, size in zip((M, N), tile, strict=True)
+    )
     across = (not transpose_b, not transpose_a) if swap_ab else (transpose_a, transpose_b)
     instruction = wgmma(
         in_dtype, sum_dtype, n=n, k=step, transpose_a=across[0], transpose_b=across[1], promote=promote // step
@@ -217,7 +222,9 @@ def matmul_wgmma(
     s[P].tensorize(i, instruction)
     # Where a factor's rows are rows or columns of the tile, panels are what divides them.
     goes_along = transpose_a, not transpose_b
-    spans = [gcd(of * item_bytes(in_dtype), _SPAN) if goes else _SPAN for of, goes in zip(tile, goes_along, strict=True)]
+    spans = [
+        gcd(of * item_bytes(in_dtype), _SPAN) if goes else _SPAN for of, goes in zip(tile, goes_along, strict=True)
+    ]
     for stage, panel in zip(product.factors, spans, strict=True):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)

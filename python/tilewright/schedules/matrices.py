@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum, thread_axis
@@ -106,7 +107,7 @@ def product_of_tiles(
     As, Bs = in_whole_tiles(Ap, shapes[0], "As"), in_whole_tiles(Bp, shapes[1], "Bs")
     k = reduce_axis((0, share), "k")
 
-    def swapped(at: Sequence[Expr]) -> tuple[Expr, ...]:
+    def swapped(at: Sequence[Any]) -> tuple[Any, ...]:
         return (*at[:-2], at[-1], at[-2]) if swap_ab else tuple(at)
 
     def product(of: Sequence[Expr], at: Expr) -> Expr:

@@ -333,7 +333,7 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         "sums",
     ),
     (
-        {"M": 64, "warpgroups": 1, "element": lambda P, i, j: P[j, i], "is_copied": True},
+        {"element": lambda P, i, j: P[j, i % 64], "is_copied": True},
         "wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored at the place of the sum that they are "
         "computed of",
     ),
@@ -647,6 +647,21 @@ IN_TILE = te.placeholder((64,), "float32", name="weights")
             {"blocks": 4},
             "expected blocks without a tile in the last turn, for which there are narrower ones, got 8 tiles for 4 blocks",
         ),
+        (
+            (256, 128, 128),
+            {"swap_ab": True, "narrower": 64},
+            "expected tiles narrower by a multiple of 8 below their 64 rows, got 64",
+        ),
+        (
+            (256, 128, 128),
+            {"swap_ab": True, "narrower": 24},
+            "expected 5 tiles of 64 and 40 rows, at least one of 64, to have the 256 rows of a column, got 24 less",
+        ),
+        (
+            (256, 128, 128),
+            {"swap_ab": True, "operands": [IN_TILE], "epilogue": lambda x, i, j: x * IN_TILE[i % 64]},
+            "expected stage 'C.shared' to depend on rows and not on places in the tile, for narrower tiles",
+        ),
         *(
             (
                 (128, 256, 128),
@@ -678,6 +693,53 @@ def test_llvm_does_less_for_many_sums() -> None:
     for columns, target in ((128, "#nvvm.target<O = 3,"), (136, "#nvvm.target<chip")):
         scheduled = schedules.matmul_wgmma(64, columns, 128, tile=(64, columns), transpose_b=True)
         assert target in str(tw.lower(*scheduled, stage="nvvm", target="cuda -arch=sm_90a"))
+
+
+def test_llvm_does_less_yet_for_sums_that_are_saved() -> None:
+    scheduled = schedules.matmul_wgmma(64, 768, 1024, tile=(64, 256), blocks=2, stream_k=True)
+    assert "#nvvm.target<O = 1," in str(tw.lower(*scheduled, stage="nvvm", target="cuda -arch=sm_90a"))
+
+
+def test_a_transposed_result() -> None:
+    """Rows of the sums are columns of what the engine stores, so many of its rows at a time."""
+    options = {"warpgroups": 1, "M": 64, "element": lambda P, i, j: P[j, i], "is_copied": True}
+    text = str(tw.lower(*product(**options, columns=32), stage="gpu"))
+    assert re.search(r"from 32 transposed to %\w+ : <64x64xf32>, <32x64xf32, ", text)
+    error = "error: copy_by: stage 'C': expected rows at once that "
+    assert message(product(**options, columns=48)).splitlines()[0] == error + "divide the tile's 64, got 48"
+    assert message(product(**options, columns=8)).splitlines()[0] == error + "are a multiple of 16, got 8"
+
+
+def test_rows_of_a_transposed_result_lie_along_one_dimension() -> None:
+    A, B = te.placeholder((64, 64), "float16", name="A"), te.placeholder((64, 64), "float16", name="B")
+    k = te.reduce_axis((0, 64), "k")
+    P = te.compute(
+        (64, 64), lambda i, j: te.sum(A[i, k].astype("float32") * B[j, k].astype("float32"), axis=k), name="P"
+    )
+    C = te.compute((8, 8, 64), lambda y, x, j: P[j, y * 8 + x], name="C")
+    s = te.create_schedule(C.op)
+    stored = s.cache_write(C, "shared")
+    block, _ = s[C].split(C.op.axis[0], factor=8)
+    s[C].bind(block, te.thread_axis("blockIdx.x"))
+    s[C].env_threads([te.thread_axis((0, 128), "threadIdx.x")])
+    s[stored].compute_at(s[C], block)
+    s[C].copy_by("tma")
+    s[P].set_scope("local")
+    warpgroup, j = s[stored].split(stored.op.axis[2], factor=64)
+    s[stored].reorder(warpgroup, *stored.op.axis[:2], j)
+    s[P].compute_at(s[stored], warpgroup)
+    factors = [s.cache_read(tensor, "shared", [P]) for tensor in (A, B)]
+    ko, ki = s[P].split(k, factor=64)
+    i, j = s[P].op.axis
+    s[P].reorder(ko, i, j, ki)
+    for stage in factors:
+        s[stage].compute_at(s[P], ko)
+        s[stage].copy_by("tma")
+    s[P].software_pipeline(ko, 2)
+    s[P].specialize(ko)
+    s[P].tensorize(i, wgmma("float16", "float32", n=64, transpose_b=True))
+    expected = "expected rows of the result along one dimension where they are columns of the sums, got 8 x 8 rows"
+    assert message((s, [A, B, C])).splitlines()[0] == f"error: wgmma of stage 'P': {expected}"
 
 
 def test_columns_of_integers() -> None:
