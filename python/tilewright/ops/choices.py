@@ -167,9 +167,10 @@ def _by_warpgroups(problem: Problem) -> Iterator[Choice]:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
         if narrower := next(_narrower(problem, {"tile": tile}), None):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
-        # Where B's rows are columns of C, tiles that are narrower begin within lines of the cache; not so if in rows.
+        # Where B's rows are columns of C, tiles that are narrower begin within lines of the cache; not so if in rows,
+        # unless A's are those.
         swapped = {"tile": tile[::-1], "cluster": (1, 1), "swap_ab": True}
-        if problem.layout == "NN" and (narrower := next(_narrower(problem, swapped), None)):
+        if problem.layout[0] == "N" and (narrower := next(_narrower(problem, swapped), None)):
             yield Choice("matmul_wgmma", swapped | {"narrower": narrower})
         if shares := _equal_shares(tiles, steps):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
