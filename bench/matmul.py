@@ -339,6 +339,33 @@ def bench_clock(bench: Bench) -> None:
             }
 
 
+def bench_compile(bench: Bench) -> None:
+    """How long kernels of large squares take from their schedule to what the driver loads, 9 times each in random order."""
+    order = {"narrower": 16, "serpentine_k": True, "group": 4}
+    choices: tuple[dict[str, Any], ...] = (
+        {},
+        order | {"transpose_b": True},
+        order | {"swap_ab": True},
+        order | {"swap_ab": True, "transpose_b": True},
+        {"narrower": 16, "transpose_b": True},
+        {"stream_k": True},
+    )
+    found: dict[str, list[float]] = {json.dumps(choice): [] for choice in choices}
+    for _ in range(10):
+        for choice in random.sample(choices, len(choices)):
+            begin = time.perf_counter()
+            scheduled = schedules.matmul_wgmma(8192, 8192, 8192, "bfloat16", "bfloat16", **choice)
+            tw.build(*scheduled, target="cuda -arch=sm_90a", name="matmul", cache=False)
+            found[json.dumps(choice)].append(1e3 * (time.perf_counter() - begin))
+    for name, times in found.items():
+        # The first of each is not warm.
+        bench.results[f"compile {name}"] = {
+            "median_ms": round(statistics.median(times[1:]), 1),
+            "least_ms": round(min(times[1:]), 1),
+            "most_ms": round(max(times[1:]), 1),
+        }
+
+
 GROUPS = {
     "square": bench_square,
     "tune": bench_tune,
@@ -351,6 +378,7 @@ GROUPS = {
     "symbolic": bench_symbolic,
     "strided": bench_strided,
     "clock": bench_clock,
+    "compile": bench_compile,
 }
 
 

@@ -157,6 +157,9 @@ scf::ForOp TileProgram::findSymbolicLoop() const {
 
 LogicalResult TileProgram::checkOrder() {
   auto refuse = [&] { return error("persistent", nest->getLoc()); };
+  auto most = nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr);
+  if (int64_t each = cluster[0] * cluster[1]; most && most.getInt() < each)
+    return refuse() << "expected at least the " << each << " blocks of a cluster, got " << most.getInt();
   auto raster = nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr);
   bool isCurve = raster && raster.getValue() == schedule::Raster::Hilbert;
   if (isCurve)

@@ -742,6 +742,12 @@ def test_rows_of_a_transposed_result_lie_along_one_dimension() -> None:
     assert message((s, [A, B, C])).splitlines()[0] == f"error: wgmma of stage 'P': {expected}"
 
 
+def test_no_fewer_blocks_than_a_cluster_has() -> None:
+    scheduled = schedules.matmul_wgmma(256, 64, 128, tile=(64, 64), cluster=(2, 1), blocks=1, stream_k=True)
+    expected = "error: persistent: expected at least the 2 blocks of a cluster, got 1"
+    assert message(scheduled).splitlines()[0] == expected
+
+
 def test_columns_of_integers() -> None:
     """Of 8 bits wgmma has fewer widths than of others."""
     tw.lower(*schedules.matmul_wgmma(64, 24, 128, "int8", tile=(64, 24), transpose_b=True), stage="gpu")
