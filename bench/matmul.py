@@ -340,7 +340,7 @@ def bench_clock(bench: Bench) -> None:
 
 
 def bench_compile(bench: Bench) -> None:
-    """How long kernels of large squares take from their schedule to what the driver loads, 9 times each in random order."""
+    """How long kernels of large squares take from their schedule to what the driver loads, in random order."""
     order = {"narrower": 16, "serpentine_k": True, "group": 4}
     choices: tuple[dict[str, Any], ...] = (
         {},
