@@ -162,15 +162,17 @@ int64_t TileEmitter::getPartColumns() const {
   return part % tile::kStoredColumns ? columns : part;
 }
 
-tile::BufferType TileEmitter::getResultPartType() const {
+/// Each set of warpgroups has its own rows: one writes to them while the engine reads another's.
+tile::BufferType TileEmitter::getResultType() const {
   const TileCopy &copy = *program.result;
-  int64_t part = getPartColumns();
-  Type element = getElement(copy);
-  auto [rows, columns] = program.getResultShape(part, tile::kWgmmaRows);
-  // Whole panels of the buffer are apart by as many rows as it has.
-  int64_t panel = copy.swizzle / tile::getElementBytes(element);
-  int64_t panelRows = columns <= panel ? rows : (program.isTransposed ? copy.atOnce : copy.rows) * program.numConsumers;
-  return tile::BufferType::get(program.nest->getContext(), {rows, columns}, element, copy.swizzle, panelRows);
+  auto [rows, columns] = program.getResultShape(copy.atOnce, program.isTransposed ? copy.columns : copy.rows);
+  rows *= program.numConsumers;
+  return tile::BufferType::get(program.nest->getContext(), {rows, columns}, getElement(copy), copy.swizzle, rows);
+}
+
+tile::BufferType TileEmitter::getResultPartType() const {
+  auto [rows, columns] = program.getResultShape(getPartColumns(), tile::kWgmmaRows);
+  return getPartType(getResultType(), rows, columns);
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.

@@ -42,8 +42,7 @@ Value TileEmitter::emitProduct(ValueRange buffers, Value accumulator) {
     auto whole = cast<tile::BufferType>(buffer.getType());
     if (of.rows == whole.getRows() && of.columns == whole.getColumns())
       return buffer;
-    auto part = tile::BufferType::get(builder.getContext(), {of.rows, of.columns}, whole.getElementType(), whole.getSwizzle(),
-                                      of.columns > whole.getPanelColumns() ? whole.getPanelRows() : of.rows);
+    tile::BufferType part = getPartType(whole, of.rows, of.columns);
     bool isCounted = whole.getRows() % of.rows == 0 && of.firstRow.isMultipleOf(of.rows);
     Value row = of.firstRow.dividedBy(isCounted ? of.rows : 8).materialize(builder, loc, places);
     Value column = of.firstColumn.dividedBy(of.columns).materialize(builder, loc, places);

@@ -267,9 +267,8 @@ void TileEmitter::emitStore(Value buffer, ValueRange coordinates, int64_t firstC
       if (columns <= firstColumn)
         return {};
       auto part = cast<tile::BufferType>(buffer.getType());
-      int64_t left = columns - firstColumn, panelRows = part.getColumns() > part.getPanelColumns() ? part.getPanelRows() : left;
-      auto type = tile::BufferType::get(builder.getContext(), {left, part.getColumns()}, part.getElementType(), part.getSwizzle(), panelRows);
-      Value inside = tile::PartOp::create(builder, at, type, buffer, constant(0), constant(0), builder.getI64IntegerAttr(8));
+      Value inside = tile::PartOp::create(builder, at, getPartType(part, columns - firstColumn, part.getColumns()), buffer,
+                                          constant(0), constant(0), builder.getI64IntegerAttr(8));
       tile::TMAStoreOp::create(builder, at, inside, narrowResultMaps.lookup(columns), coordinates);
       return {};
     }

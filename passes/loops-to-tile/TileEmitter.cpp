@@ -81,8 +81,7 @@ void TileEmitter::emitMaps() {
         bool byColumns = program.isMulticastByColumns(copy, tag);
         int64_t rows = byColumns ? part.getRows() : part.getRows() / program.cluster[tag];
         int64_t columns = byColumns ? part.getColumns() / program.cluster[tag] : part.getColumns();
-        part = tile::BufferType::get(builder.getContext(), {rows, columns}, part.getElementType(), part.getSwizzle(),
-                                     columns > part.getPanelColumns() ? whole.getPanelRows() : rows);
+        part = getPartType(part, rows, columns);
       }
     buffers.push_back(whole);
     parts.push_back(part);
@@ -139,11 +138,7 @@ void TileEmitter::emit() {
   builder.setInsertionPointToStart(&launch.getBody().front());
   ring = tile::RingOp::create(builder, loc, ringType, program.numWarpgroups, IntegerAttr(), IntegerAttr());
   if (auto &copy = program.result) {
-    // Each set of warpgroups has its own: one writes to it while the engine reads another's.
-    auto [rows, columns] = program.isTransposed ? std::pair(copy->atOnce, copy->columns) : std::pair(copy->rows, copy->atOnce);
-    rows *= program.numConsumers;
-    auto type = tile::BufferType::get(builder.getContext(), {rows, columns}, getElement(*copy), copy->swizzle, rows);
-    result = tile::AllocOp::create(builder, copy->getLoc(), type, IntegerAttr());
+    result = tile::AllocOp::create(builder, copy->getLoc(), getResultType(), IntegerAttr());
   }
   for (unsigned tag = 0; tag < 2; ++tag)
     if (program.cluster[tag] > 1)
@@ -193,8 +188,7 @@ void TileEmitter::emitConsumer(Value number) {
   if (auto &copy = program.result) {
     auto whole = cast<tile::BufferType>(result.getType());
     auto [rows, columns] = program.getResultShape(copy->atOnce, tile::kWgmmaRows);
-    auto part = tile::BufferType::get(builder.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
-                                      columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+    tile::BufferType part = getPartType(whole, rows, columns);
     auto [row, column] = program.isTransposed ? std::pair(set ? set : constant(0), warpgroup) : std::pair(number, constant(0));
     myResult = part == whole ? result : tile::PartOp::create(builder, copy->getLoc(), part, result, row, column).getResult();
   }

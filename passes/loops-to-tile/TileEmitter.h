@@ -136,7 +136,8 @@ private:
   /// The result goes by way of its buffer in so many parts, of so many columns of the sums each.
   int64_t getPartColumns() const;
   int64_t countResultParts() const { return program.getResultColumns() / getPartColumns(); }
-  /// What a warpgroup has of the buffer for a part.
+  /// The buffer that it goes by way of, and what a warpgroup has of it for a part.
+  tile::BufferType getResultType() const;
   tile::BufferType getResultPartType() const;
   void emitResult(mlir::Value fragment, mlir::ValueRange coordinates, int64_t firstPart, int64_t parts, mlir::Value width);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
@@ -156,6 +157,11 @@ private:
   /// From there to one of the parts of so many rows.
   void moveToPart(const TileCopy &copy, int64_t rows, mlir::Value number, mlir::MutableArrayRef<mlir::Value> coordinates);
   tile::BufferType getBufferType(const TileCopy &copy, mlir::Type element, int64_t columns);
+  /// Of a part of a buffer: where there is one panel nothing lies between it and the next.
+  static tile::BufferType getPartType(tile::BufferType whole, int64_t rows, int64_t columns) {
+    return tile::BufferType::get(whole.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
+                                 columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+  }
   mlir::Type getElement(const TileCopy &copy) const;
   bool isPersistent() const { return program.nest->hasAttr(schedule::kPersistentAttr); }
 

@@ -313,7 +313,7 @@ LogicalResult TileProgram::matchRest() {
       if (!isTransposed && !copy->getPartBox(tile::kWgmmaRows))
         return wgmmaError() << "expected a result of which the " << tile::kWgmmaRows << " rows of a warpgroup are a box, got "
                             << copy->describeRows() << " rows";
-      // Of each dimension with a box of its own.
+      // A part of it, so many columns of the sums, is one box.
       if (isTransposed && llvm::count_if(ArrayRef(copy->dimensions).drop_back(), [](const TileDimension &one) { return one.box > 1; }) > 1)
         return wgmmaError() << "expected rows of the result along one dimension where they are columns of the sums, got "
                             << copy->describeRows() << " rows";

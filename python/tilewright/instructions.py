@@ -123,7 +123,7 @@ def wgmma(
     in_dtype, out_dtype
         The types of the factors and of the sums.
     n
-        The columns, a multiple of 8 up to 256.
+        The columns, a multiple of 8 up to 256, of int8 beyond 32 one of 16.
     k
         How many products are added up at once: the iterations of a pipelined loop fetch so many, or a multiple.
     rows

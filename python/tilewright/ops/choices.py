@@ -198,27 +198,30 @@ def _warpgroup_tiles(problem: Problem) -> Iterator[tuple[int, int]]:
                 yield rows, columns
 
 
+def _across(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
+    """How many columns of the instruction C has, and a tile of it: its own, or its rows."""
+    side = 0 if options.get("swap_ab") else 1
+    return (problem.M, problem.N)[side], options["tile"][side]
+
+
 def _one_more(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
-    """How many tiles of so many columns C has in a row, and how many columns too much it has with one more. The same of
-    rows, where the instruction's columns are rows of C."""
-    swaps = options.get("swap_ab", False)
-    extent, width = (problem.M, options["tile"][0]) if swaps else (problem.N, options["tile"][1])
+    """How many tiles C has across, and how many columns of the instruction too much with one more."""
+    extent, width = _across(problem, options)
     along = ceil(extent / width)
     return along, (along + 1) * width - extent
 
 
 def _narrower(problem: Problem, options: Mapping[str, Any]) -> Iterator[int]:
     """By how many columns, or rows, some tiles can be narrower for all multiprocessors to have one in the last turn."""
-    tiles, swaps = problem.tiles(options["tile"]), options.get("swap_ab", False)
-    width = options["tile"][0 if swaps else 1]
+    tiles, (_, width) = problem.tiles(options["tile"]), _across(problem, options)
     along, over = _one_more(problem, options)
     is_apt = (
         problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
     )
     # Where a factor's rows are columns of the instruction, copies that begin within sectors of the cache take half as
     # long again.
-    is_across = problem.layout[0] == "T" if swaps else problem.layout[1] == "N"
-    grain = 32 // problem.item_bytes if is_across else 16 if problem.dtype == "int8" else 8
+    begins_within = problem.layout[0] == "T" if options.get("swap_ab") else problem.layout[1] == "N"
+    grain = 32 // problem.item_bytes if begins_within else 16 if problem.dtype == "int8" else 8
     if is_apt and tiles > _MULTIPROCESSORS and tiles % _MULTIPROCESSORS:
         for less in _NARROWER:
             if less % grain == 0 and over % less == 0 and over // less <= along:
@@ -442,8 +445,8 @@ def _estimate_warpgroups(problem: Problem, choice: Choice) -> float:
             longer = min(tiles // along, -tiles % _MULTIPROCESSORS)
             narrow = longer * over // less
             wide = ceil((tiles + longer - narrow) / _MULTIPROCESSORS)
-            width = rows if options.get("swap_ab") else columns
-            multiplying = (turns - (turns - wide) * less / width) * steps * of_step + turns * storing
+            saved = (turns - wide) * less / _across(problem, options)[1]
+            multiplying = (turns - saved) * steps * of_step + turns * storing
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
     (down, along), lines = (
         options.get("cluster", (1, 1)),

@@ -114,6 +114,22 @@ def test_few_rows_as_columns_of_the_instruction(
     check(shape, types, tile=tile, swap_ab=True, bias=True)
 
 
+def test_fragments_are_transposed_by_the_hardware() -> None:
+    """Matrices of 8 x 8 elements of 16 bits: a row of such a tile of C is what a column of the fragment is."""
+    scheduled = schedules.matmul_wgmma(64, 128, 64, "float16", "float16", tile=(64, 64), swap_ab=True)
+    func = tw.build(*scheduled, target="cuda -arch=sm_90a", name="mm")
+    assert func.ptx.count("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16") == 4
+    (kernel,) = func.report().kernels
+    assert kernel.meant["stmatrix"] == 1
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+def test_any_number_of_rows_as_columns_of_the_instruction(deferred: bool) -> None:
+    rows = te.var("rows")
+    shapes = [(1, 128, 192), (130, 128, 192), (256, 128, 192)]
+    check((rows, 128, 192), TYPES[2], shapes=shapes, bias=False, swap_ab=True, **(SMALL | {"deferred": deferred}))
+
+
 @pytest.mark.parametrize(("columns", "out_dtype"), [(48, "float16"), (80, "float32"), (96, "float16")])
 def test_a_result_in_narrow_panels(columns: int, out_dtype: str) -> None:
     """As wide as divides a tile's rows: 32 or 64 bytes."""
