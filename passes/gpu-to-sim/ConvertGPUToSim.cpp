@@ -243,12 +243,15 @@ private:
     regionNames += sim::nameTile(op) + '\0';
   }
 
+  /// Shared memory is written or read so many bytes at a time: checks look at no more at once.
+  void lookAt(int64_t bytes) { granularity = granularity ? std::min(granularity, bytes) : bytes; }
+
   /// The constants that tell the run time what this kernel needs, what it takes, and what the user calls that.
   void createInfo() {
     // Fragments go to shared memory 8 bytes at a time or more, unless they are transposed.
     constexpr int64_t tileGranularity = 8;
-    if (isAsynchronous && (!granularity || granularity > tileGranularity))
-      granularity = tileGranularity;
+    if (isAsynchronous)
+      lookAt(tileGranularity);
     SmallVector<int64_t> words{synchronizes,   granularity ? granularity : 1,
                                privateBytes,   isAsynchronous,
                                cluster[0],     cluster[1],
@@ -345,7 +348,7 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
   } else if (auto store = dyn_cast<tile::StoreFragmentOp>(op)) {
     // Transposed, elements that a thread has beside each other lie in two rows.
     if (int64_t bytes = elementBytes(store.getBuffer().getType().getElementType()); store.getTransposed() && bytes == 4)
-      granularity = granularity ? std::min(granularity, bytes) : bytes;
+      lookAt(bytes);
   } else if (sim::isLeftToTiles(op)) {
     synchronizes = isAsynchronous = 1;
   } else if (op->getDialect() && llvm::is_contained({"gpu", "nvgpu", "nvvm"}, op->getDialect()->getNamespace())) {
@@ -411,8 +414,7 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
     return success();
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type))
-      if (int64_t bytes = elementBytes(type.getElementType()); !granularity || bytes < granularity)
-        granularity = bytes;
+      lookAt(elementBytes(type.getElementType()));
   return success();
 }
 

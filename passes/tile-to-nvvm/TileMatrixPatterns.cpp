@@ -223,7 +223,16 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     Value warpRow = binary(LLVM::AndOp(), binary(LLVM::LShrOp(), thread, 1), 48); // 16 rows for each of 4 warps
     int64_t columns = op.getTransposed() ? buffer.getRows() : buffer.getColumns(), first = op.getFrom();
     bool is16Bits = tile::getElementBytes(element) == 2;
-    auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
+    // Four matrices of 8 x 8 at once, or what is left.
+    auto storeMatrices = [&](llvm::function_ref<Value(int64_t)> getAddress, NVVM::MMALayout layout) {
+      auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
+      for (int64_t column = 0; column < columns; column += 16) {
+        SmallVector<Value> registers;
+        for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
+          registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
+        NVVM::StMatrixOp::create(rewriter, loc, getAddress(column), registers, layout, shape, NVVM::LdStMatrixEltType::B16);
+      }
+    };
 
     if (op.getTransposed()) {
       // The lane's rows of the fragment are columns of the buffer, in these chunks of it.
@@ -239,13 +248,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
         // in 8 rows, then those 8 rows further down.
         Value row = address.add(binary(LLVM::AndOp(), lane, 7), binary(LLVM::AndOp(), binary(LLVM::LShrOp(), lane, 1), 8));
         LaneAddress place = getPlace(row, address.add(warpRow, binary(LLVM::AndOp(), lane, 8)));
-        for (int64_t column = 0; column < columns; column += 16) {
-          SmallVector<Value> registers;
-          for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
-            registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
-          NVVM::StMatrixOp::create(rewriter, loc, place.down(column), registers, NVVM::MMALayout::col, shape,
-                                   NVVM::LdStMatrixEltType::B16);
-        }
+        storeMatrices([&](int64_t column) { return place.down(column); }, NVVM::MMALayout::col);
         rewriter.eraseOp(op);
         return success();
       }
@@ -269,13 +272,7 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
       // Lane l gives the address of row l mod 16 of the tile's left or right half of 16 columns.
       Value row = address.add(warpRow, binary(LLVM::AndOp(), lane, 15));
       LaneAddress place(rewriter, loc, adaptor.getBuffer(), buffer, row, binary(LLVM::LShrOp(), lane, 4));
-      for (int64_t column = 0; column < columns; column += 16) {
-        SmallVector<Value> registers;
-        for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
-          registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
-        NVVM::StMatrixOp::create(rewriter, loc, place.at(column / 8), registers, NVVM::MMALayout::row, shape,
-                                 NVVM::LdStMatrixEltType::B16);
-      }
+      storeMatrices([&](int64_t column) { return place.at(column / 8); }, NVVM::MMALayout::row);
       rewriter.eraseOp(op);
       return success();
     }

@@ -110,7 +110,7 @@ struct Thread : ThreadState {
   int64_t registers = 0, wantedRegisters = 0;
   const ProductPart *product = nullptr; // that its warpgroup is to do together, and then where the sums are
   uint64_t productResult = 0;
-  // Groups of products, bulk stores and copies: those that are ended; whether there are members of the next.
+  // Groups of products, bulk stores and copies: those that are ended, and the last that has members.
   struct Groups {
     Agent agent = 0; // 0 before the first
     uint32_t ended = 0; // empty ones too
