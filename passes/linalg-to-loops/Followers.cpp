@@ -172,6 +172,10 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
       outermost = reader->attachAxis;
     }
   }
+  // A scan reads what it wrote in earlier iterations of its order, which its buffer holds: that lives around all of them.
+  auto ordered = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isOrdered; });
+  if (outermost && ordered != stage.loops.end() && ordered - stage.loops.begin() <= getPosition(stage, outermost))
+    outermost = ordered == stage.loops.begin() ? nullptr : *std::prev(ordered);
   auto block = isWhole || !outermost ? std::nullopt : getProduced(stage, outermost);
   bool isConstant = block && llvm::all_of(*block, [](auto &part) { return isa<AffineConstantExpr>(part.second); });
   if (!isConstant) {

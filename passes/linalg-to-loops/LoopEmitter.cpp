@@ -433,17 +433,18 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
       replacement = materialize(position[index.getDim()], inner->getLoc());
     } else {
       auto extract = cast<tensor::ExtractOp>(inner);
+      // A scan reads what it wrote.
+      auto own = llvm::find(op.getDpsInits(), extract.getTensor());
+      bool isOwn = own != op.getDpsInits().end();
+      ScheduledStage *producer = isOwn ? &stage : model.getProducer(extract.getTensor());
       SmallVector<Value> indices(extract.getIndices());
       AffineExpr difference = builder.getAffineDimExpr(0) - builder.getAffineDimExpr(1);
-      for (auto [index, min] : llvm::zip(indices, getOrigin(extract.getTensor())))
+      for (auto [index, min] : llvm::zip(indices, producer ? ArrayRef(producer->origin) : ArrayRef<AffineExpr>()))
         if (min != builder.getAffineConstantExpr(0)) // as one expression with the index, which it may cancel in part
           index = affine::makeComposedAffineApply(builder, inner->getLoc(), difference,
                                                   {index, materialize(min, inner->getLoc())});
-      // A scan reads what it wrote.
-      auto own = llvm::find(op.getDpsInits(), extract.getTensor());
-      Value buffer = own != op.getDpsInits().end() ? stage.buffers[own - op.getDpsInits().begin()]
-                                                   : getBuffer(extract.getTensor());
-      indices = place(model.getProducer(extract.getTensor()), ArrayRef<Value>(indices), inner->getLoc());
+      Value buffer = isOwn ? stage.buffers[own - op.getDpsInits().begin()] : getBuffer(extract.getTensor());
+      indices = place(producer, ArrayRef<Value>(indices), inner->getLoc());
       replacement = memref::LoadOp::create(builder, inner->getLoc(), buffer, indices);
     }
     std::replace(yielded.begin(), yielded.end(), Value(inner->getResult(0)), replacement);

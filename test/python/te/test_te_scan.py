@@ -306,3 +306,31 @@ def test_wrong_scans() -> None:
         with pytest.raises(kind) as raised:
             call()
         assert re.sub(r"^\S+:\d+: ", "", str(raised.value)) == message
+
+
+@pytest.mark.parametrize("order", ["scan axis outermost", "scan axis inside"])
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(("m", "n"), [(2, 3), (9, 20)])
+def test_what_follows_a_scan_in_its_steps_leaves_it_what_it_reads_of_earlier_ones(m, n, count, order) -> None:
+    """The buffer of a scan holds all steps, wherever its reader is computed."""
+    X = te.placeholder((m, n), "int32", name="X")
+    state = te.placeholder((m, n), "int32", name="state")
+    init = te.compute((count, n), lambda t, i: X[t, i], name="init")
+    update = te.compute((m, n), lambda t, i: state[t - count, i] + X[t, i], name="update")
+    scanned = te.scan(init, update, state, name="scanned")
+    after = te.compute((m, n), lambda t, i: scanned[t, i] * 2, name="after")
+    s = te.create_schedule(after.op)
+    s[init].bind(init.op.axis[1], te.thread_axis(THREAD))
+    t, i = scanned.op.axis
+    if order == "scan axis inside":
+        s[scanned].reorder(i, t)
+    s[scanned].bind(i, te.thread_axis(THREAD))
+    s[after].reverse_compute_at(s[scanned], t)
+    s[after].bind(after.op.axis[0], te.thread_axis("threadIdx.y"))
+    x = RNG.integers(-9, 9, (m, n)).astype(np.int32)
+    want = x.copy()
+    for step in range(count, m):
+        want[step] += want[step - count]
+    out = np.zeros((m, n), np.int32)
+    tw.build(s, [X, after], "sim")(x, out)
+    np.testing.assert_array_equal(out, want * 2)
