@@ -3,20 +3,28 @@
 Entries are found by a hash of all that decides what a program compiles to (driver/known.py), written to a temporary
 file that is then renamed, and checked against their own hash when they are read: whoever reads takes no lock, and an
 entry that is torn or changed is made again. Nothing in one is executed to read it.
+
+What is in an entry is run later, so it must be this user's own. Folders and files are used where they belong to this
+user or root and nobody else can write them; in a folder that is shared on purpose, an entry's name and its hash are
+made with a key that this user alone has.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import json
 import os
-import tempfile
+import stat
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from .private_files import UntrustedError, open_folder, read_file, replace_file, user_key
 
 __all__ = ["Cache", "CacheStats", "default"]
 
@@ -26,9 +34,19 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _COUNTS = ("hits", "misses", "rebuilt")
 _ABANDONED_SECONDS = 3600.0
 
-# Bytes written by this process since it last looked for what must go, by folder; and the folders warned of.
+# Bytes written by this process since it last looked for what must go, by folder; and the paths warned of.
 _written: dict[Path, int] = {}
 _warned: set[Path] = set()
+
+
+def _warn(path: Path, text: str) -> None:
+    """Warns once of a path."""
+    if path not in _warned:
+        _warned.add(path)
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+
+_HOW_TO_SHARE = "a folder that is shared on purpose takes tw.Cache(..., shared=True) or TILEWRIGHT_CACHE_SHARED=on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +86,11 @@ class Cache:
     Any number of processes and threads may use it at once. `tw.build(..., cache=tw.Cache("kernels"))` uses one of your
     own; `tw.cache.default()` is the one that builds use without.
 
+    The folder and what is in it must belong to this user or root, and nobody else may be able to write there: any
+    other folder is not used, with a warning. `shared=True` says that others write there on purpose. Each user then has
+    entries of their own, bound to them by a key (`~/.local/state/tilewright/cache-key`): one that somebody else has
+    made or changed is not taken. Users who share a key share entries.
+
     >>> import tempfile
     >>> kernels = Cache(tempfile.mkdtemp())
     >>> kernels.put("0" * 64, {"cubin": b"code"})
@@ -79,14 +102,20 @@ class Cache:
 
     directory: Path
     max_bytes: int = DEFAULT_BYTES
+    shared: bool = False
 
-    def __init__(self, directory: str | os.PathLike[str], max_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(
+        self, directory: str | os.PathLike[str], max_bytes: int = DEFAULT_BYTES, *, shared: bool = False
+    ) -> None:
         if isinstance(max_bytes, bool) or not isinstance(max_bytes, int):
             raise TypeError(f"expected max_bytes as an int, got {type(max_bytes).__name__}")
         if max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, got {max_bytes}")
+        if not isinstance(shared, bool):
+            raise TypeError(f"expected shared as a bool, got {type(shared).__name__}")
         object.__setattr__(self, "directory", Path(os.path.abspath(os.path.expanduser(os.fspath(directory)))))
         object.__setattr__(self, "max_bytes", max_bytes)
+        object.__setattr__(self, "shared", shared)
 
     @staticmethod
     def of(option: Cache | str | os.PathLike[str] | bool | None) -> Cache | None:
@@ -104,49 +133,84 @@ class Cache:
 
     # ------------------------------------------------------------------ entries
 
+    def _secret(self) -> bytes | None:
+        """What entries are bound to this user with. In a folder that nobody else can write they are this user's."""
+        return user_key() if self.shared else None
+
     def _path(self, key: str) -> Path:
-        return self.directory / key[:2] / f"{key}.kernels"
+        secret = self._secret()
+        # Others see which entries there are, and must not find theirs in the place of this user's.
+        name = key if secret is None else hmac.digest(secret, b"name\0" + key.encode(), "sha256").hex()
+        return self.directory / name[:2] / f"{name}.kernels"
+
+    @contextlib.contextmanager
+    def _folder(self, name: str | None = None, *, make: bool = False) -> Iterator[int]:
+        """The descriptor of the cache's folder, or of one in it, checked. Raises OSError."""
+        if make:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = open_folder(str(self.directory), trust=self.shared)
+        try:
+            if name is not None:
+                outer, shown = handle, str(self.directory / name)
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(name, 0o700, dir_fd=outer)
+                handle = open_folder(name, dir_fd=outer, shown=shown, trust=self.shared)
+                mode = stat.S_IMODE(os.fstat(outer).st_mode)
+                os.close(outer)
+                if make and self.shared:
+                    with contextlib.suppress(OSError):  # it is another user's, who has done that
+                        os.fchmod(handle, mode)
+            yield handle
+        finally:
+            os.close(handle)
+
+    def _warn_of(self, error: UntrustedError) -> None:
+        """Says once why a cache does without, or why an entry is made again."""
+        path = Path(error.place)
+        if self.directory in path.parents:
+            _warn(path, f"an entry of the cache of compiled kernels is not used: {error}")
+        else:
+            hint = f"; {_HOW_TO_SHARE}" if path == self.directory else ""
+            _warn(path, f"the cache of compiled kernels is not used: {error}{hint}")
 
     def get(self, key: str) -> dict[str, bytes] | None:
         """The parts of an entry, or None where there is none that is whole. Counts a hit, a miss or a rebuild."""
-        path = self._path(key)
         try:
-            data = path.read_bytes()
+            path, secret = self._path(key), self._secret()
+            with self._folder(path.parent.name) as folder:
+                # What others have put there may be of any size.
+                limit = self.max_bytes + 1 if self.shared else sys.maxsize
+                data = read_file(path.name, limit, dir_fd=folder, shown=str(path), trust=self.shared)
+                parts = _unpack(key, data, secret)
+                if parts is not None:
+                    with contextlib.suppress(OSError):  # of root's, which may be read, not marked
+                        os.utime(path.name, dir_fd=folder, follow_symlinks=False)
+        except UntrustedError as error:
+            self._warn_of(error)
+            self._count("rebuilt")
+            return None
         except OSError:
             self._count("misses")
             return None
-        parts = _unpack(key, data)
-        if parts is None:
-            self._count("rebuilt")
-            return None
-        with contextlib.suppress(OSError):  # of a folder that others fill: it may be read, not marked
-            os.utime(path)
-        self._count("hits")
+        self._count("rebuilt" if parts is None else "hits")
         return parts
 
     def put(self, key: str, parts: Mapping[str, bytes]) -> None:
         """Stores an entry, in place of one with that key, and lets go what was not used for longest if there is too
         much. A cache that cannot be written is warned of once and does without."""
-        data = _pack(key, parts)
-        if len(data) > self.max_bytes:
-            return
-        path = self._path(key)
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=key[:8], suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                os.replace(temporary, path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
+            data = _pack(key, parts, self._secret())
+            if len(data) > self.max_bytes:
+                return
+            path = self._path(key)
+            with self._folder(path.parent.name, make=True) as folder:
+                replace_file(path.name, data, dir_fd=folder)
+        except UntrustedError as error:
+            self._warn_of(error)
+            return
         except OSError as error:
-            if self.directory not in _warned:
-                _warned.add(self.directory)
-                warnings.warn(f"compiled kernels are not kept: {error}", RuntimeWarning, stacklevel=2)
+            _warn(self.directory, f"compiled kernels are not kept: {error}")
             return
         self._make_room(len(data))
 
@@ -157,82 +221,94 @@ class Cache:
             _written[self.directory] = before + written
             return
         _written[self.directory] = 0
-        entries = sorted((found.st_mtime, found.st_size, path) for path, found in self._entries())
-        total = sum(size for _, size, _ in entries)
+        entries = sorted((found.st_mtime, found.st_size, folder, name) for folder, name, found in self._entries())
+        total = sum(size for _, size, *_ in entries)
         # What is written until the next look must fit, too.
-        for _, size, path in entries:
+        for _, size, folder, name in entries:
             if total <= self.max_bytes - self.max_bytes // 32:
                 break
-            with contextlib.suppress(OSError):  # another process may have been faster
-                path.unlink()
+            self._remove(folder, name)
             total -= size
 
-    def _entries(self, suffix: str = ".kernels") -> Iterator[tuple[Path, os.stat_result]]:
-        """All entries; on the way the temporary files of processes that were killed go."""
+    def _remove(self, folder: str, name: str) -> None:
+        with contextlib.suppress(OSError), self._folder(folder) as handle:  # another process may have been faster
+            os.unlink(name, dir_fd=handle)
+
+    def _entries(self, suffix: str = ".kernels") -> Iterator[tuple[str, str, os.stat_result]]:
+        """The folder, name and status of each entry; on the way the temporary files of processes that were killed go.
+        Raises UntrustedError where the cache's folder is not this user's."""
         try:
-            folders = [folder for folder in os.scandir(self.directory) if folder.is_dir()]
+            with self._folder() as handle:
+                folders = [each.name for each in os.scandir(handle) if each.is_dir(follow_symlinks=False)]
+        except UntrustedError:
+            raise
         except OSError:
             return
         for folder in folders:
-            with contextlib.suppress(OSError):
-                for file in list(os.scandir(folder)):
+            with contextlib.suppress(OSError), self._folder(folder) as handle:
+                for file in list(os.scandir(handle)):
                     with contextlib.suppress(FileNotFoundError):
-                        found = file.stat()
+                        found = file.stat(follow_symlinks=False)
                         if file.name.endswith(suffix):
-                            yield Path(file.path), found
+                            yield folder, file.name, found
                         elif file.name.endswith(".tmp") and found.st_mtime < time.time() - _ABANDONED_SECONDS:
-                            os.unlink(file.path)
+                            os.unlink(file.name, dir_fd=handle)
 
     def clear(self) -> None:
-        """Removes all entries, and starts the counts from nothing."""
-        for path, _ in self._entries():
-            path.unlink(missing_ok=True)
-        for name in _COUNTS:
-            (self.directory / name).unlink(missing_ok=True)
+        """Removes all entries, and starts the counts from nothing.
+
+        Raises PermissionError where somebody else can write the cache's folder, and it is not shared on purpose.
+        """
+        for folder, name, _ in self._entries():
+            self._remove(folder, name)
+        with contextlib.suppress(FileNotFoundError), self._folder() as handle:
+            for name in _COUNTS:
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=handle)
         _written.pop(self.directory, None)
 
     # ------------------------------------------------------------------ counts
 
     def _count(self, name: str) -> None:
         """A count is a file's length: to append a byte is atomic without a lock, from however many processes."""
-        try:
-            handle = os.open(self.directory / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        except FileNotFoundError:
-            if name == "hits":
-                return
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        # A cache that nobody has put anything in yet has no folder; where it cannot be had there are no counts.
+        with contextlib.suppress(OSError), self._folder(make=name != "hits") as folder:
+            handle = os.open(name, flags, 0o600, dir_fd=folder)
             with contextlib.suppress(OSError):
-                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                (self.directory / name).touch(mode=0o600)
-                self._count(name)
-            return
-        except OSError:
-            return
-        with contextlib.suppress(OSError):
-            os.write(handle, b".")
-        os.close(handle)
+                if stat.S_ISREG(os.fstat(handle).st_mode):
+                    os.write(handle, b".")
+            os.close(handle)
 
     def stats(self) -> CacheStats:
-        """What the cache holds, and its counts over all processes."""
-        sizes = [found.st_size for _, found in self._entries()]
-        counts: dict[str, int] = {}
-        for name in _COUNTS:
-            try:
-                counts[name] = (self.directory / name).stat().st_size
-            except OSError:
-                counts[name] = 0
+        """What the cache holds, and its counts over all processes.
+
+        Raises PermissionError where somebody else can write the cache's folder, and it is not shared on purpose.
+        """
+        sizes = [found.st_size for _, _, found in self._entries()]
+        counts = dict.fromkeys(_COUNTS, 0)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), self._folder() as handle:
+            for name in _COUNTS:
+                with contextlib.suppress(OSError):
+                    counts[name] = os.stat(name, dir_fd=handle, follow_symlinks=False).st_size
         return CacheStats(self.directory, len(sizes), sum(sizes), self.max_bytes, **counts)
+
+
+def _is_on(name: str, otherwise: str) -> bool:
+    switch = os.environ.get(name, otherwise)
+    if switch not in ("on", "off"):
+        raise ValueError(f"expected {name} to be on or off, got {switch!r}")
+    return switch == "on"
 
 
 def default(*, even_if_off: bool = False) -> Cache | None:
     """The cache that builds use where they are given none, or None where the environment turns it off.
 
     The environment is read at each call: TILEWRIGHT_CACHE is "on" or "off", TILEWRIGHT_CACHE_DIR the folder (else
-    ~/.cache/tilewright, or where XDG_CACHE_HOME says), TILEWRIGHT_CACHE_SIZE the bound, like "512M" (else 1G).
+    ~/.cache/tilewright, or where XDG_CACHE_HOME says), TILEWRIGHT_CACHE_SIZE the bound, like "512M" (else 1G), and
+    TILEWRIGHT_CACHE_SHARED "on" where others write that folder on purpose (else "off").
     """
-    switch = os.environ.get("TILEWRIGHT_CACHE", "on")
-    if switch not in ("on", "off"):
-        raise ValueError(f"expected TILEWRIGHT_CACHE to be on or off, got {switch!r}")
-    if switch == "off" and not even_if_off:
+    if not _is_on("TILEWRIGHT_CACHE", "on") and not even_if_off:
         return None
     place = os.environ.get("TILEWRIGHT_CACHE_DIR")
     if not place:
@@ -240,7 +316,8 @@ def default(*, even_if_off: bool = False) -> Cache | None:
         # The XDG specification: what is not absolute counts as not set.
         place = os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "tilewright")
     size = os.environ.get("TILEWRIGHT_CACHE_SIZE")
-    return Cache(place, DEFAULT_BYTES if not size else _parse_size(size))
+    shared = _is_on("TILEWRIGHT_CACHE_SHARED", "off")
+    return Cache(place, DEFAULT_BYTES if not size else _parse_size(size), shared=shared)
 
 
 def _parse_size(text: str) -> int:
@@ -264,19 +341,24 @@ def _size_text(size: int) -> str:
     return f"{scaled:.1f} {unit}iB" if unit else f"{size} bytes"
 
 
-def _pack(key: str, parts: Mapping[str, bytes]) -> bytes:
+def _digest(secret: bytes | None, data: bytes) -> bytes:
+    made = sha256(data).hexdigest() if secret is None else hmac.digest(secret, b"entry\0" + data, "sha256").hex()
+    return made.encode()
+
+
+def _pack(key: str, parts: Mapping[str, bytes], secret: bytes | None) -> bytes:
     payload = b"".join(parts.values())
     head = json.dumps({"key": key, "parts": {name: len(part) for name, part in parts.items()}}).encode()
-    return b"".join((_MAGIC, sha256(head + payload).hexdigest().encode(), b"\n", head, b"\n", payload))
+    return b"".join((_MAGIC, _digest(secret, head + payload), b"\n", head, b"\n", payload))
 
 
-def _unpack(key: str, data: bytes) -> dict[str, bytes] | None:
+def _unpack(key: str, data: bytes, secret: bytes | None) -> dict[str, bytes] | None:
     """The parts, or None where the data is not what `_pack` made for that key."""
     if not data.startswith(_MAGIC):
         return None
     digest, _, rest = data[len(_MAGIC) :].partition(b"\n")
     head, _, payload = rest.partition(b"\n")
-    if sha256(head + payload).hexdigest().encode() != digest:
+    if not hmac.compare_digest(_digest(secret, head + payload), digest):
         return None
     found = json.loads(head)  # it is what was written: its hash is right
     if found["key"] != key:

@@ -20,6 +20,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from .errors import TilewrightError
+from .private_files import replace_file
 
 if TYPE_CHECKING:
     from .driver import Dispatch, Function
@@ -102,7 +103,7 @@ def export_object(
             "export_library takes it"
         )
     (checked,) = _checked(function)
-    Path(path).write_bytes(_object_of(checked, cpu, architectures))
+    replace_file(os.fspath(path), _object_of(checked, cpu, architectures), mode=0o666)
 
 
 def _object_of(function: Function | Dispatch, cpu: str | None, architectures: Sequence[str]) -> bytes:
@@ -184,8 +185,7 @@ def export_library(
                 f"{result.stderr.strip()}\n({shlex.join(arguments)})"
             )
         # Whoever has the old library loaded keeps it: it is replaced, not written over.
-        shutil.copy(made, path.with_name(path.name + ".new"))
-        os.replace(path.with_name(path.name + ".new"), path)
+        replace_file(str(path), made.read_bytes(), mode=0o777)
     if header:
         export_header(checked, path.with_suffix(".h"))
 
@@ -298,7 +298,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
     for function in checked:
         lines += _function_lines(function)
     lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
-    Path(path).write_text("\n".join(lines))
+    replace_file(os.fspath(path), "\n".join(lines).encode(), mode=0o666)
 
 
 def _function_lines(function: Function | Dispatch) -> list[str]:

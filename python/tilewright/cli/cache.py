@@ -13,7 +13,7 @@ Shows the cache of compiled kernels: its folder, what it holds, and how builds h
 emptied first.
 
 TILEWRIGHT_CACHE=off turns the cache off, TILEWRIGHT_CACHE_DIR says where it is, and TILEWRIGHT_CACHE_SIZE how much it
-may hold (512M).
+may hold (512M). TILEWRIGHT_CACHE_SHARED=on says that other users write the folder on purpose.
 """
 
 
@@ -21,15 +21,18 @@ def _run(options: argparse.Namespace) -> int:
     from ..cache import Cache, default
 
     try:
-        kernels = default() if options.dir is None else Cache(options.dir)
+        kernels = default() if options.dir is None else Cache(options.dir, shared=options.shared)
     except ValueError as error:
         raise TilewrightError(str(error)) from None
     if kernels is None:
         print("off (TILEWRIGHT_CACHE=off)")
         return 0
-    if options.clear:
-        kernels.clear()
-    print(kernels.stats())
+    try:
+        if options.clear:
+            kernels.clear()
+        print(kernels.stats())
+    except PermissionError as error:
+        raise TilewrightError(str(error)) from None
     return 0
 
 
@@ -43,4 +46,5 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--clear", action="store_true", help="remove all entries and start the counts from nothing")
     parser.add_argument("--dir", metavar="DIR", help="a cache of one's own, instead of the default one")
+    parser.add_argument("--shared", action="store_true", help="with --dir: other users write that folder on purpose")
     parser.set_defaults(run=_run)

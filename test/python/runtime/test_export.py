@@ -43,6 +43,19 @@ def library(functions, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_no_link_beside_it_is_followed(functions, tmp_path: Path) -> None:
+    """Who can write the target's folder foresees no name that is written on the way."""
+    (tmp_path / "mine").write_bytes(b"mine")
+    for name in ("kernels.so.new", "kernels.so", "kernels.h"):
+        (tmp_path / name).symlink_to(tmp_path / "mine")
+    tw.export_library(functions[0], tmp_path / "kernels.so", header=True)
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert (tmp_path / "kernels.so").read_bytes()[:4] == b"\x7fELF"
+    assert os.access(tmp_path / "kernels.so", os.X_OK)
+    assert not (tmp_path / "kernels.so").is_symlink() and not (tmp_path / "kernels.h").is_symlink()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kernels.h", "kernels.so", "kernels.so.new", "mine"]
+
+
 def dynamic(path: Path, *options: str) -> str:
     return subprocess.run(["nm", "-D", *options, path], capture_output=True, text=True, check=True).stdout
 
