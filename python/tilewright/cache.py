@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from .errors import TilewrightTypeError as TypeError
+from .errors import TilewrightValueError as ValueError
 from .private_files import UntrustedError, open_folder, read_file, replace_file, user_key
 
 __all__ = ["Cache", "CacheStats", "default"]

@@ -18,6 +18,7 @@ from pathlib import Path
 from mlir import ir
 
 from .errors import CompileError, Diagnostic
+from .errors import TilewrightValueError as ValueError
 from .ir.diagnostics import MLIRError, describe, diagnostics_of
 
 __all__ = ["Cubin", "KernelResources", "LinkOptions", "emit_ptx", "find_ptxas", "link", "link_cubin"]

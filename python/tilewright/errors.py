@@ -1,4 +1,6 @@
-"""The errors that Tilewright raises beside TypeError and ValueError for wrong arguments.
+"""The errors that Tilewright raises, all of them `TilewrightError`s.
+
+Those for wrong arguments are TypeErrors or ValueErrors as well.
 
 Every error from a schedule or an expression names the user's own file and line.
 """
@@ -14,12 +16,59 @@ __all__ = [
     "LaunchError",
     "ScheduleError",
     "SimulationError",
+    "TilewrightAttributeError",
+    "TilewrightBufferError",
     "TilewrightError",
+    "TilewrightImportError",
+    "TilewrightKeyError",
+    "TilewrightMemoryError",
+    "TilewrightTypeError",
+    "TilewrightValueError",
 ]
 
 
-class TilewrightError(Exception):
-    """The base of all of Tilewright's own errors."""
+class TilewrightError(RuntimeError):
+    """The base of all errors that Tilewright raises: what it refuses, and what fails while a program runs.
+
+    >>> from tilewright import te
+    >>> try:
+    ...     te.placeholder((0,), name="A")
+    ... except TilewrightError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
+
+
+# Modules import these under the names of Python's own (`import TilewrightTypeError as TypeError`), so that what they
+# raise is caught by either name. Where a module catches Python's own, it raises these by their whole names.
+
+
+class TilewrightTypeError(TilewrightError, TypeError):
+    """A TypeError of Tilewright's: an argument of a type that is not taken."""
+
+
+class TilewrightValueError(TilewrightError, ValueError):
+    """A ValueError of Tilewright's: an argument of the right type that is not taken."""
+
+
+class TilewrightKeyError(TilewrightError, KeyError):
+    """A KeyError of Tilewright's: a name that is not there."""
+
+
+class TilewrightAttributeError(TilewrightError, AttributeError):
+    """An AttributeError of Tilewright's: what scripts for TVM ask for and is not here."""
+
+
+class TilewrightImportError(TilewrightError, ImportError):
+    """An ImportError of Tilewright's: a module that scripts for TVM import and that is not here."""
+
+
+class TilewrightBufferError(TilewrightError, BufferError):
+    """A BufferError of Tilewright's: an array that DLPack cannot hand over."""
+
+
+class TilewrightMemoryError(TilewrightError, MemoryError):
+    """A MemoryError of Tilewright's: an allocation that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +105,7 @@ class ScheduleError(CompileError):
     """A schedule that cannot be: an unknown axis, a consumer that is none, a bind that does not fit."""
 
 
-class LaunchError(TilewrightError, RuntimeError):
+class LaunchError(TilewrightError):
     """A launch that failed or that found no device to run on."""
 
 

@@ -20,6 +20,8 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from .errors import TilewrightError
+from .errors import TilewrightTypeError as TypeError
+from .errors import TilewrightValueError as ValueError
 from .private_files import replace_file
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
+from .errors import TilewrightValueError as ValueError
 from .ir import library
 from .ir.jit import lookup
 from .schedule.launching import launch_options

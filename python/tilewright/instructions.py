@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
+from .errors import TilewrightValueError as ValueError
 from .source import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
 from .te.dtypes import dtype_of

@@ -12,6 +12,7 @@ from mlir import ir
 
 from .driver.pipeline import run_passes
 from .errors import LaunchError
+from .errors import TilewrightValueError as ValueError
 from .host import HostProgram
 from .ir.jit import lookup
 

@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import Any
 
 from .compat import attribute_of
+from .errors import TilewrightTypeError as TypeError
+from .errors import TilewrightValueError as ValueError
 from .ir import library
 
 __all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "architectures", "cuda"]
@@ -93,7 +95,7 @@ class Target:
     >>> Target("cuda", arch="sm_12")
     Traceback (most recent call last):
         ...
-    ValueError: expected an architecture from sm_75 to sm_120, got 'sm_12'
+    tilewright.errors.TilewrightValueError: expected an architecture from sm_75 to sm_120, got 'sm_12'
     """
 
     kind: TargetKind

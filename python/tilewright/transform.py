@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from .compat import attribute_of
+from .errors import TilewrightValueError as ValueError
 
 __all__ = ["PassContext"]
 

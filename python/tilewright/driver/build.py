@@ -10,6 +10,8 @@ from mlir import ir
 
 from ..cache import Cache
 from ..errors import CompileError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import user_source

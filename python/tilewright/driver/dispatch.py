@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import TilewrightTypeError, TilewrightValueError
 from .callable import CallableBase, set_target, shorten_calls
 from .function import Function
 
@@ -160,7 +161,8 @@ class _Choice:
                 return function(*arrays, **options)
             except (TypeError, ValueError) as error:
                 said.append(error)
-        kind = TypeError if all(isinstance(error, TypeError) for error in said) else ValueError
+        of_types = all(isinstance(error, TypeError) for error in said)
+        kind = TilewrightTypeError if of_types else TilewrightValueError
         raise kind("\n  ".join((f"{self.name}: expected a call that one of these takes", *map(str, said))))
 
 
@@ -227,29 +229,31 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     """
     found = list(functions)
     if not name.isidentifier():
-        raise ValueError(f"expected a name that is an identifier, got {name!r}")
+        raise TilewrightValueError(f"expected a name that is an identifier, got {name!r}")
     if not found:
-        raise ValueError(f"{name}: expected one function or more, got none")
+        raise TilewrightValueError(f"{name}: expected one function or more, got none")
     for function in found:
         if not isinstance(function, Function):
-            raise TypeError(f"{name}: expected functions that tw.build has made, got {type(function).__name__}")
+            raise TilewrightTypeError(
+                f"{name}: expected functions that tw.build has made, got {type(function).__name__}"
+            )
     names = [name, *(function.entry_name for function in found)]
     twice = next((each for each in names if names.count(each) > 1), None)
     if twice is not None:
-        raise ValueError(
+        raise TilewrightValueError(
             f"{name}: expected functions of different names, and of others than its own, got two called {twice!r}"
         )
     first = found[0].signature
     for function in found[1:]:
         if _called(function.signature) != _called(first):
-            raise ValueError(
+            raise TilewrightValueError(
                 f"{name}: expected functions whose arguments have the same names, in the same order, and of which the "
                 f"same are outputs, got {first} and {function.signature}"
             )
     for i, general in enumerate(found):
         for special in found[i + 1 :]:
             if _covers(general.signature, special.signature):
-                raise ValueError(
+                raise TilewrightValueError(
                     f"{name}: expected the special functions before the general ones, got {special.signature} after "
                     f"{general.signature}, which takes all its calls"
                 )

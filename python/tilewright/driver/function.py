@@ -12,6 +12,9 @@ from mlir import ir
 
 from ..compat import attribute_of
 from ..errors import TilewrightError
+from ..errors import TilewrightKeyError as KeyError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..sass import disassemble
 from ..target import Target
 from .callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls

@@ -15,7 +15,7 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from ..cache import Cache
-from ..errors import CompileError
+from ..errors import CompileError, TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
 from ..target import Target
 from .diagnostics import compile_error
@@ -71,11 +71,15 @@ def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) 
     known = stages_of(target)
     for stage, given in (after or {}).items():
         if stage not in known:
-            raise ValueError(f"expected a stage of target {target.kind} ({', '.join(known)}) in after, got {stage!r}")
+            raise TilewrightValueError(
+                f"expected a stage of target {target.kind} ({', '.join(known)}) in after, got {stage!r}"
+            )
         each: tuple[Any, ...] = tuple(given) if isinstance(given, (list, tuple)) else (given,)
         for hook in each:
             if not isinstance(hook, str) and not callable(hook):
-                raise TypeError(f"expected a pass's flag or a function in after[{stage!r}], got {type(hook).__name__}")
+                raise TilewrightTypeError(
+                    f"expected a pass's flag or a function in after[{stage!r}], got {type(hook).__name__}"
+                )
         key = "te" if stage == "schedule" else stage
         hooks[key] = hooks.get(key, ()) + each
     return hooks
@@ -95,7 +99,7 @@ def apply_hook(module: ir.Module, hook: Hook, stage: str) -> ir.Module:
         if made is None:
             made = module
         elif not isinstance(made, ir.Module):
-            raise TypeError(
+            raise TilewrightTypeError(
                 f"expected {name}, called after {stage}, to return a module or None, got {type(made).__name__}"
             )
         try:
@@ -151,7 +155,7 @@ class Lowering:
         "te" is the whole module, the schedule beside the function; "schedule" is the schedule alone.
         """
         if stage not in self.stages:
-            raise ValueError(f"expected a stage of this program ({', '.join(self.stages)}), got {stage!r}")
+            raise TilewrightValueError(f"expected a stage of this program ({', '.join(self.stages)}), got {stage!r}")
         if stage != "schedule":
             return str(self.reach(stage).operation.get_asm(enable_debug_info=locations))
         found = (op.operation for op in self.reach("te").body if op.operation.name == "schedule.of")
@@ -168,7 +172,9 @@ class Lowering:
         path = PATHS[self.target.kind]
         above = path[path.index(stage) - 1] if stage != "host" else self._above_host()
         if stage != "host" and path.index(stage) <= path.index(self.start):
-            raise ValueError(f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}")
+            raise TilewrightValueError(
+                f"expected a stage from {self.start} on, where the program was taken up, got {stage!r}"
+            )
         module = self._copy(self.reach(above))
         doing = f"lowering {self.name} from {above} to {stage}"
         with self.timed(stage):

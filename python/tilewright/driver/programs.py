@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from mlir import ir
 
+from ..errors import TilewrightValueError as ValueError
 from ..target import Target
 from .known import find, keep
 from .pipeline import Lowering, pipeline_text, run_passes

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..errors import TilewrightValueError as ValueError
+
 if TYPE_CHECKING:
     from ..runtime import Timing
 

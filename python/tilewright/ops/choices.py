@@ -14,6 +14,7 @@ from math import ceil, inf, log2, sqrt
 from pathlib import Path
 from typing import Any
 
+from ..errors import TilewrightValueError as ValueError
 from ..report.occupancy import shared_bytes_of
 from ..schedules.matrices import item_bytes
 from ..te.expr import Var

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import schedules
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum

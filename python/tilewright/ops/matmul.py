@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import schedules
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh

@@ -9,6 +9,7 @@ from functools import lru_cache, update_wrapper
 from typing import Any
 
 from ..driver import Function, build
+from ..errors import TilewrightTypeError
 from ..schedule import Schedule
 from ..target import Target
 from ..te import Tensor
@@ -41,11 +42,13 @@ class Operand:
             return array
         shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
         if shape is None or dtype is None:
-            raise TypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
+            raise TilewrightTypeError(f"{name}: expected an array with a shape and a dtype, got {type(array).__name__}")
         extents = []
         for extent in shape:
             if not hasattr(extent, "__index__") and not (symbols and isinstance(extent, Var)):
-                raise TypeError(f"{name}: expected extents that are numbers{' or te.var' * symbols}, got {extent}")
+                raise TilewrightTypeError(
+                    f"{name}: expected extents that are numbers{' or te.var' * symbols}, got {extent}"
+                )
             extents.append(extent if isinstance(extent, Var) else int(extent))
         return cls(tuple(extents), str(dtype).removeprefix("torch."))
 
@@ -95,7 +98,7 @@ class Operator:
         try:
             bound = self._signature.bind(*arrays, **options)
         except TypeError as error:
-            raise TypeError(f"{self.__name__}: {error}") from None
+            raise TilewrightTypeError(f"{self.__name__}: {error}") from None
         given = {name: bound.arguments[name] for name in self._arrays if bound.arguments.get(name) is not None}
         return given, {name: value for name, value in bound.arguments.items() if name not in self._arrays}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from .operator import Operand
 
 __all__ = ["expect_dimensions", "expect_float32", "expect_same_shape", "expect_shape"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .. import schedules
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_dimensions, expect_float32
 

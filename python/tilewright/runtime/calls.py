@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir import library
 from . import dlpack
 from .arguments import Group, OtherFields
@@ -100,7 +101,7 @@ def flattened(signature: Signature, given: Sequence[Any], inputs: bool = False) 
         try:
             elements = parameter.elements_of(value)
         except OtherFields as error:
-            raise TypeError(f"{signature}: argument {place} ({parameter.name}): {error}") from None
+            raise TilewrightTypeError(f"{signature}: argument {place} ({parameter.name}): {error}") from None
         if elements is None:
             return _kind_of(value)
         values = (Any_ * max(len(elements), 1))()
@@ -121,7 +122,7 @@ def flattened(signature: Signature, given: Sequence[Any], inputs: bool = False) 
     found = (Any_ * max(count, 1))()
     message = ctypes.create_string_buffer(4096)
     if _arrange()(signature.address, values, len(given), 2 if inputs else 0, found, message, len(message)):
-        raise TypeError(message.value.decode())
+        raise TilewrightTypeError(message.value.decode())
     result = []
     for argument, value in zip(signature.arguments, found):
         if value.type == _GIVEN:
@@ -169,7 +170,7 @@ def check(
     if ask(signature.address, args, count, read_only, partial, None, 0):
         message = ctypes.create_string_buffer(4096)
         code = ask(signature.address, args, count, read_only, partial, message, len(message))
-        raise (TypeError if code == 1 else ValueError)(message.value.decode())
+        raise (TilewrightTypeError if code == 1 else TilewrightValueError)(message.value.decode())
     if partial or count != len(values):
         return [], []
     flags = sum(argument.optional for argument in signature.arguments)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..errors import DriverError, LaunchError, TilewrightError
+from ..errors import DriverError, LaunchError, TilewrightError, TilewrightTypeError, TilewrightValueError
 from . import driver
 
 __all__ = ["Device", "DeviceKind", "cpu", "cuda", "current_gpu", "device", "enabled", "gpu"]
@@ -43,10 +43,10 @@ class Device:
 
     def __post_init__(self) -> None:
         if isinstance(self.index, bool) or not isinstance(self.index, int):
-            raise TypeError(f"expected the device's index as an int, got {type(self.index).__name__}")
+            raise TilewrightTypeError(f"expected the device's index as an int, got {type(self.index).__name__}")
         if self.index < 0 or (self.kind is DeviceKind.CPU and self.index != 0):
             wanted = "0" if self.kind is DeviceKind.CPU else "0 or more"
-            raise ValueError(f"expected the index of a {self.kind} device to be {wanted}, got {self.index}")
+            raise TilewrightValueError(f"expected the index of a {self.kind} device to be {wanted}, got {self.index}")
 
     def __repr__(self) -> str:
         return f"{self.kind}({self.index})"
@@ -75,7 +75,7 @@ class Device:
     def _number(self) -> int:
         """The index, checked against the GPUs that there are."""
         if not self.is_cuda:
-            raise ValueError(f"expected a cuda device, got {self!r}")
+            raise TilewrightValueError(f"expected a cuda device, got {self!r}")
         count = driver.call("cuDeviceGetCount")
         if self.index >= count:
             raise LaunchError(f"no GPU {self}: the driver has {count} of them")
@@ -185,7 +185,7 @@ def _attribute(index: int, name: str) -> int:
     known = driver.module().CUdevice_attribute
     member = getattr(known, f"CU_DEVICE_ATTRIBUTE_{name}", None)
     if member is None:
-        raise ValueError(f"expected an attribute of the driver (CU_DEVICE_ATTRIBUTE_*), got {name!r}")
+        raise TilewrightValueError(f"expected an attribute of the driver (CU_DEVICE_ATTRIBUTE_*), got {name!r}")
     return int(driver.call("cuDeviceGetAttribute", member, index))
 
 
@@ -239,7 +239,7 @@ def device(kind: object, index: int = 0) -> Device:
     words = text.split() if isinstance(text, str) else []
     word = "cuda" if words[:1] == ["gpu"] else words[0] if words else ""
     if word not in KINDS:
-        raise ValueError(f"expected a device of kind cuda, cpu or sim, got {kind!r}")
+        raise TilewrightValueError(f"expected a device of kind cuda, cpu or sim, got {kind!r}")
     return Device(DeviceKind.CUDA if KINDS[word] == "cuda" else DeviceKind.CPU, index)
 
 

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
+from ..errors import TilewrightBufferError as BufferError
 from ..ir import library
 from .device import cuda
 

@@ -12,7 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import DriverError, LaunchError, SimulationError
+from ..errors import (
+    DriverError,
+    LaunchError,
+    SimulationError,
+    TilewrightMemoryError,
+    TilewrightTypeError,
+    TilewrightValueError,
+)
 from ..ir import library
 
 __all__ = ["Any_", "libtvm_ffi", "libtvm_ffi_path", "raise_error", "register_errors", "run_time_symbols"]
@@ -34,9 +41,9 @@ _RUN_TIME = (
     "tilewrightSimRun",
 )
 _KINDS: dict[str, type[Exception]] = {
-    "TypeError": TypeError,
-    "ValueError": ValueError,
-    "MemoryError": MemoryError,
+    "TypeError": TilewrightTypeError,
+    "ValueError": TilewrightValueError,
+    "MemoryError": TilewrightMemoryError,
     "RuntimeError": LaunchError,
     "SimulationError": SimulationError,
 }

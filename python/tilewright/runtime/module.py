@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import LaunchError
+from ..errors import TilewrightValueError as ValueError
 from ..host import HostProgram, KernelLaunch
 from ..ir import library
 from . import driver

@@ -10,6 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..errors import TilewrightBufferError as BufferError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from . import dlpack, driver
 from .device import Device, DeviceKind, cpu, cuda
 from .memory import Block, pool_of

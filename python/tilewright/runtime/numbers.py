@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir import library
 from . import dlpack
 from .ffi import Any_
@@ -81,7 +82,7 @@ def bits_of(value: Any, dtype: str, what: str) -> int:
     try:
         found = _read()(any_of(value), code | size << 8 | 1 << 16, bits)
     except NotANumber as error:
-        raise TypeError(f"{what}: expected {dtype}, got {error}") from None
+        raise TilewrightTypeError(f"{what}: expected {dtype}, got {error}") from None
     if found:
-        raise (TypeError if found == 1 else ValueError)(f"{what}: expected {dtype}, got {value!r}")
+        raise (TilewrightTypeError if found == 1 else TilewrightValueError)(f"{what}: expected {dtype}, got {value!r}")
     return bits.value

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
+from ..errors import TilewrightTypeError, TilewrightValueError
 from .arguments import Argument, Group, Symbol, arguments_of, places_of
 from .arrays import Array, Bound, Refused, device_of, read_array
 from .calls import LEFT_OUT, check, flattened, leaves_outputs
@@ -41,10 +42,10 @@ class Signature:
     >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
     >>> print(add)
     add(A: float32[4], B: float32[4])
-    >>> add.bind((np.zeros(4, "float32"), np.zeros(5, "float32")))
+    >>> add.bind((np.zeros(4, "float32"), np.zeros(5, "float32")))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: add(A: float32[4], B: float32[4]): argument 1 (B): expected extent 4 in dimension 0, got shape (5,)
+    tilewright.errors.TilewrightValueError: add(...): argument 1 (B): expected extent 4 in dimension 0, got shape (5,)
     """
 
     name: str
@@ -101,7 +102,7 @@ class Signature:
             else:
                 launch_stream = self.stream(stream, device)
         elif stream is not None:
-            raise TypeError(f"{self}: expected no stream for arrays on the {self.device_kind}, got one")
+            raise TilewrightTypeError(f"{self}: expected no stream for arrays on the {self.device_kind}, got one")
 
         bound = Bound([], [], device, launch_stream)
         found: list[Array | Any_] = []
@@ -117,13 +118,13 @@ class Signature:
                     found.append(read_array(array, bound))
             except Refused as error:
                 check(self, found, len(found), partial=True)  # what is wrong before it is told before it
-                kind = ValueError if error.layout else TypeError
+                kind = TilewrightValueError if error.layout else TilewrightTypeError
                 text = str(error).replace("%dtype", expected[position].dtype)
                 self._fail(kind, position, text)
             except NotANumber as error:
                 check(self, found, len(found), partial=True)
                 wanted = "an address" if expected[position].is_pointer else expected[position].dtype
-                self._fail(TypeError, position, f"expected {wanted}, got {error}")
+                self._fail(TilewrightTypeError, position, f"expected {wanted}, got {error}")
         bound.data, bound.shape = check(self, found, len(found))
         return bound
 
@@ -140,9 +141,9 @@ class Signature:
         found = dict(zip(names, arrays))
         for name, value in named.items():
             if name not in names:
-                raise TypeError(f"{self}: expected no argument called {name!r}")
+                raise TilewrightTypeError(f"{self}: expected no argument called {name!r}")
             if name in found:
-                raise TypeError(f"{self}: expected argument {name} once, got it twice")
+                raise TilewrightTypeError(f"{self}: expected argument {name} once, got it twice")
             found[name] = value
         outputs = []
         for parameter in self.parameters:
@@ -156,7 +157,7 @@ class Signature:
         if missing and (missing != outputs or len(missing) != allocated):
             least, most = self.count_required, len(names)
             count = f"{least} to {most}" if least < most else f"{most}"
-            raise TypeError(
+            raise TilewrightTypeError(
                 f"{self}: expected {count} argument{'' if most == 1 else 's'}, got none for {', '.join(missing)}"
             )
         given = tuple(found[name] for name in names if name in found)
@@ -205,7 +206,11 @@ class Signature:
                 continue
             unknown = [str(each) for each in argument.shape if isinstance(each, Symbol) and each.name not in extents]
             if unknown:
-                self._fail(TypeError, position, f"expected an array, for no input says what its extent {unknown[0]} is")
+                self._fail(
+                    TilewrightTypeError,
+                    position,
+                    f"expected an array, for no input says what its extent {unknown[0]} is",
+                )
             shape = tuple(each if isinstance(each, int) else extents[each.name] for each in argument.shape)
             made.append(self._allocate(tensors, len(inputs), shape, argument.dtype))
         outputs, given = iter(made), iter(inputs)
@@ -231,7 +236,7 @@ class Signature:
         if library_name == "cupy" and theirs is not None:
             with first.device:
                 return theirs.empty(shape, dtype)
-        raise TypeError(
+        raise TilewrightTypeError(
             f"{self}: expected {len(self.parameters)} arguments, got {count}: outputs are allocated beside arrays "
             f"of NumPy, torch, CuPy and tw.nd, got {type(first).__name__} first"
         )

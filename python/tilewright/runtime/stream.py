@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any
 
 from ..errors import DriverError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..ir import library
 from . import driver
 from .device import Device, cuda

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightValueError as ValueError
 from ..source import user_source
 from ..te.expr import IterVar
 from .checks import boolean, integer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import Source
 
 __all__ = ["boolean", "integer"]

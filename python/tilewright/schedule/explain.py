@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from ..errors import CompileError
+from ..errors import CompileError, TilewrightTypeError, TilewrightValueError
 from ..source import Source
 from ..te.expr import IterVar
 from ..te.program import axis_names
@@ -41,11 +41,13 @@ _MARKS = {
 def explain(schedule: Schedule, axis: IterVar, source: Source) -> str:
     """What became of `axis`, an outline of a line each. `source` is the line that asks."""
     if not isinstance(axis, IterVar):
-        raise TypeError(f"{source}: explain: expected an axis, got {axis!r}")
+        raise TilewrightTypeError(f"{source}: explain: expected an axis, got {axis!r}")
     stage = schedule.stage_of_axis(axis)
     if stage is None:
         known = ", ".join(f"'{one.name}'" for one in schedule.stages)
-        raise ValueError(f"{source}: explain: expected an axis of this schedule's stages ({known}), got '{axis.name}'")
+        raise TilewrightValueError(
+            f"{source}: explain: expected an axis of this schedule's stages ({known}), got '{axis.name}'"
+        )
     explanation = _Explanation(schedule, stage)
     title = f"axis {explanation.name(axis)} of stage {stage.name}, {_place(str(axis.source))}"
     return "\n".join([title, *(f"  {line}" for line in explanation.of(axis))])

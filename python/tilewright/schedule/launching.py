@@ -7,6 +7,8 @@ from typing import Any
 
 from mlir import ir
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from .checks import boolean
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
+from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
 from ..source import Source, user_source
 from ..te.expr import Call, Cast, Const, Expr, IterVar, literal
@@ -190,7 +191,7 @@ class LayoutPrimitives(StageHandles):
         source = user_source()
         axis = self._axis(var, "prefetch", source)
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"{source}: prefetch: expected a tensor, got {tensor!r}")
+            raise TilewrightTypeError(f"{source}: prefetch: expected a tensor, got {tensor!r}")
         number = integer(offset, "prefetch", "offset", source, 0)
         op = (
             tensor.op if isinstance(tensor.op, PlaceholderOp) else self._schedule._stage(tensor, "prefetch", source).key
@@ -229,9 +230,9 @@ class LayoutPrimitives(StageHandles):
         given = list(threads) if isinstance(threads, Sequence) else [threads]
         for one in given:
             if not isinstance(one, IterVar) or one.kind != "thread":
-                raise TypeError(f"{source}: env_threads: expected te.thread_axis(...), got {one!r}")
+                raise TilewrightTypeError(f"{source}: env_threads: expected te.thread_axis(...), got {one!r}")
             if one.dom is None or not isinstance(one.dom[1], int):
-                raise ValueError(
+                raise TilewrightValueError(
                     f"{source}: env_threads: expected thread axes with an extent, te.thread_axis((0, n), "
                     f'"{one.tag}"), got one without'
                 )
@@ -247,22 +248,22 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
         try:
             return ir.AffineMapAttr(ir.Attribute.parse(mapping)).value
         except (MLIRError, ValueError):
-            raise ValueError(
+            raise TilewrightValueError(
                 f"{source}: transform_layout: expected an affine map, affine_map<...>, got {mapping!r}"
             ) from None
     if not callable(mapping):
-        raise TypeError(f"{source}: transform_layout: expected a function of the indices, got {mapping!r}")
+        raise TilewrightTypeError(f"{source}: transform_layout: expected a function of the indices, got {mapping!r}")
     parameters = list(inspect.signature(mapping).parameters.values())
     names = [p.name for p in parameters if p.kind is not inspect.Parameter.VAR_POSITIONAL]
     if len(parameters) == len(names) and len(names) != rank or len(names) > rank:
-        raise ValueError(
+        raise TilewrightValueError(
             f"{source}: transform_layout: expected a function of {rank} indices, one a dimension, got {len(names)}"
         )
     names += [f"i{d}" for d in range(len(names), rank)]
     indices = [IterVar(name, None, "spatial", source) for name in names]
     made = mapping(*indices)
     if not isinstance(made, (list, tuple)):
-        raise TypeError(f"{source}: transform_layout: expected a list of indices, got {made!r}")
+        raise TilewrightTypeError(f"{source}: transform_layout: expected a list of indices, got {made!r}")
     dims: dict[int, ir.AffineExpr] = {id(index): ir.AffineExpr.get_dim(d) for d, index in enumerate(indices)}
     results = [_affine(literal(one, None, source), dims, source) for one in made]
     return ir.AffineMap.get(rank, 0, results)
@@ -286,7 +287,7 @@ def _affine(expr: Expr, dims: dict[int, ir.AffineExpr], source: Source) -> ir.Af
             left, right = _affine(lhs, dims, source), ir.AffineExpr.get_constant(int(rhs.value))
             divide = ir.AffineExpr.get_floor_div if expr.op.endswith("div") else ir.AffineExpr.get_mod
             return divide(left, right)
-    raise ValueError(
+    raise TilewrightValueError(
         f"{source}: transform_layout: expected sums of indices, their multiples, quotients and remainders by "
         "constants, "
         f"got {expr}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import user_source
 from ..te.expr import Expr, IterVar
 from .checks import integer

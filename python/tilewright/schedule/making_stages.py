@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import user_source
 from ..te.expr import IterVar
 from ..te.program import unique_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import user_source
 from ..te.expr import IterVar
 from ..te.extern import ExternOp

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic, ScheduleError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..te.expr import IterVar
 from ..te.extern import ExternOp

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 from ..te.expr import Expr, IterVar
 from ..te.extern import ExternOp

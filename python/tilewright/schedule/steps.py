@@ -9,6 +9,7 @@ from typing import Any
 
 from mlir import ir
 
+from ..errors import TilewrightValueError as ValueError
 from .primitives import Primitive, identifiers
 
 __all__ = ["CALLS_OF_SCHEDULE", "CALLS_OF_STAGE", "Reader", "Step"]

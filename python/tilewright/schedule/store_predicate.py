@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from ..te.expr import Call, Const, Expr, IterVar
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 from ..te.expr import Expr, IterVar, Read
 from .checks import integer

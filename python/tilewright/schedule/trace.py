@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import TilewrightValueError as ValueError
 from ..te.program import operations
 from .launching import launch_options
 from .primitives import identifiers, primitives

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import Schedule, create_schedule
 from ..te import (
     Expr,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, sqrt
 
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedule import Schedule, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis

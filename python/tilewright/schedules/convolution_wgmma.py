@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis

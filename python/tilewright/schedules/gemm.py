@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of

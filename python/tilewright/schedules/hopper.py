@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, prod, sqrt
 
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..schedule import Schedule
 from ..te import Expr, Tensor, thread_axis

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC, WGMMA
 from ..schedule import Schedule
 from ..te import Expr, Tensor

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd
 
+from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedule import Schedule, Stage
 from ..te import Expr, Tensor, thread_axis

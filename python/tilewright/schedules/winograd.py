@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import TilewrightValueError as ValueError
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import (
     Expr,

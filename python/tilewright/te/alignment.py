@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from .dtypes import DType
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from .arguments import ArgumentList
 from .expr import Var

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 
 __all__ = ["DType", "dtype_of", "fits"]

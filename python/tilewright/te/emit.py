@@ -11,6 +11,7 @@ from mlir.dialects import arith, func, tensor
 
 from .. import ir as tw_ir
 from ..errors import CompileError
+from ..errors import TilewrightValueError as ValueError
 from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..source import Source, user_source

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Union
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of, fits
 

@@ -6,6 +6,8 @@ import builtins
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, SupportsIndex
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import dtype_of
 from .expr import (

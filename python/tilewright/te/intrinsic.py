@@ -8,6 +8,8 @@ from typing import Any
 from mlir import ir
 from mlir.dialects import func
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .emit import emit_module
 from .emit_body import file_location, named_location

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from .tensor import ComputeOp, Tensor
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, SupportsIndex
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import dtype_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal

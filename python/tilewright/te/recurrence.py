@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .expr import Call, Const, Expr, IterVar, Previous, Read, Select, binary, literal
 from .rewrite import rewrite

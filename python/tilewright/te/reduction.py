@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import DType
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import TilewrightTypeError as TypeError
 from .expr import Call, Cast, Expr, Read, Select
 
 __all__ = ["rewrite"]

@@ -8,6 +8,8 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 
 __all__ = ["TagScope", "current_tag", "tag_scope"]

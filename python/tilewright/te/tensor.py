@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType, dtype_of

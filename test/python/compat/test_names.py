@@ -46,6 +46,23 @@ def test_what_is_missing_names_its_replacement(name: str) -> None:
     assert f"`{name}`" in DOCS.read_text(), "the page says why"
 
 
+@pytest.mark.parametrize("name", ["relay", "topi", "script", "relax", "autotvm", "contrib"])
+def test_imports_of_what_is_missing_name_the_replacement(name: str) -> None:
+    message = (
+        f"no module named 'tilewright.{name}': of TVM's te it is not carried over (docs/tvm-compatibility.md): "
+        f"use {REPLACEMENTS[name]}"
+    )
+    for statement in (f"from tilewright import {name}", f"import tilewright.{name}", f"import tilewright.{name}.nn"):
+        with pytest.raises(ImportError) as raised:
+            exec(statement)
+        assert str(raised.value) == message
+        assert isinstance(raised.value, tvm.TVMError)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'tilewright.nonsense'"):
+        exec("import tilewright.nonsense")
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec("from tilewright import nonsense")
+
+
 def test_what_nobody_has_is_just_missing() -> None:
     for owner, what in ((tvm, "module 'tilewright'"), (te, "module 'tilewright.te'")):
         with pytest.raises(AttributeError, match=f"^{what} has no attribute 'nonsense'$"):

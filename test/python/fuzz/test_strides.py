@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 
 POISON = -77.0
@@ -69,7 +70,7 @@ def refusal(call: object, arrays: list[np.ndarray]) -> tuple[type[Exception], st
         call(*arrays)  # type: ignore[operator]
     except (TypeError, ValueError) as error:
         # Of one row NumPy's buffers have other strides than NumPy's arrays.
-        return type(error), str(error).partition(", got strides")[0]
+        return kind_of(error), str(error).partition(", got strides")[0]
     return None
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 from tilewright.runtime.dlpack import DLTensor
 from tilewright.runtime.ffi import libtvm_ffi, raise_error
@@ -194,7 +195,7 @@ def check(seeds: range) -> None:
             try:
                 raise_error()
             except (TypeError, ValueError) as error:
-                told = type(error), str(error)
+                told = kind_of(error), str(error)
         assert (result.type, result.pointer) == (0, None)
         wanted = expected(arguments)
         assert told == (wanted and (wanted[0], f"{TEXT}: {wanted[1]}")), f"seed {seed}"

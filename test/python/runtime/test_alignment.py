@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import schedules, te
 
 SM_90A = tw.Target("cuda", arch="sm_90a")
@@ -44,7 +45,7 @@ def at(address: int, n: int, dtype: str = "float32") -> np.ndarray:
 def outcome(function: Any, *args: Any, **named: Any) -> tuple[type[Exception], str]:
     with pytest.raises((TypeError, ValueError)) as caught:
         function(*args, **named)
-    return caught.type, str(caught.value)
+    return kind_of(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from mlir import ir as mlir_ir
 
+from kinds import kind_of
 from tilewright import nd
 from tilewright.ir import context
 from tilewright.runtime import Argument, DeviceKind, Signature, Symbol, cpu, cuda
@@ -198,7 +199,7 @@ def test_refused(arrays, kind, message) -> None:
     with pytest.raises((TypeError, ValueError)) as caught:
         MATMUL.bind(arrays)
     assert str(caught.value) == f"{TEXT}: {message}"
-    assert type(caught.value) is kind
+    assert kind_of(caught.value) is kind
 
 
 def test_a_stream_for_the_cpu() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 
 TEXT = "f(A: float32[n], C: float32[n], alpha: float32 = 1.0, shift: int8 = -3, bias: float32[n] or None)"
@@ -40,7 +41,7 @@ def program(target: str | tw.Target = "cpu", name: str = "f", dtype: str = "floa
 def outcome(function: Any, *args: Any, **named: Any) -> tuple[type[Exception], str]:
     with pytest.raises((TypeError, ValueError)) as caught:
         function(*args, **named)
-    return caught.type, str(caught.value)
+    return kind_of(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])

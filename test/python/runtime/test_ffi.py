@@ -88,7 +88,7 @@ def test_refused_alike_by_every_road(add: tw.Function, given, kind, message) -> 
     for call in (add, add.ffi, lambda *arrays: add.signature.bind(arrays)):
         with pytest.raises(Exception) as caught:
             call(*given)
-        assert (type(caught.value), str(caught.value)) == (kind, f"{TEXT}: {message}")
+        assert isinstance(caught.value, kind) and str(caught.value) == f"{TEXT}: {message}"
 
 
 @pytest.mark.parametrize(

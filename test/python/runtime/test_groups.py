@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 
 TEXT = (
@@ -65,7 +66,7 @@ def inputs(dtype: str = "float32") -> tuple[np.ndarray, ...]:
 def outcome(function: Any, *args: Any, **named: Any) -> tuple[type[Exception], str]:
     with pytest.raises((TypeError, ValueError)) as caught:
         function(*args, **named)
-    return caught.type, str(caught.value)
+    return kind_of(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])

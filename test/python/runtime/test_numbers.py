@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 
 DTYPES = (
@@ -114,7 +115,7 @@ def refusals() -> list[Any]:
 def outcome(function: Any, *args: Any) -> tuple[type[Exception], str]:
     with pytest.raises((TypeError, ValueError)) as caught:
         function(*args)
-    return caught.type, str(caught.value)
+    return kind_of(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize(("dtype", "value", "kind", "text"), refusals())

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from kinds import kind_of
 from tilewright import te
 
 TEXT = "f(size: shape(n: int32, m: int32), A: pointer to float32[n, m], B: float32[n, m], C: pointer to float32[n, m])"
@@ -49,7 +50,7 @@ def program(target: str | tw.Target = "cpu", name: str = "f", align: int = 16, *
 def outcome(function: Any, *args: Any, **named: Any) -> tuple[type[Exception], str]:
     with pytest.raises((TypeError, ValueError)) as caught:
         function(*args, **named)
-    return caught.type, str(caught.value)
+    return kind_of(caught.value), str(caught.value)
 
 
 @pytest.mark.parametrize("target", ["cpu", "sim"])
