@@ -130,6 +130,40 @@ class Target:
         """What TVM's scripts ask of a target: ``"gpu" in target.keys``."""
         return {"cuda": ("cuda", "gpu"), "sim": ("sim", "gpu"), "cpu": ("cpu",)}[self.kind]
 
+    @property
+    def max_num_threads(self) -> int:
+        """How many threads a block has at most: 1024, and 1 on cpu, which has no blocks."""
+        return 1 if self.kind == "cpu" else 1024
+
+    @property
+    def thread_warp_size(self) -> int:
+        """How many threads a warp has: 32, and 1 on cpu.
+
+        >>> Target("cuda").thread_warp_size, Target("llvm").max_num_threads
+        (32, 1)
+        """
+        return 1 if self.kind == "cpu" else 32
+
+    @property
+    def max_shared_memory_per_block(self) -> int:
+        """The bytes of shared memory that every block may have: 49152, and 0 on cpu."""
+        return 0 if self.kind == "cpu" else 49152
+
+    @property
+    def model(self) -> str:
+        """What TVM keeps of a target's name beside its architecture."""
+        return "unknown"
+
+    @property
+    def libs(self) -> tuple[str, ...]:
+        """The libraries that operators may call: none."""
+        return ()
+
+    @property
+    def device_name(self) -> str:
+        """The device that TVM's operators choose schedules by: none."""
+        return ""
+
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
         """The target of the innermost ``with`` block, or None."""

@@ -4,8 +4,17 @@ Each primitive is checked and becomes an op of the `schedule` dialect at the cal
 `ScheduleError` and leaves the schedule as it was.
 """
 
+from ..compat import attribute_of
+from .bounds import InferBound
+from .inlining import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
+from .relations import Fuse, Singleton, Split
 from .schedule import Schedule, create_schedule
 from .stage import Stage
 from .trace import Trace
 
-__all__ = ["Schedule", "Stage", "Trace", "create_schedule"]
+__all__ = [
+    "AutoInlineBroadcast", "AutoInlineElemWise", "AutoInlineInjective", "Fuse", "InferBound", "Schedule", "Singleton",
+    "Split", "Stage", "Trace", "create_schedule",
+]  # fmt: skip
+
+__getattr__ = attribute_of("te.schedule", "module 'tilewright.schedule'")

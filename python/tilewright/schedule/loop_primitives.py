@@ -202,6 +202,7 @@ class LoopPrimitives(StageHandles):
             raise TypeError(f"{source}: bind: expected te.thread_axis(...), got {thread_ivar!r}")
         extent = None if thread_ivar.dom is None else thread_ivar.dom[1]
         self._schedule.apply(handles.bind, source, axis, ivar.name, thread_ivar.tag, extent)
+        self._threads[ivar] = thread_ivar
 
     def vectorize(self, var: IterVar) -> None:
         """The iterations of a loop become the lanes of vectors.

@@ -168,4 +168,6 @@ def create_group(
             raise schedule_error(
                 source, f"create_group: expected inputs that the outputs need, got '{schedule.names[op]}'"
             )
-    return Group([stage for stage in schedule._in_order() if id(stage.key) in found])
+    group = Group([stage for stage in schedule._in_order() if id(stage.key) in found])
+    schedule._groups.append(group)
+    return group

@@ -10,6 +10,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..te.expr import IterVar
+from ..te.extents import Array
 from ..te.extern import ExternOp
 from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
@@ -56,13 +57,14 @@ def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
 class Schedule:
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
 
-    __slots__ = ("_of", "_reads", "_stages", "context", "module", "names", "outputs")
+    __slots__ = ("_groups", "_of", "_reads", "_stages", "context", "module", "names", "outputs")
 
     def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
         from .. import ir as tw_ir
         from .handles import new_module
 
-        self.outputs = tuple(outputs)
+        self.outputs = Array(outputs)
+        self._groups: list[Group] = []
         ops = operations(outputs)
         self.names: dict[Operation, str] = unique_names(ops, {})
         self.context = tw_ir.context(front_end=True)
@@ -81,6 +83,16 @@ class Schedule:
     def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those that it reads, then those that the schedule made."""
         return tuple(dict.fromkeys(self._stages.values()))
+
+    @property
+    def stage_map(self) -> dict[Operation, Stage]:
+        """The stage of each operation, also of those that the schedule put in the place of others."""
+        return dict(self._stages)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """What `create_group` has made."""
+        return tuple(self._groups)
 
     def __getitem__(self, of: TensorOrOp) -> Stage:
         """The stage of a tensor or of its operation."""

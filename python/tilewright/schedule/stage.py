@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .asynchronous_primitives import AsynchronousPrimitives
+from .inspection import Inspection
 from .layout_primitives import LayoutPrimitives
 from .loop_primitives import LoopPrimitives
 from .memory_primitives import MemoryPrimitives
@@ -13,7 +14,13 @@ __all__ = ["Stage"]
 
 
 class Stage(
-    LoopPrimitives, PlacePrimitives, MemoryPrimitives, LayoutPrimitives, AsynchronousPrimitives, TilePrimitives
+    LoopPrimitives,
+    PlacePrimitives,
+    MemoryPrimitives,
+    LayoutPrimitives,
+    AsynchronousPrimitives,
+    TilePrimitives,
+    Inspection,
 ):
     """A stage: ``s[C]``. Its methods are the primitives; each names the loops that it makes after those it takes."""
 

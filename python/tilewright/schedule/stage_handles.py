@@ -29,7 +29,7 @@ Dom = tuple[int, int | Expr] | None
 class StageHandles:
     """A stage without its primitives."""
 
-    __slots__ = ("_axes", "_handle", "_schedule", "attached_to", "key", "op", "scope")
+    __slots__ = ("_axes", "_handle", "_schedule", "_threads", "attached_to", "key", "op", "scope")
 
     def __init__(
         self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
@@ -38,6 +38,7 @@ class StageHandles:
         self._handle = handle
         self.attached_to: StageHandles | None = None
         self._axes: dict[IterVar, ir.Value] = {}
+        self._threads: dict[IterVar, IterVar] = {}  # what axes were bound to
 
     @property
     def name(self) -> str:

@@ -268,4 +268,4 @@ def _end(dom: tuple[int, int | Expr]) -> int | Expr:
 
 def _extent(axis: IterVar) -> float:
     assert axis.dom is not None
-    return axis.dom[1] if isinstance(axis.dom[1], int) else float("inf")
+    return axis.dom.extent if isinstance(axis.dom.extent, int) else float("inf")

@@ -14,6 +14,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of, fits
+from .extents import Array, Range, as_extent
 
 if TYPE_CHECKING:
     from .reduction import Reduction
@@ -199,6 +200,12 @@ class Const(Expr):
         super().__init__(dtype, source, is_index)
         self.value = value
 
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
     def __str__(self) -> str:
         return str(self.value)
 
@@ -221,6 +228,11 @@ class Var(Expr):
         self.maximum: int | None = None
         self.default: int | float | bool | None = None
 
+    @property
+    def name_hint(self) -> str:
+        """TVM's older word for `name`."""
+        return self.name
+
     def __str__(self) -> str:
         return self.name
 
@@ -232,15 +244,28 @@ class IterVar(Expr):
     """
 
     __slots__ = ("dom", "kind", "name", "tag")
+    # What TVM calls the kinds of axes, in `iter_type` and in `Stage.iter_var_attrs`.
+    DataPar, ThreadIndex, CommReduce, Ordered, DimInfo, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
 
     def __init__(self, name: str, dom: tuple[int, int | Expr] | None, kind: str, source: Source, tag: str = "") -> None:
         super().__init__(dtype_of("int32"), source, is_index=True)
-        self.name, self.dom, self.kind, self.tag = name, dom, kind, tag
+        self.name, self.kind, self.tag = name, kind, tag
+        self.dom = None if dom is None else Range(dom[0], as_extent(dom[1]))
 
     @property
     def var(self) -> IterVar:
         """The axis itself: it is its own variable."""
         return self
+
+    @property
+    def thread_tag(self) -> str:
+        """The index of a `te.thread_axis`, such as ``"threadIdx.x"``; "" of other axes."""
+        return self.tag
+
+    @property
+    def iter_type(self) -> int:
+        """TVM's number of the kind of axis, such as ``IterVar.CommReduce``."""
+        return {"reduce": self.CommReduce, "thread": self.ThreadIndex}.get(self.kind, self.DataPar)
 
     def __str__(self) -> str:
         return self.name
@@ -254,6 +279,16 @@ class Call(Expr):
     def __init__(self, op: str, args: tuple[Expr, ...], dtype: DType, source: Source, is_index: bool = False) -> None:
         super().__init__(dtype, source, is_index)
         self.op, self.args = op, args
+
+    @property
+    def a(self) -> Expr:
+        """The first operand, as TVM's binary operations name it."""
+        return self.args[0]
+
+    @property
+    def b(self) -> Expr:
+        """The second operand."""
+        return self.args[1]
 
     def operands(self) -> tuple[Expr, ...]:
         return self.args
@@ -321,6 +356,11 @@ class Read(Expr):
         super().__init__(dtype_of(tensor.dtype), source)
         self.tensor, self.indices = tensor, indices
 
+    @property
+    def producer(self) -> Tensor:
+        """The tensor, as TVM's ``ProducerLoad`` names it."""
+        return self.tensor
+
     def operands(self) -> tuple[Expr, ...]:
         return self.indices
 
@@ -349,6 +389,16 @@ class ReduceItem(Expr):
     def __init__(self, reduction: Reduction, index: int) -> None:
         super().__init__(reduction.exprs[index]._dtype, reduction.source)
         self.reduction, self.index = reduction, index
+
+    @property
+    def axis(self) -> Array[IterVar]:
+        """The axes that are reduced over."""
+        return Array(self.reduction.axis)
+
+    @property
+    def value_index(self) -> int:
+        """Which result of the reduction it is."""
+        return self.index
 
     def operands(self) -> tuple[Expr, ...]:
         return self.reduction.exprs

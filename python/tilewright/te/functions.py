@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
-    "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "ceildiv", "const", "cos", "cosh", "div", "erf", "exp",
-    "exp2", "floor", "floordiv", "floormod", "fmod", "if_given", "if_then_else", "indexdiv", "indexmod", "is_given",
-    "isfinite", "isinf",
-    "isnan", "left_shift", "log", "log10", "log1p", "log2", "logaddexp", "max_value", "min_value", "multiply",
-    "nearbyint", "popcount", "power", "right_shift", "round", "rsqrt", "select", "sigmoid", "sin", "sinh",
-    "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis", "trunc", "truncdiv", "truncmod", "var",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "ceildiv", "const", "cos", "cosh", "div", "dp4a", "erf",
+    "exp", "exp10", "exp2", "floor", "floordiv", "floormod", "fmod", "if_given", "if_then_else", "indexdiv",
+    "indexmod", "is_given", "isfinite", "isinf", "isnan", "left_shift", "log", "log10", "log1p", "log2",
+    "logaddexp", "max_value", "min_value", "multiply", "nearbyint", "popcount", "power", "right_shift", "round",
+    "rsqrt", "select", "sigmoid", "sin", "sinh", "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis",
+    "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip
 
 THREAD_TAGS = (
@@ -408,6 +408,52 @@ def fmod(a: ExprLike, b: ExprLike) -> Expr:
 def power(a: ExprLike, b: ExprLike) -> Expr:
     """`a` to the power of `b`."""
     return binary("power", a, b)
+
+
+def exp10(x: ExprLike) -> Expr:
+    """Ten to the power of `x`."""
+    source = user_source()
+    value = literal(float(x) if isinstance(x, int) and not isinstance(x, bool) else x, None, source)
+    _need_float("exp10", value)
+    return binary("power", 10.0, value)
+
+
+def dp4a(vec1: Any, vec2: Any, acc: ExprLike = 0) -> Expr:
+    """`acc` plus the four products of bytes of two words, as CUDA's ``__dp4a``.
+
+    `vec1` and `vec2` are words of int32 (four int8) or uint32 (four uint8), or four elements of a buffer that
+    ``vload(begin, "int8x4")`` gives. The result is of int32, or of uint32 where both are unsigned; it wraps.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), "int32", name="A")
+    >>> te.compute((8,), lambda i: te.dp4a(A[i], A[i]), name="B").dtype
+    'int32'
+    """
+    source = user_source()
+    lanes = [_bytes(vec1, source), _bytes(vec2, source)]
+    unsigned = builtins.all(first._dtype.kind == "uint" for first, *_ in lanes)
+    result = "uint32" if unsigned else "int32"
+    total = literal(acc, const(0, result), source)
+    if total.is_index:
+        total = total.astype(result)
+    if total.dtype != result:
+        raise TypeError(f"{source}: te.dp4a: expected acc of {result}, got {total.dtype}")
+    for one, other in zip(*lanes):
+        total = total + one.astype(result) * other.astype(result)
+    return total
+
+
+def _bytes(word: Any, source: Source) -> list[Expr]:
+    """The four bytes of a word, the lowest first."""
+    if isinstance(word, tuple) and len(word) == 4 and builtins.all(one.dtype in ("int8", "uint8") for one in word):
+        return list(word)
+    value = literal(word, None, source)
+    if value.is_index or value.dtype not in ("int32", "uint32"):
+        raise TypeError(
+            f'{source}: te.dp4a: expected words of int32 or uint32, or vload(begin, "int8x4"), got {value.dtype}'
+        )
+    to = "int8" if value.dtype == "int32" else "uint8"
+    return [binary("shr", value, 8 * place).astype(to) for place in range(4)]
 
 
 def atan2(a: ExprLike, b: ExprLike) -> Expr:

@@ -12,6 +12,7 @@ from ..source import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType, dtype_of
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
+from .extents import Array, IntExtent
 from .reduction import Reduction
 from .strides import Stride, Strides, check_strides
 from .tag import current_tag
@@ -24,19 +25,47 @@ Extent = int | Expr
 class Operation:
     """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
 
-    __slots__ = ("_dtypes", "_tensors", "attrs", "axis", "name", "reduce_axis", "shape", "source", "tag")
+    __slots__ = ("_axis", "_dtypes", "_reduce_axis", "_tensors", "attrs", "name", "shape", "source", "tag")
 
     def __init__(self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source) -> None:
-        self.name, self.shape, self.source = name, shape, source
-        self.axis: tuple[IterVar, ...] = ()
-        self.reduce_axis: tuple[IterVar, ...] = ()
+        self.name, self.shape, self.source = name, Array(shape), source
+        self._axis: Array[IterVar] = Array()
+        self._reduce_axis: Array[IterVar] = Array()
         self.tag, self.attrs = "", dict[str, Any]()
         self._dtypes = tuple(dtypes)
         self._tensors = tuple(Tensor(self, i) for i in range(len(self._dtypes)))
 
     @property
+    def axis(self) -> Array[IterVar]:
+        """The axes of the elements, one a dimension."""
+        return self._axis
+
+    @axis.setter
+    def axis(self, axes: Sequence[IterVar]) -> None:
+        self._axis = Array(axes)
+
+    @property
+    def reduce_axis(self) -> Array[IterVar]:
+        """The axes that are reduced over."""
+        return self._reduce_axis
+
+    @reduce_axis.setter
+    def reduce_axis(self, axes: Sequence[IterVar]) -> None:
+        self._reduce_axis = Array(axes)
+
+    @property
     def num_outputs(self) -> int:
         return len(self._tensors)
+
+    @property
+    def outputs(self) -> Array[Tensor]:
+        """The tensors that this operation defines."""
+        return Array(self._tensors)
+
+    @property
+    def dtype(self) -> str:
+        """The type of the elements of its first tensor."""
+        return self._dtypes[0].name
 
     def output(self, index: int) -> Tensor:
         """The tensor that this operation defines, by its position."""
@@ -221,8 +250,8 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
             raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
         if extent.__index__() < 1:
             raise ValueError(f"{source}: {what}: dimension {position}: expected at least 1, got {extent.__index__()}")
-        extents.append(extent.__index__())
-    return tuple(extents)
+        extents.append(IntExtent(extent.__index__()))
+    return Array(extents)
 
 
 def placeholder(

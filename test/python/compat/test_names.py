@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pathlib
 import re
 
@@ -28,15 +29,15 @@ def owner_of(name: str):
     owner, _, attribute = name.rpartition(".")
     if owner == "Function":
         return tvm.build(*doubled(), "llvm"), attribute
-    return (getattr(tvm, owner) if owner else tvm), attribute
+    return (operator.attrgetter(owner)(tvm) if owner else tvm), attribute
 
 
 @pytest.mark.parametrize("name", REPLACEMENTS)
 def test_what_is_missing_names_its_replacement(name: str) -> None:
     owner, attribute = owner_of(name)
-    what = {"": "module 'tilewright'", "Function": "'Function' object"}.get(
-        name.rpartition(".")[0], f"module 'tilewright.{name.rpartition('.')[0]}'"
-    )
+    prefix = name.rpartition(".")[0]
+    known = {"": "tilewright", "te.schedule": "tilewright.schedule"}
+    what = "'Function' object" if prefix == "Function" else f"module '{known.get(prefix, f'tilewright.{prefix}')}'"
     with pytest.raises(AttributeError) as raised:
         getattr(owner, attribute)
     assert str(raised.value) == (
@@ -152,6 +153,10 @@ def test_targets() -> None:
     assert tvm.target.cuda(arch="sm_80") == Target("cuda", arch="sm_80")
     assert (Target("cuda").kind.name, Target("llvm").kind.name) == ("cuda", "cpu")
     assert "gpu" in Target("cuda").keys and "gpu" in Target("sim").keys and Target("llvm").keys == ("cpu",)
+    assert (Target("cuda").max_num_threads, Target("sim").thread_warp_size) == (1024, 32)
+    assert (Target("llvm").max_num_threads, Target("llvm").thread_warp_size) == (1, 1)
+    assert (Target("cuda").max_shared_memory_per_block, Target("llvm").max_shared_memory_per_block) == (49152, 0)
+    assert (Target("cuda").model, Target("cuda").libs, Target("cuda").device_name) == ("unknown", (), "")
     assert Target.current() is None
     with Target("sim"):
         with Target("llvm"):
@@ -219,7 +224,84 @@ def test_nodes_of_tir_are_their_operators() -> None:
         (tvm.runtime.const(3, "int32"), "3"),
     ):
         assert str(node) == text
+    assert tir.pow(tir.const(2.0), 3.0).dtype == "float32" and str(tir.convert((1, x))) == "[1, x]"
     assert te.schedule.Schedule is te.Schedule and tvm.TVMError is tvm.TilewrightError
+
+
+def test_nodes_of_tir_are_classes() -> None:
+    """Each expression is one of its own class, and of no other."""
+    x, y, tir = tvm.tir.Var("x", "int32"), tvm.tir.SizeVar("y", "int32"), tvm.tir
+    A = te.placeholder((4, 4), name="A")
+    k = te.reduce_axis((0, 4), name="k")
+    B = te.compute((4,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    made = {
+        tir.Add: x + 1, tir.Sub: x - 1, tir.Mul: x * y, tir.FloorDiv: x // 4, tir.FloorMod: x % 4,
+        tir.Div: tir.truncdiv(x, 4), tir.Mod: tir.truncmod(x, 4), tir.Min: te.min(x, y), tir.Max: te.max(x, y),
+        tir.EQ: x == 1, tir.NE: x != 1, tir.LT: x < 1, tir.LE: x <= 1, tir.GT: x > 1, tir.GE: x >= 1,
+        tir.And: te.all(x > 1, y > 1), tir.Or: te.any(x > 1, y > 1), tir.Not: ~(x > 1),
+        tir.IntImm: te.const(3), tir.FloatImm: te.const(3.0), tir.Cast: x.astype("int64"),
+        tir.Select: te.select(x > 1, x, y), tir.Call: te.if_then_else(x > 1, x, y), tir.ProducerLoad: A[x, y],
+        tir.BufferLoad: tir.decl_buffer((4,), name="b")[x], tir.Reduce: B.op.body[0], tir.SizeVar: y,
+    }  # fmt: skip
+    for kind, expr in made.items():
+        assert [one.__name__ for one in made if isinstance(expr, one)] == [kind.__name__], expr
+        assert isinstance(expr, tir.PrimExpr)
+    assert isinstance(te.exp(A[0, 0]), tir.Call) and isinstance(A[0, 0] / 2.0, tir.Div)
+    assert isinstance(x, tir.Var) and isinstance(y, tir.Var) and isinstance(B.op.axis[0].var, tir.Var)
+    assert not isinstance(x, tir.SizeVar) and not isinstance(x + 1, tir.Var) and not isinstance(3, tir.IntImm)
+    assert isinstance(B.op.axis[0], tir.IterVar) and isinstance(A, tir.DataProducer)
+    assert isinstance(te.all(A[0, 0] > 1.0, A[x, 0] > 1.0), tir.And) and isinstance(te.const(True), tir.IntImm)
+    assert all(isinstance(made[kind], tir.BinaryOpExpr) for kind in (tir.Add, tir.Div, tir.Max))
+    assert all(isinstance(made[kind], tir.CmpExpr) for kind in (tir.EQ, tir.GE))
+    assert all(isinstance(made[kind], tir.LogicalExpr) for kind in (tir.And, tir.Or, tir.Not))
+    assert isinstance(te.const(3), tir.ConstExpr) and isinstance(A.shape[0], tir.ConstExpr)
+    assert ((x + 1).a is x) and (x + 1).b.value == 1 and int(te.const(3)) == 3 and float(te.const(2.5)) == 2.5
+    assert A[x, y].producer is A and made[tir.BufferLoad].buffer.name == "b"
+    assert str(tir.BufferLoad(tir.decl_buffer((4,), name="b"), [x])) == "b[x]"
+    for kind, instead in (
+        ("Call", "te's functions of mathematics"),
+        ("Reduce", "te.sum"),
+        ("ProducerLoad", r"A\[i, j\]"),
+    ):
+        with pytest.raises(
+            TypeError, match=rf"test_names.py:\d+: tir.{kind}: expected {instead}.*, which make it, got"
+        ):
+            getattr(tir, kind)("float32", "tir.exp", [x])
+
+
+def test_ten_to_the_power_and_products_of_bytes() -> None:
+    x, words = np.linspace(-3, 3, 16, dtype="float32"), np.random.default_rng(0).integers(-(2**31), 2**31, 16)
+    A, W = te.placeholder((16,), name="A"), te.placeholder((16,), "int32", name="W")
+    U = te.placeholder((16,), "uint32", name="U")
+    B = te.compute((16,), lambda i: te.exp10(A[i]), name="B")
+    C = te.compute((16,), lambda i: tvm.tir.dp4a(W[i], W[15 - i], 7), name="C")
+    D = te.compute((16,), lambda i: te.dp4a(U[i], U[15 - i]), name="D")
+    E = te.compute((16,), lambda i: te.dp4a(U[i], W[i]), name="E")
+    args = [A, W, U, B, C, D, E]
+    func = tvm.build(te.create_schedule([B.op, C.op, D.op, E.op]), args, "llvm")
+    w, u = words.astype("int32"), words.astype("uint32")
+    out = [np.empty(16, kind) for kind in ("float32", "int32", "uint32", "int32")]
+    func(x, w, u, *out)
+    np.testing.assert_allclose(out[0], 10.0 ** x.astype("float64"), rtol=1e-6)
+
+    def products(a, b, to):
+        return (a.reshape(-1, 4).astype("int64") * b.reshape(-1, 4)).sum(axis=1).astype(to)
+
+    signed, back = w.view("int8"), np.ascontiguousarray(w[::-1]).view("int8")
+    unsigned, unsigned_back = u.view("uint8"), np.ascontiguousarray(u[::-1]).view("uint8")
+    np.testing.assert_array_equal(out[1], products(signed, back, "int32") + 7)
+    np.testing.assert_array_equal(out[2], products(unsigned, unsigned_back, "uint32"))
+    np.testing.assert_array_equal(out[3], products(unsigned, signed, "int32"))
+    for call, message in (
+        (
+            lambda: te.dp4a(A[0], A[0]),
+            r'te.dp4a: expected words of int32 or uint32, or vload\(begin, "int8x4"\), got float32',
+        ),
+        (lambda: te.dp4a(W[0], W[0], A[0]), "te.dp4a: expected acc of int32, got float32"),
+        (lambda: te.exp10(W[0]), "te.exp10: expected a float, got int32: convert it with .astype"),
+    ):
+        with pytest.raises(TypeError, match=rf"test_names.py:\d+: {message}$"):
+            call()
 
 
 def test_what_tests_use() -> None:

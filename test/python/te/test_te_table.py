@@ -44,6 +44,8 @@ def halves_away(x: NDArray[Any]) -> NDArray[Any]:
 ELEMENTWISE: dict[str, tuple[str, Element, Callable[..., Any]]] = {
     "exp": ("wide", te.exp, np.exp),
     "exp2": ("wide", te.exp2, np.exp2),
+    "exp10": ("wide", te.exp10, lambda x: 10.0**x),
+    "dp4a": ("bits bits", te.dp4a, lambda x, _: (x.view("uint8").reshape(-1, 4).astype("uint32") ** 2).sum(axis=1)),
     "erf": ("wide", te.erf, np.vectorize(math.erf)),
     "tanh": ("wide", te.tanh, np.tanh),
     "sigmoid": ("wide", te.sigmoid, lambda x: 1 / (1 + np.exp(-x))),

@@ -1,0 +1,169 @@
+"""What scripts read of tensors, axes, stages and schedules."""
+
+from __future__ import annotations
+
+import pytest
+
+import tilewright as tvm
+from tilewright import te
+
+IterVar = tvm.tir.IterVar
+
+
+def chain():
+    A = te.placeholder((64, 32), name="A")
+    B = te.compute((64, 32), lambda i, j: A[i, j] * 2, name="B")
+    C = te.compute((64, 32), lambda i, j: B[i, j] + 1, name="C")
+    return A, B, C, te.create_schedule(C.op)
+
+
+def product(m: int = 64, n: int = 48, k: int = 32):
+    A, B = te.placeholder((m, k), name="A"), te.placeholder((k, n), name="B")
+    axis = te.reduce_axis((0, k), name="k")
+    return A, B, te.compute((m, n), lambda i, j: te.sum(A[i, axis] * B[axis, j], axis=axis), name="C")
+
+
+def test_shapes_and_axes() -> None:
+    n = te.var("n")
+    A = te.placeholder((n, 32), name="A")
+    k = te.reduce_axis((2, 10), name="k")
+    B = te.compute((n, 32), lambda i, j: te.sum(A[i, j] * k.astype("float32"), axis=k), name="B")
+    assert A.shape[0] is n and A.shape[1].value == 32 and A.shape[1].dtype == "int32"
+    assert isinstance(A.shape[1], tvm.tir.IntImm) and not isinstance(A.shape[0], tvm.tir.IntImm)
+    assert (A.shape[1] // 4 + 1).value == 9 and (2 * A.shape[1]).value == 64 and (100 - A.shape[1]).value == 68
+    assert (-A.shape[1]).value == -32 and A.shape[1] / 64 == 0.5 and type(A.shape[1].value) is int
+    i, j = B.op.axis
+    assert (j.dom.min, j.dom.extent.value, j.dom[1]) == (0, 32, 32) and i.dom.extent is n
+    assert (k.dom.min, k.dom.extent.value) == (2, 8) and te.thread_axis("threadIdx.x").dom is None
+    assert te.thread_axis((0, 8), "threadIdx.x").dom.extent.value == 8
+    assert B.op.axis + [k] == [i, j, k] and [k] + B.op.axis == [k, i, j] and isinstance(B.op.axis, tvm.ir.Array)
+    assert (*B.op.axis, *B.op.reduce_axis) == B.op.axis + B.op.reduce_axis and list(B.op.axis) == [i, j]
+    assert (i.iter_type, k.iter_type) == (IterVar.DataPar, IterVar.CommReduce)
+    thread = te.thread_axis("threadIdx.x")
+    assert (thread.iter_type, thread.thread_tag, i.thread_tag) == (IterVar.ThreadIndex, "threadIdx.x", "")
+    assert B.op.outputs[0] is B and B.op.dtype == "float32" and n.name_hint == "n"
+    assert B.op.body[0].axis[0] is k and B.op.body[0].value_index == 0
+
+
+def test_a_schedule() -> None:
+    A, B, C, s = chain()
+    assert list(s.outputs) == [C.op] and s.outputs[0].name == "C"
+    assert [stage.op.name for stage in s.stages] == ["B", "C"]
+    assert s.stage_map[B.op] is s[B] and set(s.stage_map) >= {B.op, C.op}
+    assert s.groups == () and s[B].group is None
+    group = s.create_group(outputs=B, inputs=A)
+    assert s.groups == (group,) and s[B].group is group and s[C].group is None
+    cache = s.cache_write(C, "local")
+    assert s[C].origin_op is C.op and s[C].op is not C.op and s[cache].origin_op is cache.op
+    assert s.stage_map[C.op] is s[C] is s.stage_map[s[C].op] and s[C].is_output and s[cache].scope == "local"
+
+
+def test_axes_of_a_stage() -> None:
+    _, _, C = product()
+    s = te.create_schedule(C.op)
+    i, j = C.op.axis
+    (k,) = C.op.reduce_axis
+    assert s[C].leaf_iter_vars == s[C].all_iter_vars == [i, j, k] and s[C].relations == []
+    assert s[C].iter_var_attrs == {}
+    io, jo, ii, ji = s[C].tile(i, j, 16, 8)
+    ko, ki = s[C].split(k, nparts=4)
+    s[C].reorder(ko, ii, ki, ji)
+    f = s[C].fuse(io, jo)
+    assert s[C].leaf_iter_vars == [f, ko, ii, ki, ji]
+    assert s[C].all_iter_vars == [i, j, k, io, jo, ii, ji, ko, ki, f]
+    first, second, third, fourth = s[C].relations
+    assert isinstance(first, te.schedule.Split) and (first.parent, first.outer, first.inner) == (i, io, ii)
+    assert (first.factor, first.nparts, second.factor) == (16, None, 8)
+    assert (third.parent, third.nparts, third.factor) == (k, 4, None)
+    assert isinstance(fourth, te.schedule.Fuse) and (fourth.outer, fourth.inner, fourth.fused) == (io, jo, f)
+
+
+def test_three_axes_fuse_two_at_a_time() -> None:
+    A = te.placeholder((4, 5, 6), name="A")
+    B = te.compute((4, 5, 6), lambda i, j, k: A[i, j, k] + 1, name="B")
+    s = te.create_schedule(B.op)
+    i, j, k = B.op.axis
+    f = s[B].fuse(i, j, k)
+    first, second = s[B].relations
+    assert first.outer is i and first.inner is j and first.fused.name == "i.j.fused"
+    assert second.outer.name == "i.j.fused" and second.inner is k and second.fused is f
+    assert s[B].leaf_iter_vars == [f]
+
+
+def test_what_is_said_of_axes() -> None:
+    _, B, C, s = chain()
+    i, j = C.op.axis
+    jo, ji = s[C].split(j, factor=4)
+    tx = te.thread_axis((0, 64), "threadIdx.x")
+    s[C].bind(i, tx)
+    s[C].vectorize(ji)
+    s[C].unroll(jo)
+    s[B].compute_at(s[C], jo)
+    s[B].storage_align(B.op.axis[0], 8, 1)
+    s[B].pragma(B.op.axis[1], "auto_unroll_max_step", 16)
+    attrs = s[C].iter_var_attrs
+    assert attrs[i].bind_thread is tx and attrs[i].iter_type == IterVar.ThreadIndex
+    assert (attrs[ji].iter_type, attrs[jo].iter_type) == (IterVar.Vectorized, IterVar.Unrolled)
+    assert j not in attrs
+    attrs = s[B].iter_var_attrs
+    assert (attrs[B.op.axis[0]].dim_align_factor, attrs[B.op.axis[0]].dim_align_offset) == (8, 1)
+    inner = attrs[B.op.axis[1]]
+    assert (inner.pragma_keys, inner.pragma_values) == (["auto_unroll_max_step"], [16])
+
+
+def test_where_a_stage_is() -> None:
+    _, B, C, s = chain()
+    assert (s[B].attach_type, s[B].attach_ivar, s[B].attach_stage) == (1, None, None)
+    s[B].compute_at(s[C], C.op.axis[0])
+    assert s[B].attach_type == 4 and s[B].attach_ivar is C.op.axis[0] and s[B].attach_stage is s[C]
+    s[B].compute_root()
+    assert (s[B].attach_type, s[B].attach_stage) == (1, None) and s[C].attach_type == 1
+    _, B, C, s = chain()
+    s[B].compute_inline()
+    assert (s[B].attach_type, s[B].attach_ivar, s[B].attach_stage) == (2, None, None)
+
+
+def test_stages_are_inlined_by_what_they_compute() -> None:
+    A, b = te.placeholder((8, 6), name="A"), te.placeholder((6,), name="b")
+    X = te.compute((8, 6), lambda i, j: A[i, j] * 2, name="X")
+    Y = te.compute((8, 6), lambda i, j: X[i, j] + b[j], name="Y")
+    Z = te.compute((6, 8), lambda i, j: Y[j, i] - 1, name="Z")
+    k = te.reduce_axis((0, 8), name="k")
+    S = te.compute((6,), lambda i: te.sum(Z[i, k], axis=k), name="S")
+    T = te.compute((6,), lambda i: te.exp(S[i]), name="T")
+
+    def left(inline) -> list[str]:
+        s = te.create_schedule(T.op)
+        inline(s)
+        return [stage.op.name for stage in s.stages if stage.attach_type != 2]
+
+    assert left(te.schedule.AutoInlineElemWise) == ["Y", "Z", "S", "T"]
+    assert left(te.schedule.AutoInlineBroadcast) == ["Z", "S", "T"]
+    assert left(te.schedule.AutoInlineInjective) == ["S", "T"]
+    s = te.create_schedule(T.op)
+    s[X].split(X.op.axis[0], factor=4)
+    te.schedule.AutoInlineInjective(s)
+    assert s[X].attach_type == 1 and s[Y].attach_type == 2, "what is scheduled stays"
+    with pytest.raises(
+        TypeError, match=r"test_inspection.py:\d+: AutoInlineInjective: expected a schedule, got Tensor"
+    ):
+        te.schedule.AutoInlineInjective(T)
+
+
+def test_bounds() -> None:
+    _, B, C, s = chain()
+    i, j = C.op.axis
+    jo, ji = s[C].split(j, factor=10)
+    s[B].compute_at(s[C], jo)
+    bounds = te.schedule.InferBound(s.normalize())
+    assert bounds[i].extent.value == 64 and bounds[jo].extent == 4 and bounds[ji].extent == 10
+    assert bounds[j].extent == 32, "of the 40 that the parts have"
+    assert [bounds[axis].extent for axis in B.op.axis] == [1, 10]
+    n = te.var("n")
+    A = te.placeholder((n,), name="A")
+    D = te.compute((n,), lambda i: A[i] + 1, name="D")
+    assert te.schedule.InferBound(te.create_schedule(D.op))[D.op.axis[0]].extent is n
+    with pytest.raises(TypeError, match=r"InferBound: expected a schedule, got "):
+        te.schedule.InferBound(D)
+    with pytest.raises(AttributeError, match="use tvm.lower"):
+        te.schedule.ScheduleOps  # noqa: B018
