@@ -31,7 +31,8 @@ std::string CWriter::literal(Operation *op, Attribute value, Type type) {
     bool lost;
     llvm::APFloat wide = exact;
     wide.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &lost);
-    return floatType(type) + "(" + literal(op, FloatAttr::get(Float32Type::get(type.getContext()), wide), Float32Type::get(type.getContext())) + ")";
+    Type single = Float32Type::get(type.getContext());
+    return floatType(type) + "(" + literal(op, FloatAttr::get(single, wide), single) + ")";
   }
   if (exact.isInfinity()) {
     needs("INFINITY");
@@ -52,18 +53,8 @@ std::string CWriter::literal(Operation *op, Attribute value, Type type) {
   return text + (type.isF32() ? "f" : "");
 }
 
-Expression CWriter::binary(Operation *op, StringRef symbol, Binding binding) {
-  // The right side binds more tightly: all of these group from the left.
-  Binding right = static_cast<Binding>(static_cast<int>(binding) + 1);
-  auto side = [&](Value operand, Binding least) {
-    Expression made = expression(operand);
-    // What readers do not know by heart has parentheses: sums in shifts and bits, && in ||.
-    bool isOfBits = binding == Binding::Shift || (binding >= Binding::BitOr && binding <= Binding::BitAnd);
-    bool isUnclear = isOfBits ? made.binding != binding && made.binding < Binding::Unary
-                              : binding == Binding::Or && made.binding == Binding::And;
-    return made.binding < least || isUnclear ? "(" + made.text + ")" : made.text;
-  };
-  return {side(op->getOperand(0), binding) + " " + symbol.str() + " " + side(op->getOperand(1), right), binding};
+Expression CWriter::binary(Operation *op, StringRef symbol) {
+  return infix(expression(op->getOperand(0)), symbol, expression(op->getOperand(1)));
 }
 
 Expression CWriter::call(Operation *op, const Twine &function) {
@@ -74,28 +65,26 @@ Expression CWriter::call(Operation *op, const Twine &function) {
 }
 
 /// Integers wrap around in the IR. In C++ only unsigned ones do, and narrow ones are widened first.
-Expression CWriter::wrapping(Operation *op, StringRef symbol, Binding binding) {
+Expression CWriter::wrapping(Operation *op, StringRef symbol) {
   Type type = scalarOf(op->getResult(0).getType());
   auto overflow = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op);
   if (type.isIndex() || (overflow && overflow.hasNoSignedWrap() && type.getIntOrFloatBitWidth() >= 32))
-    return binary(op, symbol, binding);
+    return binary(op, symbol);
   if (type.isInteger(1)) // modulo 2
-    return binary(op, symbol == "*" ? "&&" : "!=", symbol == "*" ? Binding::And : Binding::Equality);
-  if (type.getIntOrFloatBitWidth() < 32)
-    return {typeConstructor(type) + "(" + binary(op, symbol, binding).text + ")"};
-  return asUnsigned(op, symbol, binding);
+    return binary(op, symbol == "*" ? "&&" : "!=");
+  return type.getIntOrFloatBitWidth() < 32 ? narrowed(type, binary(op, symbol)) : asUnsigned(op, symbol);
 }
 
-Expression CWriter::asUnsigned(Operation *op, StringRef symbol, Binding binding) {
+Expression CWriter::asUnsigned(Operation *op, StringRef symbol) {
   Type type = scalarOf(op->getResult(0).getType());
-  std::string cast = unsignedName(type);
-  return {typeConstructor(type) + "(" + cast + "(" + use(op->getOperand(0)) + ") " + symbol.str() + " " + cast + "(" +
-          use(op->getOperand(1)) + "))"};
+  auto side = [&](unsigned i) { return construct(unsignedName(type), expression(op->getOperand(i))); };
+  return construct(typeName(type), infix(side(0), symbol, side(1)));
 }
 
-std::string CWriter::typeConstructor(Type type) {
-  std::string name = typeName(type);
-  return name.find(' ') == std::string::npos ? name : "(" + name + ")";
+/// What C++ computes of integers of 8 and 16 bits is an int.
+Expression CWriter::narrowed(Type type, const Expression &made) {
+  bool isNarrow = type.isInteger() && !type.isInteger(1) && type.getIntOrFloatBitWidth() < 32;
+  return isNarrow ? construct(typeName(type), made) : made;
 }
 
 std::optional<Expression> CWriter::pureExpression(Operation *op) {
@@ -118,12 +107,9 @@ std::optional<Expression> CWriter::pureExpression(Operation *op) {
 }
 
 std::optional<Expression> CWriter::comparison(Operation *op) {
-  std::string a = use(op->getOperand(0), Binding::Shift), b = use(op->getOperand(1), Binding::Shift);
-  auto is = [&](StringRef symbol) {
-    Binding binding = symbol == "==" || symbol == "!=" ? Binding::Equality : Binding::Relation;
-    return Expression{a + " " + symbol.str() + " " + b, binding};
-  };
-  auto isNot = [&](StringRef symbol) { return Expression{"!(" + is(symbol).text + ")", Binding::Unary}; };
+  Expression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
+  auto is = [&](StringRef symbol) { return infix(a, symbol, b); };
+  auto isNot = [&](StringRef symbol) { return prefix("!", is(symbol)); };
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
     // Of what C++ compares, != alone holds for NaN.
     switch (compare.getPredicate()) {
@@ -148,13 +134,13 @@ std::optional<Expression> CWriter::comparison(Operation *op) {
     case arith::CmpFPredicate::ULE:
       return isNot(">");
     case arith::CmpFPredicate::ONE:
-      return Expression{is("<").text + " || " + is(">").text, Binding::Or};
+      return infix(is("<"), "||", is(">"));
     case arith::CmpFPredicate::UEQ:
-      return Expression{"!(" + is("<").text + " || " + is(">").text + ")", Binding::Unary};
+      return prefix("!", infix(is("<"), "||", is(">")));
     case arith::CmpFPredicate::ORD:
-      return Expression{a + " == " + a + " && " + b + " == " + b, Binding::And};
+      return infix(infix(a, "==", a), "&&", infix(b, "==", b));
     case arith::CmpFPredicate::UNO:
-      return Expression{a + " != " + a + " || " + b + " != " + b, Binding::Or};
+      return infix(infix(a, "!=", a), "||", infix(b, "!=", b));
     case arith::CmpFPredicate::AlwaysFalse:
       return Expression{"false"};
     case arith::CmpFPredicate::AlwaysTrue:
@@ -162,15 +148,18 @@ std::optional<Expression> CWriter::comparison(Operation *op) {
     }
   }
   auto compare = cast<arith::CmpIOp>(op);
-  if (Type type = scalarOf(compare.getLhs().getType());
-      !type.isInteger(1) && static_cast<int>(compare.getPredicate()) >= static_cast<int>(arith::CmpIPredicate::ult)) {
-    a = unsignedName(type) + "(" + use(compare.getLhs()) + ")";
-    b = unsignedName(type) + "(" + use(compare.getRhs()) + ")";
-  } else if (type.isInteger(1) && compare.getPredicate() != arith::CmpIPredicate::eq &&
-             compare.getPredicate() != arith::CmpIPredicate::ne) {
-    return std::nullopt; // where true is -1
+  Type type = scalarOf(compare.getLhs().getType());
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  bool isOfSign = predicate >= arith::CmpIPredicate::slt && predicate <= arith::CmpIPredicate::sge;
+  if (type.isInteger(1)) {
+    // As a number with a sign, true is -1; in C++ it is 1.
+    if (isOfSign)
+      std::swap(a, b);
+  } else if (predicate >= arith::CmpIPredicate::ult) {
+    a = construct(unsignedName(type), a);
+    b = construct(unsignedName(type), b);
   }
-  switch (compare.getPredicate()) {
+  switch (predicate) {
   case arith::CmpIPredicate::eq:
     return is("==");
   case arith::CmpIPredicate::ne:
@@ -191,59 +180,69 @@ std::optional<Expression> CWriter::comparison(Operation *op) {
   return std::nullopt;
 }
 
+/// A call of a template of the prelude, whose type is said where C++ would deduce an int.
+Expression CWriter::templateCall(Operation *op, StringRef function, Type type, bool isUnsigned) {
+  needs(function);
+  std::string name = isUnsigned ? unsignedName(type) : typeName(type);
+  bool isNarrow = !type.isIndex() && type.getIntOrFloatBitWidth() < 32;
+  std::string text = function.str() + (isNarrow && !isUnsigned ? "<" + name + ">(" : "(");
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    text += (i ? ", " : "") + (isUnsigned ? construct(name, expression(operand)).text : use(operand));
+  return {text + ")"};
+}
+
 std::optional<Expression> CWriter::integerExpression(Operation *op) {
   if (isa<arith::AddIOp>(op))
-    return wrapping(op, "+", Binding::Sum);
+    return wrapping(op, "+");
   if (isa<arith::SubIOp>(op))
-    return wrapping(op, "-", Binding::Sum);
+    return wrapping(op, "-");
   if (isa<arith::MulIOp>(op))
-    return wrapping(op, "*", Binding::Product);
+    return wrapping(op, "*");
+  Type type = scalarOf(op->getResult(0).getType());
   if (isa<arith::DivUIOp, arith::RemUIOp>(op)) {
     StringRef symbol = isa<arith::DivUIOp>(op) ? "/" : "%";
-    bool isPlain = op->getResult(0).getType().isIndex() && llvm::all_of(op->getOperands(), [&](Value value) { return isNonNegative(value); });
-    return isPlain ? binary(op, symbol, Binding::Product) : asUnsigned(op, symbol, Binding::Product);
+    bool isPlain = type.isIndex() && llvm::all_of(op->getOperands(), [&](Value value) { return isNonNegative(value); });
+    return isPlain ? binary(op, symbol) : asUnsigned(op, symbol);
   }
   if (isa<arith::ShLIOp>(op))
-    return asUnsigned(op, "<<", Binding::Shift);
+    return asUnsigned(op, "<<");
   if (isa<arith::ShRUIOp>(op))
-    return asUnsigned(op, ">>", Binding::Shift);
-  Type type = scalarOf(op->getResult(0).getType());
+    return asUnsigned(op, ">>");
+  if (type.isInteger(1)) {
+    // As a number with a sign, true is the smaller one.
+    if (isa<arith::AndIOp, arith::MinUIOp, arith::MaxSIOp>(op))
+      return binary(op, "&&");
+    if (isa<arith::OrIOp, arith::MaxUIOp, arith::MinSIOp>(op))
+      return binary(op, "||");
+    if (!isa<arith::XOrIOp>(op))
+      return std::nullopt;
+    return matchPattern(op->getOperand(1), m_One()) ? prefix("!", expression(op->getOperand(0))) : binary(op, "!=");
+  }
   if (isa<arith::AndIOp>(op))
-    return type.isInteger(1) ? binary(op, "&&", Binding::And) : binary(op, "&", Binding::BitAnd);
+    return binary(op, "&");
   if (isa<arith::OrIOp>(op))
-    return type.isInteger(1) ? binary(op, "||", Binding::Or) : binary(op, "|", Binding::BitOr);
-  if (isa<arith::XOrIOp>(op)) {
-    if (!type.isInteger(1))
-      return binary(op, "^", Binding::BitXor);
-    if (matchPattern(op->getOperand(1), m_One()))
-      return Expression{"!" + use(op->getOperand(0), Binding::Unary), Binding::Unary};
-    return binary(op, "!=", Binding::Equality);
-  }
-  if (type.isInteger(1))
-    return std::nullopt;
-  auto narrowed = [&](Expression made) {
-    return type.isIndex() || type.getIntOrFloatBitWidth() >= 32 ? made : Expression{typeConstructor(type) + "(" + made.text + ")"};
-  };
+    return binary(op, "|");
+  if (isa<arith::XOrIOp>(op))
+    return binary(op, "^");
   if (isa<arith::DivSIOp>(op))
-    return narrowed(binary(op, "/", Binding::Product));
+    return narrowed(type, binary(op, "/"));
   if (isa<arith::RemSIOp>(op))
-    return narrowed(binary(op, "%", Binding::Product));
+    return narrowed(type, binary(op, "%"));
   if (isa<arith::ShRSIOp>(op))
-    return narrowed(binary(op, ">>", Binding::Shift));
-  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op)) {
-    StringRef function = isa<arith::FloorDivSIOp>(op) ? "floor_div" : "ceil_div";
-    needs(function);
-    return narrowed(call(op, function));
-  }
+    return narrowed(type, binary(op, ">>"));
+  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op))
+    return templateCall(op, isa<arith::FloorDivSIOp>(op) ? "floor_div" : "ceil_div", type, /*isUnsigned=*/false);
+  if (isa<arith::CeilDivUIOp>(op))
+    return construct(typeName(type), templateCall(op, "ceil_div_unsigned", type, /*isUnsigned=*/true));
   auto pick = [&](StringRef function, bool isUnsigned) {
     if (op->getOperand(0) == op->getOperand(1))
       return expression(op->getOperand(0));
     std::string cast = isUnsigned ? unsignedName(type) : type.isIndex() || type.getIntOrFloatBitWidth() >= 32 ? "" : "int";
     std::string text = functionName(function) + "(";
     for (unsigned i : {0, 1})
-      text += (i ? ", " : "") + (cast.empty() ? use(op->getOperand(i)) : cast + "(" + use(op->getOperand(i)) + ")");
+      text += (i ? ", " : "") + (cast.empty() ? use(op->getOperand(i)) : construct(cast, expression(op->getOperand(i))).text);
     text += ")";
-    return cast.empty() ? Expression{text} : Expression{typeConstructor(type) + "(" + text + ")"};
+    return cast.empty() ? Expression{text} : construct(typeName(type), {text});
   };
   if (isa<arith::MinSIOp>(op))
     return pick("min", false);
@@ -253,11 +252,6 @@ std::optional<Expression> CWriter::integerExpression(Operation *op) {
     return pick("min", true);
   if (isa<arith::MaxUIOp>(op))
     return pick("max", true);
-  if (isa<arith::CeilDivUIOp>(op)) {
-    needs("ceil_div_unsigned");
-    return Expression{typeConstructor(type) + "(ceil_div_unsigned(" + unsignedName(type) + "(" + use(op->getOperand(0)) + "), " +
-                      unsignedName(type) + "(" + use(op->getOperand(1)) + ")))"};
-  }
   return std::nullopt;
 }
 
@@ -265,21 +259,18 @@ std::optional<Expression> CWriter::arithExpression(Operation *op) {
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
     return comparison(op);
   if (auto select = dyn_cast<arith::SelectOp>(op))
-    return Expression{use(select.getCondition(), Binding::Or) + " ? " + use(select.getTrueValue(), Binding::Or) + " : " +
-                          use(select.getFalseValue()),
-                      Binding::Select};
+    return narrowed(scalarOf(select.getType()), conditional(expression(select.getCondition()), expression(select.getTrueValue()),
+                                                            expression(select.getFalseValue())));
   if (isa<arith::AddFOp>(op))
-    return binary(op, "+", Binding::Sum);
+    return binary(op, "+");
   if (isa<arith::SubFOp>(op))
-    return binary(op, "-", Binding::Sum);
+    return binary(op, "-");
   if (isa<arith::MulFOp>(op))
-    return binary(op, "*", Binding::Product);
+    return binary(op, "*");
   if (isa<arith::DivFOp>(op))
-    return binary(op, "/", Binding::Product);
-  if (isa<arith::NegFOp>(op)) {
-    std::string operand = use(op->getOperand(0), Binding::Unary);
-    return Expression{(operand[0] == '-' ? "-(" + operand + ")" : "-" + operand), Binding::Unary};
-  }
+    return binary(op, "/");
+  if (isa<arith::NegFOp>(op))
+    return prefix("-", expression(op->getOperand(0)));
   if (isa<arith::MaximumFOp, arith::MinimumFOp>(op)) {
     StringRef function = isa<arith::MaximumFOp>(op) ? "maximum" : "minimum";
     needs(function);
@@ -294,131 +285,41 @@ std::optional<Expression> CWriter::castExpression(Operation *op) {
   if (op->getNumOperands() != 1 || !isa<arith::ArithDialect>(op->getDialect()))
     return std::nullopt;
   Value operand = op->getOperand(0);
+  Expression given = expression(operand);
   Type from = scalarOf(operand.getType()), to = scalarOf(op->getResult(0).getType());
-  auto construct = [&](Type type, const std::string &text) { return typeConstructor(type) + "(" + text + ")"; };
+  auto asUnsignedNumber = [&] { return construct(from.isInteger(1) ? "int" : unsignedName(from), given); };
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtUIOp>(op)) {
+    bool isUnsigned = isa<arith::ExtUIOp, arith::IndexCastUIOp>(op);
     if (to.isInteger(1))
-      return Expression{"(" + use(operand, Binding::BitAnd) + " & 1) != 0", Binding::Equality};
-    if (from.isInteger(1) && !isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
-      return Expression{"-" + construct(to, use(operand)), Binding::Unary};
+      return infix(infix(given, "&", {"1"}), "!=", {"0"});
+    if (from.isInteger(1))
+      return isUnsigned ? construct(typeName(to), given) : prefix("-", construct(typeName(to), given));
     if (typeName(from) == typeName(to))
-      return expression(operand);
-    if (!from.isInteger(1) && isa<arith::ExtUIOp, arith::IndexCastUIOp>(op) && !isa<arith::TruncIOp>(op))
-      return Expression{construct(to, unsignedName(from) + "(" + use(operand) + ")")};
-    return Expression{construct(to, use(operand))};
+      return given;
+    return construct(typeName(to), isUnsigned ? asUnsignedNumber() : given);
   }
-  if (isa<arith::SIToFPOp, arith::ExtFOp>(op))
-    return Expression{convertFloat(op, from, to, isa<arith::SIToFPOp>(op) && from.isInteger(1) ? "-int(" + use(operand) + ")" : use(operand))};
+  if (isa<arith::SIToFPOp, arith::ExtFOp>(op)) {
+    bool isOfBool = isa<arith::SIToFPOp>(op) && from.isInteger(1);
+    return Expression{convertFloat(op, from, to, isOfBool ? prefix("-", asUnsignedNumber()).text : given.text)};
+  }
   if (isa<arith::UIToFPOp>(op))
-    return Expression{convertFloat(op, from, to, from.isInteger(1) ? "int(" + use(operand) + ")" : unsignedName(from) + "(" + use(operand) + ")")};
+    return Expression{convertFloat(op, from, to, asUnsignedNumber().text)};
   if (auto truncate = dyn_cast<arith::TruncFOp>(op)) {
     if (truncate.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) != arith::RoundingMode::to_nearest_even)
       return std::nullopt;
-    return Expression{convertFloat(op, from, to, use(operand))};
+    return Expression{convertFloat(op, from, to, given.text)};
   }
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) {
-    std::string number = from.isF32() || from.isF64() ? use(operand) : "float(" + use(operand) + ")";
+    Expression number = from.isF32() || from.isF64() ? given : construct("float", given);
     if (to.isInteger(1))
       return std::nullopt;
-    if (isa<arith::FPToUIOp>(op))
-      number = unsignedName(to) + "(" + number + ")";
-    return Expression{construct(to, number)};
+    return construct(typeName(to), isa<arith::FPToUIOp>(op) ? construct(unsignedName(to), number) : number);
   }
   if (isa<arith::BitcastOp>(op)) {
     needs("bit_cast");
-    // What is computed of narrow integers is an int.
-    bool isNarrow = from.isInteger() && from.getIntOrFloatBitWidth() < 32;
-    return Expression{"bit_cast<" + typeName(to) + ">(" + (isNarrow ? construct(from, use(operand)) : use(operand)) + ")"};
+    return Expression{"bit_cast<" + typeName(to) + ">(" + narrowed(from, given).text + ")"};
   }
   return std::nullopt;
-}
-
-// ------------------------------------------------------------------ affine
-
-bool CWriter::isNonNegative(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && argument == loop.getInductionVar() && isNonNegative(loop.getLowerBound());
-  }
-  Operation *op = value.getDefiningOp();
-  if (llvm::APInt number; matchPattern(value, m_ConstantInt(&number)))
-    return number.isNonNegative();
-  if (isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, memref::DimOp>(op))
-    return true;
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return isNonNegative(apply.getAffineMap().getResult(0), op->getOperands(), apply.getAffineMap().getNumDims());
-  return false;
-}
-
-bool CWriter::isNonNegative(AffineExpr expr, ValueRange operands, unsigned numDims) {
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant:
-    return cast<AffineConstantExpr>(expr).getValue() >= 0;
-  case AffineExprKind::DimId:
-    return isNonNegative(operands[cast<AffineDimExpr>(expr).getPosition()]);
-  case AffineExprKind::SymbolId:
-    return isNonNegative(operands[numDims + cast<AffineSymbolExpr>(expr).getPosition()]);
-  case AffineExprKind::Mod:
-    return true;
-  default: {
-    auto both = cast<AffineBinaryOpExpr>(expr);
-    return isNonNegative(both.getLHS(), operands, numDims) && isNonNegative(both.getRHS(), operands, numDims);
-  }
-  }
-}
-
-Expression CWriter::affine(AffineExpr expr, ValueRange operands, unsigned numDims) {
-  auto number = [&](int64_t value) { return std::to_string(value) + (indexType == "int" ? "" : "LL"); };
-  auto wrap = [](const Expression &made, Binding least) {
-    return made.binding < least ? "(" + made.text + ")" : made.text;
-  };
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant: {
-    int64_t value = cast<AffineConstantExpr>(expr).getValue();
-    return {number(value), value < 0 ? Binding::Unary : Binding::Primary};
-  }
-  case AffineExprKind::DimId:
-    return expression(operands[cast<AffineDimExpr>(expr).getPosition()]);
-  case AffineExprKind::SymbolId:
-    return expression(operands[numDims + cast<AffineSymbolExpr>(expr).getPosition()]);
-  default:
-    break;
-  }
-  auto both = cast<AffineBinaryOpExpr>(expr);
-  Expression left = affine(both.getLHS(), operands, numDims);
-  auto constant = dyn_cast<AffineConstantExpr>(both.getRHS());
-  if (expr.getKind() == AffineExprKind::Add) {
-    if (constant && constant.getValue() < 0)
-      return {left.text + " - " + number(-constant.getValue()), Binding::Sum};
-    // x * -1 and x * -4 are subtracted.
-    auto product = dyn_cast<AffineBinaryOpExpr>(both.getRHS());
-    auto factor = product && product.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(product.getRHS()) : AffineConstantExpr();
-    if (factor && factor.getValue() < 0) {
-      AffineExpr positive = product.getLHS() * -factor.getValue();
-      return {left.text + " - " + wrap(affine(positive, operands, numDims), Binding::Product), Binding::Sum};
-    }
-    return {left.text + " + " + wrap(affine(both.getRHS(), operands, numDims), Binding::Product), Binding::Sum};
-  }
-  Expression right = affine(both.getRHS(), operands, numDims);
-  if (expr.getKind() == AffineExprKind::Mul)
-    return {wrap(left, Binding::Product) + " * " + wrap(right, Binding::Unary), Binding::Product};
-  bool isPlain = isNonNegative(both.getLHS(), operands, numDims);
-  StringRef symbol = expr.getKind() == AffineExprKind::Mod ? "%" : "/";
-  if (isPlain && expr.getKind() != AffineExprKind::CeilDiv)
-    return {wrap(left, Binding::Product) + " " + symbol.str() + " " + wrap(right, Binding::Unary), Binding::Product};
-  StringRef function = expr.getKind() == AffineExprKind::Mod        ? "floor_mod"
-                       : expr.getKind() == AffineExprKind::FloorDiv ? "floor_div"
-                                                                    : "ceil_div";
-  needs(function);
-  return {function.str() + "(" + left.text + ", " + right.text + ")"};
-}
-
-Expression CWriter::affineMinMax(AffineMap map, ValueRange operands, StringRef function) {
-  Expression made = affine(map.getResult(0), operands, map.getNumDims());
-  // Both sides have the index's type, literals too.
-  for (AffineExpr expr : map.getResults().drop_front())
-    made = {functionName(function) + "(" + made.text + ", " + affine(expr, operands, map.getNumDims()).text + ")"};
-  return made;
 }
 
 } // namespace tilewright::source

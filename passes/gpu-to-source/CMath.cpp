@@ -50,17 +50,14 @@ std::optional<Expression> CWriter::mathExpression(Operation *op) {
     return std::nullopt;
   if (isa<math::AbsIOp>(op)) {
     needs("absolute");
-    return Expression{typeConstructor(type) + "(absolute(" + use(op->getOperand(0)) + "))"};
+    return construct(typeName(type), {"absolute(" + use(op->getOperand(0)) + ")"});
   }
   if (isa<math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op)) {
     StringRef function = name == "math.ctpop" ? "count_ones" : name == "math.ctlz" ? "leading_zeros" : "trailing_zeros";
-    needs(function);
-    return Expression{typeConstructor(type) + "(" + function.str() + "(" + unsignedName(type) + "(" + use(op->getOperand(0)) + ")))"};
+    return construct(typeName(type), templateCall(op, function, type, /*isUnsigned=*/true));
   }
-  if (isa<math::IPowIOp>(op)) {
-    needs("integer_power");
-    return Expression{typeConstructor(type) + "(integer_power(" + use(op->getOperand(0)) + ", " + use(op->getOperand(1)) + "))"};
-  }
+  if (isa<math::IPowIOp>(op))
+    return templateCall(op, "integer_power", type, /*isUnsigned=*/false);
   return std::nullopt;
 }
 

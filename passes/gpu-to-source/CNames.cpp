@@ -138,7 +138,7 @@ std::string CWriter::typeName(Type type) {
 
 std::string CWriter::unsignedName(Type type) {
   std::string name = typeName(type);
-  return name == "int" ? "unsigned" : name == "signed char" ? "(unsigned char)" : "(unsigned " + name + ")";
+  return name == "int" ? "unsigned" : name == "signed char" ? "unsigned char" : "unsigned " + name;
 }
 
 std::string CWriter::declare(Operation *op, MemRefType type, StringRef form) {
@@ -166,21 +166,22 @@ std::string CWriter::element(Operation *op, Value buffer, ValueRange indices) {
   std::string base = use(buffer, Binding::Primary);
   auto type = cast<MemRefType>(buffer.getType());
   if (auto own = strides.find(buffer); own != strides.end()) {
-    std::string offset;
-    for (auto [index, stride] : llvm::zip(indices, own->second))
-      if (stride != "0")
-        offset += (offset.empty() ? "" : " + ") + (stride == "1" ? use(index, Binding::Sum) : use(index, Binding::Product) + " * " + stride);
-    return base + "[" + (offset.empty() ? "0" : offset) + "]";
+    std::optional<Expression> offset;
+    for (auto [index, stride] : llvm::zip(indices, own->second)) {
+      if (stride == "0")
+        continue;
+      Expression scaled = stride == "1" ? expression(index) : infix(expression(index), "*", {stride});
+      offset = offset ? infix(*offset, "+", scaled) : scaled;
+    }
+    return base + "[" + (offset ? offset->text : "0") + "]";
   }
   if (!type.getLayout().isIdentity())
     fail(op, "expected a row-major buffer");
   if (flat.contains(buffer) && type.getRank() > 1) {
-    std::string offset = use(indices[0], Binding::Product);
-    for (unsigned dim = 1; dim < type.getRank(); ++dim) {
-      std::string scaled = (dim > 1 ? "(" + offset + ")" : offset) + " * " + extent(op, buffer, dim);
-      offset = scaled + " + " + use(indices[dim], Binding::Sum);
-    }
-    return base + "[" + offset + "]";
+    Expression offset = expression(indices[0]);
+    for (unsigned dim = 1; dim < type.getRank(); ++dim)
+      offset = infix(infix(offset, "*", {extent(op, buffer, dim)}), "+", expression(indices[dim]));
+    return base + "[" + offset.text + "]";
   }
   for (Value index : indices)
     base += "[" + use(index) + "]";

@@ -104,7 +104,7 @@ void CWriter::writeOp(Operation *op) {
   if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
     auto loop = cast<scf::WhileOp>(op->getParentOp());
     assign(op, loop.getResults(), condition.getArgs());
-    line() << "if (!" << use(condition.getCondition(), Binding::Unary) << ") break;\n";
+    line() << "if (" << prefix("!", expression(condition.getCondition())).text << ") break;\n";
     return;
   }
   if (auto store = dyn_cast<memref::StoreOp>(op)) {
@@ -166,8 +166,8 @@ void CWriter::writeFor(scf::ForOp loop) {
   std::string type = typeName(loop.getInductionVar().getType());
   if (isToBeWrittenOut(loop) || loop->hasAttr(schedule::kUnrollAttr))
     line() << "#pragma unroll\n";
-  line() << "for (" << type << " " << variable << " = " << use(loop.getLowerBound()) << "; " << variable << " < "
-         << use(loop.getUpperBound(), Binding::Shift) << "; ";
+  line() << "for (" << type << " " << variable << " = " << use(loop.getLowerBound()) << "; "
+         << infix({variable}, "<", expression(loop.getUpperBound())).text << "; ";
   if (matchPattern(loop.getStep(), m_One()))
     stream << "++" << variable << ") {";
   else
@@ -248,7 +248,7 @@ Expression CWriter::expression(Value value) {
           needs("Vector"), needs("broadcast");
           // A number alone is an int.
           if (vector.getElementType().isInteger() && vector.getElementTypeBitWidth() < 32 && !vector.getElementType().isInteger(1))
-            scalar = typeConstructor(vector.getElementType()) + "(" + scalar + ")";
+            scalar = construct(typeName(vector.getElementType()), {scalar}).text;
           return {"broadcast<" + std::to_string(vector.getNumElements()) + ">(" + scalar + ")"};
         }
         if (elements && vector.getRank() == 1) {
@@ -274,8 +274,7 @@ Expression CWriter::expression(Value value) {
 }
 
 std::string CWriter::use(Value value, Binding least) {
-  Expression found = expression(value);
-  return found.binding < least ? "(" + found.text + ")" : found.text;
+  return within(least, expression(value));
 }
 
 } // namespace tilewright::source

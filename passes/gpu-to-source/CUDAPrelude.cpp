@@ -202,7 +202,7 @@ template <typename T> __device__ T minimum(T a, T b) { return T(minimum(float(a)
     {"ceil_div", "\n// Rounded up, where / rounds towards zero.\ntemplate <typename T> __device__ T ceil_div(T a, T b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"},
     {"ceil_div_unsigned", "\ntemplate <typename T> __device__ T ceil_div_unsigned(T a, T b) { return a / b + (a % b != 0); }\n"},
     {"absolute", "\n__device__ int absolute(int a) { return a < 0 ? int(0u - unsigned(a)) : a; }\n__device__ long long absolute(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }\n"},
-    {"count_ones", "\n__device__ int count_ones(unsigned a) { return __popc(a); }\n__device__ int count_ones(unsigned long long a) { return __popcll(a); }\n"},
+    {"count_ones", "\ntemplate <typename T> __device__ int count_ones(T a) { return sizeof(T) == 8 ? __popcll(a) : __popc(a); }\n"},
     {"leading_zeros", "\ntemplate <typename T> __device__ int leading_zeros(T a) { int n = 8 * sizeof(T); for (; a; a >>= 1) --n; return n; }\n"},
     {"trailing_zeros", "\ntemplate <typename T> __device__ int trailing_zeros(T a) { int n = 0; for (; n < 8 * int(sizeof(T)) && !(a >> n & 1); ++n) ; return n; }\n"},
     {"integer_power", R"(

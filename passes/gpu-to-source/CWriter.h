@@ -9,6 +9,7 @@
 #define TILEWRIGHT_PASSES_GPUTOSOURCE_CWRITER_H
 
 #include "passes/PassSupport.h"
+#include "passes/gpu-to-source/COperators.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,14 +18,6 @@
 #include <string>
 
 namespace tilewright::source {
-
-/// How tightly an expression binds; what binds less tightly than its place asks for gets parentheses.
-enum class Binding { Select, Or, And, BitOr, BitXor, BitAnd, Equality, Relation, Shift, Sum, Product, Unary, Primary };
-
-struct Expression {
-  std::string text;
-  Binding binding = Binding::Primary;
-};
 
 class CWriter {
 public:
@@ -69,8 +62,6 @@ protected:
 
   // Types and expressions.
   std::string typeName(mlir::Type type);
-  /// The type to call as a function, for a number of that type.
-  std::string typeConstructor(mlir::Type type);
   std::string unsignedName(mlir::Type type);
   Expression expression(mlir::Value value);
   /// The expression of a value, in parentheses if it binds less tightly than `least`.
@@ -118,10 +109,12 @@ private:
   std::optional<Expression> castExpression(mlir::Operation *op);
   std::optional<Expression> comparison(mlir::Operation *op);
   std::optional<Expression> mathExpression(mlir::Operation *op);
-  Expression binary(mlir::Operation *op, llvm::StringRef symbol, Binding binding);
+  Expression binary(mlir::Operation *op, llvm::StringRef symbol);
   Expression call(mlir::Operation *op, const llvm::Twine &function);
-  Expression wrapping(mlir::Operation *op, llvm::StringRef symbol, Binding binding);
-  Expression asUnsigned(mlir::Operation *op, llvm::StringRef symbol, Binding binding);
+  Expression templateCall(mlir::Operation *op, llvm::StringRef function, mlir::Type type, bool isUnsigned);
+  Expression wrapping(mlir::Operation *op, llvm::StringRef symbol);
+  Expression asUnsigned(mlir::Operation *op, llvm::StringRef symbol);
+  Expression narrowed(mlir::Type type, const Expression &made);
   bool isNonNegative(mlir::Value value);
   bool isNonNegative(mlir::AffineExpr expr, mlir::ValueRange operands, unsigned numDims);
 

@@ -2,6 +2,7 @@
 #include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
+#include "passes/gpu-to-source/IndexMagnitudes.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 
 #include "dialects/Tile/Tile.h"
@@ -196,21 +197,29 @@ std::string KernelWriter::finish() { return preludeOf(needed) + text; }
 namespace tilewright {
 namespace {
 
-/// Whether all indices fit an int, as the way to nvvm has it, too.
+/// Whether an int holds each index, and all that it is computed from.
 bool haveShortIndices(gpu::GPUModuleOp module) {
   auto isSmall = [](Type type) {
     auto memref = dyn_cast<MemRefType>(type);
     return !memref || hasShortIndices(memref);
   };
+  Magnitudes magnitudes;
+  auto isShort = [&](Value value) {
+    if (!value.getType().isIndex())
+      return true;
+    std::optional<llvm::APInt> magnitude = magnitudes.of(value);
+    return magnitude && magnitude->getActiveBits() <= 31;
+  };
   return !module
               .walk([&](Operation *op) {
-                IntegerAttr constant;
-                if (matchPattern(op, m_Constant(&constant)) && constant.getType().isIndex() && !constant.getValue().isSignedIntN(32))
-                  return WalkResult::interrupt();
+                bool isLarge = !llvm::all_of(op->getResultTypes(), isSmall) || !llvm::all_of(op->getResults(), isShort);
                 if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
-                  if (llvm::any_of(kernel.getArgumentTypes(), [&](Type type) { return type.isIndex() || !isSmall(type); }))
-                    return WalkResult::interrupt();
-                return llvm::all_of(op->getResultTypes(), isSmall) ? WalkResult::advance() : WalkResult::interrupt();
+                  isLarge |= llvm::any_of(kernel.getArgumentTypes(), [&](Type type) { return type.isIndex() || !isSmall(type); });
+                for (Region &region : op->getRegions())
+                  if (!isa<gpu::GPUModuleOp, gpu::GPUFuncOp>(op))
+                    for (Block &block : region)
+                      isLarge |= !llvm::all_of(block.getArguments(), isShort);
+                return isLarge ? WalkResult::interrupt() : WalkResult::advance();
               })
               .wasInterrupted();
 }

@@ -112,7 +112,7 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
     line() << "copy_async<" << bytes << (copy.getBypassL1Attr() ? ", true" : "") << ">("
            << address(op, copy.getDst(), copy.getDstIndices()) << ", " << address(op, copy.getSrc(), copy.getSrcIndices());
     if (Value elements = copy.getSrcElements())
-      stream << ", int(" << use(elements, Binding::Product) << (size > 1 ? " * " + std::to_string(size) : "") << ")";
+      stream << ", int(" << (size > 1 ? infix(expression(elements), "*", {std::to_string(size)}) : expression(elements)).text << ")";
     stream << ");\n";
     return true;
   }
@@ -221,8 +221,8 @@ bool KernelWriter::writeVectorOp(Operation *op) {
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op); broadcast && !isa<VectorType>(broadcast.getSourceType())) {
     needs("Vector"), needs("broadcast");
-    std::string scalar = use(broadcast.getSource());
-    return define(result, "broadcast<" + std::to_string(type.getNumElements()) + ">(" + typeConstructor(type.getElementType()) + "(" + scalar + "))");
+    std::string scalar = construct(typeName(type.getElementType()), expression(broadcast.getSource())).text;
+    return define(result, "broadcast<" + std::to_string(type.getNumElements()) + ">(" + scalar + ")");
   }
   if (auto fromElements = dyn_cast<vector::FromElementsOp>(op)) {
     std::string text = "{{";

@@ -43,3 +43,84 @@ gpu.module @exchange {
     gpu.return
   }
 }
+
+// Each operator in each other that binds more tightly keeps its parentheses, in indices as well; an index that comes from
+// 64 bits of data has 64.
+// CHECK: tilewright.cuda = "{{.*}}A[(o[0LL] & 7LL) + 1LL]{{.*}}A[(o[1LL] ^ 3LL) + 1LL]{{.*}}A[(o[2LL] | 3LL) * 2LL]{{.*}}A[(o[3LL] >> 3LL) + 1LL]{{.*}}A[(is ? o[4LL] : o[5LL]) + 1LL]{{.*}}A[1LL - (long long)((unsigned long long)(o[6LL]) + (unsigned long long)(o[7LL]))]{{.*}}A[o[8LL]
+gpu.module @operators {
+  gpu.func @in_indices(%a: memref<64xf32> {te.name = "A"}, %o: memref<64xi64> {te.name = "o"}, %b: memref<64xf32> {te.name = "B"}, %is: i1 {te.name = "is"}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c5 = arith.constant 5 : index
+    %c6 = arith.constant 6 : index
+    %c7 = arith.constant 7 : index
+    %c8 = arith.constant 8 : index
+    %0 = memref.load %o[%c0] : memref<64xi64>
+    %1 = arith.index_cast %0 : i64 to index
+    %2 = arith.andi %1, %c7 : index
+    %3 = affine.apply affine_map<(d0) -> (d0 + 1)>(%2)
+    %4 = memref.load %a[%3] : memref<64xf32>
+    memref.store %4, %b[%c0] : memref<64xf32>
+    %5 = memref.load %o[%c1] : memref<64xi64>
+    %6 = arith.index_cast %5 : i64 to index
+    %7 = arith.xori %6, %c3 : index
+    %8 = affine.apply affine_map<(d0) -> (d0 + 1)>(%7)
+    %9 = memref.load %a[%8] : memref<64xf32>
+    memref.store %9, %b[%c1] : memref<64xf32>
+    %10 = memref.load %o[%c2] : memref<64xi64>
+    %11 = arith.index_cast %10 : i64 to index
+    %12 = arith.ori %11, %c3 : index
+    %13 = affine.apply affine_map<(d0) -> (d0 * 2)>(%12)
+    %14 = memref.load %a[%13] : memref<64xf32>
+    memref.store %14, %b[%c2] : memref<64xf32>
+    %15 = memref.load %o[%c3] : memref<64xi64>
+    %16 = arith.index_cast %15 : i64 to index
+    %17 = arith.shrsi %16, %c3 : index
+    %18 = affine.apply affine_map<(d0) -> (d0 + 1)>(%17)
+    %19 = memref.load %a[%18] : memref<64xf32>
+    memref.store %19, %b[%c3] : memref<64xf32>
+    %20 = memref.load %o[%c4] : memref<64xi64>
+    %21 = memref.load %o[%c5] : memref<64xi64>
+    %22 = arith.select %is, %20, %21 : i64
+    %23 = arith.index_cast %22 : i64 to index
+    %24 = affine.apply affine_map<(d0) -> (d0 + 1)>(%23)
+    %25 = memref.load %a[%24] : memref<64xf32>
+    memref.store %25, %b[%c4] : memref<64xf32>
+    %26 = memref.load %o[%c6] : memref<64xi64>
+    %27 = memref.load %o[%c7] : memref<64xi64>
+    %28 = arith.addi %26, %27 : i64
+    %29 = arith.index_cast %28 : i64 to index
+    %30 = arith.subi %c1, %29 : index
+    %31 = memref.load %a[%30] : memref<64xf32>
+    memref.store %31, %b[%c5] : memref<64xf32>
+    %32 = memref.load %o[%c8] : memref<64xi64>
+    %33 = arith.index_cast %32 : i64 to index
+    %34 = memref.load %a[%33] : memref<64xf32>
+    memref.store %34, %b[%c6] : memref<64xf32>
+    gpu.return
+  }
+}
+
+// What C++ computes of narrow integers is an int: templates are told the type. A bool that is true is the smallest number
+// with a sign.
+// CHECK: tilewright.cuda = "{{.*}}floor_div<signed char>(a & b, b){{.*}}(signed char)(count_ones((unsigned char)(a ^ b))){{.*}}(signed char)(is > maybe)
+gpu.module @narrow {
+  gpu.func @k(%o: memref<4xi8> {te.name = "out"}, %a: i8 {te.name = "a"}, %b: i8 {te.name = "b"}, %is: i1 {te.name = "is"}, %maybe: i1 {te.name = "maybe"}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %0 = arith.andi %a, %b : i8
+    %1 = arith.floordivsi %0, %b : i8
+    memref.store %1, %o[%c0] : memref<4xi8>
+    %2 = arith.xori %a, %b : i8
+    %3 = math.ctpop %2 : i8
+    memref.store %3, %o[%c1] : memref<4xi8>
+    %4 = arith.cmpi sgt, %maybe, %is : i1
+    %5 = arith.extui %4 : i1 to i8
+    memref.store %5, %o[%c2] : memref<4xi8>
+    gpu.return
+  }
+}
