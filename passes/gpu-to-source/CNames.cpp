@@ -1,4 +1,5 @@
 //===- CNames.cpp - names, types and lines of C++ -------------------------===//
+#include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/CWriter.h"
 
 #include "dialects/Tile/Tile.h"
@@ -69,10 +70,8 @@ void CWriter::writeOrigin(Operation *op) {
     if (auto buffer = llvm::MemoryBuffer::getFile(loc.getFilename().getValue(), /*IsText=*/true))
       for (llvm::line_iterator it(**buffer, /*SkipBlanks=*/false); !it.is_at_eof(); ++it)
         file->second.push_back(it->trim().str());
-  line() << "// " << origin;
-  if (loc.getLine() - 1 < file->second.size())
-    stream << ": " << StringRef(file->second[loc.getLine() - 1]).rtrim('\\');
-  stream << "\n";
+  bool isKnown = loc.getLine() - 1 < file->second.size();
+  line() << "// " << inComment(isKnown ? origin + ": " + file->second[loc.getLine() - 1] : origin) << "\n";
 }
 
 void CWriter::fail(Operation *op, const Twine &why) {

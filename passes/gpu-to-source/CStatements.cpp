@@ -1,5 +1,6 @@
 //===- CStatements.cpp - structured control flow and accesses as C++ ------===//
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/CWriter.h"
 
 using namespace mlir;
@@ -174,7 +175,7 @@ void CWriter::writeFor(scf::ForOp loop) {
     stream << variable << " += " << use(loop.getStep()) << ") {";
   std::string origin = lineOf(loop.getLoc());
   if (auto attr = loop->getAttrOfType<StringAttr>(schedule::kAxisAttr))
-    stream << "  // " << attr.getValue() << (origin.empty() ? "" : ", " + origin);
+    stream << "  // " << inComment(attr.str() + (origin.empty() ? "" : ", " + origin));
   stream << "\n";
   ++depth;
   writeBlock(*loop.getBody());

@@ -1,5 +1,6 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
 #include "passes/LaunchAttributes.h"
+#include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostPrelude.h"
 #include "passes/gpu-to-source/HostWriter.h"
 
@@ -74,7 +75,7 @@ void HostWriter::writeArena() {
   for (Temporary &temporary : temporaries) {
     std::string at = unique(temporary.name + "_at"), bytes = unique(temporary.name + "_bytes");
     line() << "const long long " << at << " = " << temporary.offset << ", " << bytes << " = " << temporary.bytes << ";  // alive "
-           << lifetimeOf(temporary.view) << "\n";
+           << inComment(lifetimeOf(temporary.view)) << "\n";
     ends += (ends.empty() ? "" : ", ") + at + " + " + bytes;
     temporary.offset = at;
   }
@@ -131,7 +132,7 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   auto origins = launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr);
   auto origin = [&](StringRef what) {
     auto found = origins ? origins.getAs<StringAttr>(what) : StringAttr();
-    return found ? "  // " + what.str() + ": " + found.str() : std::string();
+    return found ? "  // " + inComment(what.str() + ": " + found.str()) : std::string();
   };
   stream << "\n";
   line() << "{\n";
@@ -179,7 +180,7 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   for (auto [i, address] : llvm::enumerate(addresses))
     stream << (i ? ", " : "") << address;
   stream << (addresses.empty() ? "nullptr};\n" : "};\n");
-  line() << "launch(" << numberOf(launch) << ", \"" << kernel << "\", grid, block, shared_bytes, stream, parameters);\n";
+  line() << "launch(" << numberOf(launch) << ", " << quoted(kernel) << ", grid, block, shared_bytes, stream, parameters);\n";
   leave(outer);
   close();
 }
@@ -244,7 +245,7 @@ std::string HostWriter::write() {
   close();
   std::string names;
   for (auto [i, kernel] : llvm::enumerate(kernels))
-    names += (i ? ", \"" : "\"") + kernel + "\"";
+    names += (i ? ", " : "") + quoted(kernel);
   std::string cubin = identifier((function.getName() + "_cubin").str());
   std::string prelude = replaceAll(hostPrelude, "@COUNT@", std::to_string(std::max<size_t>(kernels.size(), 1)));
   prelude = replaceAll(prelude, "@NAMES@", kernels.empty() ? "\"\"" : names);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ArgumentAlignment.h"
+#include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostWriter.h"
 
 using namespace mlir;
@@ -87,7 +88,7 @@ void HostWriter::writeHead() {
     parameters.push_back(parameter);
   }
   std::string name = identifier(function.getName());
-  line() << "\n/// " << function.getName() << "(" << signature << "), on arrays in the memory of "
+  line() << "\n/// " << inComment(function.getName().str() + "(" + signature) << "), on arrays in the memory of "
          << (isManaged ? "this machine, which wait for the results" : "a GPU; it does not wait for the kernels") << ".\n";
   stream << "void " << name << "(";
   for (auto &parameter : parameters) {
@@ -103,7 +104,7 @@ void HostWriter::writeHead() {
   }
   stream << "CUstream stream = nullptr) {\n";
   ++depth;
-  line() << "const char *const function = \"" << function.getName() << "(" << signature << ")\";\n";
+  line() << "const char *const function = " << quoted(function.getName().str() + "(" + signature + ")") << ";\n";
   std::string list;
   unsigned count = 0;
   for (auto &parameter : parameters) {
@@ -123,11 +124,11 @@ void HostWriter::writeNumber(const Parameter &parameter, llvm::StringMap<std::st
   if (!symbols)
     return;
   std::string symbol = cast<StringAttr>(symbols[0]).str(), given = unique(parameter.tensor + "_value");
-  line() << "// " << parameter.tensor << ": " << parameter.what << "\n";
+  line() << "// " << inComment(parameter.tensor + ": " + parameter.what) << "\n";
   line() << "const long long " << given << " = " << parameter.tensor << ";\n";
   auto expect = [&](const std::string &condition, const std::string &what) {
     line() << "if (!(" << condition << ")) refuse(function, " << parameter.number << ", \"" << parameter.tensor << "\", \"expected "
-           << symbol << what << ", got \" + std::to_string(" << given << "));\n";
+           << escaped(symbol) << what << ", got \" + std::to_string(" << given << "));\n";
   };
   auto [first, isFirst] = known.try_emplace(symbol, given);
   if (!isFirst)
@@ -161,7 +162,7 @@ void HostWriter::writeChecks() {
     auto kind = kindOf(dtype);
     if (!kind)
       return fail(function, "expected arguments of dtypes that DLPack has");
-    line() << "// " << parameter.tensor << ": " << parameter.what << (parameter.isOutput ? ", written" : "") << "\n";
+    line() << "// " << inComment(parameter.tensor + ": " + parameter.what + (parameter.isOutput ? ", written" : "")) << "\n";
     line() << self << ".expect(" << kind->first << ", " << kind->second << ", \"" << dtype << "\", /*dimensions=*/" << type.getRank()
            << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
     for (unsigned dim = 0; dim < type.getRank(); ++dim) {
@@ -175,7 +176,7 @@ void HostWriter::writeChecks() {
       }
       std::string given = parameter.tensor + ".shape[" + place + "]";
       if (auto found = known.find(symbol); !symbol.empty() && found != known.end()) {
-        line() << self << ".expect_extent(" << dim << ", " << found->second << ", \"" << symbol << " = \" + std::to_string("
+        line() << self << ".expect_extent(" << dim << ", " << found->second << ", \"" << escaped(symbol) << " = \" + std::to_string("
                << found->second << "));\n";
         extents[parameter.value].push_back(found->second);
         continue;
@@ -186,7 +187,7 @@ void HostWriter::writeChecks() {
       line() << "const long long " << variable << " = " << given << ";\n";
       if (!symbol.empty())
         known[symbol] = variable;
-      std::string shown = symbol.empty() ? variable : symbol;
+      std::string shown = escaped(symbol.empty() ? variable : symbol);
       if (units && units[dim] > 1)
         line() << self << ".expect_multiple(" << dim << ", " << units[dim] << ", \"" << shown << "\");\n";
       if (minima && minima[dim] > 0)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
+#include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -23,7 +24,7 @@ void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension di
   auto found = origins.find(current.getName());
   if (!what.empty() && found != origins.end() && found->second)
     if (auto origin = found->second.getAs<StringAttr>((what + "." + axis).str()))
-      stream << "  // " << origin.getValue();
+      stream << "  // " << inComment(origin.getValue());
   stream << "\n";
 }
 

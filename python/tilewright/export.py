@@ -23,6 +23,7 @@ from .errors import TilewrightError
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
 from .private_files import replace_file
+from .text import in_c_comment
 
 if TYPE_CHECKING:
     from .driver import Dispatch, Function
@@ -219,10 +220,13 @@ _C_KEYWORDS = frozenset(
     volatile wchar_t while xor xor_eq""".split()
 )
 
+# What the functions of a header call something of their own.
+_C_LOCALS = frozenset(("args", "result", "tuples"))
+
 
 def _parameter(argument: Argument) -> str:
     name = _C_NAME.sub("_", argument.name)
-    return f"arg_{name}" if not name or name[0].isdigit() or name in _C_KEYWORDS else name
+    return f"arg_{name}" if not name or name[0].isdigit() or name in _C_KEYWORDS | _C_LOCALS else name
 
 
 def _declared(argument: Argument, name: str) -> str:
@@ -315,8 +319,9 @@ def _function_lines(function: Function | Dispatch) -> list[str]:
     outputs = [parameter for parameter, argument in zip(names, arguments) if argument.output]
     rows, known = by_level(function.signature.parameters), {id(each): name for each, name in zip(arguments, names)}
     groups = [one for _, one, _ in rows if isinstance(one, Group)]
+    told = "\n".join(map(in_c_comment, _told(function).split("\n")))
     lines = [
-        f"/* {_told(function)}; writes {', '.join(outputs) or 'nothing'}. */",
+        f"/* {told}; writes {', '.join(outputs) or 'nothing'}. */",
         f"int __tvm_ffi_{name}(void *handle, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);",
         f"static inline int {name}({parameters}) {{",
         f"  TVMFFIAny args[{max(len(rows), 1)}], result;",

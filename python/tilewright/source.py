@@ -22,7 +22,9 @@ class Source(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        from .text import printable
+
+        return f"{printable(self.file)}:{self.line}"
 
 
 def user_source() -> Source:

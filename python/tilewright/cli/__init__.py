@@ -16,6 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or described: asking for help needs neither MLIR nor a driver.
     """
     from ..errors import TilewrightError
+    from ..text import printable_lines
     from . import cache, compile, demo, doctor
 
     parser = argparse.ArgumentParser(
@@ -28,5 +29,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options)
     except TilewrightError as error:
-        print(f"tilewright {options.command}: {error}", file=sys.stderr)
+        print(f"tilewright {options.command}: {printable_lines(str(error))}", file=sys.stderr)
         return 1

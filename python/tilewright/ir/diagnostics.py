@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic
+from ..text import printable, printable_lines
 
 if TYPE_CHECKING:
 
@@ -26,7 +27,8 @@ def describe(location: Any) -> str:
     """`file:line` inside an MLIR location (`file`, of a file as a whole), or "" where it holds none."""
     if location.is_a_file():
         # A file's own module, when it is not written out, is at line 0.
-        return f"{location.filename}:{location.start_line}" if location.start_line else location.filename
+        file = printable(location.filename)
+        return f"{file}:{location.start_line}" if location.start_line else file
     if location.is_a_name():
         return describe(location.child_loc)
     if location.is_a_callsite():
@@ -44,7 +46,7 @@ def diagnostics_of(infos: Sequence[Any]) -> tuple[Diagnostic, ...]:
     return tuple(
         Diagnostic(
             info.severity.name.lower(),
-            _OP.sub(lambda match: f"{match[1]}: ", info.message),
+            printable_lines(_OP.sub(lambda match: f"{match[1]}: ", info.message)),
             describe(info.location),
             diagnostics_of(info.notes),
         )

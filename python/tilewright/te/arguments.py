@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType
 from .expr import Var
@@ -71,8 +72,7 @@ def shape(name: str, extents: Sequence[Var]) -> Shape:
     ('size', 2)
     """
     source = user_source()
-    if not isinstance(name, str):
-        raise TypeError(f"{source}: te.shape: expected a name, got {name!r}")
+    name = checked_name(name, "te.shape", source)
     if not isinstance(extents, Sequence) or isinstance(extents, str):
         raise TypeError(f"{source}: te.shape {name}: expected a tuple of te.vars, got {extents!r}")
     for position, extent in enumerate(extents):

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .dtypes import DType, dtype_of
 from .expr import Expr
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
@@ -103,6 +104,7 @@ def extern(
       M[i + 1] = max(M[i], A[i + 1])
     """
     source = user_source()
+    name = checked_name(name, "te.extern", source)
     what = f"extern {name}"
     tag = current_tag(tag, what, source)
     tensors: list[Any] = list(inputs) if isinstance(inputs, Sequence) else [inputs]

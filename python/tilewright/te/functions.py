@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .dtypes import dtype_of
 from .expr import (
     Call,
@@ -94,6 +95,7 @@ def var(
     >>> alpha = var("alpha", "float32", default=1.0)
     """
     source = user_source()
+    name = checked_name(name, "te.var", source)
     kind = dtype_of(dtype, source)
     if kind.storage:
         raise TypeError(f"{source}: te.var {name}: expected a dtype with arithmetic, got {kind}")
@@ -175,6 +177,7 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
         extent = extent.__index__()
         if extent < 1:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
+    name = checked_name(name, f"te.thread_axis {tag}", source)
     return IterVar(name or str(tag), None if extent is None else (0, extent), "thread", source, tag=str(tag))
 
 

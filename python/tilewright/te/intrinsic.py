@@ -11,6 +11,7 @@ from mlir.dialects import func
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .emit import emit_module
 from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
@@ -90,6 +91,7 @@ def decl_tensor_intrin(
     intrinsic(double)
     """
     source = user_source()
+    name = checked_name(name, "decl_tensor_intrin", source)
     what = f"decl_tensor_intrin {name}"
     described = op.op if isinstance(op, Tensor) else op
     if not isinstance(described, ComputeOp):

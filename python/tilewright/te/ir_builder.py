@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .dtypes import dtype_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .functions import THREAD_TAGS
@@ -90,7 +91,7 @@ class IRBuilder:
             raise ValueError(f"{source}: for_range: expected one of {', '.join(LOOP_KINDS)} as kind, got {kind!r}")
         extent: Extent = last if isinstance(first, int) and first == 0 else last - first
         start = first if isinstance(first, int) else 0
-        var = IterVar(name, (start, extent), "spatial", source)
+        var = IterVar(checked_name(name, "for_range", source), (start, extent), "spatial", source)
         loop = Loop(var, extent, kind, source, None if isinstance(first, int) else first)
         with self._block(loop, loop.body):
             yield loop.var
@@ -153,7 +154,7 @@ class IRBuilder:
         expr = literal(value, None, source)
         if expr.is_index:
             expr = expr.astype(expr.dtype)
-        var = Var(var_name, expr._dtype, source, is_index=False)
+        var = Var(checked_name(var_name, "let", source), expr._dtype, source, is_index=False)
         self.emit(Let(var, expr, source))
         return var
 
@@ -188,6 +189,7 @@ class IRBuilder:
         extents. Without a scope it is local in thread axes and in intrinsics, else global.
         """
         source = user_source()
+        name = checked_name(name, "allocate", source)
         what = f"allocate {name}"
         if scope and scope not in _OWN_SCOPES:
             raise ValueError(f"{source}: {what}: expected one of {', '.join(_OWN_SCOPES)} as scope, got {scope!r}")
@@ -249,6 +251,7 @@ def decl_buffer(
     strides are those that it has.
     """
     source = user_source()
+    name = checked_name(name, "decl_buffer", source)
     unknown = [word for word in layout if word not in _LAYOUT]
     if unknown:
         raise TypeError(f"{source}: decl_buffer {name}: expected {', '.join(_LAYOUT)}, got {unknown[0]}")

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .expr import Call, Const, Expr, IterVar, Previous, Read, Select, binary, literal
 from .rewrite import rewrite
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
@@ -77,6 +78,7 @@ def scan(
     Tensor(name=cumsum, shape=(128, 64), dtype=float32)
     """
     source = user_source()
+    name = checked_name(name, "te.scan", source)
     what = f"scan {name}"
     several = isinstance(init, (list, tuple))
     inits, updates, states = (_tensors(each) for each in (init, update, state_placeholder))

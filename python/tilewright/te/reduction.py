@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .dtypes import DType
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
 
@@ -38,6 +39,7 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     k
     """
     source = user_source()
+    name = checked_name(name, "reduce_axis", source)
     if not isinstance(dom, Sequence) or len(dom) != 2:
         raise TypeError(f"{source}: reduce_axis {name}: expected the pair (first, end), got {dom!r}")
     low, high = dom
@@ -190,6 +192,8 @@ def comm_reducer(
     >>> at.dtype, value.dtype
     ('int32', 'float32')
     """
+
+    name = checked_name(name, "te.comm_reducer", user_source())
 
     def reducer(expr: Any, axis: Any, where: Any = None, init: Any = None, *more: Any) -> Any:
         source = user_source()

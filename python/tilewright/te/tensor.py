@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
+from ..text import checked_name
 from .alignment import ALIGNMENT, checked_alignment
 from .dtypes import DType, dtype_of
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
@@ -290,6 +291,7 @@ def placeholder(
     Tensor(name=A, shape=(4, 8), dtype=float32)
     """
     source = user_source()
+    name = checked_name(name, "te.placeholder", source)
     extents = _extents(shape, f"placeholder {name}", source)
     kind = dtype_of(dtype, source)
     align = checked_alignment(align, kind, f"placeholder {name}", source)
@@ -319,7 +321,7 @@ def _axis_names(
         return names + [f"i{i}" for i in range(len(names), rank)]
     if len(varargs_names) != rest:
         raise ValueError(f"{source}: {what}: expected {rest} varargs_names, got {len(varargs_names)}")
-    return names + list(varargs_names)
+    return names + [checked_name(name, what, source) for name in varargs_names]
 
 
 def compute(
@@ -355,6 +357,7 @@ def compute(
     Tensor(name=B, shape=(8, 4), dtype=float32)
     """
     source = user_source()
+    name = checked_name(name, "te.compute", source)
     what = f"compute {name}"
     tag = current_tag(tag, what, source)
     extents = _extents(shape, what, source)

@@ -124,3 +124,18 @@ gpu.module @narrow {
     gpu.return
   }
 }
+
+// What stands in the names of others stays in its comment: no end of a line, and no backslash at one.
+// CHECK: tilewright.cuda = "{{.*}}const float *__restrict__ A_int_x,{{.*}}// C.i\\n*/ int x; \\033[31m\\, emit-cuda-source.mlir:{{.*}}
+gpu.module @names {
+  gpu.func @k(%a: memref<4xf32> {te.name = "A\0Aint x"}, %o: memref<4xf32> {te.name = "out"}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    scf.for %i = %c0 to %c4 step %c1 {
+      %x = memref.load %a[%i] : memref<4xf32>
+      memref.store %x, %o[%i] : memref<4xf32>
+    } {schedule.axis = "C.i\0A*/ int x; \1B[31m\5C"}
+    gpu.return
+  }
+}

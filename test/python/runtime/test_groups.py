@@ -253,7 +253,7 @@ def test_programs_that_are_wrong() -> None:
     assert said(tw.lower, s, [(A, x), C]) == (
         "ValueError: argument 0[1]: expected a te.var without default, for a call gives a tuple whole, got x with 2.0"
     )
-    assert said(te.shape, 3, (n,)) == "TypeError: te.shape: expected a name, got 3"
+    assert said(te.shape, 3, (n,)) == "TypeError: te.shape: expected a string as name, got 3"
     assert said(te.shape, "size", n) == "TypeError: te.shape size: expected a tuple of te.vars, got n"
     assert said(te.shape, "size", ()) == "ValueError: te.shape size: expected one te.var or more, got none"
     element = "TypeError: te.shape size: element 1: expected a te.var of int32 or int64, got"
