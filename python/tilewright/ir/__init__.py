@@ -29,7 +29,9 @@ _FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "t
 def library() -> ctypes.CDLL:
     """The C++ library: dialects, passes and the run-time support, loaded once and registered with MLIR."""
     path = Path(__file__).parent.parent / "_lib" / "libtilewright.so"
-    loaded = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    # Not RTLD_GLOBAL: that would put libLLVM's symbols before those of every library loaded later. The LLVM inside of
+    # Triton or torch would register its options with ours, which aborts the process.
+    loaded = ctypes.CDLL(str(path))
     loaded.tilewrightRegisterDialects.argtypes = [ctypes.c_void_p]
     loaded.tilewrightRegisterPasses()
     return loaded
