@@ -79,6 +79,8 @@ def __getattr__(name: str) -> object:
 
     if name == "TVMError":
         return TilewrightError
+    if name == "hybrid":
+        return te.hybrid
     if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform"):
         return import_module(f".{name}", __name__)
     if name == "device":

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import NamedTuple
 
-__all__ = ["Source", "user_source"]
+__all__ = ["Source", "at_source", "user_source"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _COMMANDS = os.path.join(_PACKAGE, "cli", "")
@@ -27,8 +29,24 @@ class Source(NamedTuple):
         return f"{printable(self.file)}:{self.line}"
 
 
+# The line that is read where a program is read rather than run.
+_read: ContextVar[Source | None] = ContextVar("read", default=None)
+
+
+@contextlib.contextmanager
+def at_source(source: Source) -> Iterator[None]:
+    """In the `with` block the user's program is at `source`, whatever calls."""
+    token = _read.set(source)
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
 def user_source() -> Source:
     """The line that called into Tilewright: that of the innermost frame whose code is not the package's own."""
+    if (source := _read.get()) is not None:
+        return source
     frame = sys._getframe(1)
     while _is_own(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back

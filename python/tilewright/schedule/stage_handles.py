@@ -8,6 +8,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 from ..te.expr import Expr, IterVar
 from ..te.extern import ExternOp
+from ..te.hybrid import HybridOp
 from ..te.program import axis_names
 from ..te.recurrence import ScanOp
 from ..te.tensor import Operation
@@ -59,9 +60,10 @@ class StageHandles:
         from .schedule import schedule_error
 
         if isinstance(self.op, ExternOp):
+            what = "script" if isinstance(self.op, HybridOp) else "extern"
             raise schedule_error(
                 user_source(),
-                f"expected a stage with loops of its own, got the extern '{self.name}', whose statements say how it is "
+                f"expected a stage with loops of its own, got the {what} '{self.name}', whose statements say how it is "
                 "computed",
             )
         if self._handle is None:

@@ -13,12 +13,13 @@
 from __future__ import annotations
 
 from ..compat import attribute_of
-from . import functions
+from . import functions, hybrid
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
 from .extern import ExternOp, extern
 from .functions import *  # noqa: F403
+from .hybrid import HybridOp
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .recurrence import ScanOp, scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
@@ -32,10 +33,10 @@ from .. import schedule as schedule
 from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
-    "Aligned", "ComputeOp", "Expr", "ExternOp", "IterVar", "Operation", "PlaceholderOp", "Pointer", "ScanOp",
-    "Schedule", "Shape", "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var", "aligned",
-    "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern", "gradient", "max", "min",
-    "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided", "sum", "tag_scope",
+    "Aligned", "ComputeOp", "Expr", "ExternOp", "HybridOp", "IterVar", "Operation", "PlaceholderOp", "Pointer",
+    "ScanOp", "Schedule", "Shape", "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var",
+    "aligned", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern", "gradient", "hybrid",
+    "max", "min", "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided", "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

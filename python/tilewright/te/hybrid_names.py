@@ -1,0 +1,103 @@
+"""What hybrid scripts call by name: in a program as expressions, on arrays as NumPy's."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import TilewrightValueError as ValueError
+from ..source import user_source
+from ..target import Target
+from . import functions, reduction
+from .dtypes import dtype_of
+from .expr import Expr
+
+__all__ = ["ALLOCATIONS", "FUNCTIONS", "LOOPS", "RUN_TIME"]
+
+# Of loops the kind that `ir_builder.for_range` has for them.
+LOOPS = {"range": "serial", "serial": "serial", "unroll": "unroll", "parallel": "parallel", "vectorize": "vectorize"}
+ALLOCATIONS = ("allocate", "output_tensor")
+_TYPES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)] + ["float16", "float32", "float64"]
+
+
+def _has_expr(values: tuple[Any, ...]) -> bool:
+    return builtins.any(isinstance(value, Expr) for value in values)
+
+
+def _either(of_exprs: Callable[..., Any], of_numbers: Callable[..., Any]) -> Callable[..., Any]:
+    """One function for numbers that are known now, another one for expressions."""
+    return lambda *values: of_exprs(*values) if _has_expr(values) else of_numbers(*values)
+
+
+def _cast(name: str) -> Callable[[Any], Any]:
+    def cast(value: Any) -> Any:
+        return value.astype(name) if isinstance(value, Expr) else functions.const(value).astype(name)
+
+    return cast
+
+
+def _length(value: Any) -> Any:
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return len(value)
+    if len(shape) != 1:
+        raise ValueError(f"{user_source()}: len: expected a tensor of one dimension, got {len(shape)}")
+    return shape[0]
+
+
+def max_num_threads(allow_none: Any = True) -> int:
+    """How many threads a block of the current target has at most."""
+    return Target.of(None).max_num_threads
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(functions, name) for name in ("sqrt", "rsqrt", "log", "exp", "tanh", "sigmoid", "popcount")},
+    "round": functions.round,
+    "power": functions.power,
+    "abs": _either(functions.abs, builtins.abs),
+    "min": _either(reduction.min, builtins.min),
+    "max": _either(reduction.max, builtins.max),
+    "len": _length,
+    "likely": lambda condition: condition,
+    "ceil_div": lambda a, b: (a + b - 1) // b,
+    "max_num_threads": max_num_threads,
+    "inf": functions.max_value,
+    "ninf": functions.min_value,
+    "int": _either(lambda value: value.astype("int32"), int),
+    "float": _either(lambda value: value.astype("float32"), float),
+    **{name: _cast(name) for name in _TYPES},
+}
+
+
+def _array(shape: Any, dtype: str = "float32", scope: str = "global") -> Any:
+    return np.zeros(shape, dtype_of(dtype).name)
+
+
+def _limit(largest: bool) -> Callable[[str], Any]:
+    def limit(dtype: str) -> Any:
+        if dtype_of(dtype).is_float:
+            return math.inf if largest else -math.inf
+        return np.iinfo(dtype).max if largest else np.iinfo(dtype).min
+
+    return limit
+
+
+# The same on arrays of NumPy.
+RUN_TIME: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("serial", "unroll", "parallel", "vectorize", "const_range"), range),
+    "bind": lambda tag, extent: range(extent),
+    **dict.fromkeys(ALLOCATIONS, _array),
+    **{name: getattr(np, name) for name in ("sqrt", "log", "exp", "tanh", "power", *_TYPES)},
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "popcount": lambda x: bin(int(x)).count("1"),
+    "likely": lambda condition: condition,
+    "ceil_div": lambda a, b: (a + b - 1) // b,
+    "max_num_threads": max_num_threads,
+    "inf": _limit(True),
+    "ninf": _limit(False),
+}

@@ -1,0 +1,518 @@
+"""Hybrid scripts as statements: the Python of a function, read from its source and never run."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import operator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import TilewrightTypeError, TilewrightValueError
+from ..source import Source, at_source
+from . import functions
+from .dtypes import dtype_of
+from .expr import Const, Expr, IterVar, literal
+from .hybrid_names import ALLOCATIONS, FUNCTIONS, LOOPS
+from .ir_builder import IRBuilder
+from .statements import Buffer, Load, store
+from .tensor import Tensor, _extents
+
+__all__ = ["Parser", "definition_of"]
+
+_ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.Pow: lambda a, b: functions.power(a, b) if isinstance(a, Expr) or isinstance(b, Expr) else a**b,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}  # fmt: skip
+_UNROLLED = 1 << 14
+
+
+def definition_of(function: Callable[..., Any], source: Source) -> tuple[ast.FunctionDef, str]:
+    """The definition of a function as Python's syntax tree, with the lines of its file, and the file."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        file = inspect.getsourcefile(function) or "?"
+    except (OSError, TypeError):
+        raise TilewrightValueError(
+            f"{source}: hybrid.script: expected a function whose source can be read, got {function!r}"
+        ) from None
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    ast.increment_lineno(tree, first - 1)
+    found = tree.body[0]
+    if not isinstance(found, ast.FunctionDef):
+        raise TilewrightValueError(f"{source}: hybrid.script: expected a function made by def, got {function!r}")
+    return found, file
+
+
+class Parser:
+    """Reads one call of a script: `arguments` stand for its parameters, statements go to `builder`.
+
+    A name is bound to a number that is known now, an expression, a buffer (of a tensor, of `allocate`, or of one
+    element for what is assigned more than once), or a tuple of such.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], arguments: Sequence[Any], builder: IRBuilder, source: Source, *,
+        callers: tuple[Callable[..., Any], ...] = (),
+    ) -> None:  # fmt: skip
+        self._function, self._builder, self._callers = function, builder, callers
+        self._definition, self._file = definition_of(function, source)
+        self.name = self._definition.name
+        self._names: dict[str, Any] = {}
+        parameters = self._definition.args
+        names = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
+        if parameters.vararg or parameters.kwarg or parameters.kwonlyargs:
+            raise self._error(self._definition, "expected parameters by position alone, got others")
+        if len(names) != len(arguments):
+            raise TilewrightValueError(
+                f"{source}: hybrid.script {self.name}: expected {len(names)} arguments ({', '.join(names)}), "
+                f"got {len(arguments)}"
+            )
+        self._names.update(zip(names, arguments))
+        self._closure = inspect.getclosurevars(function).nonlocals
+        stores = [one.id for one in ast.walk(self._definition) if isinstance(one, ast.Name) and _stores(one)]
+        self._assigned_again = {name for name in stores if stores.count(name) > 1}
+        self._assigned_again |= {
+            one.target.id
+            for one in ast.walk(self._definition)
+            if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+        }
+        self._has_threads = any(isinstance(one, ast.For) and _called(one.iter) == "bind" for one in self._walk())
+        self._waiting: list[Buffer] = []  # of a thread's own or a block's, until there are threads
+        self._gone: list[Buffer] = []
+        self._in_threads = False
+        self._depth = 0
+        self._outputs: list[Buffer] = []
+        self.loops: list[IterVar] = []
+        self.returned: list[Buffer] | None = None
+
+    def parse(self) -> list[Buffer]:
+        """The buffers that are returned."""
+        self._block(self._definition.body)
+        if self.returned is None:
+            raise self._error(self._definition, "expected a return of output tensors at its end, got none")
+        left = [one.name for one in self._outputs if one not in self.returned]
+        if left:
+            raise self._error(self._definition, f"expected all output tensors to be returned, got {left[0]} left out")
+        return self.returned
+
+    # Where we are.
+
+    def _walk(self) -> Iterator[ast.AST]:
+        return ast.walk(self._definition)
+
+    def _source(self, node: ast.AST) -> Source:
+        return Source(self._file, getattr(node, "lineno", self._definition.lineno))
+
+    def _error(self, node: ast.AST, message: str, kind: type[Exception] = TilewrightValueError) -> Exception:
+        return kind(f"{self._source(node)}: hybrid.script {self.name}: {message}")
+
+    # Statements.
+
+    def _block(self, statements: Sequence[ast.stmt]) -> None:
+        for one in statements:
+            if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str):
+                continue
+            if self.returned is not None:
+                raise self._error(one, "expected the return to be the last statement, got more after it")
+            visit = getattr(self, f"_visit_{type(one).__name__}", None)
+            if visit is None:
+                what = type(one).__name__.lower()
+                raise self._error(one, f"expected loops, choices, assignments and a return, got the statement '{what}'")
+            with at_source(self._source(one)):
+                visit(one)
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        """Names that are first bound in a block are not known after it."""
+        names = dict(self._names)
+        self._depth += 1
+        yield
+        self._depth -= 1
+        self._names = {name: self._names[name] for name in names}
+
+    def _visit_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _visit_For(self, node: ast.For) -> None:
+        if not isinstance(node.target, ast.Name):
+            raise self._error(node, "expected one name as the loop's variable, got several")
+        if node.orelse:
+            raise self._error(node, "expected a loop without else, got one with")
+        kind, name = _called(node.iter), node.target.id
+        if not isinstance(node.iter, ast.Call) or kind not in (*LOOPS, "const_range", "bind"):
+            known = ", ".join((*LOOPS, "const_range", "bind"))
+            raise self._error(node, f"expected a loop over one of {known}, got {ast.unparse(node.iter)}")
+        if name in self._assigned_again:
+            first = [
+                one for one in self._walk() if isinstance(one, (ast.Assign, ast.AugAssign)) and name in _targets(one)
+            ]
+            if first:
+                raise self._error(first[0], f"expected the loop variable {name} to stay as it is, got an assignment")
+        arguments = [self._value(one) for one in node.iter.args]
+        if kind == "bind":
+            return self._threads(node, name, arguments)
+        if len(arguments) not in (1, 2) or node.iter.keywords:
+            raise self._error(node, f"expected {kind}(end) or {kind}(begin, end), got {ast.unparse(node.iter)}")
+        begin, end = (0, *arguments) if len(arguments) == 1 else arguments
+        if kind == "const_range":
+            return self._unrolled(node, name, begin, end)
+        with self._builder.for_range(begin, end, name=name, kind=LOOPS[kind]) as var, self._scope():
+            self.loops.append(var)
+            self._names[name] = var
+            self._block(node.body)
+
+    def _unrolled(self, node: ast.For, name: str, begin: Any, end: Any) -> None:
+        first, last = _number(begin), _number(end)
+        if first is None or last is None:
+            raise self._error(node, f"expected const_range of numbers that are known now, got {begin} to {end}")
+        if last - first > _UNROLLED:
+            raise self._error(node, f"expected const_range of at most {_UNROLLED} iterations, got {last - first}")
+        for value in range(first, last):
+            with self._scope():
+                self._names[name] = value
+                self._block(node.body)
+
+    def _threads(self, node: ast.For, name: str, arguments: list[Any]) -> None:
+        if len(arguments) != 2 or not isinstance(arguments[0], str):
+            raise self._error(node, 'expected bind(thread_index, extent), such as bind("threadIdx.x", 64), got others')
+        tag, extent = arguments
+        outside = not self._in_threads
+        with self._builder.new_scope(), self._scope():
+            axis = functions.thread_axis(tag, name=name)
+            key = "virtual_thread" if tag.startswith("vthread") else "thread_extent"
+            self._builder.scope_attr(axis, key, extent)
+            self.loops.append(axis)
+            self._names[name], self._in_threads = axis, True
+            inner = [one for one in node.body if not isinstance(one, ast.Expr)]
+            begun: list[Buffer] = []
+            if not (len(inner) == 1 and isinstance(inner[0], ast.For) and _called(inner[0].iter) == "bind"):
+                begun, self._waiting = self._waiting, []
+                for buffer in begun:
+                    self._builder.emit(buffer)
+            self._block(node.body)
+            self._gone += begun
+        if outside:
+            self._in_threads = False
+
+    def _visit_While(self, node: ast.While) -> None:
+        condition = self._value(node.test)
+        with self._builder.while_loop(condition), self._scope():
+            self._block(node.body)
+
+    def _visit_If(self, node: ast.If) -> None:
+        condition = self._value(node.test)
+        if not isinstance(condition, Expr) or isinstance(condition, Const):
+            holds = condition.value if isinstance(condition, Const) else condition
+            return self._block(node.body if holds else node.orelse)
+        with self._builder.if_scope(condition), self._scope():
+            self._block(node.body)
+        if node.orelse:
+            with self._builder.else_scope(), self._scope():
+                self._block(node.orelse)
+
+    def _visit_Return(self, node: ast.Return) -> None:
+        if self._depth:
+            raise self._error(node, "expected the return outside of loops and choices, got it inside")
+        values = node.value.elts if isinstance(node.value, (ast.Tuple, ast.List)) else [node.value]
+        found = [self._names.get(one.id) if isinstance(one, ast.Name) else None for one in values]
+        for one, value in zip(found, values):
+            if one is None or not any(one is buffer for buffer in self._outputs):
+                text = "nothing" if value is None else ast.unparse(value)
+                raise self._error(node, f"expected a return of output tensors, got {text}")
+        if len({id(one) for one in found}) != len(found):
+            raise self._error(node, "expected different output tensors to be returned, got one twice")
+        self.returned = found  # type: ignore[assignment]
+
+    def _visit_Expr(self, node: ast.Expr) -> None:
+        raise self._error(node, f"expected a statement that has an effect, got {ast.unparse(node)}")
+
+    def _visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._assign(node, [node.target], node.value)
+
+    def _visit_Assign(self, node: ast.Assign) -> None:
+        if len(node.targets) != 1:
+            raise self._error(node, "expected one assignment in a statement, got several")
+        target = node.targets[0]
+        self._assign(node, target.elts if isinstance(target, ast.Tuple) else [target], node.value)
+
+    def _assign(self, node: ast.stmt, targets: Sequence[ast.expr], given: ast.expr) -> None:
+        name = targets[0].id if isinstance(targets[0], ast.Name) else ""
+        if _called(given) in ALLOCATIONS and _called(given) not in self._names:
+            if len(targets) != 1 or not name:
+                raise self._error(node, f"expected one name for a buffer, got {ast.unparse(node)}")
+            assert isinstance(given, ast.Call)
+            self._names[name] = self._allocated(given, name)
+            return
+        value = self._value(given)
+        values = [value] if len(targets) == 1 else value
+        if not isinstance(values, (tuple, list)) or len(values) != len(targets):
+            raise self._error(node, f"expected {len(targets)} values, got {ast.unparse(given)}")
+        for target, one in zip(targets, values):
+            if isinstance(target, ast.Name):
+                self._bind_name(node, target.id, one)
+            else:
+                self._store(node, target, lambda _, one=one: one)
+
+    def _visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if type(node.op) not in _ARITHMETIC:
+            raise self._error(node, f"expected an operator on numbers, got {ast.unparse(node)}")
+        combine = _ARITHMETIC[type(node.op)]
+        added = self._value(node.value)
+        if isinstance(node.target, ast.Name):
+            known = self._names.get(node.target.id)
+            if not isinstance(known, _Scalar):
+                raise self._error(node, f"expected a value of {node.target.id} before, got none")
+            self._builder.emit(store(known.buffer, known.place(), combine(known.load(), added), self._source(node)))
+        else:
+            self._store(node, node.target, lambda element: combine(element, added))
+
+    def _store(self, node: ast.stmt, target: ast.expr, value: Callable[[Expr], Any]) -> None:
+        if not isinstance(target, ast.Subscript):
+            raise self._error(node, f"expected an element or a name to assign to, got {ast.unparse(target)}")
+        buffer = self._value(target.value)
+        if not isinstance(buffer, Buffer):
+            raise self._error(node, f"expected a tensor to assign an element of, got {ast.unparse(target.value)}")
+        source = self._source(node)
+        places = buffer.check(self._indices(target), source)
+        stored = value(Load(buffer, places, source))
+        if not isinstance(stored, (Expr, int, float)) and not hasattr(stored, "__float__"):
+            raise self._error(node, f"expected a number to store, got {stored!r}", TilewrightTypeError)
+        self._builder.emit(store(buffer, places, stored, source))
+
+    def _bind_name(self, node: ast.stmt, name: str, value: Any) -> None:
+        known = self._names.get(name)
+        if name in self._assigned_again and isinstance(value, (Expr, int, float)):
+            if not isinstance(known, _Scalar):
+                dtype = literal(value, None, self._source(node)).dtype
+                known = _Scalar(self._builder.allocate(dtype, (1,), name=name).buffer, self._source(node))
+                self._names[name] = known
+            self._builder.emit(store(known.buffer, known.place(), value, self._source(node)))
+        elif isinstance(value, Expr) and not value.is_index and _loads(value):
+            # An element may be stored to before the name is used.
+            scalar = _Scalar(self._builder.allocate(value.dtype, (1,), name=name).buffer, self._source(node))
+            self._builder.emit(store(scalar.buffer, scalar.place(), value, self._source(node)))
+            self._names[name] = scalar
+        else:
+            self._names[name] = value
+
+    def _allocated(self, call: ast.Call, name: str) -> Buffer:
+        is_output = _called(call) == "output_tensor"
+        arguments = [self._value(one) for one in call.args]
+        options = {one.arg: self._value(one.value) for one in call.keywords}
+        given = dict(zip(("shape", "dtype", "scope"), arguments)) | options
+        unknown = set(given) - ({"shape", "dtype"} if is_output else {"shape", "dtype", "scope"})
+        if unknown or "shape" not in given or len(arguments) > 3:
+            form = f"{_called(call)}(shape, dtype{'' if is_output else ', scope'})"
+            raise self._error(call, f"expected {form}, got {ast.unparse(call)}")
+        source = self._source(call)
+        shape = given["shape"]
+        extents = _extents(shape, f"hybrid.script {self.name}: {name}", source)
+        dtype, scope = dtype_of(given.get("dtype", "float32"), source), given.get("scope", "")
+        if scope not in ("", "local", "shared", "global"):
+            raise self._error(call, f"expected one of local, shared, global as scope of {name}, got {scope!r}")
+        if is_output and not self._callers:
+            if self._depth:
+                raise self._error(call, f"expected the output {name} outside of loops and choices, got it inside")
+            buffer = Buffer(name, extents, dtype, source)
+            self._outputs.append(buffer)
+            return buffer
+        if scope in ("local", "shared") and self._has_threads and not self._in_threads:
+            buffer = Buffer(name, extents, dtype, source, scope)
+            self._waiting.append(buffer)
+        else:
+            scope = "" if scope in ("local", "shared") and not self._in_threads else scope
+            buffer = self._builder.allocate(dtype.name, extents, name=name, scope=scope).buffer
+        if is_output:
+            self._outputs.append(buffer)
+        return buffer
+
+    # Expressions.
+
+    def _value(self, node: ast.expr) -> Any:
+        visit = getattr(self, f"_value_{type(node).__name__}", None)
+        if visit is None:
+            raise self._error(node, f"expected an expression of numbers and elements, got {ast.unparse(node)}")
+        with at_source(self._source(node)):
+            return visit(node)
+
+    def _value_Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def _value_Tuple(self, node: ast.Tuple | ast.List) -> Any:
+        return tuple(self._value(one) for one in node.elts)
+
+    _value_List = _value_Tuple
+
+    def _value_Name(self, node: ast.Name) -> Any:
+        if node.id in self._names:
+            value = self._names[node.id]
+            if isinstance(value, _Scalar):
+                return value.load()
+            if any(value is one for one in (*self._waiting, *self._gone)):
+                where = "before" if any(value is one for one in self._waiting) else "after"
+                raise self._error(
+                    node,
+                    f"expected the {value.scope} buffer {node.id} in one nest of bind loops, got it {where} that",
+                )
+            return value
+        value = self._outside(node)
+        if isinstance(value, Tensor):
+            raise self._error(node, f"expected the tensor {node.id} as an argument, got it from outside")
+        return value
+
+    def _outside(self, node: ast.Name) -> Any:
+        """What a name is where the function was defined."""
+        for names in (self._closure, self._function.__globals__, vars(builtins)):
+            if node.id in names:
+                return names[node.id]
+        raise self._error(node, f"expected a name that has a value here, got {node.id}")
+
+    def _value_Attribute(self, node: ast.Attribute) -> Any:
+        value = self._value(node.value)
+        if not hasattr(value, node.attr):
+            raise self._error(node, f"expected an attribute of {ast.unparse(node.value)}, got {node.attr}")
+        return getattr(value, node.attr)
+
+    def _value_Subscript(self, node: ast.Subscript) -> Any:
+        value = self._value(node.value)
+        if isinstance(value, Buffer):
+            return Load(value, value.check(self._indices(node), self._source(node)), self._source(node))
+        index = _number(self._value(node.slice))
+        if not isinstance(value, (tuple, list)) or index is None:
+            raise self._error(node, f"expected an element of a tensor or a tuple, got {ast.unparse(node)}")
+        if not -len(value) <= index < len(value):
+            raise self._error(node, f"expected an index below {len(value)}, got {index}")
+        return value[index]
+
+    def _indices(self, node: ast.Subscript) -> tuple[Any, ...]:
+        found = self._value(node.slice)
+        return found if isinstance(found, tuple) else (found,)
+
+    def _value_BinOp(self, node: ast.BinOp) -> Any:
+        if type(node.op) not in _ARITHMETIC:
+            raise self._error(node, f"expected an operator on numbers, got {ast.unparse(node)}")
+        return _ARITHMETIC[type(node.op)](self._value(node.left), self._value(node.right))
+
+    def _value_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        value = self._value(node.operand)
+        if isinstance(node.op, ast.Not):
+            return ~value if isinstance(value, Expr) else not value
+        return {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)](value)
+
+    def _value_BoolOp(self, node: ast.BoolOp) -> Any:
+        is_and = isinstance(node.op, ast.And)
+        exprs: list[Expr] = []
+        for one in node.values:
+            value = self._value(one)
+            if isinstance(value, Expr):
+                exprs.append(value)
+            elif bool(value) != is_and:  # decides it
+                return not is_and
+        if not exprs:
+            return is_and
+        return (functions.all if is_and else functions.any)(*exprs)
+
+    def _value_Compare(self, node: ast.Compare) -> Any:
+        values = [self._value(one) for one in (node.left, *node.comparators)]
+        results: list[Any] = []
+        for op, lhs, rhs in zip(node.ops, values, values[1:]):
+            if type(op) not in _ARITHMETIC:
+                raise self._error(node, f"expected a comparison of numbers, got {ast.unparse(node)}")
+            results.append(_ARITHMETIC[type(op)](lhs, rhs))
+        exprs = [one for one in results if isinstance(one, Expr)]
+        if not all(one for one in results if not isinstance(one, Expr)):
+            return False
+        return functions.all(*exprs) if exprs else True
+
+    def _value_IfExp(self, node: ast.IfExp) -> Any:
+        condition = self._value(node.test)
+        if not isinstance(condition, Expr):
+            return self._value(node.body if condition else node.orelse)
+        return functions.if_then_else(condition, self._value(node.body), self._value(node.orelse))
+
+    def _value_Call(self, node: ast.Call) -> Any:
+        name = _called(node)
+        if name in (*LOOPS, "const_range", "bind") or name in ALLOCATIONS:
+            where = "a loop, for i in" if name not in ALLOCATIONS else "an assignment to a name,"
+            raise self._error(node, f"expected {name} in {where} {ast.unparse(node)}, got it elsewhere")
+        if node.keywords and name in FUNCTIONS:
+            raise self._error(node, f"expected arguments of {name} by position, got {ast.unparse(node)}")
+        arguments = [self._value(one) for one in node.args]
+        if name in FUNCTIONS and name not in self._names:
+            return FUNCTIONS[name](*arguments)
+        function = self._value(node.func)
+        script = getattr(function, "hybrid_function", None)
+        if script is not None:
+            return self._called_script(node, script, arguments)
+        if not callable(function):
+            raise self._error(node, f"expected a function, got {ast.unparse(node.func)}", TilewrightTypeError)
+        options = {one.arg: self._value(one.value) for one in node.keywords if one.arg is not None}
+        made = function(*arguments, **options)
+        if isinstance(made, Tensor):
+            raise self._error(node, f"expected a value or a script, got a tensor of {ast.unparse(node.func)}")
+        return made
+
+    def _called_script(self, node: ast.Call, script: Callable[..., Any], arguments: list[Any]) -> Any:
+        """The statements of another script, here; its output tensors are buffers of this one."""
+        callers = (*self._callers, self._function)
+        if script in callers:
+            raise self._error(node, f"expected a script that does not call itself, got {ast.unparse(node)}")
+        inner = Parser(script, arguments, self._builder, self._source(node), callers=callers)
+        inner._in_threads = self._in_threads
+        found = inner.parse()
+        self.loops += inner.loops
+        return found[0] if len(found) == 1 else tuple(found)
+
+
+class _Scalar:
+    """A name that is assigned more than once: a buffer of one element."""
+
+    __slots__ = ("buffer", "source")
+
+    def __init__(self, buffer: Buffer, source: Source) -> None:
+        self.buffer, self.source = buffer, source
+
+    def place(self) -> tuple[Expr, ...]:
+        return self.buffer.check(0, self.source)
+
+    def load(self) -> Load:
+        return Load(self.buffer, self.place(), self.source)
+
+
+def _called(node: ast.AST) -> str:
+    """The name of the function that is called; "" where it is no call of a name."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def _stores(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name) and _stores(one)]
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, Const):
+        value = value.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _loads(expr: Expr) -> bool:
+    todo = [expr]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Load):
+            return True
+        todo.extend(one.operands())
+    return False
