@@ -7,12 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+import tilewright as tw
+from tilewright.cli import doctor
+
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
 
 
 def run(*arguments: str) -> str:
-    result = subprocess.run([sys.executable, "-m", "tilewright.cli", *arguments], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -65,3 +70,76 @@ def test_first_example_of_the_readme(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "grid.x = 4  (j.outer of stage C, first.py:" in result.stdout
+
+
+def refused(*arguments: str) -> str:
+    result = subprocess.run([sys.executable, "-m", "tilewright", *arguments], capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (1, "")
+    return result.stderr
+
+
+def test_version() -> None:
+    assert run("--version") == f"tilewright {tw.__version__}\n"
+
+
+def test_the_version_is_the_same_in_both_places() -> None:
+    assert f'\nversion = "{tw.__version__}"\n' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_a_target_that_there_is_not() -> None:
+    text = "tilewright demo: --target: expected a target of kind cuda, cpu or sim, got 'foo'\n"
+    assert refused("demo", "--target=foo") == text
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    tilewright = f"{sys.executable} -m tilewright doctor"
+    result = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {tilewright} | (sleep 0; exec true)"], capture_output=True, text=True
+    )
+    assert result.returncode in (0, 141) and result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("program", "text"),
+    [
+        ("mult(64)", "--program: NameError: name 'mult' is not defined"),
+        ("mmult(64", "--program: SyntaxError: '(' was never closed"),
+        ("mmult(64, 64, 64)[0]", "--program: expected a pair (schedule, args), got Schedule"),
+        ("broken()", "FILE:2: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_program_that_raises(program: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "given.py"
+    file.write_text(
+        "def broken():\n    1 / 0\n\nimport runpy\n"
+        f"mmult = runpy.run_path({str(ROOT / 'python' / 'examples' / '02_tiled_gemm.py')!r})['mmult']\n"
+    )
+    told = refused("compile", str(file), "--program", program, "--emit=te")
+    assert told == f"tilewright compile: {text}\n".replace("FILE", str(file))
+
+
+def test_a_file_that_raises(tmp_path: Path) -> None:
+    file = tmp_path / "given.py"
+    file.write_text("x = 1\ny = x + undefined\n")
+    told = refused("compile", str(file), "--emit=te")
+    assert told == f"tilewright compile: {file}:2: NameError: name 'undefined' is not defined\n"
+    file.write_text("x = 1\ny = (x\n")
+    assert refused("compile", str(file), "--emit=te").startswith(f"tilewright compile: {file}:2: SyntaxError: ")
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    example, out = str(ROOT / "python" / "examples" / "02_tiled_gemm.py"), tmp_path / "no" / "out"
+    told = refused("compile", example, "--program", "mmult(64, 64, 64)", "--emit=te", "-o", str(out))
+    assert told == f"tilewright compile: {out}: No such file or directory\n"
+
+
+def test_doctor_names_versions_outside_of_the_tested_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = {"numpy": "1.2", "nvidia-nvjitlink": "13.0.88"}
+    monkeypatch.setattr(
+        doctor.importlib.metadata, "requires", lambda _: ["numpy>=1.26", "nvidia-nvjitlink>=13.0.88,<14"]
+    )
+    monkeypatch.setattr(doctor.importlib.metadata, "version", versions.__getitem__)
+    assert [str(each) for each in doctor._ranges()] == [
+        "MISSING numpy 1.2                  another version than the tested ones "
+        "(tilewright is tested with >=1.26; pip install 'tilewright' again, or see `pip check`)"
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -22,12 +24,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="tilewright", description="Tensor expressions and schedules, compiled to kernels."
     )
+    parser.add_argument("--version", action="version", version=f"tilewright {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in (demo, compile, cache, doctor):
         module.add(commands)
     options = parser.parse_args(arguments)
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
     except TilewrightError as error:
         print(f"tilewright {options.command}: {printable_lines(str(error))}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # Whoever reads has seen enough (`| head`). The interpreter must not find that out once more as it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def _version() -> str:
+    from .. import __version__
+
+    return __version__

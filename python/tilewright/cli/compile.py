@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,17 +40,36 @@ def _from_python(path: Path, options: argparse.Namespace) -> tuple[Any, Any, str
     """(schedule, args, name) of a Python file."""
     if options.start is not None:
         raise TilewrightError("--from is for .mlir files: a Python program starts at te")
-    names = runpy.run_path(str(path), run_name="__tilewright__")
+    with _told_by(path):
+        names = runpy.run_path(str(path), run_name="__tilewright__")
     if options.program is None:
         if "schedule" not in names or "args" not in names:
             raise TilewrightError(
                 f"{path}: expected `schedule` and `args` at module level, or --program with an expression for the pair"
             )
         return names["schedule"], names["args"], options.name or names.get("name")
-    value = eval(compile(options.program, "--program", "eval"), names)  # the user's own file, the user's own expression
+    with _told_by(path, "--program"):
+        # The user's own expression over the user's own file.
+        value = eval(compile(options.program, "--program", "eval"), names)
     if not isinstance(value, tuple) or len(value) != 2:
         raise TilewrightError(f"--program: expected a pair (schedule, args), got {type(value).__name__}")
     return value[0], value[1], options.name
+
+
+@contextmanager
+def _told_by(path: Path, what: str = "") -> Iterator[None]:
+    """Raises what the user's code raises as one error: its last line in the file (or of `what`), its class and text."""
+    try:
+        yield
+    except TilewrightError:
+        raise
+    except SyntaxError as error:
+        place = what or f"{error.filename}:{error.lineno}"
+        raise TilewrightError(f"{place}: SyntaxError: {error.msg}") from None
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        place = f"{path}:{lines[-1]}" if lines else what or str(path)
+        raise TilewrightError(f"{place}: {type(error).__name__}: {error}") from None
 
 
 def _from_mlir(path: Path) -> Any:
@@ -98,7 +120,10 @@ def _run(options: argparse.Namespace) -> int:
         raise TilewrightError(f"{path}: {error}") from None
     if options.output is not None:
         out = Path(options.output)
-        out.write_bytes(text) if isinstance(text, bytes) else out.write_text(text)
+        try:
+            out.write_bytes(text) if isinstance(text, bytes) else out.write_text(text)
+        except OSError as error:
+            raise TilewrightError(f"{out}: {error.strerror}") from None
     elif isinstance(text, bytes):
         if sys.stdout.isatty():
             raise TilewrightError(f"{options.emit} is binary: say where to with -o")

@@ -7,6 +7,8 @@ import inspect
 import textwrap
 from typing import Any
 
+from ..errors import TilewrightError
+
 __all__ = ["add", "mmult"]
 
 SIZE = 128
@@ -86,7 +88,10 @@ def _target(wanted: str | None) -> Any:
     from ..target import Target
 
     if wanted is not None:
-        return Target(wanted)
+        try:
+            return Target(wanted)
+        except ValueError as error:
+            raise TilewrightError(f"--target: {error}") from None
     return Target("cuda" if nd.cuda(0).exist else "sim")
 
 

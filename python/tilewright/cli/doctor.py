@@ -6,9 +6,13 @@ import argparse
 import importlib.metadata
 import importlib.util
 import platform
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
+from .. import __version__
 from ..codegen import find_ptxas
 from ..sass import find_disassembler
 
@@ -47,6 +51,53 @@ def _package(name: str, cost: str, required: bool) -> Finding:
         return Finding(name, True, importlib.metadata.version(name), required=required)
     except importlib.metadata.PackageNotFoundError:
         return Finding(name, False, "not installed", cost, required)
+
+
+def _ranges() -> list[Finding]:
+    """Of what the package depends on, what is there in a version outside of the range that it is tested with."""
+    try:
+        wanted = [Requirement(each) for each in importlib.metadata.requires("tilewright") or ()]
+    except importlib.metadata.PackageNotFoundError:  # a tree on the path
+        return []
+    found = []
+    for each in wanted:
+        if each.marker is not None and not each.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = importlib.metadata.version(each.name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # said already
+        if not each.specifier.contains(version, prereleases=True):
+            cost = f"tilewright is tested with {each.specifier}; pip install 'tilewright' again, or see `pip check`"
+            found.append(Finding(f"{each.name} {version}", False, "another version than the tested ones", cost))
+    return found
+
+
+def _frameworks() -> list[Finding]:
+    """Frameworks in the same environment. Each brings libraries of its own, with which ours live in one process."""
+    found = []
+    for name in ("torch", "triton", "jax"):
+        try:
+            found.append(Finding(name, True, importlib.metadata.version(name), required=False))
+        except importlib.metadata.PackageNotFoundError:
+            found.append(Finding(name, False, "not installed", "not needed: functions take its arrays", required=False))
+    return found
+
+
+def _cache() -> Finding:
+    from ..cache import default
+
+    try:
+        cache = default()
+        return Finding("cache", True, "off (TILEWRIGHT_CACHE=off)" if cache is None else str(cache.directory))
+    except (OSError, ValueError) as error:
+        return Finding("cache", False, str(error), "each process compiles its kernels anew", required=False)
+
+
+def _compiler() -> Finding:
+    tool = next((shutil.which(name) for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+    cost = "tw.export_library cannot link; tw.export_object writes the object files"
+    return Finding("C compiler", tool is not None, tool or "not installed", cost, required=False)
 
 
 def _library() -> Finding:
@@ -110,13 +161,18 @@ def _assembler() -> Finding:
 def findings() -> list[Finding]:
     """Everything that the report shows, in its order."""
     return [
+        Finding("tilewright", True, __version__),
         Finding("Python", True, platform.python_version()),
         *(_package(name, cost, True) for name, cost in PACKAGES.items()),
+        *_ranges(),
         _library(),
+        _cache(),
         *(_package(name, cost, False) for name, cost in TEST_PACKAGES.items()),
         *_gpu(),
         _disassembler(),
         _assembler(),
+        _compiler(),
+        *_frameworks(),
     ]
 
 

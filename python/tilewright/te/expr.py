@@ -32,7 +32,24 @@ _SYMBOLS = {
 _BINDING = {"|": 2, "^": 3, "&": 4, "<<": 5, ">>": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7}
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _BITWISE = ("and", "or", "xor", "shl", "shr")
+# The functions of NumPy that its scalars call for an operator, and those whose name is another than te's.
+_OF_NUMPY = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "true_divide": "div", "divide": "div",
+    "floor_divide": "floordiv", "remainder": "floormod", "equal": "eq", "not_equal": "ne", "less": "lt",
+    "less_equal": "le", "greater": "gt", "greater_equal": "ge", "bitwise_and": "and", "bitwise_or": "or",
+    "bitwise_xor": "xor", "left_shift": "shl", "right_shift": "shr",
+}  # fmt: skip
+_FUNCTION_OF_NUMPY = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "bitwise_count": "popcount", "invert": "bitwise_not",
+    "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "rint": "nearbyint",
+}  # fmt: skip
 _INDEX_OPS = frozenset(("add", "sub", "mul", "floordiv", "floormod", "truncdiv", "truncmod", "min", "max"))
+
+
+def _is_scalar(value: object) -> bool:
+    """Whether a value of Python's, of NumPy's or an expression is one number."""
+    return isinstance(value, Expr) or getattr(value, "shape", ()) == ()
 
 
 class Expr:
@@ -44,8 +61,6 @@ class Expr:
 
     __slots__ = ("_dtype", "is_index", "source")
     __hash__ = object.__hash__
-    # NumPy's scalars must leave arithmetic with an expression to the expression.
-    __array_ufunc__ = None
     is_element = False
 
     def __init__(self, dtype: DType, source: Source, is_index: bool = False) -> None:
@@ -67,6 +82,25 @@ class Expr:
         if to is self._dtype and not self.is_index:
             return self
         return Cast(self, to, source)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Expr:
+        """What NumPy calls for `np.float32(2) * x`, which is the expression, and for `np.exp(x)`, which is refused."""
+        op = _OF_NUMPY.get(ufunc.__name__)
+        if (
+            op is not None
+            and method == "__call__"
+            and all(isinstance(each, Expr) or _is_scalar(each) for each in inputs)
+        ):
+            return binary(op, *inputs)
+        name, source = ufunc.__name__, user_source()
+        if op is not None or method != "__call__":
+            raise TypeError(f"{source}: np.{name}: expected an expression and a number, got an array")
+        from .. import te
+
+        instead = _FUNCTION_OF_NUMPY.get(name, name)
+        if instead in te.__all__:
+            raise TypeError(f"{source}: expected te.{instead} of an expression, got np.{name}, which takes arrays")
+        raise TypeError(f"{source}: expected a function of te on an expression, got np.{name}, which takes arrays")
 
     def __bool__(self) -> bool:
         raise TypeError(

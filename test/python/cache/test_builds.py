@@ -154,8 +154,8 @@ def test_a_program_that_does_not_compile_is_not_kept(kernels: Cache) -> None:
     assert kernels.stats().entries == 0
 
 
-def test_another_process_builds_a_known_kernel_in_milliseconds(kernels: Cache) -> None:
-    """bench/cache.py has the figures, 10 ms at most; here is room for a machine with other things to do."""
+def test_another_process_builds_a_known_kernel_faster(kernels: Cache) -> None:
+    """bench/cache.py has the figures, 10 ms at most; here one is beside the other, for a machine may be busy."""
     file = Path(__file__).parent.parent.parent.parent / "bench" / "cache.py"
     environment = {**os.environ, "TILEWRIGHT_CACHE": "on", "TILEWRIGHT_CACHE_DIR": str(kernels.directory)}
     found = [
@@ -163,5 +163,5 @@ def test_another_process_builds_a_known_kernel_in_milliseconds(kernels: Cache) -
         for _ in range(4)
     ]
     assert [run["hit"] for run in found] == [False, True, True, True]
-    assert min(run["build"] for run in found[1:]) < 50 < found[0]["build"]
+    assert min(run["build"] for run in found[1:]) < found[0]["build"] / 3
     assert kernels.stats().hits == 3

@@ -197,7 +197,7 @@ def test_wrong_options(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command(kernels: Cache) -> None:
     def run(*arguments: str, **environment: str) -> str:
-        command = [sys.executable, "-m", "tilewright.cli", "cache", *arguments]
+        command = [sys.executable, "-m", "tilewright", "cache", *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **environment}, check=True
         ).stdout

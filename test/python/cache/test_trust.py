@@ -87,7 +87,7 @@ def test_a_folder_that_others_can_write(kernels: Cache, mode: int) -> None:
     for use in (kernels.stats, kernels.clear):
         with pytest.raises(UntrustedError, match=f"^{re.escape(text)}$"):
             use()
-    command = [sys.executable, "-m", "tilewright.cli", "cache", "--dir", str(kernels.directory)]
+    command = [sys.executable, "-m", "tilewright", "cache", "--dir", str(kernels.directory)]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (1, f"tilewright cache: {text}\n")
     told = subprocess.run([*command, "--shared"], capture_output=True, text=True, check=True)

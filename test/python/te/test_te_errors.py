@@ -1,8 +1,9 @@
 """Every error of an expression, in full, with the user's file and line."""
 
+import numpy as np
 import pytest
 
-from tilewright import CompileError, te
+from tilewright import CompileError, TilewrightError, te
 from tilewright.te.emit import emit_module
 
 
@@ -169,3 +170,23 @@ def test_line_inside_a_long_lambda():
             ),
         )  # fmt: skip
     assert str(caught.value).startswith(f"{__file__}:{test_line_inside_a_long_lambda.__code__.co_firstlineno + 5}: '+'")
+
+
+@pytest.mark.parametrize(
+    "text, function",
+    [
+        ("expected te.exp of an expression, got np.exp, which takes arrays", lambda: np.exp(H[i])),
+        ("expected te.atan2 of an expression, got np.arctan2, which takes arrays", lambda: np.arctan2(H[i], H[i])),
+        ("expected te.max of an expression, got np.maximum, which takes arrays", lambda: np.maximum(H[i], 0)),
+        ("expected a function of te on an expression, got np.cbrt, which takes arrays", lambda: np.cbrt(H[i])),
+        ("np.multiply: expected an expression and a number, got an array", lambda: np.arange(3) * H[i]),
+        ("np.add: expected an expression and a number, got an array", lambda: np.add.reduce(H[i])),
+    ],
+)
+def test_functions_of_numpy(text, function):
+    fails(TilewrightError, f"HERE: {text}", function)
+
+
+def test_scalars_of_numpy_are_numbers():
+    assert str(np.float32(2) * A[i, i] - np.array(1, "float32") / A[i, i]) == "2.0 * A[i, i] - 1.0 / A[i, i]"
+    assert str(np.float32(3) > A[i, i]) in ("3.0 > A[i, i]", "A[i, i] < 3.0")
