@@ -73,6 +73,7 @@ void tilewright::buildLegalizeKernelsPipeline(OpPassManager &kernels) {
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   buildLegalizeKernelsPipeline(kernels);
+  kernels.addPass(createGuardIntegerOps());
   kernels.addPass(createCheckKernelOps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
@@ -100,6 +101,7 @@ void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createLowerAffinePass());
   function.addPass(createSCFToControlFlowPass());
+  function.addPass(createGuardIntegerOps());
   function.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createConvertGPUToHost());
   pm.addPass(createArithToLLVMConversionPass());

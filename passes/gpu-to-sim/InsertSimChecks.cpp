@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/kernel-math/NonZero.h"
 #include "runtime/sim/ABI.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -52,6 +53,57 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
   return std::optional<Access>();
 }
 
+/// Conditions of which all hold, or do not hold.
+using Conjunction = SmallVector<std::pair<Value, bool>, 2>;
+
+/// When a value is used: where all of one of the conjunctions is so, or always, where there are none.
+struct Use {
+  std::optional<SmallVector<Conjunction>> conjunctions;
+};
+
+/// When `value`, of `block`, is used: not where a select, a condition that another has decided or a branch discards it.
+Use findUse(Value value, Block *block, int depth = 0);
+
+Use findUse(OpOperand &operand, Block *block, int depth) {
+  Operation *user = operand.getOwner(), *ancestor = block->findAncestorOpInBlock(*user);
+  auto under = [&](Value condition, bool holds, Use rest) {
+    if (!rest.conjunctions)
+      rest.conjunctions.emplace({Conjunction()});
+    for (Conjunction &conjunction : *rest.conjunctions)
+      conjunction.push_back({condition, holds});
+    return rest;
+  };
+  if (ancestor != user) {
+    auto branch = dyn_cast_or_null<scf::IfOp>(ancestor);
+    return branch ? under(branch.getCondition(), branch.getThenRegion().isAncestor(user->getParentRegion()), {}) : Use();
+  }
+  if (user->getNumResults() != 1 || (!isPure(user) && !mayDivideByZero(user)))
+    return {};
+  Use rest = findUse(user->getResult(0), block, depth + 1);
+  if (auto choice = dyn_cast<arith::SelectOp>(user); choice && operand.getOperandNumber() > 0)
+    return under(choice.getCondition(), operand.getOperandNumber() == 1, rest);
+  // te.all and te.any: the condition before this one may have decided.
+  bool isCondition = getElementTypeOrSelf(operand.get().getType()).isInteger(1) && operand.getOperandNumber() == 1;
+  if (isCondition && isa<arith::AndIOp, arith::OrIOp>(user))
+    return under(user->getOperand(0), isa<arith::AndIOp>(user), rest);
+  return rest;
+}
+
+Use findUse(Value value, Block *block, int depth) {
+  // What is made of the value by more ops, or in more ways, counts as used.
+  constexpr int maxDepth = 16;
+  constexpr size_t maxConjunctions = 16;
+  Use all;
+  all.conjunctions.emplace();
+  for (OpOperand &operand : value.getUses()) {
+    Use one = depth < maxDepth ? findUse(operand, block, depth) : Use();
+    if (!one.conjunctions || all.conjunctions->size() + one.conjunctions->size() > maxConjunctions)
+      return {};
+    llvm::append_range(*all.conjunctions, *one.conjunctions);
+  }
+  return all;
+}
+
 /// Puts the checks into one kernel's function.
 class CheckInserter {
 public:
@@ -91,7 +143,68 @@ public:
     guardAccess(access, defect);
   }
 
+  /// Reports a division by zero whose result is used.
+  void insertDivision(Operation *op, const Use &use) {
+    Value divisor = op->getOperand(1);
+    loc = op->getLoc();
+    builder.setInsertionPointAfter(op);
+    // Conditions may come later than the division.
+    if (use.conjunctions)
+      for (const Conjunction &conjunction : *use.conjunctions)
+        for (auto [condition, holds] : conjunction)
+          waitFor(condition);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(divisor.getType()));
+    Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, divisor, zero);
+    if (use.conjunctions)
+      isZero = conjoin(isZero, build(*use.conjunctions, isZero.getType()));
+    if (auto lanes = dyn_cast<VectorType>(isZero.getType()))
+      isZero = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, toRow(isZero, lanes));
+    Value site = sim::createSite(builder, loc, "division");
+    auto slow = scf::IfOp::create(builder, loc, isZero, false);
+    builder.setInsertionPointToStart(slow.thenBlock());
+    sim::callRuntime(builder, loc, sim::reportFunction, {},
+                     {state, i32(sim::DivisionByZero), i32(0), site, i32(0), i64(0), i64(0)});
+  }
+
 private:
+  /// Whether one of the conjunctions holds, lane by lane where `type` has lanes.
+  Value build(ArrayRef<Conjunction> conjunctions, Type type) {
+    Value any = constant(type, false);
+    for (const Conjunction &conjunction : conjunctions) {
+      Value all = constant(type, true);
+      for (auto [condition, holds] : conjunction)
+        all = conjoin(all, holds ? condition : arith::XOrIOp::create(builder, loc, condition, constant(condition.getType(), true)));
+      any = arith::OrIOp::create(builder, loc, any, all);
+    }
+    return any;
+  }
+  Value constant(Type type, bool value) {
+    Attribute attr = builder.getBoolAttr(value);
+    if (auto vector = dyn_cast<VectorType>(type))
+      attr = DenseElementsAttr::get(vector, attr);
+    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(attr));
+  }
+  /// `a` where a condition `b` holds, which may be one for all lanes.
+  Value conjoin(Value a, Value b) {
+    if (auto lanes = dyn_cast<VectorType>(a.getType()); lanes && !isa<VectorType>(b.getType()))
+      b = vector::BroadcastOp::create(builder, loc, lanes, b);
+    return arith::AndIOp::create(builder, loc, a, b);
+  }
+  /// vector.reduction takes one dimension.
+  Value toRow(Value value, VectorType type) {
+    if (type.getRank() == 1)
+      return value;
+    auto row = VectorType::get({type.getNumElements()}, type.getElementType());
+    return vector::ShapeCastOp::create(builder, loc, row, value);
+  }
+  /// Goes on building after `value`, if that is later.
+  void waitFor(Value value) {
+    Operation *def = value.getDefiningOp();
+    Block::iterator at = builder.getInsertionPoint();
+    if (def && def->getBlock() == builder.getInsertionBlock() && at != def->getBlock()->end() && !def->isBeforeInBlock(&*at))
+      builder.setInsertionPointAfter(def);
+  }
+
   Value i1(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
   Value i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
   Value i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 64); }
@@ -262,6 +375,11 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
         if (!isa<memref::PrefetchOp>(op)) // reads nothing
           ops.push_back(op);
       });
+      // Before there are checks, which use what they ask.
+      DenseMap<Operation *, Use> divisions;
+      for (Operation *op : ops)
+        if (mayDivideByZero(op))
+          divisions.try_emplace(op, findUse(op->getResult(0), op->getBlock()));
       CheckInserter inserter(function);
       for (Operation *op : ops)
         if (auto array = dyn_cast<memref::AllocaOp>(op))
@@ -272,6 +390,8 @@ struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
           return signalPassFailure();
         if (*access)
           inserter.insert(**access);
+        else if (auto division = divisions.find(op); division != divisions.end())
+          inserter.insertDivision(op, division->second);
       }
     }
   }

@@ -62,12 +62,15 @@ def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
 }
 
 def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {
-  let summary = "A check before every access to memory";
+  let summary = "A check before every access to memory, and of every division of integers";
   let description = [{
     Each index must be below its extent; the run time then looks at the address: is it inside the buffer, was it written
     before it is read, does another thread of the block touch the same bytes of shared memory with no barrier between.
     What is found is reported with the indices; the access is made all the same unless it is out of bounds. A local array
     has a byte beside each of its own, which is 1 once that is written, and 0 where the array's scope begins.
+
+    A division of integers by zero is reported where its result is used: not where a select of the same block, or a
+    condition that is already decided (`te.all`, `te.any`), discards it.
 
     ```mlir
     %x = memref.load %a[%i] : memref<64xf32>

@@ -55,6 +55,7 @@ void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptio
   pm.addPass(createConvertGPUToSim());
   if (options.checks)
     pm.addPass(createInsertSimChecks());
+  pm.addPass(createGuardIntegerOps());
   pm.addPass(createHoistLocalArrays());
   pm.addPass(createEraseAddressSpaces());
   addLoweringToLLVM(pm);

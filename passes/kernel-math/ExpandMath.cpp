@@ -219,14 +219,15 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                  UnrollLanes<math::IPowIOp>, ExpandIntegerPower>(context);
     namespace f = kernelmath;
     patterns.add<Expand<math::ErfOp, f::erf>, Expand<math::AsinhOp, f::asinh>, Expand<math::AcoshOp, f::acosh>,
-                 Expand<math::AtanhOp, f::atanh>>(context, /*benefit=*/1);
+                 Expand<math::AtanhOp, f::atanh>, Expand<math::Log1pOp, f::log1p>, Expand<math::ExpM1Op, f::expm1>>(
+        context, /*benefit=*/1);
     patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
+    // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
     if (!onlyBeyondLLVM) {
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
-                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::ExpM1Op, f::expm1>,
-                   Expand<math::SinhOp, f::sinh>, Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>,
+                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>, Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>,
                    Expand<math::LogOp, f::log>, Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>,
-                   Expand<math::Log1pOp, f::log1p>, Expand<math::SinOp, f::sin>, Expand<math::CosOp, f::cos>,
+                   Expand<math::SinOp, f::sin>, Expand<math::CosOp, f::cos>,
                    Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>, Expand<math::AcosOp, f::acos>,
                    Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(context);
       patterns.add<Expand<math::PowFOp, f::pow>>(context, /*benefit=*/1);

@@ -30,9 +30,37 @@ def ExpandMath : Pass<"expand-math"> {
     ```
   }];
   let options = [Option<"onlyBeyondLLVM", "only-beyond-llvm", "bool", "false",
-                        "expand only what LLVM has no intrinsic for, for targets that have the C library">];
+                        "expand only what neither LLVM nor the C library has as exactly, for targets that have both">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
+}
+
+def GuardIntegerOps : Pass<"guard-integer-ops"> {
+  let summary = "Divisions, shifts and conversions to integers get a result for every operand";
+  let description = [{
+    LLVM leaves a division by zero, the least number divided by -1, a shift by the width or more, and the conversion of a
+    float that the integer type does not have undefined, and a processor ends the process at the first two. The results
+    here are those of a GPU's instructions, on all targets:
+
+    - the quotient and the remainder by zero have all bits set: -1, or the largest unsigned number;
+    - the least number divided by -1 is itself, and leaves 0;
+    - a left shift by the width or more, or by a negative number, gives 0, a right shift 0 or, of a negative number, -1;
+    - a float beyond an integer type becomes the type's nearest number, and NaN becomes 0.
+
+    An operand that cannot be one of these (a constant, a maximum with 1) adds nothing. Scalars and vectors.
+
+    ```mlir
+    %q = arith.divui %a, %b : i32
+    ```
+    becomes
+    ```mlir
+    %divisor = arith.maxui %b, %c1_i32 : i32
+    %0 = arith.divui %a, %divisor : i32
+    %isZero = arith.cmpi eq, %b, %c0_i32 : i32
+    %q = arith.select %isZero, %c-1_i32, %0 : i32
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
 }
 
 #endif // TILEWRIGHT_KERNEL_MATH_PASSES

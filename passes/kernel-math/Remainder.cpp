@@ -47,7 +47,9 @@ Float tilewright::kernelmath::fmod(Float x, Float y) {
   // Where there is nothing to divide, 1 by 1 is.
   Bool divides = (b <= a) & (b > 0.0) & (a < kInfinity);
   Parts dividend = partsOf(select(divides, a, 1.0)), divisor = partsOf(select(divides, b, 1.0));
-  Int rest = divideLong(dividend.mantissa, dividend.exponent - divisor.exponent, divisor.mantissa);
+  // No divisor is 0; this says so.
+  Int by = binary<arith::MaxUIOp>(divisor.mantissa, m.integer(1));
+  Int rest = divideLong(dividend.mantissa, dividend.exponent - divisor.exponent, by);
   Float least = toFloat(divisor.exponent - (m.bias() + m.fraction()));
   Float result = select(divides, scale(toFloat(rest), least), a);
   Bool hasNone = isNaN(x) | isNaN(y) | (a == kInfinity) | (b == 0.0);

@@ -13,23 +13,19 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Integer division traps on the zeros that a lane that does not run may hold.
-static bool mayTrap(Operation *op) {
+/// To MLIR a division is not pure, for it could trap; `guard-integer-ops` gives it a result in every lane.
+static bool isDivision(Operation *op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
              arith::FloorDivSIOp>(op);
 }
 
-bool tilewright::canVectorize(linalg::GenericOp op, bool partially) {
+bool tilewright::canVectorize(linalg::GenericOp op) {
   WalkResult result = op.getBody()->walk([&](Operation *inner) {
-    bool isConditional = inner->getParentOp() != op;
-    if (mayTrap(inner) && (partially || isConditional))
-      return WalkResult::interrupt();
     if (isa<linalg::IndexOp, affine::AffineApplyOp, memref::LoadOp, linalg::YieldOp, scf::YieldOp, scf::IfOp>(inner) ||
         inner->hasTrait<OpTrait::ConstantLike>())
       return WalkResult::advance();
-    bool isMappable = OpTrait::hasElementwiseMappableTraits(inner) && isPure(inner);
-    // The traps above are why division is not pure to MLIR.
-    return isMappable || (mayTrap(inner) && !isConditional) ? WalkResult::advance() : WalkResult::interrupt();
+    bool isMappable = OpTrait::hasElementwiseMappableTraits(inner) && (isPure(inner) || isDivision(inner));
+    return isMappable ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted();
 }

@@ -65,9 +65,8 @@ private:
   llvm::DenseMap<mlir::Value, Lanes> values;
 };
 
-/// Whether LanesBuilder can build the body of `op` for more than one lane at once; with `partially`, also where some
-/// of the lanes do not run.
-bool canVectorize(mlir::linalg::GenericOp op, bool partially);
+/// Whether LanesBuilder can build the body of `op` for more than one lane at once, of which some may not run.
+bool canVectorize(mlir::linalg::GenericOp op);
 
 } // namespace tilewright
 

@@ -34,6 +34,8 @@ static void addFloatLegalization(OpPassManager &pm) {
   pm.addPass(createLegalizeNarrowFloats(LegalizeNarrowFloatsOptions{/*f64ThroughF32=*/true}));
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
+  // Before a division that rounds down becomes one that rounds towards zero and more.
+  pm.addPass(createGuardIntegerOps());
   pm.addPass(arith::createArithExpandOpsPass(expand));
 }
 

@@ -137,9 +137,8 @@ Operation *tilewright::getCombiner(linalg::GenericOp op, unsigned i) {
 
 LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
   LoopPlan plan;
-  if (op.getNumLoops() == 0 || !canVectorize(op, /*partially=*/false))
+  if (op.getNumLoops() == 0 || !canVectorize(op))
     return plan;
-  plan.canMask = canVectorize(op, /*partially=*/true);
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   auto iterators = op.getIteratorTypesArray();
   int64_t widest = getWidestElement(op), fullLanes = std::max<int64_t>(4, vectorBits / widest);
@@ -155,7 +154,7 @@ LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
   scalarCost += accesses[0].size();
   best = scalarCost;
   for (unsigned axis = op.getNumLoops(); axis-- > 0;) {
-    if (iterators[axis] == utils::IteratorType::reduction && (!canReorder || !plan.canMask))
+    if (iterators[axis] == utils::IteratorType::reduction && !canReorder)
       continue;
     int64_t lanes = fullLanes, extent = extents[axis];
     if (!ShapedType::isDynamic(extent) && extent < lanes)

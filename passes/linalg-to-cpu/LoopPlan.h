@@ -14,8 +14,6 @@ struct LoopPlan {
   int64_t vectors = 1;
   std::optional<unsigned> rowAxis;
   int64_t rows = 1;
-  /// Where the extent is no multiple of the vector: lanes are masked off, or the rest runs one by one.
-  bool canMask = true;
 };
 
 /// Plans the loops of `op`, on memrefs, for vectors of `vectorBits`.

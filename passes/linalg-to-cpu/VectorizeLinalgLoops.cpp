@@ -258,11 +258,6 @@ void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
   OpFoldResult main = getMainExtent(axis, lanes * vectors);
   emitLoop(axis, zero, main, lanes * vectors, {}, inner);
   vectors = 1;
-  if (!plan.canMask) {
-    lanes = 1;
-    emitLoop(axis, main, extents[axis], 1, {}, inner);
-    return;
-  }
   // One lane alone has a mask that says so, for the store of it.
   std::optional<int64_t> extent = getConstantIntValue(extents[axis]);
   bool isOneLeft = extent && *extent % lanes == 1;

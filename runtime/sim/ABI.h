@@ -57,8 +57,9 @@ enum RegionWord : int {
   NumRegionWords
 };
 
-/// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds.
-enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy, MissingFence, BarrierAccess };
+/// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds. A division
+/// by zero has a result, which is reported where it is used.
+enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy, MissingFence, BarrierAccess, DivisionByZero };
 
 /// An access as compiled code describes it: these bits or'ed.
 enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 4 };

@@ -88,6 +88,10 @@ void Machine::reportAccess(Thread &thread, Defect defect, int32_t flags, Site si
     head = line + verb + " of a barrier's memory: " + what;
     tail = " by " + describe(thread);
     break;
+  case DivisionByZero:
+    head = line + "division of integers by zero";
+    tail = ", by " + describe(thread);
+    break;
   case MissingFence: // of bulk copies and products alone
   case NoDefect:
     return;

@@ -11,6 +11,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
+from ..te.dtypes import dtype_of
 from .choices import Choice, choose_for_any
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
@@ -71,7 +72,8 @@ def matmul(
     matrices; called with arrays and without `out`, `a` may have more dimensions before its last where `b` is a matrix.
     `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `sum_dtype`
     says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
-    int8 int32. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
+    int8 int32; a scale, an activation and a bias or residual of floats are computed in float32 and cast to that in the
+    end. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
     bits of each factor. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`ops.choices`). `choice` says otherwise: the options of
@@ -150,8 +152,12 @@ def make_epilogue(
     if bias is None and residual is None and activation is None and scale == 1.0:
         return None
 
+    added = {each.dtype for each in (bias, residual) if each is not None and dtype_of(each.dtype).is_float}
+
     def epilogue(value: Expr, *at: Expr) -> Expr:
-        value = value if scale == 1.0 and activation is None else value.astype("float32")
+        # A float that is added to a sum of integers, or of float16, would be rounded to that first.
+        if scale != 1.0 or activation is not None or added - {value.dtype}:
+            value = value.astype("float32")
         if scale != 1.0:
             value = value * scale
         if bias is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,9 @@ from mlir.dialects import affine, arith, math, scf
 from ..ir import te as te_ops
 from ..source import Source
 from .dtypes import DType, dtype_of
+from .emit_arithmetic import float_floordiv, float_floormod, sigmoid, signed_floormod
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
+from .intervals import Intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,6 +94,7 @@ class BodyEmitter:
         self._scopes: list[dict[int, ir.Value]] = [{}]
         self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
         self._index = ir.IndexType.get()
+        self._intervals = Intervals()
 
     def value(self, expr: Expr) -> ir.Value:
         """The value of an expression: an `index` for index arithmetic, otherwise one of its own type."""
@@ -113,7 +116,10 @@ class BodyEmitter:
     def element(self, expr: Expr) -> ir.Value:
         """The value of an expression in its own type, index arithmetic converted."""
         value = self.value(expr)
-        return self._convert_index(value, expr._dtype, expr.source) if expr.is_index else value
+        if not expr.is_index:
+            return value
+        with file_location(expr.source):
+            return self._index_as(value, expr, expr._dtype)
 
     def _known(self, expr: Expr) -> ir.Value | None:
         for scope in reversed(self._scopes):
@@ -174,7 +180,11 @@ class BodyEmitter:
         return expr.dom[0] if isinstance(expr, IterVar) and expr.dom is not None else 0
 
     def _affine(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr | None:
-        """An index as an affine expression of axes and symbols, or None where it is none."""
+        """An index as an affine expression of axes and symbols, or None where it is none.
+
+        Affine expressions are of 64 bits. Data wraps around in its own type, so arithmetic on it is affine only where
+        it cannot.
+        """
         if isinstance(expr, Const):
             return ir.AffineExpr.get_constant(int(expr.value))
         if isinstance(expr, IterVar):
@@ -182,14 +192,13 @@ class BodyEmitter:
         if isinstance(expr, Var) and expr.is_index:
             return operands.symbol(self._bound[expr])
         if isinstance(expr, Cast) and expr.value.is_index and expr._dtype.kind == "int":
-            return self._affine(expr.value, operands)
+            return None if self._intervals.wraps(expr) else self._affine(expr.value, operands)
         if not isinstance(expr, Call) or expr._dtype.kind != "int":
             return None
         if expr.op in ("add", "sub", "mul"):
-            if expr.op == "mul" and not any(map(_is_number, expr.args)):
+            if expr.op == "mul" and not any(map(_is_number, expr.args)) or self._intervals.wraps(expr):
                 return None
-            lhs, rhs = (self._affine_or_symbol(arg, operands) for arg in expr.args)
-            return lhs + rhs if expr.op == "add" else lhs - rhs if expr.op == "sub" else lhs * rhs
+            return _combine(expr.op, *(self._affine_or_symbol(arg, operands) for arg in expr.args))
         divisor = expr.args[-1]
         if expr.op in ("floordiv", "floormod") and isinstance(divisor, Const) and divisor.value > 0:
             lhs, by = self._affine_or_symbol(expr.args[0], operands), ir.AffineExpr.get_constant(int(divisor.value))
@@ -199,6 +208,34 @@ class BodyEmitter:
     def _affine_or_symbol(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr:
         result = self._affine(expr, operands)
         return operands.symbol(self._as_index(expr)) if result is None else result
+
+    def _whole_index(self, expr: Expr, extent: int | Expr, operands: _MapOperands) -> ir.AffineExpr:
+        """An index that is used as it stands, of a dimension of that extent.
+
+        Where a sum of data and axes wraps around, it lies outside of the tensor, and so does the sum of 64 bits: terms
+        of known size are affine here. This is what keeps `A[first[i] + j]` a row of neighbours.
+        """
+        apart: list[tuple[str, Expr]] = []
+        low = high = 0
+        bits = expr._dtype.bits
+        while isinstance(expr, Call) and expr.op in ("add", "sub") and expr._dtype.kind == "int" and not expr.is_index:
+            if not self._intervals.wraps(expr):
+                break
+            lhs, rhs = expr.args
+            for op, term, rest in ((expr.op, rhs, lhs), *((("add", lhs, rhs),) if expr.op == "add" else ())):
+                least, most = self._intervals.of(term)
+                new = (low + least, high + most) if op == "add" else (low - most, high - least)
+                fits = isinstance(extent, int) and extent <= (1 << bits - 1) + new[0]
+                if new[1] < 1 << bits - 1 and (new[0] >= 0 or fits):
+                    apart.append((op, term))
+                    (low, high), expr = new, rest
+                    break
+            else:
+                break
+        result = self._affine_or_symbol(expr, operands)
+        for op, term in reversed(apart):
+            result = _combine(op, result, self._affine_or_symbol(term, operands))
+        return result
 
     def _as_index(self, expr: Expr) -> ir.Value:
         value = self.value(expr)
@@ -210,7 +247,8 @@ class BodyEmitter:
 
     def _read(self, expr: Read) -> ir.Value:
         operands = _MapOperands()
-        results = [self._affine_or_symbol(index, operands) for index in expr.indices]
+        indices = zip(expr.indices, expr.tensor.shape)
+        results = [self._whole_index(index, extent, operands) for index, extent in indices]
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
                 mlir_type(expr._dtype),
@@ -221,9 +259,14 @@ class BodyEmitter:
 
     # Data.
 
-    def _convert_index(self, value: ir.Value, dtype: DType, source: Source) -> ir.Value:
-        with file_location(source):
-            return arith.index_cast(mlir_type(dtype), value)
+    def _index_as(self, value: ir.Value, expr: Expr, dtype: DType) -> ir.Value:
+        """The value of an index in a signed type."""
+        low, high = self._intervals.of(expr)
+        kind = mlir_type(dtype)
+        if dtype.bits == 64 or -(1 << dtype.bits - 1) <= low and high < 1 << dtype.bits - 1:
+            return arith.index_cast(kind, value)
+        # MLIR takes an index_cast there and back for nothing, whatever is lost on the way.
+        return arith.trunci(kind, arith.index_cast(mlir_type(dtype_of("int64")), value))
 
     def _select(self, expr: Select) -> ir.Value:
         emit = self.value if expr.is_index else self.element
@@ -247,7 +290,7 @@ class BodyEmitter:
         if name in _ARITHMETIC:
             by_float, by_signed, by_unsigned = _ARITHMETIC[name]
             if dtype.is_float and name in ("floordiv", "floormod"):
-                return self._float_floor(name, values)
+                return self._in_single(dtype, float_floordiv if name == "floordiv" else float_floormod, values)
             if dtype.is_float:
                 return by_float(*values, fastmath=self._fast)
             if name == "power" and dtype.is_unsigned:
@@ -255,8 +298,7 @@ class BodyEmitter:
             if dtype.is_unsigned:
                 return by_unsigned(*values)
             if name == "floormod":
-                quotient = arith.floordivsi(*values)
-                return arith.subi(values[0], arith.muli(quotient, values[1]))
+                return signed_floormod(*values)
             return by_signed(*values)
         if name == "neg":
             return arith.negf(*values, fastmath=self._fast)
@@ -265,12 +307,7 @@ class BodyEmitter:
         if name in _PREDICATES:
             return _PREDICATES[name](*values)
         if name == "sigmoid":
-            # Of a negative x as e^x / (1 + e^x): e^-x could overflow where the result is small, but not yet zero.
-            zero, one = (arith.constant(mlir_type(dtype), constant_attr(number, dtype)) for number in (0.0, 1.0))
-            (x,) = values
-            power = math.exp(arith.negf(math.absf(x, fastmath=self._fast), fastmath=self._fast), fastmath=self._fast)
-            above = arith.select(arith.cmpf(arith.CmpFPredicate.OLT, x, zero), power, one)
-            return arith.divf(above, arith.addf(one, power, fastmath=self._fast), fastmath=self._fast)
+            return self._in_single(dtype, lambda x: sigmoid(x, self._fast), values)
         return _MATH[name](*values, fastmath=self._fast)
 
     def _unsigned_power(self, values: list[ir.Value], dtype: DType) -> ir.Value:
@@ -280,19 +317,21 @@ class BodyEmitter:
         wide, narrow = mlir_type(dtype_of("int64")), mlir_type(dtype)
         return arith.trunci(narrow, math.ipowi(*(arith.extui(wide, value) for value in values)))
 
-    def _float_floor(self, name: str, values: list[ir.Value]) -> ir.Value:
-        quotient = math.floor(arith.divf(*values, fastmath=self._fast), fastmath=self._fast)
-        if name == "floordiv":
-            return quotient
-        return arith.subf(values[0], arith.mulf(quotient, values[1], fastmath=self._fast), fastmath=self._fast)
+    def _in_single(self, dtype: DType, function: Callable[..., ir.Value], values: list[ir.Value]) -> ir.Value:
+        """What `function` makes of floats; of those of 16 bits, it computes in float32, and the result is rounded."""
+        single = dtype_of("float32")
+        if dtype.bits >= single.bits:
+            return function(*values)
+        wide = function(*(self._convert(value, dtype, single) for value in values))
+        return self._convert(wide, single, dtype)
 
     def _cast(self, expr: Cast) -> ir.Value:
         source, to = expr.value._dtype, expr._dtype
         value = self.value(expr.value)
         if expr.value.is_index:
             if to.kind == "int":
-                return arith.index_cast(mlir_type(to), value)
-            value = arith.index_cast(mlir_type(source), value)
+                return self._index_as(value, expr.value, to)
+            value = self._index_as(value, expr.value, source)
         return self._convert(value, source, to)
 
     def _convert(self, value: ir.Value, source: DType, to: DType) -> ir.Value:
@@ -320,6 +359,10 @@ class BodyEmitter:
         if to.bits < source.bits:
             return arith.trunci(kind, value)
         return arith.extui(kind, value) if source.is_unsigned else arith.extsi(kind, value)
+
+
+def _combine(op: str, lhs: ir.AffineExpr, rhs: ir.AffineExpr) -> ir.AffineExpr:
+    return lhs + rhs if op == "add" else lhs - rhs if op == "sub" else lhs * rhs
 
 
 def _is_number(expr: Expr) -> bool:

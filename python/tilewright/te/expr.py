@@ -76,7 +76,10 @@ class Expr:
         return ()
 
     def astype(self, dtype: object) -> Expr:
-        """This value in another type: towards zero from floats to integers, ``!= 0`` to bool."""
+        """This value in another type: towards zero from floats to integers, ``!= 0`` to bool.
+
+        A float that the integer type does not have becomes the type's nearest number, and NaN 0. Integers wrap around.
+        """
         source = user_source()
         to = dtype_of(dtype, source)
         if to is self._dtype and not self.is_index:

@@ -307,22 +307,26 @@ def div(a: ExprLike, b: ExprLike) -> Expr:
 
 
 def floordiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, rounded down."""
+    """The quotient, rounded down, as NumPy and Python have it, of floats, too.
+
+    By zero, the quotient of integers has all bits set (-1, or the largest unsigned number), as on a GPU; the simulator
+    reports it where it is used. The least number divided by -1 is itself. See docs/numbers.md.
+    """
     return binary("floordiv", a, b)
 
 
 def floormod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `floordiv` leaves: of the sign of `b`."""
+    """What `floordiv` leaves: of the sign of `b`. Of integers by zero, all bits are set."""
     return binary("floormod", a, b)
 
 
 def truncdiv(a: ExprLike, b: ExprLike) -> Expr:
-    """The quotient, rounded towards zero."""
+    """The quotient, rounded towards zero. Of integers by zero, all bits are set; see `floordiv`."""
     return binary("truncdiv", a, b)
 
 
 def truncmod(a: ExprLike, b: ExprLike) -> Expr:
-    """What `truncdiv` leaves: of the sign of `a`."""
+    """What `truncdiv` leaves: of the sign of `a`. Of integers by zero, all bits are set."""
     return binary("truncmod", a, b)
 
 
@@ -377,12 +381,12 @@ def bitwise_not(a: Expr) -> Expr:
 
 
 def left_shift(a: ExprLike, b: ExprLike) -> Expr:
-    """``a << b``."""
+    """``a << b``; 0 where `b` is the width of the type or more, or negative."""
     return binary("shl", a, b)
 
 
 def right_shift(a: ExprLike, b: ExprLike) -> Expr:
-    """``a >> b``."""
+    """``a >> b``; where `b` is the width of the type or more, or negative, 0, or -1 of a negative `a`."""
     return binary("shr", a, b)
 
 
@@ -391,9 +395,13 @@ def logaddexp(a: ExprLike, b: ExprLike) -> Expr:
     source = user_source()
     lhs, rhs = unify("logaddexp", a, b, source)
     _need_float("logaddexp", lhs)
+    dtype = lhs._dtype
+    if dtype.bits < 32:  # computed in float32, and rounded once
+        lhs, rhs = lhs.astype("float32"), rhs.astype("float32")
     # Of equal infinities the difference is no number; the larger one is the result.
     larger, gap = binary("max", lhs, rhs), abs(binary("sub", lhs, rhs))
-    return Select(binary("eq", lhs, rhs), lhs + _log_of_two(lhs, source), larger + log1p(exp(-gap)), False, source)
+    result = Select(binary("eq", lhs, rhs), lhs + _log_of_two(lhs, source), larger + log1p(exp(-gap)), False, source)
+    return result.astype(dtype)
 
 
 def _log_of_two(like: Expr, source: Source) -> Const:

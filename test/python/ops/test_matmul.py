@@ -83,6 +83,25 @@ def test_batches(target: str) -> None:
     assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize(
+    ("bias_dtype", "residual_dtype"), [("float32", "float16"), ("float16", None), (None, "float32"), ("int32", "int32")]
+)
+def test_floats_are_added_to_sums_of_integers(target: str, bias_dtype: str | None, residual_dtype: str | None) -> None:
+    """Fractions of a bias and a residual count: nothing is cut to an integer on the way."""
+    a, b = random((20, 48), "int8"), random((48, 40), "int8", 1)
+    given = {
+        "bias": None if bias_dtype is None else (random((40,), "float32", 2) * 3).astype(bias_dtype),
+        "residual": None if residual_dtype is None else (random((20, 40), "float32", 3) * 3).astype(residual_dtype),
+    }
+    options = {name: array for name, array in given.items() if array is not None}
+    choice = {} if target == "cpu" else {"choice": SMALL}
+    out_dtype = "int32" if bias_dtype == "int32" else "float32"
+    got = ops.matmul(a, b, **options, out_dtype=out_dtype, target=tw.Target(target), **choice)
+    assert got.dtype == out_dtype
+    np.testing.assert_allclose(got, expected(a, b, **options), rtol=1e-6)
+
+
 def test_rows_of_several_dimensions() -> None:
     a, b, bias = random((2, 3, 5, 24), "float16"), random((40, 24), "float16", 1), random((40,), "float16", 2)
     residual = random((2, 3, 5, 40), "float16", 3)

@@ -141,10 +141,11 @@ func.func @main(%A: tensor<?x?xf32> {te.dtype = "float32", te.name = "A", te.sym
   %C_0 = te.compute "C" (%i: %0) {
     %B_1 = te.read %B[%i floordiv 2] : tensor<?xf32>
     %1 = arith.muli %i, %n : index
-    %2 = arith.index_cast %1 : index to i32
-    %3 = arith.sitofp %2 : i32 to f32
-    %4 = arith.addf %B_1, %3 fastmath<contract> : f32
-    te.yield %4 : f32
+    %2 = arith.index_cast %1 : index to i64
+    %3 = arith.trunci %2 : i64 to i32
+    %4 = arith.sitofp %3 : i32 to f32
+    %5 = arith.addf %B_1, %4 fastmath<contract> : f32
+    te.yield %5 : f32
   } : tensor<?xf32>
   return %C_0 : tensor<?xf32>
 }"""
@@ -170,10 +171,12 @@ def test_gather():
         body(C, [A, at, byte, C])
         == """\
 %at_1 = te.read %at[%i] : tensor<4xi32>
-%0 = arith.index_cast %at_1 : i32 to index
+%c2_i32 = arith.constant 2 : i32
+%0 = arith.muli %at_1, %c2_i32 : i32
+%1 = arith.index_cast %0 : i32 to index
 %byte_2 = te.read %byte[%i] : tensor<4xi8>
-%1 = arith.index_castui %byte_2 : i8 to index
-%A_3 = te.read %A[%j + symbol(%0) * 2 - 1, symbol(%1)] : tensor<16x8xf32>
+%2 = arith.index_castui %byte_2 : i8 to index
+%A_3 = te.read %A[%j + symbol(%1) - 1, symbol(%2)] : tensor<16x8xf32>
 te.yield %A_3 : f32"""
     )
 
