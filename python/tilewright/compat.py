@@ -41,7 +41,6 @@ REPLACEMENTS = {
     "topi": _GRAPH,
     "te.AXIS_SEPARATOR": "buffers with one dimension",
     "te.SpecializedCondition": "te.var(name, divisible_by=..., min=...)",
-    "te.TensorComputeOp": "te.ComputeOp",
     "te.create_prim_func": "tvm.lower(s, args), whose result is an MLIR module",
     "te.extern_primfunc": "te.extern, with statements of tir.ir_builder",
     "te.hybrid.build": "tvm.build",

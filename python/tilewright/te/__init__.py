@@ -21,6 +21,7 @@ from .extern import ExternOp, extern
 from .functions import *  # noqa: F403
 from .hybrid import HybridOp
 from .intrinsic import TensorIntrin, decl_tensor_intrin
+from .intrinsic_call import TensorComputeOp
 from .recurrence import ScanOp, scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
 from .strides import Strided, strided
@@ -34,9 +35,10 @@ from ..schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "Aligned", "ComputeOp", "Expr", "ExternOp", "HybridOp", "IterVar", "Operation", "PlaceholderOp", "Pointer",
-    "ScanOp", "Schedule", "Shape", "Stage", "Strided", "Tensor", "TensorSlice", "TensorIntrin", "Trace", "Var",
-    "aligned", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern", "gradient", "hybrid",
-    "max", "min", "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided", "sum", "tag_scope",
+    "ScanOp", "Schedule", "Shape", "Stage", "Strided", "Tensor", "TensorComputeOp", "TensorSlice", "TensorIntrin",
+    "Trace", "Var", "aligned", "comm_reducer", "compute", "create_schedule", "decl_tensor_intrin", "extern",
+    "gradient", "hybrid", "max", "min", "placeholder", "pointer", "prod", "reduce_axis", "scan", "shape", "strided",
+    "sum", "tag_scope",
 ]  # fmt: skip
 __all__ += functions.__all__
 

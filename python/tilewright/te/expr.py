@@ -449,8 +449,11 @@ def literal(value: object, like: Expr | None, source: Source) -> Expr:
     """A Python number as an expression of the type of `like`, or of its own natural type; an expression is itself."""
     if isinstance(value, Expr):
         return value
-    from .tensor import Tensor, TensorSlice
+    from .tensor import Tensor, TensorRegion, TensorSlice
 
+    if isinstance(value, TensorRegion):
+        position = next(place for place, index in enumerate(value.indices) if isinstance(index, slice))
+        raise TypeError(f"{source}: index {position} of {value.tensor.name}: expected one element, got a slice")
     if isinstance(value, (Tensor, TensorSlice)):
         missing = f"one element of it, {value.name}[...] with {value.ndim} indices"
         raise TypeError(f"{source}: expected a scalar, got the tensor {value.name}: read {missing}")

@@ -16,6 +16,7 @@ from .emit import emit_module
 from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
 from .functions import THREAD_TAGS
+from .intrinsic_call import TensorIntrinCall
 from .statements import Buffer, Loop, Statement, check_stores, statements_in
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
@@ -30,17 +31,33 @@ class TensorIntrin:
     `functions` is a module of IR with ``@describe`` and those of ``@body``, ``@reset`` and ``@update`` that there are.
     """
 
-    __slots__ = ("functions", "name")
+    __slots__ = ("functions", "name", "op")
 
-    def __init__(self, name: str, functions: str) -> None:
-        self.name, self.functions = name, functions
+    def __init__(self, name: str, functions: str, op: ComputeOp | None = None) -> None:
+        self.name, self.functions, self.op = name, functions, op
 
-    def __call__(self, *_: object, **__: object) -> Any:
-        raise TypeError(
-            f"{user_source()}: intrinsic {self.name}: expected s[C].tensorize(axis, {self.name}), got a call: a "
-            "tensor is "
-            "what te.compute says"
-        )
+    def __call__(self, *parts: object, reduce_axis: object = None) -> TensorIntrinCall:
+        """What `te.compute` returns an element of: the intrinsic on parts of tensors, one for each of its inputs.
+
+        `parts` have slices of constant extents where the intrinsic's inputs have dimensions; `reduce_axis` are axes of
+        `te.reduce_axis`, along which it adds up. The compute has its axes alone, and the last extents of its shape are
+        those of the intrinsic's result.
+
+        >>> from tilewright import te, tir
+        >>> a = te.placeholder((4,), name="a")
+        >>> b = te.compute((4,), lambda i: a[i] * 2, name="b")
+        >>> def statements(ins, outs):
+        ...     ib = tir.ir_builder.create()
+        ...     y = ib.buffer_ptr(outs[0])
+        ...     with ib.for_range(0, 4, name="i") as i:
+        ...         y[i] = ins[0][i] * 2.0
+        ...     return ib.get()
+        >>> double = te.decl_tensor_intrin(b.op, statements, name="double")
+        >>> A = te.placeholder((8, 4), name="A")
+        >>> te.compute((8, 4), lambda i: double(A[i, 0:4]), name="B").op
+        TensorComputeOp(B)
+        """
+        return TensorIntrinCall(self, parts, reduce_axis, user_source())
 
     def __repr__(self) -> str:
         return f"intrinsic({self.name})"
@@ -49,7 +66,6 @@ class TensorIntrin:
 def decl_tensor_intrin(
     op: object,
     fcompute: Callable[[list[Buffer], list[Buffer]], Any],
-    *,
     name: str = "tensor_intrin",
     binds: Mapping[Tensor, Buffer] | None = None,
     scalar_params: object = None,
@@ -112,6 +128,8 @@ def decl_tensor_intrin(
     for role, statements in zip(_ROLES, given):
         if statements is None:
             continue
+        if isinstance(statements, Statement):
+            statements = [statements]
         if not isinstance(statements, list):
             raise TypeError(f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}")
         parts[role] = statements
@@ -128,7 +146,7 @@ def decl_tensor_intrin(
     check(
         described, inputs, outputs, _functions(described, inputs + outputs, buffers, parts, source), parts, what, source
     )
-    return TensorIntrin(name, functions)
+    return TensorIntrin(name, functions, described)
 
 
 def trusted_intrinsic(
@@ -136,7 +154,7 @@ def trusted_intrinsic(
 ) -> TensorIntrin:
     """The same, of statements that are known to compute what `op` does. `buffers` stand for its inputs and results."""
     tensors = [*op.input_tensors, *(op.output(i) for i in range(op.num_outputs))]
-    return TensorIntrin(name, _functions(op, tensors, buffers, parts, user_source(), private=True))
+    return TensorIntrin(name, _functions(op, tensors, buffers, parts, user_source(), private=True), op)
 
 
 def _check_is_of_a_thread(statements: Sequence[Statement], what: str) -> None:

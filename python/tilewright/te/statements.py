@@ -51,7 +51,13 @@ class Buffer:
         return self._dtype.name
 
     def vload(self, begin: object, dtype: object = None) -> Expr:
-        """The element at `begin`; vectors are the schedule's to make."""
+        """The element at `begin`; vectors are the schedule's to make.
+
+        ``vload(begin, "int8x4")`` gives the four elements from there on, for `te.dp4a`.
+        """
+        if dtype in ("int8x4", "uint8x4") and dtype == f"{self.dtype}x4":
+            *outer, first = begin if isinstance(begin, (tuple, list)) else (begin,)
+            return tuple(self[(*outer, first + place)] for place in range(4))  # type: ignore[return-value]
         if dtype is not None and dtype_of(dtype) is not self._dtype:
             raise TypeError(f"{user_source()}: buffer {self.name}: expected {self.dtype}, one element, got {dtype!r}")
         return self[begin]

@@ -18,7 +18,10 @@ from .reduction import Reduction
 from .strides import Stride, Strides, check_strides
 from .tag import current_tag
 
-__all__ = ["CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorSlice", "compute", "placeholder"]
+__all__ = [
+    "CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorRegion", "TensorSlice", "compute",
+    "placeholder",
+]  # fmt: skip
 
 Extent = int | Expr
 
@@ -206,7 +209,7 @@ class TensorSlice(_Elementless):
 
     __slots__ = ("indices", "tensor")
 
-    def __init__(self, tensor: Tensor, indices: tuple[Expr, ...]) -> None:
+    def __init__(self, tensor: Tensor, indices: tuple[Expr | slice, ...]) -> None:
         self.tensor, self.indices = tensor, indices
 
     @property
@@ -220,18 +223,29 @@ class TensorSlice(_Elementless):
     def __getitem__(self, indices: object) -> Any:
         source = user_source()
         given = indices if isinstance(indices, tuple) else (indices,)
-        for position, index in enumerate(given, start=len(self.indices)):
-            if isinstance(index, slice):
-                raise TypeError(f"{source}: index {position} of {self.name}: expected one element, got a slice")
-        exprs = self.indices + tuple(literal(index, None, source) for index in given)
+        exprs = self.indices + tuple(
+            index if isinstance(index, slice) else literal(index, None, source) for index in given
+        )
         for position, expr in enumerate(exprs):
-            if not expr._dtype.is_integer:
+            if not isinstance(expr, slice) and not expr._dtype.is_integer:
                 raise TypeError(f"{source}: index {position} of {self.name}: expected an integer, got {expr.dtype}")
         if len(exprs) > self.ndim:
             raise ValueError(f"{source}: tensor {self.name}: expected {self.ndim} indices, got {len(exprs)}")
         if len(exprs) < self.ndim:
             return TensorSlice(self.tensor, exprs)
-        return Read(self.tensor, exprs, source)
+        whole = tuple(expr for expr in exprs if not isinstance(expr, slice))
+        if len(whole) < len(exprs):
+            return TensorRegion(self.tensor, exprs, source)
+        return Read(self.tensor, whole, source)
+
+
+class TensorRegion(_Elementless):
+    """A part of a tensor, ``A[i, 0:16]``: what an intrinsic takes that is called in a compute."""
+
+    __slots__ = ("indices", "source", "tensor")
+
+    def __init__(self, tensor: Tensor, indices: tuple[Expr | slice, ...], source: Source) -> None:
+        self.tensor, self.indices, self.source = tensor, indices, source
 
 
 def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
@@ -303,25 +317,31 @@ def placeholder(
 
 def _axis_names(
     fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None, what: str, source: Source
-) -> list[str]:
-    """The names of the axes: those of the function's parameters, and `i0`, `i1`, … for its `*axes`."""
+) -> tuple[list[str], Exception | None]:
+    """The names of the axes: those of the function's parameters, and `i0`, `i1`, … for its `*axes`.
+
+    Beside them the error for too few: that is one unless the function calls an intrinsic, which has the others.
+    """
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(fcompute).parameters.values()
     names = [p.name for p in parameters if p.kind in positional and p.default is inspect.Parameter.empty]
     if not any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        error = None
         if len(names) != rank:
-            raise ValueError(
+            error = ValueError(
                 f"{source}: {what}: expected a function of {rank} axes, one a dimension, got {len(names)} parameters"
             )
-        return names
+        if error is not None and (not names or len(names) > rank):
+            raise error
+        return names, error
     rest = rank - len(names)
     if rest < 0:
         raise ValueError(f"{source}: {what}: expected a function of at most {rank} axes, got {len(names)} parameters")
     if varargs_names is None:
-        return names + [f"i{i}" for i in range(len(names), rank)]
+        return names + [f"i{i}" for i in range(len(names), rank)], None
     if len(varargs_names) != rest:
         raise ValueError(f"{source}: {what}: expected {rest} varargs_names, got {len(varargs_names)}")
-    return names + [checked_name(name, what, source) for name in varargs_names]
+    return names + [checked_name(name, what, source) for name in varargs_names], None
 
 
 def compute(
@@ -363,9 +383,15 @@ def compute(
     extents = _extents(shape, what, source)
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
-    names = _axis_names(fcompute, len(extents), varargs_names, what, source)
+    names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)
     axis = tuple(IterVar(axis_name, (0, extent), "spatial", source) for axis_name, extent in zip(names, extents))
     result = fcompute(*axis)
+    if (called := getattr(result, "op", None)) is not None and hasattr(result, "intrin"):
+        op = called(name, axis, extents, source)
+        op.tag, op.attrs = tag, dict(attrs or {})
+        return tuple(op._tensors) if op.num_outputs > 1 else op.output(0)
+    if missing is not None:
+        raise missing
     several = isinstance(result, (tuple, list))
     values = tuple(result) if several else (result,)
     if not values:

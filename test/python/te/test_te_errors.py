@@ -62,7 +62,8 @@ i = B.op.axis[0]
         # reads
         (ValueError, "HERE: tensor A: expected 2 indices, got 3", lambda: A[0, 0, 0]),
         (ValueError, "HERE: tensor A: expected 2 indices, got 1", lambda: A(0)),
-        (TypeError, "HERE: index 1 of A: expected one element, got a slice", lambda: A[0, :]),
+        (TypeError, "HERE: index 1 of A: expected one element, got a slice", lambda: A[0, :] + 1),
+        (TypeError, "HERE: index 0 of A: expected one element, got a slice", lambda: te.compute((8,), lambda i: A[:, i], name="C")),
         (TypeError, "HERE: index 0 of A: expected an integer, got float32", lambda: A[0.5, 0]),
         (TypeError, "HERE: expected a sequence, got the tensor A", lambda: list(A)),
         (TypeError, "HERE: expected a sequence, got the tensor A: its extents are .shape", lambda: len(A)),
