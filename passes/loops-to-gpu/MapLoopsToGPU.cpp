@@ -3,6 +3,7 @@
 #include "passes/LaunchAttributes.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/ThreadReduction.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -140,7 +141,7 @@ LogicalResult Kernel::checkLoops() {
       return diagnostic;
     }
   }
-  return success();
+  return checkNestedThreads(nest, function);
 }
 
 LogicalResult Kernel::checkThreads() {

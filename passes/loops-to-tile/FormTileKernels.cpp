@@ -1,5 +1,6 @@
 //===- FormTileKernels.cpp - nests that multiply tiles become kernels -----===//
 #include "passes/ArgumentAlignment.h"
+#include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-tile/TileEmitter.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
         nests.push_back(&op);
     for (Operation *nest : nests) {
       TileProgram program(nest, function);
-      if (failed(program.match()))
+      if (failed(checkNestedThreads(nest, function)) || failed(program.match()))
         return signalPassFailure();
       if (arch != "sm_90a") {
         program.wgmmaError() << "expected the architecture sm_90a, which has this instruction, got " << arch;

@@ -227,3 +227,24 @@ func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
+
+// -----
+
+// The last of loops on one index would be the kernel's only one.
+func.func @blocks_twice() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @below {{axis 'C.i' is bound here}}
+  scf.for %i = %c0 to %c2 step %c1 {
+    // expected-error @below {{expected one loop on blockIdx.x, or an inner one that does the same in each iteration of the outer, got axis 'C.j' inside of axis 'C.i'}}
+    scf.for %j = %c0 to %c2 step %c1 {
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}

@@ -161,6 +161,21 @@ def test_buffers_without_elements() -> None:
         tw.build(text, start="loops", target="cuda -arch=sm_90a")
 
 
+@pytest.mark.parametrize("target", ["cuda -arch=sm_90a", "sim"])
+def test_threads_bound_twice(target: str) -> None:
+    """The rows of a tile and its columns on one index: threads would compute the diagonal alone."""
+    text = golden("loops").replace(
+        '"C.i.inner", schedule.bind = #schedule.thread<threadIdx.y>',
+        '"C.i.inner", schedule.bind = #schedule.thread<threadIdx.x>',
+    )
+    expected = (
+        "error: expected one loop on threadIdx.x, or an inner one that does the same in each iteration of the outer, "
+        "got axis 'C.j.inner' inside of axis 'C.i.inner'"
+    )
+    with pytest.raises(tw.CompileError, match=re.escape(expected)):
+        tw.build(text, start="loops", target=target)
+
+
 # Run in a process of its own: what is looked for is a crash. Any error is fine as long as it is one of ours.
 CUTS = """
 import sys
