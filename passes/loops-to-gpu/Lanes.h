@@ -17,6 +17,10 @@ int64_t getDivisor(mlir::Value index, mlir::Value variable);
 /// Whether a condition in a loop of that many lanes is the same in all of them.
 bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lanes);
 
+/// Whether the iterations of a loop, so many, compute the same as lanes that all do one access before the next: no
+/// iteration loads or stores an element that an earlier iteration stores or loads behind that.
+bool areLanesIndependent(mlir::scf::ForOp loop, int64_t lanes);
+
 /// The predicates in the body of a loop that is to become vectors: `scf.if` at any depth.
 class LanePredicates {
 public:

@@ -170,7 +170,9 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     }
     ```
     A choice between two values that all lanes make alike, as at the edge of what is there, becomes one between vectors.
-    A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop.
+    A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. So does one with
+    an iteration that loads or stores what an earlier iteration stores or loads behind that, such as a sum in memory: as
+    lanes all iterations do the first access before any does the next.
   }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];

@@ -2,7 +2,8 @@
 //
 // The loops of a schedule compute element by element, so the body of a vectorized loop is scalar code in one variable.
 // Each op becomes its vector twin: a load along the last dimension a vector load, one that does not move a scalar, any
-// other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp).
+// other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp). A loop whose iterations need
+// each other's results stays a loop (LaneDependences.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ArgumentAlignment.h"
@@ -31,9 +32,10 @@ class LoopVectorizer {
 public:
   LoopVectorizer(scf::ForOp loop, int64_t lanes) : loop(loop), lanes(lanes), builder(loop) {}
 
-  /// Whether every op of the body has a vector twin.
+  /// Whether every op of the body has a vector twin, and the lanes compute what the iterations do. A loop of which that is
+  /// not so stays a loop.
   bool canVectorize() {
-    return canVectorize(*loop.getBody());
+    return loop.getNumResults() == 0 && canVectorize(*loop.getBody()) && areLanesIndependent(loop, lanes);
   }
 
   bool canVectorize(Block &block) {
@@ -303,6 +305,10 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
           diag << *extent;
         else
           diag << "one that is symbolic";
+        return signalPassFailure();
+      }
+      if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1) {
+        loop.emitError("vectorize: expected a loop from 0 by 1");
         return signalPassFailure();
       }
       LoopVectorizer vectorizer(loop, *extent);

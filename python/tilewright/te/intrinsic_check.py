@@ -104,6 +104,8 @@ def _compiled(functions: str, names: Sequence[str]) -> Callable[[str, Sequence[A
     with tw_ir.context(), ir.Location.unknown():
         module = ir.Module.parse(functions)
     doing = "compiling an intrinsic to check it"
+    # What is compiled of it later has vectors in place of the loops marked so.
+    run_passes(module, "builtin.module(func.func(vectorize-scheduled-loops))", doing, "te")
     run_passes(module, pipeline_text("te", "linalg", Target("cpu")), doing, "te")
     run_passes(module, PIPELINE, doing, "linalg")
     engine = ExecutionEngine(module, opt_level=0)

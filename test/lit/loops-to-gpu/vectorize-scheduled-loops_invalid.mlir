@@ -35,3 +35,16 @@ func.func @wide(%A: memref<32xf32>) {
   } {schedule.vectorize}
   return
 }
+
+// -----
+
+func.func @from_one(%A: memref<8xf32>, %B: memref<8xf32>) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // expected-error @below {{vectorize: expected a loop from 0 by 1}}
+  scf.for %j = %c1 to %c4 step %c1 {
+    %x = memref.load %A[%j] : memref<8xf32>
+    memref.store %x, %B[%j] : memref<8xf32>
+  } {schedule.vectorize}
+  return
+}

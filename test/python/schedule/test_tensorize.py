@@ -11,7 +11,7 @@ from tilewright import CompileError, ScheduleError, te, testing
 TARGETS = ["sim", "cpu"]
 
 
-def gemv(rows: int, columns: int, *, parts="body reset update", name="gemv", dtype="float32"):
+def gemv(rows: int, columns: int, *, parts="body reset update", name="gemv", dtype="float32", kind="unroll"):
     """TVM's tutorial's intrinsic, with its statements in place of calls of C."""
     a = te.placeholder((columns,), dtype, name="a")
     b = te.placeholder((rows, columns), dtype, name="b")
@@ -34,7 +34,7 @@ def gemv(rows: int, columns: int, *, parts="body reset update", name="gemv", dty
                 if clears:
                     out[r] = 0.0
                 if adds:
-                    with ib.for_range(0, columns, name="c", kind="unroll") as c:
+                    with ib.for_range(0, columns, name="c", kind=kind) as c:
                         out[r] = out[r] + aa[c] * bb[r, c]
             return ib.get()
 
@@ -86,6 +86,12 @@ def test_a_tile_with_the_whole_reduction(target: str, parts: str) -> None:
 @pytest.mark.parametrize("parts", ["body reset update", "reset update", "body update"])
 def test_a_tile_with_a_part_of_the_reduction(target: str, parts: str) -> None:
     check_matmul(*tensorized(gemv(16, 16, parts=parts), columns=16), target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_sum_over_lanes(target: str) -> None:
+    """The elements of a vectorized loop are added to one sum: they must not be lanes."""
+    check_matmul(*tensorized(gemv(16, 16, kind="vectorize"), columns=16), target)
 
 
 def test_the_first_part_is_computed_by_the_body_where_there_is_no_reset() -> None:

@@ -91,6 +91,38 @@ def test_all_statements(target) -> None:
     np.testing.assert_array_equal(got.numpy(), expected)
 
 
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_vectorize_keeps_the_order(target) -> None:
+    """A sum, a shift and a scratch element: what one iteration stores the next loads, so that lanes would be wrong."""
+    a, b = (te.placeholder((8,), name=name) for name in "ab")
+
+    def fcompute(ins, outs):
+        ib = tir.ir_builder.create()
+        if target == "sim":
+            one_kernel(ib, 1)
+        c, d, e = map(ib.buffer_ptr, outs)
+        scratch = ib.allocate("float32", (1,), name="scratch", scope="local")
+        c[0] = 0.0
+        d[0] = 1.0
+        with ib.for_range(0, 8, name="v", kind="vectorize") as v:
+            c[0] += ins[0][v] * ins[1][v]
+        with ib.for_range(0, 4, name="v", kind="vectorize") as v:
+            d[v + 1] = d[v] + ins[0][v]
+        with ib.for_range(0, 4, name="v", kind="vectorize") as v:
+            scratch[0] = ins[0][v] + 1
+            e[v] = scratch[0]
+        return ib.get()
+
+    outs = te.extern([(1,), (5,), (4,)], [a, b], fcompute, name="made", dtype=["float32"] * 3)
+    program = tvm.build(te.create_schedule(outs[0].op), [a, b, *outs], target)
+    x, y = np.arange(8, dtype="float32"), np.arange(8, 16, dtype="float32")
+    got = [tvm.nd.empty(shape) for shape in ((1,), (5,), (4,))]
+    program(tvm.nd.array(x), tvm.nd.array(y), *got)
+    np.testing.assert_array_equal(got[0].numpy(), [x @ y])
+    np.testing.assert_array_equal(got[1].numpy(), np.cumsum([1, *x[:4]]))
+    np.testing.assert_array_equal(got[2].numpy(), x[:4] + 1)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "float16", "bfloat16", "int64"])
 @pytest.mark.parametrize("target", ["cpu", "sim"])
 def test_types(target, dtype) -> None:
