@@ -135,7 +135,7 @@ LogicalResult EncodeOp::verify() {
   auto tensor = cast<MemRefType>(getTensor().getType());
   TensorMapType map = getMap().getType();
   bool isRowMajor = tensor.getLayout().isIdentity();
-  if (!tensor.isStrided() || tensor.getMemorySpace() || tensor.getStridesAndOffset().second != 0 ||
+  if (tensor.getRank() == 0 || !tensor.isStrided() || tensor.getMemorySpace() || tensor.getStridesAndOffset().second != 0 ||
       tensor.getStridesAndOffset().first.back() != 1)
     return emitOpError("expected a tensor in global memory with rows of elements side by side, got ") << tensor;
   Type stored = map.getElementType();

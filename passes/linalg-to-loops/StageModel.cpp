@@ -80,7 +80,9 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
     // An extent that is a multiple is one of a smaller symbol, so that quotients of it are exact.
     if (auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), te::kDivisibleByAttr))
       symbol.unit = std::max<int64_t>(units[dimension], 1);
-    return getSymbol(symbol) * symbol.unit;
+    // Where arguments say different things of one symbol, what the first says counts.
+    AffineExpr known = getSymbol(symbol);
+    return known * symbols[cast<AffineSymbolExpr>(known).getPosition()].unit;
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExpr(empty.getDynamicSize(dimension));

@@ -82,12 +82,14 @@ LogicalResult Warp::checkLanes(scf::ForOp nest) {
 }
 
 LogicalResult Warp::readProduct(scf::ForOp nest) {
-  std::optional<MatrixProduct> found = readProductLoops(nest, forms);
-  if (!found)
-    return nest.emitError("expected the loops of one product, got others with schedule.instruction");
+  FailureOr<MatrixProduct> found = readProductLoops(nest);
+  if (failed(found))
+    return failure();
   MatrixProduct product = *found;
   Value result = product.result.getMemRef();
   Type type = product.a.getType(), resultType = cast<MemRefType>(result.getType()).getElementType();
+  if (product.b.getType() != type)
+    return error(nest) << "expected operands of one type, got " << type << " and " << product.b.getType();
   Type known = type.isF32() ? FloatTF32Type::get(type.getContext()) : type;
   const tile::MmaSyncInstruction *instruction = tile::findMmaSync(known, known, resultType, capability);
   int64_t extents[3];
@@ -127,6 +129,10 @@ LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange i
   unsigned rows = 0, cols = 0;
   for (auto [d, index] : llvm::enumerate(indices)) {
     AffineExpr expr = forms.get(index);
+    // What an index is computed from by other ops than affine ones.
+    for (Value variable : {row, col})
+      if (isComputedFrom(index, scf::getForInductionVarOwner(variable)) && !forms.dependsOn(expr, variable))
+        return refuse();
     if (forms.dependsOn(expr, row)) {
       layout.rowDim = d;
       AffineExpr rest = forms.without(expr, row);
@@ -171,7 +177,8 @@ LogicalResult Warp::checkRegisters(scf::ForOp nest) {
 scf::ForOp Warp::findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest) {
   for (Operation *parent = op->getParentOp(); parent != buffer.getDefiningOp()->getParentOp(); parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
-    std::optional<int64_t> extent = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
+    bool isFromZero = loop && getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1;
+    std::optional<int64_t> extent = isFromZero ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
     if (!extent || *extent % unit || !forms.dependsOn(index, loop.getInductionVar()))
       continue;
     rest = forms.without(index, loop.getInductionVar());
@@ -420,14 +427,23 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
   void runOnOperation() override {
     unsigned capability = 0;
     StringRef(arch).drop_front(std::min<size_t>(3, arch.size())).consumeInteger(10, capability);
+    if (failed(checkInstructionMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<gpu::LaunchOp> launches;
     getOperation()->walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
     for (gpu::LaunchOp launch : launches) {
       SmallVector<scf::ForOp> nests;
-      launch->walk([&](scf::ForOp loop) {
-        if (loop->hasAttr(kInstructionAttr))
+      WalkResult walked = launch->walk([&](scf::ForOp loop) -> WalkResult {
+        auto instruction = loop->getAttrOfType<StringAttr>(kInstructionAttr);
+        if (instruction && instruction.getValue() != kMmaSync)
+          return loop.emitError() << "expected no loops of " << instruction << " in a launch: run form-tile-kernels before "
+                                     "loops are mapped";
+        if (instruction)
           nests.push_back(loop);
+        return WalkResult::advance();
       });
+      if (walked.wasInterrupted())
+        return signalPassFailure();
       if (!nests.empty() && failed(Warp(launch, getOperation(), capability).run(nests)))
         return signalPassFailure();
     }

@@ -12,31 +12,33 @@ using namespace mlir;
 
 namespace tilewright {
 
-std::optional<MatrixProduct> readProductLoops(scf::ForOp nest, IndexForms &forms) {
-  SmallVector<scf::ForOp> loops;
-  SmallVector<memref::StoreOp> stores;
-  SmallVector<memref::LoadOp> loads;
-  nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      loops.push_back(loop);
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      stores.push_back(store);
-    else if (auto load = dyn_cast<memref::LoadOp>(op))
-      loads.push_back(load);
-  });
-  if (loops.size() != 3 || stores.size() != 1 || loads.size() != 3)
-    return std::nullopt;
-  MatrixProduct product{loops[0], loops[1], loops[2], {}, {}, stores[0]};
-  for (memref::LoadOp load : loads) {
-    if (load.getMemRef() == stores[0].getMemRef())
-      continue;
-    bool isOfRows = llvm::any_of(forms.get(load.getIndices()), [&](AffineExpr expr) {
-      return forms.dependsOn(expr, product.m.getInductionVar());
-    });
-    (isOfRows ? product.a : product.b) = load;
-  }
-  if (!product.a || !product.b)
-    return std::nullopt;
+FailureOr<MatrixProduct> readProductLoops(scf::ForOp nest) {
+  auto refuse = [&] { return nest.emitError(); };
+  FailureOr<MultiplyAdd> found = readMultiplyAdd(nest, refuse);
+  if (failed(found))
+    return failure();
+  if (found->loops.size() != 3)
+    return refuse() << "expected the loops of one product, got " << found->loops.size() << " in place of 3";
+  MatrixProduct product{found->loops[0], found->loops[1], found->loops[2], found->a, found->b, found->store};
+  auto dependsOn = [](ValueRange indices, scf::ForOp loop) {
+    return llvm::any_of(indices, [&](Value index) { return isComputedFrom(index, loop); });
+  };
+  if (!dependsOn(product.a.getIndices(), product.m))
+    std::swap(product.a, product.b);
+  // Each loop is of two of the three: what moves with the third as well, or with one alone, is no matrix.
+  struct {
+    ValueRange indices;
+    scf::ForOp without;
+    StringRef what;
+  } parts[] = {{product.a.getIndices(), product.n, "a first operand"},
+               {product.b.getIndices(), product.m, "a second operand"},
+               {product.result.getIndices(), product.k, "a sum"}};
+  for (auto [indices, without, what] : parts)
+    for (scf::ForOp loop : {product.m, product.n, product.k})
+      if (dependsOn(indices, loop) == (loop == without))
+        return refuse() << "expected the loops of one product, got " << what << " that "
+                        << (loop == without ? "changes" : "does not change") << " with the loop over "
+                        << (loop == product.m ? "rows" : loop == product.n ? "columns" : "what is summed over");
   return product;
 }
 

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_MATRIXPRODUCTS_H
 
 #include "passes/loops-to-gpu/Fragments.h"
+#include "passes/loops-to-gpu/InstructionMarks.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -19,8 +20,8 @@ struct MatrixProduct {
   mlir::memref::StoreOp result;
 };
 
-/// The loops below `nest`, if they are such.
-std::optional<MatrixProduct> readProductLoops(mlir::scf::ForOp nest, IndexForms &forms);
+/// The loops of `nest`, which are proven to be such: an error says what else they do.
+mlir::FailureOr<MatrixProduct> readProductLoops(mlir::scf::ForOp nest);
 
 /// A factor that lies elsewhere is copied to a private buffer just before the product. `row` and `col` are the variables
 /// of the loops along its tile.

@@ -32,6 +32,8 @@ struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    if (failed(checkInstructionMarks(function)))
+      return signalPassFailure();
     SmallVector<Operation *> nests;
     for (Operation &op : function.getBody().front())
       if (TileProgram::isWanted(&op))

@@ -127,17 +127,22 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
   // The element, or zero where the tensor has none.
   Value value = store.getValue();
   SmallVector<Value> conditions;
-  if (auto choice = value.getDefiningOp<scf::IfOp>(); choice && choice.elseBlock() && isZero(choice.elseYield().getOperand(0))) {
+  auto choice = value.getDefiningOp<scf::IfOp>();
+  unsigned number = choice ? cast<OpResult>(value).getResultNumber() : 0;
+  if (choice && choice.elseBlock() && isZero(choice.elseYield().getOperand(number))) {
     conditions.push_back(choice.getCondition());
-    value = choice.thenYield().getOperand(0);
+    value = choice.thenYield().getOperand(number);
   } else if (auto select = value.getDefiningOp<arith::SelectOp>(); select && isZero(select.getFalseValue())) {
     conditions.push_back(select.getCondition());
     value = select.getTrueValue();
   }
   // What is not copied nobody reads: it may be zero too.
   for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp())
-    if (auto guard = dyn_cast<scf::IfOp>(around))
+    if (auto guard = dyn_cast<scf::IfOp>(around)) {
+      if (isInElse(store, guard))
+        return refuse() << "expected a copy where a condition holds, got one where it does not";
       conditions.push_back(guard.getCondition());
+    }
   copy.load = value.getDefiningOp<memref::LoadOp>();
   if (!copy.load || (isLoad ? !isInGlobalMemory(copy.load.getMemRef()) : !isShared(copy.load.getMemRef()) || !isInGlobalMemory(store.getMemRef())))
     return refuse() << (isLoad ? "expected a copy of a tensor in global memory, zero at most where that ends"
@@ -153,7 +158,7 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
     return failure();
   auto inTensor = getLinearIndices(isLoad ? copy.load.getIndices() : store.getIndices());
   auto inBuffer = getLinearIndices(isLoad ? store.getIndices() : copy.load.getIndices());
-  if (!inTensor || !inBuffer)
+  if (!inTensor || !inBuffer || !areOfLoops(*inTensor, of) || !areOfLoops(*inBuffer, of))
     return refuse() << "expected a copy of boxes, at indices that are sums of multiples of loops";
   llvm::BitVector guarded(type.getRank());
   for (Value condition : conditions)

@@ -1,4 +1,5 @@
 //===- MatchTiles.cpp - products and functions of tiles -------------------===//
+#include "passes/loops-to-gpu/InstructionMarks.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileProgram.h"
@@ -29,11 +30,6 @@ static int64_t countRows(Value buffer) { return llvm::product_of(cast<MemRefType
 // The product
 //===----------------------------------------------------------------------===//
 
-static Value skipExtension(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && isa<arith::ExtFOp, arith::ExtSIOp>(op) ? op->getOperand(0) : value;
-}
-
 LogicalResult TileProgram::matchOperand(memref::LoadOp load, TileOperand &operand, ArrayRef<scf::ForOp> loops,
                                         const LinearIndex &along, int64_t extent, LinearIndex &summed) {
   operand.buffer = load.getMemRef();
@@ -43,8 +39,8 @@ LogicalResult TileProgram::matchOperand(memref::LoadOp load, TileOperand &operan
     return wgmmaError() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
                         << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
   auto place = getPlace(operand.buffer, load.getIndices());
-  if (!place)
-    return wgmmaError() << "expected the loops of one product, got others with schedule.instruction";
+  if (!place || !areOfLoops({place->first, place->second}, product))
+    return wgmmaError() << "expected the loops of one product, got indices that are no sums of multiples of loops";
   auto [row, firstRow] = place->first.split(loops);
   auto [column, firstColumn] = place->second.split(loops);
   operand.isMNMajor = column == along;
@@ -73,31 +69,19 @@ LogicalResult TileProgram::matchOperand(memref::LoadOp load, TileOperand &operan
 }
 
 LogicalResult TileProgram::matchProduct() {
-  auto unexpected = [&] { return wgmmaError() << "expected the loops of one product, got others with schedule.instruction"; };
-  SmallVector<memref::StoreOp> stores = getStores(product);
-  if (stores.size() != 1)
-    return unexpected();
-  memref::StoreOp store = stores[0];
-  Operation *add = store.getValue().getDefiningOp();
-  if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
-    return unexpected();
-  auto sumLoad = add->getOperand(0).getDefiningOp<memref::LoadOp>();
-  Operation *multiply = add->getOperand(1).getDefiningOp();
-  if (!sumLoad || !multiply || !isa<arith::MulFOp, arith::MulIOp>(multiply) || sumLoad.getMemRef() != store.getMemRef() ||
-      sumLoad.getIndices() != store.getIndices())
-    return unexpected();
-  auto aLoad = skipExtension(multiply->getOperand(0)).getDefiningOp<memref::LoadOp>();
-  auto bLoad = skipExtension(multiply->getOperand(1)).getDefiningOp<memref::LoadOp>();
-  if (!aLoad || !bLoad)
-    return unexpected();
+  FailureOr<MultiplyAdd> found = readMultiplyAdd(product, [&] { return wgmmaError(); });
+  if (failed(found))
+    return failure();
+  memref::StoreOp store = found->store;
+  memref::LoadOp aLoad = found->a, bLoad = found->b;
   sum = store.getMemRef();
   if (!isPrivate(sum))
     return wgmmaError() << "expected a stage in local memory, whose elements are in registers, got one in "
                         << (isShared(sum) ? "shared" : "global") << " memory: cache_write it to \"local\"";
-  SmallVector<scf::ForOp> loops = getLoopsAround(store, product);
+  ArrayRef<scf::ForOp> loops = found->loops;
   auto inSum = getPlace(sum, store.getIndices());
-  if (!inSum)
-    return unexpected();
+  if (!inSum || !areOfLoops({inSum->first, inSum->second}, product))
+    return wgmmaError() << "expected the loops of one product, got indices that are no sums of multiples of loops";
   auto type = cast<MemRefType>(sum.getType());
   int64_t rows = countRows(sum), columns = type.getShape().back();
   if (type.getRank() < 2 || rows != tile::kWgmmaRows)
@@ -116,7 +100,7 @@ LogicalResult TileProgram::matchProduct() {
       failed(matchOperand(bLoad, b, loops, column, columns, summed[1])))
     return failure();
   if (!(summed[0] == summed[1]))
-    return unexpected();
+    return wgmmaError() << "expected the loops of one product, got operands that are summed over in different orders";
 
   auto elementOf = [&](Value buffer) -> Type {
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
@@ -146,6 +130,18 @@ LogicalResult TileProgram::matchFunction(Operation *of, memref::StoreOp store) {
   auto refuse = [&] {
     return error("wgmma", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
   };
+  for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp()) {
+    auto guard = dyn_cast<scf::IfOp>(around);
+    if (!guard)
+      continue;
+    if (isInElse(store, guard))
+      return refuse() << "expected elements that are stored where a condition holds, got a store where one does not";
+    // In registers there is no element that is left as it was.
+    size_t stores = llvm::count_if(store.getMemRef().getUsers(), llvm::IsaPred<memref::StoreOp>);
+    if (!isInGlobalMemory(store.getMemRef()) && stores > 1)
+      return refuse() << "expected elements that are stored anew everywhere, got a condition under which they stay as they were: "
+                         "compute both by te.if_then_else";
+  }
   TileFunction function{of, store, {}, {}};
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   int64_t columns = cast<MemRefType>(sum.getType()).getShape().back();

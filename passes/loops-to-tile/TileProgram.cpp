@@ -46,8 +46,29 @@ SmallVector<memref::StoreOp> getStores(Operation *nest) {
   return stores;
 }
 
+bool areOfLoops(ArrayRef<LinearIndex> indices, Operation *nest) {
+  return llvm::all_of(indices, [&](const LinearIndex &index) {
+    return llvm::all_of(index.terms, [&](auto term) {
+      Value root = term.first;
+      while (auto part = root.getDefiningOp<affine::AffineApplyOp>())
+        root = part.getMapOperands()[0];
+      return isa<BlockArgument>(root) || !nest->isAncestor(root.getDefiningOp());
+    });
+  });
+}
+
 bool isOnlyComputed(Operation *op) {
   return (op->getNumRegions() == 0 && isMemoryEffectFree(op)) || isa<scf::YieldOp>(op);
+}
+
+/// An op that does something else than to load, compute and store, or null.
+static Operation *findOther(Operation *statement) {
+  Operation *other = nullptr;
+  statement->walk([&](Operation *op) {
+    bool isKnown = isa<scf::ForOp, scf::IfOp, memref::LoadOp, memref::StoreOp, memref::PrefetchOp>(op) || isOnlyComputed(op);
+    other = isKnown ? other : op;
+  });
+  return other;
 }
 
 static std::optional<schedule::ThreadTag> getTag(scf::ForOp loop) {
@@ -77,6 +98,13 @@ LogicalResult TileProgram::match() {
     });
     return failure(walked.wasInterrupted());
   }
+  WalkResult walked = nest->walk([&](scf::ForOp loop) -> WalkResult {
+    if (getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1)
+      return WalkResult::advance();
+    return error("wgmma", loop.getLoc()) << "expected loops from 0 by 1, got " << getAxisName(loop, function).quoted();
+  });
+  if (walked.wasInterrupted())
+    return failure();
   StringRef instruction = product->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue();
   if (instruction.consume_front(kWgmmaPromoted) && (instruction.getAsInteger(10, promotedSteps) || promotedSteps < 1))
     return wgmmaError() << "expected a number of steps of at least 1 to promote after, got '" << instruction << "'";
@@ -214,6 +242,7 @@ LogicalResult TileProgram::matchSteps() {
   if (failed(hoistExtent("software_pipeline", steps)) || failed(checkSteps()))
     return failure();
   SmallVector<Value> buffers;
+  bool hasMultiplied = false;
   for (Operation &op : *steps.getBody()) {
     if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       buffers.push_back(alloc);
@@ -224,10 +253,17 @@ LogicalResult TileProgram::matchSteps() {
     if (op.isAncestor(product)) {
       if (failed(matchProductLoops()))
         return failure();
+      hasMultiplied = true;
       continue;
     }
+    if (Operation *other = findOther(&op))
+      return error("software_pipeline", other->getLoc())
+             << "expected a loop with wgmma to fill shared buffers and to multiply, got '" << other->getName() << "' in it";
     SmallVector<memref::StoreOp> stores = getStores(&op);
-    if (stores.size() != 1 || !llvm::is_contained(buffers, stores[0].getMemRef()))
+    // Each buffer is filled once, before it is read.
+    bool isFirst = stores.size() == 1 && !hasMultiplied &&
+                   llvm::none_of(loads, [&](const TileCopy &copy) { return copy.buffer == stores[0].getMemRef(); });
+    if (!isFirst || !llvm::is_contained(buffers, stores[0].getMemRef()))
       return error("software_pipeline", op.getLoc())
              << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
     if (!stores[0]->hasAttr(schedule::kCopierAttr))
@@ -291,6 +327,9 @@ LogicalResult TileProgram::matchRest() {
     }
     if (isOnlyComputed(op) || isa<memref::AllocOp, memref::AllocaOp>(op))
       continue;
+    if (Operation *other = findOther(op))
+      return error("wgmma", other->getLoc()) << "expected loops that load, compute and store beside those of the product, got '"
+                                             << other->getName() << "'";
     SmallVector<memref::StoreOp> stores = getStores(op);
     if (stores.size() != 1)
       return error("wgmma", op->getLoc()) << "expected loops that store to one buffer beside those of the product, got "
@@ -331,10 +370,14 @@ LogicalResult TileProgram::matchRest() {
 }
 
 bool TileProgram::isMulticast(const TileCopy &copy, unsigned tag) const {
-  if (cluster[tag] < 2)
-    return false;
-  Value block = scf::ForOp(blocks[tag]).getInductionVar();
-  return llvm::none_of(copy.dimensions, [&](const TileDimension &dimension) { return dimension.first.dependsOn(block); });
+  auto isSameAlong = [&](unsigned axis) {
+    if (cluster[axis] < 2)
+      return false;
+    Value block = scf::ForOp(blocks[axis]).getInductionVar();
+    return llvm::none_of(copy.dimensions, [&](const TileDimension &dimension) { return dimension.first.dependsOn(block); });
+  };
+  // A load goes to blocks along one axis. What all blocks of the cluster need each row of them brings for itself.
+  return isSameAlong(tag) && (tag == 0 || !isSameAlong(0));
 }
 
 bool TileProgram::isMulticastByColumns(const TileCopy &copy, unsigned tag) const {

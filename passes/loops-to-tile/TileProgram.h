@@ -10,13 +10,10 @@
 
 #include "dialects/Tile/Instructions.h"
 #include "dialects/Tile/Tile.h"
+#include "passes/loops-to-gpu/InstructionMarks.h"
 #include "passes/loops-to-tile/LinearIndex.h"
 
 namespace tilewright {
-
-/// The instruction by name. With a number, as in "wgmma_promoted_1", the products of so many steps are added to the sums
-/// outside of the tensor cores.
-inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted_";
 
 /// A dimension of the tensor as the copy engine sees it.
 struct TileDimension {
@@ -171,8 +168,14 @@ private:
 /// The loops around `op` up to `nest`, which is one of them, outermost first.
 llvm::SmallVector<mlir::scf::ForOp> getLoopsAround(mlir::Operation *op, mlir::Operation *nest);
 inline bool isInGlobalMemory(mlir::Value buffer) { return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace(); }
+/// Whether all that is computed in `nest` of such indices is sums of multiples of loops.
+bool areOfLoops(llvm::ArrayRef<LinearIndex> indices, mlir::Operation *nest);
 /// The stores in `nest`.
 llvm::SmallVector<mlir::memref::StoreOp> getStores(mlir::Operation *nest);
+/// Whether an op stands where the condition of `guard` does not hold.
+inline bool isInElse(mlir::Operation *op, mlir::scf::IfOp guard) {
+  return guard.getElseRegion().isAncestor(op->getParentRegion());
+}
 /// Ops that only compute or name things, which are made again where they are needed.
 bool isOnlyComputed(mlir::Operation *op);
 

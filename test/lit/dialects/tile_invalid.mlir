@@ -244,6 +244,14 @@ func.func @part_every(%b: !tile.buffer<144x64xbf16, swizzle = 128>, %i: index) {
 
 // -----
 
+func.func @encode_no_dimension(%t: memref<bf16>) {
+  // expected-error@+1 {{'tile.encode' op expected a tensor in global memory with rows of elements side by side, got 'memref<bf16>'}}
+  %m = tile.encode %t : memref<bf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
 func.func @encode_as_type(%t: memref<64x64xf16>) {
   // expected-error@+1 {{'tile.encode' op expected a map with elements of 'f16', got '!tile.tensor_map<64x64xbf16, swizzle = 128>'}}
   %m = tile.encode %t as [64, 64] strides [64, 1] steps [1, 1] : memref<64x64xf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>

@@ -3,6 +3,7 @@
 // An extent that is known to be a multiple of 64 is 64 times a symbol: splits by factors of it need no predicate.
 #id = affine_map<(i) -> (i)>
 // CHECK-DAG: #[[BY_FOUR:.*]] = affine_map<()[s0] -> (s0 * 4)>
+// CHECK-DAG: #[[BY_EIGHT:.*]] = affine_map<()[s0] -> (s0 * 8)>
 // CHECK-DAG: #[[UP:.*]] = affine_map<()[s0] -> ((s0 * 4) ceildiv 64)>
 // CHECK-LABEL: func.func @f
 // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
@@ -72,4 +73,26 @@ schedule.of @padded {
   %b = schedule.stage "B"
   %i = schedule.axes %b ["i"] : !schedule.axis
   %o, %inner = schedule.split %i by 64
+}
+
+// One symbol of which two arguments say different things is one number all the same.
+// CHECK-LABEL: func.func @twice
+// CHECK: %[[N:.*]] = memref.dim %arg0
+// CHECK: %[[UNITS:.*]] = arith.divui %[[N]], %c8
+// CHECK: %[[ALL:.*]] = affine.apply #[[BY_EIGHT]]()[%[[UNITS]]]
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[ALL]] step
+func.func @twice(%a: tensor<?xf32> {te.name = "A", te.symbols = ["n"], te.divisible_by = array<i64: 8>},
+                 %out: tensor<?xf32> {te.name = "C", te.output, te.symbols = ["n"], te.divisible_by = array<i64: 4>})
+    -> tensor<?xf32> {
+  %c = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<?xf32>) outs(%out : tensor<?xf32>) attrs = {te.stage = "C", te.axes = ["i"]} {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.negf %x : f32
+    linalg.yield %z : f32
+  } -> tensor<?xf32>
+  return %c : tensor<?xf32>
+}
+schedule.of @twice {
+  %c = schedule.stage "C"
+  %i = schedule.axes %c ["i"] : !schedule.axis
 }

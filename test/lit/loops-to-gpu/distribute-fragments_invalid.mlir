@@ -7,7 +7,7 @@ func.func @no_product(%C: memref<16xf32>) {
   %c32 = arith.constant 32 : index
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-    // expected-error @below {{expected the loops of one product, got others with schedule.instruction}}
+    // expected-error @below {{expected the loops of one product, got none that store}}
     scf.for %i = %c0 to %c16 step %c1 {
       %x = memref.load %C[%i] : memref<16xf32>
     } {schedule.instruction = "mma_sync"}
@@ -235,5 +235,297 @@ func.func @carried(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %S: memref<16xf1
     }
     gpu.terminator
   }
+  return
+}
+
+// -----
+
+func.func @sum_of_each_step(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a sum that does not change with the loop over columns}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %k] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %k] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @sum_of_one_column(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a sum that does not change with the loop over columns}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %c0] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %c0] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @no_operand_of_columns(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a second operand that does not change with the loop over columns}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%c0, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @operand_of_all(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a first operand that changes with the loop over columns}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %at = arith.xori %j, %k : index
+          %x = memref.load %A[%i, %at] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @two_types(%A: memref<16x16xf16>, %B: memref<8x16xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{mma_sync of stage 'C': expected operands of one type, got 'f16' and 'bf16'}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xbf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : bf16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @of_warpgroups(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected no loops of "wgmma" in a launch: run form-tile-kernels before loops are mapped}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "wgmma"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @nobodys(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "mma.sync"}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma.sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @difference(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a store of something else than a sum}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.subf %sum, %product : f32
+          // expected-note @below {{this is in them}}
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @four_loops(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got 4 in place of 3}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %u = %c0 to %c1 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %k] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
+func.func @on_no_loop(%A: memref<16xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected schedule.instruction on a loop, got it on 'memref.store'}}
+  memref.store %x, %A[%c0] {schedule.instruction = "mma_sync"} : memref<16xf32>
   return
 }

@@ -147,7 +147,7 @@ func.func @other_loops() {
   scf.for %t = %c0 to %c128 step %c1 {
     scf.for %b = %c0 to %c2 step %c1 {
       scf.for %k = %c0 to %c2 step %c1 {
-        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got others with schedule.instruction}}
+        // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got none that store}}
         scf.for %m = %c0 to %c64 step %c1 {
         } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
       } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}

@@ -30,6 +30,27 @@ RESULT = re.compile(
 OUTER = "scf.for %arg8 = %c0 to %c64 step %c1 {\n                scf.for %arg9 = %c0 to %c64 step %c1 {\n"
 INNER = "                  scf.for %arg10 = %c0 to %c64 step %c1 {"
 B = "memref.load %alloc_1[%arg9, %arg10] : memref<64x64xf16, #gpu.address_space<workgroup>>"
+# What is multiplied and added, and copied.
+SUM = "%0 = memref.load %alloca[%arg8, %arg9]"
+MULTIPLY, ADD = "%6 = arith.mulf %3, %5", "%7 = arith.addf %0, %6"
+ADDED = re.compile(r"( +)memref\.store %7, .*\n")
+FILLED = re.compile(r" +memref\.store %1, %alloc_1\[.*\n")
+FILL = re.compile(
+    r"              scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = \"Bs\.i0\"\}\n", re.S
+)
+KEPT = re.compile(r" +memref\.store %0, %alloc\[%1, %arg8\].*\n")
+MASK = """            scf.for %i = %c0 to %c64 step %c1 {
+              scf.for %j = %c0 to %c64 step %c1 {
+                %s = memref.load %alloca[%i, %j] : memref<64x64xf32, #gpu.address_space<private>>
+                %none = arith.subf %s, %s : f32
+                %isAbove = arith.cmpi slt, %i, %j : index
+                scf.if %isAbove {
+                  memref.store %none, %alloca[%i, %j] : memref<64x64xf32, #gpu.address_space<private>>
+                }
+              }
+            }
+"""
+OF_PRODUCT = "wgmma of stage 'P': expected the loops of one product, got "
 
 
 @cache
@@ -119,6 +140,91 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(" {" + COPY + "}", "")],
     ),
     ("wgmma of stage 'P': expected a stage that reads the sums, got none in the kernel", [(STORED, ""), (RESULT, "")]),
+    (OF_PRODUCT + "a sum with something else than a product", [(MULTIPLY, MULTIPLY.replace("mulf", "addf"))]),
+    (OF_PRODUCT + "a store of something else than a sum", [(ADD, ADD.replace("addf", "subf"))]),
+    (OF_PRODUCT + "a product of the sums themselves", [(MULTIPLY, MULTIPLY.replace("%3", "%0"))]),
+    (
+        OF_PRODUCT + "a product of something else than two elements",
+        [(MULTIPLY, "%n = arith.negf %5 : f32\n%6 = arith.mulf %3, %n")],
+    ),
+    (
+        OF_PRODUCT + "loads of other elements than the sum and the two that are multiplied",
+        [(MULTIPLY, MULTIPLY.replace("%5", "%3"))],
+    ),
+    (
+        OF_PRODUCT + "a sum that is stored elsewhere than where it was loaded from",
+        [(SUM, SUM.replace("%arg8, %arg9", "%arg9, %arg8"))],
+    ),
+    # A causal mask that somebody wrote into the loops.
+    (
+        OF_PRODUCT + "a condition",
+        [(ADDED, r"%in = arith.cmpi sge, %arg8, %arg9 : index\nscf.if %in {\n\g<0>}\n")],
+    ),
+    (OF_PRODUCT + "more than one statement", [(ADDED, r"\g<0>\g<0>")]),
+    (OF_PRODUCT + "'gpu.barrier'", [(ADDED, r"\g<0>gpu.barrier\n")]),
+    (
+        OF_PRODUCT + "one that carries values",
+        [
+            (INNER, "%carried = scf.for %arg10 = %c0 to %c64 step %c1 iter_args(%it = %c0) -> index {"),
+            (ADDED, r"\g<0>scf.yield %it : index\n"),
+        ],
+    ),
+    (
+        OF_PRODUCT + "indices that are no sums of multiples of loops",
+        [("%1 = affine.apply #map1(%arg8, %arg6)", "%1 = arith.xori %arg8, %arg6 : index")],
+    ),
+    (
+        OF_PRODUCT + "operands that are summed over in different orders",
+        [
+            ("%c2 = arith", "%c32 = arith.constant 32 : index\n%c2 = arith"),
+            (INNER, "scf.for %o = %c0 to %c2 step %c1 {\nscf.for %i = %c0 to %c32 step %c1 {"),
+            ('} {schedule.axis = "P.k"}', "}\n}"),
+            (SUM, "%ka = affine.apply affine_map<(o, i) -> (o * 32 + i)>(%o, %i)\n" + SUM),
+            (SUM, "%kb = affine.apply affine_map<(o, i) -> (o + i * 2)>(%o, %i)\n" + SUM),
+            ("%alloc_0[%1, %arg10]", "%alloc_0[%1, %ka]"),
+            ("%alloc_1[%arg9, %arg10]", "%alloc_1[%arg9, %kb]"),
+        ],
+    ),
+    ("wgmma: expected loops from 0 by 1, got axis 'P.k'", [(INNER, INNER.replace("%c0 to", "%c1 to"))]),
+    (
+        'expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "wgma"',
+        [('instruction = "wgmma"', 'instruction = "wgma"')],
+    ),
+    (
+        'expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "wgmma_promoted_few"',
+        [('instruction = "wgmma"', 'instruction = "wgmma_promoted_few"')],
+    ),
+    (
+        "copy_by: stage 'Bs': expected a copy where a condition holds, got one where it does not",
+        [(FILLED, r"%in = arith.cmpi slt, %arg8, %c64 : index\nscf.if %in {\n} else {\n\g<0>}\n")],
+    ),
+    (
+        "copy_by: stage 'Bs': expected a copy of boxes, at indices that are sums of multiples of loops",
+        [("memref.load %arg1[%arg8, %0]", "memref.load %arg1[%x, %0]")]
+        + [("%1 = memref.load %arg1", "%x = arith.xori %arg8, %c1 : index\n%1 = memref.load %arg1")],
+    ),
+    (
+        "wgmma: stage 'C.shared' of the sums of 'P': expected elements that are stored where a condition holds, got a store "
+        "where one does not",
+        [(KEPT, r"%in = arith.cmpi slt, %arg8, %arg7 : index\nscf.if %in {\n} else {\n\g<0>}\n")],
+    ),
+    (
+        "wgmma: stage 'P' of the sums of 'P': expected elements that are stored anew everywhere, got a condition under which "
+        "they stay as they were: compute both by te.if_then_else",
+        [(STORED, MASK + r"\g<0>")],
+    ),
+    (
+        "software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it",
+        [(FILL, r"\g<0>\g<0>")],
+    ),
+    (
+        "software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got 'gpu.barrier' in it",
+        [(FILL, r"\g<0>gpu.barrier\n")],
+    ),
+    (
+        "wgmma: expected loops that load, compute and store beside those of the product, got 'gpu.barrier'",
+        [(STORED, r"\g<0>gpu.barrier\n")],
+    ),
 ]
 
 
@@ -130,7 +236,7 @@ def message(text: str, context: ir.Context) -> str:
     return error.value.error_diagnostics[0].message
 
 
-@pytest.mark.parametrize(("expected", "changes"), CASES, ids=[text.split(": ", 1)[1][:50] for text, _ in CASES])
+@pytest.mark.parametrize(("expected", "changes"), CASES, ids=[text.split(": ", 1)[-1][:60] for text, _ in CASES])
 def test_what_is_no_product_is_refused(expected: str, changes: list[tuple[str | re.Pattern[str], str]]) -> None:
     module = loops()
     text = str(module)
@@ -147,3 +253,19 @@ def test_the_loops_are_right() -> None:
         copy = ir.Module.parse(str(module))
         PassManager.parse(PASS).run(copy.operation)
     assert "tile.wgmma" in str(copy)
+
+
+def test_what_all_blocks_of_a_cluster_need() -> None:
+    """A load goes to the blocks along one axis: each row of the cluster brings what does not depend on either for itself."""
+    module = loops()
+    text = str(module)
+    for axis, tag in (("%arg4", "blockIdx.y"), ("%arg5", "blockIdx.x")):
+        text = text.replace(f"scf.for {axis} = %c0 to %c1", f"scf.for {axis} = %c0 to %c2")
+        text = text.replace(f"#schedule.thread<{tag}>", f"#schedule.thread<{tag}>, schedule.cluster = 2 : i64")
+    with module.context:
+        changed = ir.Module.parse(text)
+        PassManager.parse(PASS).run(changed.operation)
+    made = str(changed)
+    assert "multicast x" in made and "multicast y" not in made
+    # Of A's 128 rows and B's 64 each of two blocks brings a half.
+    assert re.findall(r"tile\.encode %arg[01] .*-> <(\w+),", made) == ["64x64xf16", "32x64xf16"]
