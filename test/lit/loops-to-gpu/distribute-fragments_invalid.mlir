@@ -333,6 +333,37 @@ func.func @no_operand_of_columns(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
 
 // -----
 
+func.func @operand_that_stays(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %c32 = arith.constant 32 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
+    // expected-error @below {{expected the loops of one product, got a second operand that does not change with the loop over what is summed over}}
+    scf.for %i = %c0 to %c16 step %c1 {
+      scf.for %j = %c0 to %c8 step %c1 {
+        scf.for %k = %c0 to %c16 step %c1 {
+          %x = memref.load %A[%i, %k] : memref<16x16xf16>
+          %y = memref.load %B[%j, %c0] : memref<8x16xf16>
+          %xe = arith.extf %x : f16 to f32
+          %ye = arith.extf %y : f16 to f32
+          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+          %product = arith.mulf %xe, %ye : f32
+          %more = arith.addf %sum, %product : f32
+          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
+        }
+      }
+    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    gpu.terminator
+  }
+  return
+}
+
+// -----
+
 func.func @operand_of_all(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -170,11 +170,11 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         ],
     ),
     (
-        OF_PRODUCT + "indices that are no sums of multiples of loops",
+        "wgmma of stage 'P': expected the loops of one product, got indices that are no sums of multiples of loops",
         [("%1 = affine.apply #map1(%arg8, %arg6)", "%1 = arith.xori %arg8, %arg6 : index")],
     ),
     (
-        OF_PRODUCT + "operands that are summed over in different orders",
+        "wgmma of stage 'P': expected the loops of one product, got operands that are summed over in different orders",
         [
             ("%c2 = arith", "%c32 = arith.constant 32 : index\n%c2 = arith"),
             (INNER, "scf.for %o = %c0 to %c2 step %c1 {\nscf.for %i = %c0 to %c32 step %c1 {"),
