@@ -87,7 +87,8 @@ def decl_tensor_intrin(
     default_buffer_params
         Accepted as in TVM: elements are accessed by indices, wherever they lie.
 
-    The statements are run on random elements and compared with what they are declared to compute.
+    The statements are run on random elements, of the whole range of their types and its edges, and compared with what
+    they are declared to compute.
 
     Raises
     ------
@@ -143,9 +144,7 @@ def decl_tensor_intrin(
     functions = _functions(described, inputs + outputs, buffers, parts, source, private=True)
     from .intrinsic_check import check
 
-    check(
-        described, inputs, outputs, _functions(described, inputs + outputs, buffers, parts, source), parts, what, source
-    )
+    check(_functions(described, inputs + outputs, buffers, parts, source), f"{source}: {what}")
     return TensorIntrin(name, functions, described)
 
 

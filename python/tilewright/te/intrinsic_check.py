@@ -1,19 +1,27 @@
-"""Whether an intrinsic computes what it is declared to: both run on this machine's processor, on random elements."""
+"""Whether an intrinsic computes what it describes: both are run on numbers of the whole range of their types.
+
+What Python declares runs on this machine's processor. What a file holds runs in the simulator, which sees to it that no
+element is accessed that is not there.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Collection, Sequence
+import json
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..errors import TilewrightValueError as ValueError
-from ..source import Source
-from .tensor import ComputeOp, Tensor
+from mlir import ir
 
-__all__ = ["check"]
+from .. import ir as tw_ir
+from ..errors import TilewrightValueError as ValueError
+
+__all__ = ["Description", "check", "functions_in", "name_of"]
 
 _COMBINE = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
-_TRIALS = 2
 # Of functions of mathematics and of sums in another order.
 _TOLERANCES = {
     "float8_e5m2": 0.3,
@@ -23,86 +31,229 @@ _TOLERANCES = {
     "float32": 1e-4,
     "float64": 1e-9,
 }
+# Of sums and products of positive numbers alone, which cancel nothing.
+_CLOSE = {"float32": 1e-5, "float64": 1e-13}
+# Small numbers times two to this are large ones whose products are in the type's range, and as exact as they.
+_LARGE = {"float64": 30, "float32": 20, "bfloat16": 20, "float16": 4, "float8_e5m2": 4, "float8_e4m3fn": 2}
+# Of functions of mathematics: beyond, processors differ in the last digits of what is computed of so large a number.
+_LARGE_OF_MATH = 6
+_EXACT_MATH = {
+    *("math.fma", "math.absf", "math.absi", "math.floor", "math.ceil", "math.trunc", "math.round", "math.copysign")
+}
+_TO_INTEGERS = {"arith.fptosi", "arith.fptoui"}
 
 
-def check(
-    op: ComputeOp,
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
-    functions: str,
-    parts: Collection[str],
-    what: str,
-    source: Source,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    is_output: bool
+
+
+def name_of(function: Any) -> str:
+    """The name of an op that is a symbol."""
+    return ir.StringAttr(function.attributes["sym_name"]).value
+
+
+def functions_in(module: ir.Module) -> dict[str, Any]:
+    """The functions of a module by name."""
+    return {name_of(op): op.operation for op in module.body.operations if op.operation.name == "func.func"}
+
+
+def walk(op: Any) -> list[Any]:
+    """An op and all ops in it."""
+    found: list[Any] = []
+
+    def visit(one: Any) -> ir.WalkResult:
+        found.append(one.operation)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+class Description:
+    """What ``@describe`` says: the tensors, the reducer, and which numbers it can be tried with."""
+
+    def __init__(self, module: ir.Module, where: str) -> None:
+        function = functions_in(module)["describe"]
+        self.arguments: list[_Argument] = []
+        kinds = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
+        for kind, attributes in zip(kinds, ir.ArrayAttr(function.attributes["arg_attrs"])):
+            known = {one.name: one.attr for one in ir.DictAttr(attributes)}
+            name, dtype = (ir.StringAttr(known[key]).value for key in ("te.name", "te.dtype"))
+            shape = tuple(ir.RankedTensorType(kind).shape)
+            self.arguments.append(_Argument(name, dtype, shape, "te.output" in known))
+        ops = walk(function)
+        computes = [op for op in ops if op.name == "te.compute"]
+        if len(computes) != 1:
+            raise ValueError(f"{where}: expected a description that is one te.compute, got {len(computes)}")
+        (self.compute,) = computes
+        reducer = (
+            re.search(r"reducer (\w+)", str(self.compute.attributes["reducer"]))
+            if "reducer" in self.compute.attributes
+            else None
+        )
+        self.combine = _COMBINE.get(reducer[1]) if reducer else None
+        names = {op.name for op in ops}
+        self.has_math = any(name.startswith("math.") for name in names - _EXACT_MATH)
+        self.makes_integers = bool(names & _TO_INTEGERS)
+        extents = [int(n) for n in ir.DenseI64ArrayAttr(self.compute.attributes["static_extents"])]
+        self.terms = math.prod(extents[len(self.outputs[0].shape) :]) if self.outputs else 1
+        for op in ops:
+            if op.name == "te.read" and any(_is_of_data(index) for index in list(op.operands)[1:]):
+                raise ValueError(f"{where}: expected reads at indices of the axes, got one at an index that is read")
+
+    @property
+    def inputs(self) -> list[_Argument]:
+        return [one for one in self.arguments if not one.is_output]
+
+    @property
+    def outputs(self) -> list[_Argument]:
+        return [one for one in self.arguments if one.is_output]
+
+
+def _is_of_data(value: Any) -> bool:
+    if isinstance(value, ir.BlockArgument):
+        return False
+    op = value.owner.operation
+    return op.name == "te.read" or any(_is_of_data(operand) for operand in op.operands)
+
+
+def check(functions: str, where: str, *, simulated: bool = False) -> None:
     """Raises ValueError where the functions of an intrinsic compute something else than it describes.
 
-    `functions` is a module with ``@describe`` on tensors and the `parts` on memrefs.
+    `functions` is a module with ``@describe`` on tensors and the others on memrefs. `where` begins the error.
     """
     import numpy
 
-    from ..runtime.ndarray import as_dtype
+    with tw_ir.context(), ir.Location.unknown():
+        module = ir.Module.parse(functions)
+        description = Description(module, where)
+        parts = [name for name in functions_in(module) if name != "describe"]
+        run = (_simulated if simulated else _compiled)(module, description, where)
+    outputs = description.outputs
+    trials = _Trials(description)
+    for trial in trials.kinds():
+        first, second = ([trials.elements(one, trial) for one in description.inputs] for _ in range(2))
 
-    run = _compiled(functions, ["describe", *parts])
-    random = numpy.random.default_rng(0)
+        def described(given: Sequence[Any]) -> list[Any]:
+            results = [trials.elements(one, "small") for one in outputs]
+            run("describe", [*given, *results])
+            return results
 
-    def elements(tensor: Tensor) -> Any:
-        shape: Any = tensor.shape  # of numbers alone
-        if tensor.dtype == "bool":
-            return random.integers(0, 2, shape).astype(bool)
-        low = 0 if tensor.dtype.startswith("uint") else -3
+        def compare(role: str, got: Sequence[Any], wanted: Sequence[Any], trial: str = trial) -> None:
+            for one, mine, theirs in zip(outputs, got, wanted):
+                place = trials.difference(mine, theirs, one.dtype, trial)
+                if place is not None:
+                    raise ValueError(
+                        f"{where}: expected {role} to compute what is described, got {mine[place]} in place of "
+                        f"{theirs[place]} at {one.name}{list(place)}, for random inputs"
+                    )
+
+        with numpy.errstate(all="ignore"):
+            wanted = described(first)
+            got = [trials.elements(one, "small") for one in outputs]  # what was there before must not matter
+            if "body" in parts:
+                run("body", [*first, *got])
+                compare("the body", got, wanted)
+            if "reset" in parts:
+                run("reset", [*first, *got])
+                if "update" in parts:
+                    run("update", [*first, *got])
+                    compare("the reset and the update", got, wanted)
+            if "update" in parts and description.combine is not None and {"body", "reset"} & set(parts):
+                run("update", [*second, *got])
+                more = described(second)
+                combine = getattr(numpy, description.combine)
+                compare("the update", got, [combine(a, b).astype(a.dtype) for a, b in zip(wanted, more)])
+
+
+class _Trials:
+    """Numbers that tell apart what computes something else: in its range, in how it rounds, at infinities."""
+
+    def __init__(self, description: Description) -> None:
+        import numpy
+
+        self.description = description
+        self.random = numpy.random.default_rng(0)
+
+    def kinds(self) -> list[str]:
+        dtypes = {one.dtype for one in self.description.inputs}
+        kinds = ["small", "small", "large", "large"]
+        if any("float" in dtype for dtype in dtypes):
+            kinds += ["precise", "short"]
+            # What an infinity is as an integer nothing says; the narrowest types have none.
+            if not self.description.makes_integers and not any(dtype.startswith("float8") for dtype in dtypes):
+                kinds.append("special")
+        return kinds
+
+    def elements(self, tensor: _Argument, trial: str) -> Any:
+        import numpy
+
+        from ..runtime.ndarray import as_dtype
+
+        dtype, shape = tensor.dtype, tensor.shape
+        if dtype == "bool":
+            return self.random.integers(0, 2, shape).astype(bool)
+        small = self.random.integers(0 if dtype.startswith("uint") else -3, 4, shape)
+        if "float" not in dtype:
+            kind = as_dtype(dtype)
+            if trial != "large":
+                return small.astype(kind)
+            least, most = numpy.iinfo(kind).min, numpy.iinfo(kind).max
+            values = self.random.integers(least, most, shape, dtype=kind, endpoint=True)
+            edges = numpy.array([least, least + 1, 0, 1, 100, 101, most - 1, most]).astype(kind)
+            return numpy.where(self.random.integers(0, 4, shape) == 0, self.random.choice(edges, shape), values)
         # Sums of such numbers are exact in any order.
-        scale = 0.5 if "float" in tensor.dtype else 1
-        return (random.integers(low, 4, shape) * scale).astype(as_dtype(tensor.dtype))
+        values = small * 0.5
+        if trial == "large" and not self.description.makes_integers:
+            most = _LARGE_OF_MATH if self.description.has_math else 99
+            values = values * 2.0 ** min(most, _LARGE[dtype])
+        elif trial == "precise":
+            values = self.random.uniform(1, 2, shape)
+        elif trial == "short":
+            # What types of 11 bits or less round to 1, all in one direction.
+            values = numpy.full(shape, 1 + 2.0**-11 - 2.0**-20)
+        elif trial == "special":
+            specials = self.random.choice([numpy.inf, -numpy.inf, numpy.nan], shape)
+            values = numpy.where(self.random.integers(0, 8, shape) == 0, specials, values)
+        return values.astype(as_dtype(dtype))
 
-    def compare(role: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
-        for tensor, mine, theirs in zip(outputs, got, wanted):
-            tolerance = _TOLERANCES.get(tensor.dtype, 0)
-            same = numpy.isclose(mine.astype("float64"), theirs.astype("float64"), tolerance, tolerance, equal_nan=True)
-            if not same.all():
-                place = tuple(int(index) for index in numpy.argwhere(~same)[0])
-                raise ValueError(
-                    f"{source}: {what}: expected {role} to compute what is described, got {mine[place]} in place of "
-                    f"{theirs[place]} at {tensor.name}{list(place)}, for random inputs"
-                )
+    def difference(self, mine: Any, theirs: Any, dtype: str, trial: str) -> tuple[int, ...] | None:
+        """Where two arrays differ by more than rounding, or nothing."""
+        import numpy
 
-    def described(given: Sequence[Any]) -> list[Any]:
-        results = [elements(tensor) for tensor in outputs]
-        run("describe", [*given, *results])
-        return results
-
-    for _ in range(_TRIALS):
-        first, second = ([elements(tensor) for tensor in inputs] for _ in range(2))
-        wanted = described(first)
-        got = [elements(tensor) for tensor in outputs]  # what was there before must not matter
-        if "body" in parts:
-            run("body", [*first, *got])
-            compare("the body", got, wanted)
-        if "reset" in parts:
-            run("reset", [*first, *got])
-            if "update" in parts:
-                run("update", [*first, *got])
-                compare("the reset and the update", got, wanted)
-        combine = _COMBINE.get(op.reduction.name) if op.reduction is not None else None
-        if "update" in parts and combine is not None and {"body", "reset"} & set(parts):
-            run("update", [*second, *got])
-            more = described(second)
-            compare("the update", got, [getattr(numpy, combine)(a, b) for a, b in zip(wanted, more)])
+        if "float" not in dtype:
+            same = mine == theirs
+        else:
+            tolerance = _TOLERANCES[dtype]
+            if trial in ("precise", "short") and not self.description.has_math:
+                tolerance = _CLOSE.get(dtype, tolerance) * max(1, self.description.terms / 64)
+            a, b = mine.astype("float64"), theirs.astype("float64")
+            finite = numpy.abs(b[numpy.isfinite(b)])
+            scale = max(1.0, float(finite.max())) if finite.size else 1.0
+            same = numpy.isclose(a, b, tolerance, tolerance * scale, equal_nan=True)
+        if same.all():
+            return None
+        return tuple(int(index) for index in numpy.argwhere(~same)[0])
 
 
-def _compiled(functions: str, names: Sequence[str]) -> Callable[[str, Sequence[Any]], None]:
+_Run = Callable[[str, Sequence[Any]], None]
+
+
+def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     """The functions of a module, to be called by name with arrays."""
-    from mlir import ir
     from mlir.execution_engine import ExecutionEngine
 
-    from .. import ir as tw_ir
     from ..driver.pipeline import pipeline_text, run_passes
     from ..host import HostFunction
     from ..ir.jit import lookup
     from ..processor import PIPELINE
     from ..target import Target
 
-    with tw_ir.context(), ir.Location.unknown():
-        module = ir.Module.parse(functions)
+    names = list(functions_in(module))
     doing = "compiling an intrinsic to check it"
     # What is compiled of it later has vectors in place of the loops marked so.
     run_passes(module, "builtin.module(func.func(vectorize-scheduled-loops))", doing, "te")
@@ -117,3 +268,71 @@ def _compiled(functions: str, names: Sequence[str]) -> Callable[[str, Sequence[A
         programs[name](addresses, (ctypes.c_int64 * len(extents))(*extents), None, None)
 
     return run
+
+
+def _simulated(module: ir.Module, description: Description, where: str) -> _Run:
+    """The same by the simulator: each function is a kernel of one thread."""
+    from ..driver import build
+    from ..errors import TilewrightError
+
+    programs: Mapping[str, Any] = {
+        name: build(_described(function, description), start="te", target="sim")
+        if name == "describe"
+        else build(_of_one_thread(function), start="loops", target="sim")
+        for name, function in functions_in(module).items()
+    }
+
+    def run(name: str, arrays: Sequence[Any]) -> None:
+        try:
+            programs[name](*arrays)
+        except TilewrightError as error:
+            raise ValueError(f"{where}: expected @{name} to run, got an error: {error}") from None
+
+    return run
+
+
+def _described(function: Any, description: Description) -> str:
+    compute = description.compute
+
+    def axes(handle: str, op: str, names: str) -> str:
+        count = len(ir.ArrayAttr(compute.attributes[names])) if names in compute.attributes else 0
+        if not count:
+            return ""
+        handles = ", ".join(f"%{handle}{i}" for i in range(count))
+        listed = json.dumps([ir.StringAttr(one).value for one in ir.ArrayAttr(compute.attributes[names])])
+        return f"{handles} = schedule.{op} %s {listed} : {', '.join(['!schedule.axis'] * count)}\n"
+
+    name = json.dumps(ir.StringAttr(compute.attributes["name"]).value)
+    return (
+        f"{function.get_asm(enable_debug_info=False)}\nschedule.of @describe {{\n%s = schedule.stage {name}\n"
+        + axes("i", "axes", "axes")
+        + axes("k", "reduce_axes", "reduce_axes")
+        + "schedule.bind %i0 to <blockIdx.x>\n}\n"
+    )
+
+
+def _of_one_thread(function: Any) -> str:
+    """The function as IR of the loops stage: its statements stand in a loop on blocks, of one iteration."""
+    from mlir.dialects import arith, scf
+
+    module = ir.Module.create()
+    kernel = function.clone(ip=ir.InsertionPoint(module.body))
+    # What it updates has a value before.
+    kernel.attributes["arg_attrs"] = ir.ArrayAttr.get(
+        [
+            ir.DictAttr.get({one.name: one.attr for one in ir.DictAttr(given) if one.name != "te.output"})
+            for given in ir.ArrayAttr(kernel.attributes["arg_attrs"])
+        ]
+    )
+    block = kernel.regions[0].blocks[0]
+    statements = list(block.operations)[:-1]
+    index = ir.IndexType.get()
+    with ir.InsertionPoint.at_block_begin(block):
+        first, one = (arith.constant(index, ir.IntegerAttr.get(index, n)) for n in (0, 1))
+        loop = scf.ForOp(first, one, one)
+    loop.operation.attributes["schedule.bind"] = ir.Attribute.parse("#schedule.thread<blockIdx.x>")
+    with ir.InsertionPoint(loop.body):
+        end = scf.YieldOp([])
+    for statement in statements:
+        statement.operation.move_before(end.operation)
+    return str(module)
