@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from .bisection import bisect
 from .compat import attribute_of
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from .runtime import Device
 
 __all__ = [
-    "assert_allclose", "assert_within", "device_enabled", "dot_bound", "enabled_targets", "main", "parametrize_targets",
-    "poisoned", "requires_cuda", "requires_gpu", "requires_llvm", "run", "unit_roundoff", "uses_gpu",
+    "assert_allclose", "assert_within", "bisect", "device_enabled", "dot_bound", "enabled_targets", "main",
+    "parametrize_targets", "poisoned", "requires_cuda", "requires_gpu", "requires_llvm", "run", "unit_roundoff",
+    "uses_gpu",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ control characters, and a comment of C ends where we end it.
 
 from __future__ import annotations
 
+from .errors import TilewrightTypeError
 from .source import Source
 
 __all__ = ["checked_name", "in_c_comment", "printable", "printable_lines"]
@@ -47,5 +48,5 @@ def checked_name(name: object, what: str, source: Source) -> str:
     Raises TypeError where it is no string.
     """
     if not isinstance(name, str):
-        raise TypeError(f"{source}: {what}: expected a string as name, got {name!r}")
+        raise TilewrightTypeError(f"{source}: {what}: expected a string as name, got {name!r}")
     return printable(name)

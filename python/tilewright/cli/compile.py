@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..driver import Function
     from ..driver.pipeline import Lowering
 
-__all__ = ["add"]
+__all__ = ["add", "mlir_module", "python_names", "python_program"]
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
@@ -36,12 +36,14 @@ An .mlir file holds the IR of the stage that --from names, as an earlier --emit 
 """
 
 
-def _from_python(path: Path, options: argparse.Namespace) -> tuple[Any, Any, str | None]:
-    """(schedule, args, name) of a Python file."""
-    if options.start is not None:
-        raise TilewrightError("--from is for .mlir files: a Python program starts at te")
+def python_names(path: Path) -> dict[str, Any]:
+    """What a Python file has at module level."""
     with _told_by(path):
-        names = runpy.run_path(str(path), run_name="__tilewright__")
+        return runpy.run_path(str(path), run_name="__tilewright__")
+
+
+def python_program(path: Path, names: dict[str, Any], options: argparse.Namespace) -> tuple[Any, Any, str | None]:
+    """(schedule, args, name) of a Python file."""
     if options.program is None:
         if "schedule" not in names or "args" not in names:
             raise TilewrightError(
@@ -72,7 +74,7 @@ def _told_by(path: Path, what: str = "") -> Iterator[None]:
         raise TilewrightError(f"{place}: {type(error).__name__}: {error}") from None
 
 
-def _from_mlir(path: Path) -> Any:
+def mlir_module(path: Path) -> Any:
     """The module of an .mlir file; its diagnostics name the file's lines."""
     from mlir import ir
 
@@ -105,11 +107,13 @@ def _run(options: argparse.Namespace) -> int:
         raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
     target, start = options.target, options.start
     if path.suffix == ".py":
-        program, args, name = _from_python(path, options)
+        if start is not None:
+            raise TilewrightError("--from is for .mlir files: a Python program starts at te")
+        program, args, name = python_program(path, python_names(path), options)
     elif path.suffix == ".mlir":
         if options.program is not None:
             raise TilewrightError("--program is for Python files")
-        program, args, name = _from_mlir(path), None, options.name
+        program, args, name = mlir_module(path), None, options.name
     else:
         raise TilewrightError(f"{path}: expected a .py or an .mlir file")
     try:

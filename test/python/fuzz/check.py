@@ -18,8 +18,19 @@ def check(program: Program, schedule: Schedule, target: str, built: Callable[[],
     function = tw.build(schedule, program.args, target=target, name="fuzzed")
     built()
     outputs = [(value.shape, value.dtype) for value in program.outputs]
-    for value, got in zip(program.outputs, testing.run(function, program.arrays(), outputs)):
-        np.testing.assert_array_equal(got.astype(np.float64), value.exact, err_msg=f"{value.name} on {target}")
+    try:
+        for value, got in zip(program.outputs, testing.run(function, program.arrays(), outputs)):
+            np.testing.assert_array_equal(got.astype(np.float64), value.exact, err_msg=f"{value.name} on {target}")
+    except (AssertionError, tw.SimulationError) as error:
+        raise type(error)(f"{error}\n{bisected(program, schedule, target)}") from None
+
+
+def bisected(program: Program, schedule: Schedule, target: str) -> str:
+    """The stage and the pass that made it wrong, as far as that can be told."""
+    try:
+        return str(testing.bisect(schedule, program.args, target, "fuzzed", inputs=program.arrays()))
+    except (tw.TilewrightError, TypeError, ValueError) as error:
+        return f"bisect: {error}"
 
 
 def is_clear(refusal: str) -> bool:

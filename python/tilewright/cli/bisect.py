@@ -1,0 +1,86 @@
+"""`tilewright bisect FILE`: the stage and the pass that change what a program computes."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import TilewrightError
+from .compile import mlir_module, python_names, python_program
+
+__all__ = ["add"]
+
+DESCRIPTION = """\
+Runs the program of FILE at each of its stages on the same random inputs: te by NumPy, linalg and loops on this
+machine's processor, gpu on the simulator, and for target cuda the cubin on a GPU where there is one. Names the first
+stage whose result differs, then the first pass, and the smallest inputs that show it. The exit code is 1 where one
+differs.
+
+A Python file says its program as for `tilewright compile`. Passes of its own, as `tw.build` takes them, are its `after`
+at module level. The numbers in --program are made smaller, too:
+
+  tilewright bisect python/examples/02_tiled_gemm.py --program "mmult(64, 64, 64)"
+"""
+
+
+def _sized(expression: str, names: dict[str, Any]) -> tuple[Callable[..., Any], list[int]]:
+    """An expression as a function of the integers in it."""
+    tree = ast.parse(expression, "--program", "eval")
+    numbers = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int]
+
+    def make(*sizes: int) -> Any:
+        for node, size in zip(numbers, sizes):
+            node.value = size
+        return eval(compile(tree, "--program", "eval"), names)  # the user's own expression
+
+    return make, [int(str(node.value)) for node in numbers]
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ..bisection import bisect
+
+    path = Path(options.file)
+    if not path.is_file():
+        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    more: dict[str, Any] = {"seed": options.seed}
+    program: Any
+    args: Any = None
+    if path.suffix == ".py":
+        names = python_names(path)
+        program, args, name = python_program(path, names, options)
+        more["after"] = names.get("after")
+        if options.program is not None:
+            make, sizes = _sized(options.program, names)
+            if sizes and all(size > 0 for size in sizes):
+                program, args, more["sizes"] = make, None, sizes
+    elif path.suffix == ".mlir":
+        if options.program is not None:
+            raise TilewrightError("--program is for Python files")
+        program, name = mlir_module(path), options.name
+    else:
+        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+    try:
+        found = bisect(program, args, options.target, name, **more)
+    except (TypeError, ValueError) as error:
+        raise TilewrightError(f"{path}: {error}") from None
+    print(found)
+    return 1 if found else 0
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    parser = commands.add_parser(
+        "bisect",
+        help="find the stage and the pass that change what a program computes",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="a Python file, or an .mlir file of stage te")
+    parser.add_argument("--target", default="sim", help='"sim", "cuda", "cuda -arch=sm_80" or "cpu" (default: sim)')
+    parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
+    parser.add_argument("--name", help="the function's name")
+    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    parser.set_defaults(run=_run)

@@ -1,0 +1,305 @@
+"""What a program computes, by NumPy alone: te's own meaning, with which the stages of the compiler are compared.
+
+Each stage of te is computed whole, with arithmetic in the type of each expression and nothing else: no pass and no
+schedule takes part. `tilewright.testing.bisect` is what uses it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TilewrightError
+from ..runtime.ndarray import as_dtype
+from .dtypes import DType
+from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
+from .program import operations
+from .recurrence import ScanOp
+from .tensor import ComputeOp, PlaceholderOp, Tensor
+
+__all__ = ["NoMeaningInNumPy", "ReadOutside", "interpret"]
+
+Array = NDArray[Any]
+
+
+class NoMeaningInNumPy(TilewrightError):
+    """What has no expressions: statements of `te.extern`."""
+
+
+class ReadOutside(TilewrightError):
+    """An element is read that a tensor does not have."""
+
+
+def interpret(
+    outputs: Sequence[Tensor], inputs: Mapping[Tensor, Array], numbers: Mapping[Var, int | float | bool]
+) -> list[Array]:
+    """The elements of `outputs`, from those of the placeholders and the values of the symbols.
+
+    Raises
+    ------
+    ReadOutside
+        Where an element is read that is not there.
+    NoMeaningInNumPy
+        Of a program with `te.extern`.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((4,), name="A")
+    >>> B = te.compute((3,), lambda i: A[i] + A[i + 1], name="B")
+    >>> interpret([B], {A: np.arange(4, dtype="float32")}, {})
+    [array([1., 3., 5.], dtype=float32)]
+    """
+    known: dict[Tensor, Array] = dict(inputs)
+    for op in operations([tensor.op for tensor in outputs]):
+        if isinstance(op, PlaceholderOp):
+            continue
+        if not isinstance(op, ComputeOp):
+            raise NoMeaningInNumPy(f"{op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
+        for number, array in enumerate(_Stage(op, known, numbers).run()):
+            known[op.output(number)] = array
+    return [known[tensor] for tensor in outputs]
+
+
+class _Stage:
+    """One stage: its axes lie along the dimensions of arrays, first those of the result and then those reduced over."""
+
+    def __init__(self, op: ComputeOp, known: Mapping[Tensor, Array], numbers: Mapping[Var, Any]) -> None:
+        self._op, self._known, self._numbers = op, known, numbers
+        self._axes: dict[int, Array] = {}
+        self._bound: dict[int, Array] = {}
+        self._steps: list[Array] = []
+        self._step = 0
+        extents = []
+        for axis in (*op.axis, *op.reduce_axis):
+            assert axis.dom is not None
+            extents.append(self._extent(axis.dom[1]))
+        self._shape = tuple(extents)
+        for position, (axis, extent) in enumerate(zip((*op.axis, *op.reduce_axis), extents)):
+            assert axis.dom is not None
+            line = np.arange(extent, dtype=np.int64) + axis.dom[0]
+            self._axes[id(axis)] = line.reshape([-1 if at == position else 1 for at in range(len(extents))])
+        self._rank = len(op.axis)
+
+    def _extent(self, extent: int | Expr) -> int:
+        return extent if isinstance(extent, int) else int(self._value(extent, {}, None))
+
+    def run(self) -> list[Array]:
+        with np.errstate(all="ignore"):
+            if isinstance(self._op, ScanOp):
+                return self._scan()
+            reduction = self._op.reduction
+            if reduction is None:
+                memo: dict[int, Array] = {}
+                return [self._element(expr, memo, self._shape) for expr in self._op.body]
+            memo = {}
+            parts = [self._element(expr, memo, self._shape) for expr in reduction.exprs]
+            return self._reduce(reduction, parts)
+
+    def _element(self, expr: Expr, memo: dict[int, Array], shape: tuple[int, ...]) -> Array:
+        made = self._value(expr, memo, None)
+        return np.ascontiguousarray(np.broadcast_to(made, shape)).astype(_numpy(expr._dtype))
+
+    def _reduce(self, reduction: Any, parts: list[Array]) -> list[Array]:
+        flat = [part.reshape(*part.shape[: self._rank], -1) for part in parts]
+        axes = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+        if reduction.name in axes:
+            function, (part,) = axes[reduction.name], flat
+            wide = part.astype(np.float64) if part.dtype.kind not in "biu" else part
+            start = {"sum": 0, "prod": 1}.get(reduction.name, _bound(part.dtype, reduction.name == "min"))
+            if part.dtype.kind == "b":
+                return [np.asarray(part.any(axis=-1) if reduction.name == "max" else part.all(axis=-1))]
+            return [function.reduce(wide, axis=-1, dtype=wide.dtype, initial=start).astype(part.dtype)]
+        current = [np.full(part.shape[:-1], one.value, part.dtype) for part, one in zip(flat, reduction.identity)]
+        for at in range(flat[0].shape[-1]):
+            for var, value in zip(reduction.lhs, current):
+                self._bound[id(var)] = value
+            for var, part in zip(reduction.rhs, flat):
+                self._bound[id(var)] = part[..., at]
+            memo: dict[int, Array] = {}
+            made = [self._value(one, memo, None) for one in reduction.combined]
+            current = [np.broadcast_to(one, old.shape).astype(old.dtype) for one, old in zip(made, current)]
+        return current
+
+    def _scan(self) -> list[Array]:
+        op = self._op
+        self._steps = [np.zeros(self._shape, _numpy(dtype)) for dtype in op._dtypes]
+        first = op.axis[0]
+        line = self._axes[id(first)]
+        shape = (1, *self._shape[1:])
+        for step in range(self._shape[0]):
+            self._step = step
+            self._axes[id(first)] = line[self._step : self._step + 1]
+            memo: dict[int, Array] = {}
+            made = [self._element(expr, memo, shape) for expr in op.body]
+            for steps, one in zip(self._steps, made):
+                steps[self._step : self._step + 1] = one
+        return self._steps
+
+    # Expressions. `where` says at which places a value is asked for; None is everywhere.
+
+    def _value(self, expr: Expr, memo: dict[int, Array], where: Array | None) -> Array:
+        if where is None and id(expr) in memo:
+            return memo[id(expr)]
+        made = self._compute(expr, memo, where)
+        if where is None:
+            memo[id(expr)] = made
+        return made
+
+    def _compute(self, expr: Expr, memo: dict[int, Array], where: Array | None) -> Array:
+        if isinstance(expr, Const):
+            return np.asarray(expr.value, np.int64 if expr.is_index else _numpy(expr._dtype))
+        if isinstance(expr, IterVar):
+            return self._axes[id(expr)]
+        if isinstance(expr, Var):
+            if id(expr) in self._bound:
+                return self._bound[id(expr)]
+            return np.asarray(self._numbers[expr], np.int64 if expr.is_index else _numpy(expr._dtype))
+        if isinstance(expr, Cast):
+            return _cast(self._value(expr.value, memo, where), expr._dtype)
+        if isinstance(expr, Select):
+            return self._select(expr, memo, where)
+        if isinstance(expr, Read):
+            return self._read(expr, memo, where)
+        if isinstance(expr, Previous):
+            at = max(self._step - expr.lag, 0)
+            return self._steps[expr.result][at : at + 1]
+        assert isinstance(expr, Call) and not isinstance(expr, ReduceItem), expr
+        args = [self._in_type(arg, expr.args, self._value(arg, memo, where)) for arg in expr.args]
+        return _call(expr.op, args, expr.args[0]._dtype, expr.is_index or all(arg.is_index for arg in expr.args))
+
+    @staticmethod
+    def _in_type(arg: Expr, args: Sequence[Expr], value: Array) -> Array:
+        """Index arithmetic that meets data is data, too."""
+        if arg.is_index and not all(one.is_index for one in args):
+            return value.astype(_numpy(arg._dtype))
+        return value
+
+    def _select(self, expr: Select, memo: dict[int, Array], where: Array | None) -> Array:
+        condition = self._value(expr.condition, memo, where)
+        yes = no = where
+        if expr.lazy:
+            yes = condition if where is None else condition & where
+            no = ~condition if where is None else ~condition & where
+        values = [self._value(expr.true_value, memo, yes), self._value(expr.false_value, memo, no)]
+        if not expr.is_index:
+            values = [value.astype(_numpy(expr._dtype)) for value in values]
+        return np.where(condition, *values)
+
+    def _read(self, expr: Read, memo: dict[int, Array], where: Array | None) -> Array:
+        array = self._known[expr.tensor]
+        places = []
+        for dim, (index, extent) in enumerate(zip(expr.indices, array.shape)):
+            at = np.asarray(self._value(index, memo, where)).astype(np.int64)
+            outside = (at < 0) | (at >= extent)
+            if where is not None:
+                outside = outside & where
+            if outside.any():
+                value = int(np.broadcast_to(at, outside.shape)[outside].flat[0])
+                raise ReadOutside(
+                    f"{expr.source}: {self._op.name} reads {expr.tensor.name} at {value} in dimension {dim}, "
+                    f"expected 0 to {extent - 1}"
+                )
+            places.append(np.clip(at, 0, max(extent - 1, 0)))
+        return array[tuple(np.broadcast_arrays(*places))] if places else array[()]
+
+
+def _numpy(dtype: DType) -> np.dtype[Any]:
+    return np.dtype(as_dtype(dtype.name))
+
+
+def _bound(dtype: np.dtype[Any], largest: bool) -> Any:
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).max if largest else np.iinfo(dtype).min
+    return np.inf if largest else -np.inf
+
+
+def _cast(value: Array, to: DType) -> Array:
+    if to.kind == "bool":
+        return value != 0
+    if to.is_integer and value.dtype.kind not in "biu":
+        value = np.trunc(value.astype(np.float64))
+        return value.astype(np.uint64 if to.name == "uint64" else np.int64).astype(_numpy(to))
+    return value.astype(_numpy(to))
+
+
+def _in_double(function: Callable[..., Any]) -> Callable[..., Array]:
+    """Of any floats in double precision, rounded once."""
+
+    def call(*args: Array) -> Array:
+        return np.asarray(function(*(arg.astype(np.float64) for arg in args))).astype(args[0].dtype)
+
+    return call
+
+
+def _truncdiv(a: Array, b: Array) -> Array:
+    quotient = np.floor_divide(a, b)
+    inexact = np.fmod(a, b) != 0
+    return (quotient + (inexact & ((a < 0) != (b < 0)))).astype(a.dtype)
+
+
+def _popcount(a: Array) -> Array:
+    bits = a.view(f"u{a.dtype.itemsize}") if a.dtype.kind == "i" else a
+    counts = np.unpackbits(np.ascontiguousarray(np.atleast_1d(bits))[..., None].view(np.uint8), axis=-1).sum(axis=-1)
+    return counts.reshape(a.shape).astype(a.dtype)
+
+
+def _sigmoid(a: Array) -> Array:
+    return np.where(a < 0, np.exp(-np.abs(a)), 1.0) / (1 + np.exp(-np.abs(a)))
+
+
+def _power(a: Array, b: Array) -> Array:
+    if a.dtype.kind not in "iu":
+        return _in_double(np.power)(a, b)
+    bits = 8 * a.dtype.itemsize
+
+    def one(base: int, power: int) -> int:
+        if power < 0:
+            return base if base in (1, -1) and power % 2 else 1 if base in (1, -1) else 0
+        made = pow(int(base), int(power), 1 << bits)
+        return made - (1 << bits) if a.dtype.kind == "i" and made >> (bits - 1) else made
+
+    return np.vectorize(one, otypes=[object])(a, b).astype(a.dtype)
+
+
+_OF_TWO: Mapping[str, Callable[..., Array]] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "shl": np.left_shift, "shr": np.right_shift,
+    "power": _power, "atan2": _in_double(np.arctan2),
+}  # fmt: skip
+_OF_ONE: Mapping[str, Callable[..., Array]] = {
+    "neg": np.negative, "abs": np.abs, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
+    "popcount": _popcount, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "nearbyint": np.rint,
+    **{
+        name: _in_double(getattr(np, name))
+        for name in ("exp", "exp2", "tanh", "log", "log2", "log10", "log1p", "tan", "cos", "cosh", "sin", "sinh",
+                     "sqrt")
+    },
+    **{name: _in_double(getattr(np, f"arc{name[1:]}")) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
+    "rsqrt": _in_double(lambda a: 1 / np.sqrt(a)),
+    "round": _in_double(lambda a: np.copysign(np.floor(np.abs(a) + 0.5), a)),
+    "erf": _in_double(np.vectorize(math.erf, otypes=[np.float64])),
+    "sigmoid": _in_double(_sigmoid),
+}  # fmt: skip
+
+
+def _call(op: str, args: Sequence[Array], dtype: DType, is_index: bool) -> Array:
+    is_float = dtype.is_float and not is_index
+    if op in ("floordiv", "floormod"):
+        a, b = args
+        if not is_float:
+            return np.floor_divide(a, b) if op == "floordiv" else np.remainder(a, b)
+        quotient = np.floor(a / b)
+        return quotient if op == "floordiv" else a - quotient * b
+    if op in ("truncdiv", "truncmod"):
+        if op == "truncdiv" and not is_float:
+            return _truncdiv(*args) if dtype.kind == "int" else np.floor_divide(*args)
+        return np.fmod(*args)
+    if op in _OF_TWO:
+        return _OF_TWO[op](*args)
+    if op in _OF_ONE:
+        return _OF_ONE[op](*args)
+    raise NoMeaningInNumPy(f"te.{op}: it has no meaning in NumPy here")
