@@ -20,14 +20,21 @@ using namespace mlir;
 using namespace tilewright;
 
 void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  // The CPU computes the stages as they are; a schedule speaks of a GPU.
-  if (options.target != TargetKind::CPU)
-    pm.addPass(createRewriteScheduledDataflow());
+  // Of a schedule for a GPU the stages stay as they are, too.
+  if (options.target == TargetKind::CPU)
+    pm.addPass(createDropSchedules());
+  pm.addPass(createRewriteScheduledDataflow());
   pm.addPass(createConvertTEToLinalg());
+  // What was inlined or cached alone leaves loops of which the schedule says nothing.
+  if (options.target == TargetKind::CPU)
+    pm.addPass(createDropSchedules());
 }
 
 void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createApplySchedule());
+  bool isOnProcessor = options.target == TargetKind::CPU;
+  if (isOnProcessor)
+    pm.addPass(createDropSchedules());
+  pm.addPass(createApplySchedule(ApplyScheduleOptions{/*onProcessor=*/isOnProcessor}));
   pm.addNestedPass<func::FuncOp>(createFoldKnownConditions());
   pm.addNestedPass<func::FuncOp>(createPartitionLoops());
   pm.addPass(createCSEPass());
@@ -117,13 +124,13 @@ void tilewright::buildTilewrightPipeline(OpPassManager &pm, const PipelineOption
   auto passes = [&](Stage before, Stage after) { return options.from <= before && options.to >= after; };
   if (passes(Stage::TE, Stage::Linalg))
     buildTEToLinalgPipeline(pm, options);
-  if (options.target == TargetKind::CPU) {
-    if (passes(Stage::Linalg, Stage::Host))
-      buildLinalgToCPUPipeline(pm, CPUPipelineOptions());
-    return;
-  }
   if (passes(Stage::Linalg, Stage::Loops))
     buildLinalgToLoopsPipeline(pm, options);
+  if (options.target == TargetKind::CPU) {
+    if (passes(Stage::Loops, Stage::Host))
+      buildLoopsToCPUPipeline(pm, CPUPipelineOptions());
+    return;
+  }
   if (passes(Stage::Loops, Stage::GPU))
     buildLoopsToGPUPipeline(pm, options);
   // The road forks here: the kernels go on to nvvm, the launches to host.
@@ -147,9 +154,9 @@ void tilewright::registerTilewrightPipelines() {
           return error("expected an architecture from sm_75 to sm_120, got '" + options.arch + "'");
         if (options.from > options.to || (options.from == Stage::NVVM && options.to == Stage::Host))
           return error("expected a stage that can be reached from the stage given as 'from'");
-        auto isOfGPU = [](Stage stage) { return stage > Stage::Linalg && stage < Stage::Host; };
+        auto isOfGPU = [](Stage stage) { return stage > Stage::Loops && stage < Stage::Host; };
         if (options.target == TargetKind::CPU && (isOfGPU(options.from) || isOfGPU(options.to)))
-          return error("expected a stage of target cpu: te, linalg or host");
+          return error("expected a stage of target cpu: te, linalg, loops or host");
         buildTilewrightPipeline(pm, options);
         return success();
       },

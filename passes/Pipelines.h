@@ -69,7 +69,10 @@ struct CPUPipelineOptions : public mlir::PassPipelineOptions<CPUPipelineOptions>
                                           llvm::cl::desc("the width of the vectors; 0 for this machine's"), llvm::cl::init(0)};
 };
 
-/// From the linalg stage to a module of the LLVM dialect with the host ABI, for the CPU; the schedule is ignored.
+/// From the loops stage to a module of the LLVM dialect with the host ABI, for the CPU. Functions without a schedule that a
+/// processor follows are still on tensors.
+void buildLoopsToCPUPipeline(mlir::OpPassManager &pm, const CPUPipelineOptions &options);
+/// The same from the linalg stage.
 void buildLinalgToCPUPipeline(mlir::OpPassManager &pm, const CPUPipelineOptions &options);
 void registerLinalgToCPUPipeline();
 

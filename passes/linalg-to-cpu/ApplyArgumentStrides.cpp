@@ -1,6 +1,7 @@
 //===- ApplyArgumentStrides.cpp - arguments get the strides that they have ===//
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 
 using namespace mlir;
@@ -14,7 +15,7 @@ namespace {
 struct ApplyArgumentStrides : impl::ApplyArgumentStridesBase<ApplyArgumentStrides> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(apply(function)))
+      if (!function.isExternal() && !function->hasAttr(kScheduledAttr) && failed(apply(function)))
         return signalPassFailure();
   }
 

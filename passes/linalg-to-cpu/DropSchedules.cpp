@@ -1,4 +1,10 @@
-//===- DropSchedules.cpp - a target that schedules by itself --------------===//
+//===- DropSchedules.cpp - schedules that a processor does not follow -----===//
+//
+// A schedule for a GPU says nothing of a processor: its loops are for thousands of threads. A schedule that leaves all
+// loops as they are says nothing at all. In both cases target cpu makes the loops by itself (vectorize-linalg-loops).
+//
+//===----------------------------------------------------------------------===//
+#include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 
 using namespace mlir;
@@ -10,11 +16,40 @@ namespace tilewright {
 namespace {
 
 struct DropSchedules : impl::DropSchedulesBase<DropSchedules> {
-  void runOnOperation() override {
-    for (auto op : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>()))
+  void runOnOperation() override;
+};
+
+/// Whether a primitive speaks of what a GPU alone has. Virtual threads of one thread are loops.
+bool isOfGPU(Operation &primitive) {
+  if (auto bind = dyn_cast<schedule::BindOp>(primitive))
+    return bind.getThread() != schedule::ThreadTag::VThread;
+  return isa<schedule::EnvThreadsOp, schedule::LaunchBoundsOp, schedule::CopyByOp, schedule::SpecializeOp, schedule::ClusterOp,
+             schedule::PersistentOp>(primitive);
+}
+
+/// Whether a primitive leaves the stages and their loops as they are.
+bool saysNothing(Operation &primitive) {
+  return isa<schedule::StageOp, schedule::AxesOp, schedule::ReduceAxesOp, schedule::ComputeRootOp>(primitive);
+}
+
+/// Whether statements of the function have thread axes, which legalize-externs refuses.
+bool hasThreadAxes(func::FuncOp function) {
+  auto result = function.walk([](scf::ForOp loop) {
+    return loop->hasAttr(schedule::kBindAttr) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+void DropSchedules::runOnOperation() {
+  SymbolTable symbols(getOperation());
+  for (auto op : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>())) {
+    Block &primitives = op.getBody().front();
+    auto function = symbols.lookup<func::FuncOp>(op.getFunction());
+    if (op->hasAttr(kScheduleLaunchAttr) || llvm::any_of(primitives, isOfGPU) || llvm::all_of(primitives, saysNothing) ||
+        (function && hasThreadAxes(function)))
       op.erase();
   }
-};
+}
 
 } // namespace
 } // namespace tilewright

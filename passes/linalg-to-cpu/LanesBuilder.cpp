@@ -1,6 +1,7 @@
 //===- LanesBuilder.cpp - the body of a linalg op, for several iterations -===//
 #include "passes/linalg-to-cpu/LanesBuilder.h"
 #include "passes/ArgumentLayouts.h"
+#include "passes/linalg-to-cpu/ScheduledLoops.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -216,14 +217,6 @@ void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
-
-/// A product and a sum may be one instruction, as on the GPU.
-static void allowContraction(Operation *op) {
-  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
-    return;
-  auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr().getValue();
-  op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), flags | arith::FastMathFlags::contract));
-}
 
 SmallVector<Lanes> LanesBuilder::buildOp(Operation *op, ArrayRef<Lanes> operands) {
   bool isUniform = llvm::all_of(operands, [](const Lanes &operand) { return operand.isUniform(); });

@@ -61,10 +61,17 @@ static void addLoweringToLLVM(OpPassManager &pm) {
 }
 
 void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOptions &options) {
+  PipelineOptions loops;
+  loops.target = TargetKind::CPU;
+  buildLinalgToLoopsPipeline(pm, loops);
+  buildLoopsToCPUPipeline(pm, options);
+}
+
+void tilewright::buildLoopsToCPUPipeline(OpPassManager &pm, const CPUPipelineOptions &options) {
   int64_t vectorBits = options.vectorBits;
   if (vectorBits == 0)
     vectorBits = llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 512 : 256;
-  pm.addPass(createDropSchedules());
+  pm.addNestedPass<func::FuncOp>(createLegalizeScheduledLoops());
   pm.addPass(createLegalizeExterns());
   pm.addPass(createCSEPass());
   // Not before: the rows of two states, both empty at first, would become one.
@@ -73,14 +80,19 @@ void tilewright::buildLinalgToCPUPipeline(OpPassManager &pm, const CPUPipelineOp
   pm.addPass(createApplyArgumentStrides());
   pm.addPass(createStoreBoolsAsBytes());
   pm.addPass(createVectorizeLinalgLoops(VectorizeLinalgLoopsOptions{vectorBits}));
+  pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops(VectorizeScheduledLoopsOptions{/*onProcessor=*/true}));
+  pm.addPass(createEraseAddressSpaces());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createOutlineLoopNests());
+  pm.addNestedPass<func::FuncOp>(createPlaceLoopBuffers());
+  pm.addNestedPass<func::FuncOp>(createUnrollScheduledLoops());
   addFloatLegalization(pm);
   pm.addPass(createWrapInHostABI());
   addLoweringToLLVM(pm);
 }
 
 void tilewright::registerLinalgToCPUPipeline() {
-  PassPipelineRegistration<CPUPipelineOptions>("linalg-to-cpu", "From linalg on tensors to vectorised loops in the LLVM dialect",
+  PassPipelineRegistration<CPUPipelineOptions>("linalg-to-cpu", "From linalg on tensors, with a schedule or not, to loops in the LLVM dialect",
                                                buildLinalgToCPUPipeline);
 }

@@ -6,7 +6,120 @@ include "mlir/Pass/PassBase.td"
 // In pipeline order; one def, one class, one file.
 
 def DropSchedules : Pass<"drop-schedules", "mlir::ModuleOp"> {
-  let summary = "Erases the schedules, for a target that schedules by itself";
+  let summary = "Erases the schedules that a processor does not follow";
+  let description = [{
+    These are the schedules that bind loops to the blocks or threads of a GPU, or that use another primitive for GPUs
+    alone, and the schedules that leave all stages and loops as they are.
+
+    ```mlir
+    schedule.of @f {
+      %B = schedule.stage "B"
+      %i = schedule.axes %B ["i"] : !schedule.axis
+      schedule.bind %i to <threadIdx.x>
+    }
+    ```
+
+    becomes nothing, while a schedule with a `schedule.split` and no `schedule.bind` stays.
+  }];
+}
+
+def LegalizeScheduledLoops : Pass<"legalize-scheduled-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops of a schedule are made such as a processor can run";
+  let description = [{
+    A loop bound to a block or thread index of a GPU is an error; one of virtual threads is a loop as any other. A product
+    and a sum may be one instruction.
+
+    ```mlir
+    scf.for %i = %c0 to %c4 step %c1 {
+      %p = arith.mulf %x, %y : f32
+    } {schedule.bind = #schedule.thread<vthread>}
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = %c0 to %c4 step %c1 {
+      %p = arith.mulf %x, %y fastmath<contract> : f32
+    }
+    ```
+  }];
+}
+
+def OutlineLoopNests : Pass<"outline-loop-nests", "mlir::ModuleOp"> {
+  let summary = "Each nest of a schedule becomes a function, and each parallel loop a task for threads";
+  let description = [{
+    A nest's buffers are parameters that do not overlap. The outermost loops with `schedule.parallel` are handed to
+    `tilewrightHostParallel`, with what they use in memory; a parallel loop inside another is a plain loop.
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      %x = memref.load %A[%i] : memref<8xf32>
+      memref.store %x, %B[%i] : memref<8xf32>
+    } {schedule.parallel}
+    ```
+
+    becomes
+
+    ```mlir
+    %shared = llvm.alloca %c1 x !llvm.struct<(ptr, ptr)>
+    ... store the addresses of %A and %B in %shared ...
+    llvm.call @tilewrightHostParallel(@f_loops0_task, %shared, %c8)
+
+    func.func private @f_loops0(%a: !llvm.ptr {llvm.noalias}, %b: !llvm.ptr {llvm.noalias}, %begin: i64, %end: i64) {
+      scf.for %i = %begin to %end step %c1 { ... }
+    }
+    llvm.func internal @f_loops0_task(%shared: !llvm.ptr, %begin: i64, %end: i64) -> i32
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
+def PlaceLoopBuffers : Pass<"place-loop-buffers", "mlir::func::FuncOp"> {
+  let summary = "Buffers in loops are on the stack, allocated once, or where they are large on the heap";
+  let description = [{
+    Up to 64 KiB a buffer and 256 KiB a function are on the stack. All begin at a line of the cache.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.alloca() : memref<4xf32>
+      %y = memref.alloc(%n) : memref<?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %x = memref.alloca() {alignment = 64} : memref<4xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %y = memref.alloc(%n) {alignment = 64} : memref<?xf32>
+      memref.dealloc %y : memref<?xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
+def UnrollScheduledLoops : Pass<"unroll-scheduled-loops", "mlir::func::FuncOp"> {
+  let summary = "Loops marked to be unrolled are left to LLVM to be unrolled";
+  let description = [{
+    Unless its extent is no constant, or its code would be too large: then it stays a loop.
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      ...
+    } {schedule.unroll}
+    ```
+
+    becomes
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      ...
+    } {llvm.loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
 def LegalizeExterns : Pass<"legalize-externs", "mlir::ModuleOp"> {
@@ -116,7 +229,7 @@ def VectorizeLinalgLoops : Pass<"vectorize-linalg-loops", "mlir::ModuleOp"> {
 def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
   let summary = "Functions on memrefs get the signature of host functions";
   let description = [{
-    Each function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
+    Each public function takes `data`, `shape`, `workspace` and `launcher` as docs/stages.md says of the host stage, makes its
     memrefs of them and returns 0. A result that is not the output's argument (`te.output`, in order) already is copied
     there. Its temporaries are freed at its end, so it needs no workspace: beside `@f` there is
     `@f_workspace_bytes`, which returns 0.

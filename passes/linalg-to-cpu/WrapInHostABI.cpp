@@ -148,7 +148,7 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
 void WrapInHostABI::runOnOperation() {
   SmallVector<func::FuncOp> programs(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp program : programs)
-    if (!program.isExternal() && failed(wrap(program)))
+    if (!program.isExternal() && !program.isPrivate() && failed(wrap(program)))
       return signalPassFailure();
 }
 

@@ -6,11 +6,14 @@
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_APPLYSCHEDULE
 #define GEN_PASS_DEF_APPLYSCHEDULE
 #include "passes/linalg-to-loops/Passes.h.inc"
 
 namespace {
 struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
+  using Base::Base;
+
   void runOnOperation() override {
     SymbolTableCollection tables;
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
@@ -21,6 +24,8 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
       for (auto of : getOperation().getOps<schedule::OfOp>())
         if (of.getFunction() == function.getName())
           schedule = of;
+      if (onProcessor && !schedule)
+        continue;
       if (failed(lower(function, schedule)))
         return signalPassFailure();
       if (schedule)
@@ -30,7 +35,13 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
 
   LogicalResult lower(func::FuncOp function, schedule::OfOp schedule) {
     StageModel model(function);
-    if (failed(model.collect()) || (schedule && failed(model.apply(schedule))) || failed(model.inferBounds()))
+    if (failed(model.collect()) || (schedule && failed(model.apply(schedule))))
+      return failure();
+    // A processor has one memory: what is computed at a loop is the loop's own.
+    for (auto &stage : model.stages)
+      if (onProcessor && stage->attachStage && !stage->follows && stage->followers.empty() && stage->scope == schedule::Scope::Global)
+        stage->scope = schedule::Scope::Local;
+    if (failed(model.inferBounds()))
       return failure();
     OpBuilder builder(function);
     SmallVector<Type> types;

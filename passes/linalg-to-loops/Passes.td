@@ -10,7 +10,8 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   let description = [{
     Infers which part of each stage is computed where, allocates a buffer for it in the memory of its scope, and emits
     the loops. Iterations beyond an axis are predicated off unless they are proven not to exist. A buffer in shared memory
-    that the schedule binds to no thread is filled by all threads of the block together.
+    that the schedule binds to no thread is filled by all threads of the block together. With `on-processor` a function
+    without a schedule stays as it is, and a stage in global memory may be computed at a loop, in a buffer of its own.
 
     ```mlir
     %C = linalg.generic {...} ins(%A : tensor<100xf32>) outs(%out : tensor<100xf32>) attrs = {te.stage = "C", te.axes = ["i"]} {...}
@@ -27,6 +28,7 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
     } {schedule.axis = "C.i.outer"}
     ```
   }];
+  let options = [Option<"onProcessor", "on-processor", "bool", "false", "for target cpu, which makes other loops without a schedule">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }

@@ -173,7 +173,9 @@ def VectorizeScheduledLoops : Pass<"vectorize-scheduled-loops", "mlir::func::Fun
     A loop whose body has no vector form, or none with wider accesses behind its predicate, stays a loop. So does one with
     an iteration that loads or stores what an earlier iteration stores or loads behind that, such as a sum in memory: as
     lanes all iterations do the first access before any does the next.
+    A GPU's vectors have 1, 2, 4, 8 or 16 lanes; with `on-processor` an axis of any extent becomes vectors of at most 64 lanes.
   }];
+  let options = [Option<"onProcessor", "on-processor", "bool", "false", "vectors of any extent, at any address">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }

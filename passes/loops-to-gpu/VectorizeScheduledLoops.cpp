@@ -9,6 +9,7 @@
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/Lanes.h"
 #include "passes/loops-to-tile/Extents.h"
@@ -20,22 +21,34 @@
 using namespace mlir;
 
 namespace tilewright {
+#define GEN_PASS_DECL_VECTORIZESCHEDULEDLOOPS
 #define GEN_PASS_DEF_VECTORIZESCHEDULEDLOOPS
 #include "passes/loops-to-gpu/Passes.h.inc"
 
-/// The widest access of a thread, in bytes.
+/// The widest access of a GPU's thread, in bytes.
 static constexpr int64_t kMaxBytes = 16;
+/// The most lanes of a processor's vector; LLVM cuts it into registers. Longer loops run over several such vectors.
+static constexpr int64_t kMaxProcessorLanes = 64;
 
 namespace {
 /// One loop on its way to vectors.
 class LoopVectorizer {
 public:
-  LoopVectorizer(scf::ForOp loop, int64_t lanes) : loop(loop), lanes(lanes), builder(loop) {}
+  LoopVectorizer(scf::ForOp loop, int64_t lanes, bool onProcessor = false)
+      : loop(loop), lanes(lanes), onProcessor(onProcessor), builder(loop) {}
 
   /// Whether every op of the body has a vector twin, and the lanes compute what the iterations do. A loop of which that is
   /// not so stays a loop.
   bool canVectorize() {
     return loop.getNumResults() == 0 && canVectorize(*loop.getBody()) && areLanesIndependent(loop, lanes);
+  }
+
+  /// The same of a loop of which a part is to become vectors: predicates may differ between parts.
+  bool canVectorizeParts() {
+    auto result = loop.getBody()->walk([](Operation *op) {
+      return op->getNumRegions() == 0 || isa<scf::IfOp>(op) ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return !result.wasInterrupted();
   }
 
   bool canVectorize(Block &block) {
@@ -52,17 +65,18 @@ public:
     });
   }
 
-  /// Whether some access gets wider by it. What a thread keeps for itself is in registers anyway.
+  /// Whether some access gets wider by it. What a GPU's thread keeps for itself is in registers anyway.
   bool isWorthwhile() {
     auto isWider = [&](Value memref, ValueRange indices) {
-      return !isPrivate(memref) && getWidth(memref, indices) > 1;
+      return (onProcessor || !isPrivate(memref)) && getWidth(memref, indices) > 1;
     };
-    return llvm::any_of(loop.getBody()->without_terminator(), [&](Operation &op) {
-      if (auto load = dyn_cast<memref::LoadOp>(op))
-        return isWider(load.getMemRef(), load.getIndices());
+    auto result = loop.getBody()->walk([&](Operation *op) {
+      auto load = dyn_cast<memref::LoadOp>(op);
       auto store = dyn_cast<memref::StoreOp>(op);
-      return store && isWider(store.getMemRef(), store.getIndices());
+      bool isWide = (load && isWider(load.getMemRef(), load.getIndices())) || (store && isWider(store.getMemRef(), store.getIndices()));
+      return isWide ? WalkResult::interrupt() : WalkResult::advance();
     });
+    return result.wasInterrupted();
   }
 
   void run() {
@@ -118,6 +132,9 @@ private:
         return 1;
     if (getStride(indices.back(), loop.getInductionVar()) != 1)
       return 1;
+    // A processor's vectors may begin at any element.
+    if (onProcessor)
+      return lanes;
     int64_t bytes = std::min<int64_t>(kMaxBytes, getBufferAlignment(memref));
     int64_t width = std::min<int64_t>(lanes, bytes * 8 / type.getElementTypeBitWidth());
     // Rows must be multiples of the width for an index to say anything of an address.
@@ -134,6 +151,8 @@ private:
 
   /// What is asked of the address of an access of `width` elements. A thread's own buffers are aligned as needed.
   llvm::MaybeAlign getAlignment(Value memref, int64_t width) {
+    if (onProcessor)
+      return std::nullopt;
     uint64_t bytes = width * cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
     if (auto alloca = memref.getDefiningOp<memref::AllocaOp>())
       alloca.setAlignment(std::max<uint64_t>(bytes, alloca.getAlignment().value_or(1)));
@@ -285,20 +304,98 @@ private:
 
   scf::ForOp loop;
   int64_t lanes;
+  bool onProcessor;
   OpBuilder builder;
   IRMapping first; // what is the same in all lanes
   IRMapping lane;  // what is not, as vectors
 };
 
+/// A marked loop as loops over lanes, each of them marked, and a loop for what is left.
+class LaneSplitter {
+public:
+  explicit LaneSplitter(scf::ForOp loop) : loop(loop), loc(loop.getLoc()), builder(loop) {}
+
+  /// Appends the loops over lanes.
+  void run(SmallVectorImpl<scf::ForOp> &loops);
+
+private:
+  scf::ForOp createLoop(Value extent) {
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
+    return scf::ForOp::create(builder, loc, zero, extent, one);
+  }
+  scf::ForOp createLoop(int64_t extent) { return createLoop(arith::ConstantIndexOp::create(builder, loc, extent)); }
+  Value apply(AffineExpr expr, ArrayRef<OpFoldResult> operands) {
+    return getValueOrCreateConstantIndexOp(builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, expr, operands));
+  }
+  /// Puts the body into `into`, with `iteration` as its variable.
+  void cloneBody(scf::ForOp into, Value iteration) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), iteration);
+    for (Operation &op : loop.getBody()->without_terminator())
+      builder.clone(op, mapping);
+    into->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  }
+
+  scf::ForOp loop;
+  Location loc;
+  OpBuilder builder;
+};
+
+void LaneSplitter::run(SmallVectorImpl<scf::ForOp> &loops) {
+  auto extent = getConstantIntValue(loop.getUpperBound());
+  int64_t lanes = 16;
+  if (extent)
+    lanes = *llvm::find_if(ArrayRef<int64_t>{64, 48, 32, 16, 0}, [&](int64_t n) { return n == 0 || *extent % n == 0; });
+  if (lanes == 0)
+    lanes = kMaxProcessorLanes;
+  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
+  OpFoldResult upper = getAsOpFoldResult(loop.getUpperBound());
+  scf::ForOp outer = createLoop(apply(d0.floorDiv(lanes), upper));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(outer.getBody()->getTerminator());
+    scf::ForOp inner = createLoop(lanes);
+    builder.setInsertionPointToStart(inner.getBody());
+    cloneBody(inner, apply(d0 * lanes + d1, {OpFoldResult(outer.getInductionVar()), OpFoldResult(inner.getInductionVar())}));
+    loops.push_back(inner);
+  }
+  if (!extent || *extent % lanes) {
+    scf::ForOp rest = createLoop(apply(d0 % lanes, upper));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(rest.getBody());
+    cloneBody(rest, apply(d0.floorDiv(lanes) * lanes + d1, {upper, OpFoldResult(rest.getInductionVar())}));
+    if (extent)
+      loops.push_back(rest);
+    else
+      rest->removeAttr(schedule::kVectorizeAttr);
+  }
+  loop.erase();
+}
+
 struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeScheduledLoops> {
+  using Base::Base;
+
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
+    if (onProcessor && !getOperation()->hasAttr(kScheduledAttr))
+      return;
+    SmallVector<scf::ForOp> marked, loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->hasAttr(schedule::kVectorizeAttr))
-        loops.push_back(loop);
+        marked.push_back(loop);
     });
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : marked) {
       auto extent = getConstantIntValue(loop.getUpperBound());
+      if (onProcessor) {
+        if (!loop.getInitArgs().empty() || getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+          loop->removeAttr(schedule::kVectorizeAttr);
+        else if (extent && *extent <= kMaxProcessorLanes)
+          loops.push_back(loop);
+        else if (LoopVectorizer(loop, kMaxProcessorLanes, true).canVectorizeParts())
+          LaneSplitter(loop).run(loops);
+        else
+          loop->removeAttr(schedule::kVectorizeAttr);
+        continue;
+      }
       if (!extent || !llvm::isPowerOf2_64(*extent) || *extent > 16) {
         InFlightDiagnostic diag = loop.emitError() << "vectorize: expected an axis of extent 1, 2, 4, 8 or 16, got ";
         if (extent)
@@ -311,23 +408,30 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
         loop.emitError("vectorize: expected a loop from 0 by 1");
         return signalPassFailure();
       }
-      LoopVectorizer vectorizer(loop, *extent);
-      if (*extent > 1 && vectorizer.canVectorize()) {
-        vectorizer.run();
-        continue;
-      }
-      loop->removeAttr(schedule::kVectorizeAttr);
-      LanePredicates predicates(loop, *extent);
-      if (*extent == 1 || !predicates.canHoist())
-        continue;
-      // The loop as it is when all its predicates hold.
-      scf::ForOp unguarded = predicates.createUnguarded();
-      LoopVectorizer lanes(unguarded, *extent);
-      if (lanes.canVectorize() && lanes.isWorthwhile())
-        LoopVectorizer(predicates.hoist(unguarded), *extent).run();
-      else
-        unguarded.erase();
+      loops.push_back(loop);
     }
+    for (scf::ForOp loop : loops)
+      vectorize(loop, *getConstantIntValue(loop.getUpperBound()));
+  }
+
+  void vectorize(scf::ForOp loop, int64_t extent) {
+    LoopVectorizer vectorizer(loop, extent, onProcessor);
+    // LLVM looks at the loops of a processor again: what has no wide access is left to it.
+    if (extent > 1 && vectorizer.canVectorize() && (!onProcessor || vectorizer.isWorthwhile())) {
+      vectorizer.run();
+      return;
+    }
+    loop->removeAttr(schedule::kVectorizeAttr);
+    LanePredicates predicates(loop, extent);
+    if (extent <= 1 || !predicates.canHoist())
+      return;
+    // The loop as it is when all its predicates hold.
+    scf::ForOp unguarded = predicates.createUnguarded();
+    LoopVectorizer lanes(unguarded, extent, onProcessor);
+    if (lanes.canVectorize() && lanes.isWorthwhile())
+      LoopVectorizer(predicates.hoist(unguarded), extent, onProcessor).run();
+    else
+      unguarded.erase();
   }
 };
 } // namespace

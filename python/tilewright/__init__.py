@@ -15,6 +15,7 @@ from .target import Target
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform
     from .export import export_header, export_library, export_object
+    from .processor import num_threads, set_num_threads
     from .runtime import (
         Device,
         Event,
@@ -55,7 +56,9 @@ __all__ = [
     "export_object",
     "gpu",
     "nd",
+    "num_threads",
     "runtime",
+    "set_num_threads",
     "synchronize",
     "build",
     "create_schedule",
@@ -87,6 +90,8 @@ def __getattr__(name: str) -> object:
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):
         return getattr(import_module(".export", __name__), name)
+    if name in ("num_threads", "set_num_threads"):
+        return getattr(import_module(".processor", __name__), name)
     if name in _RUNTIME:
         return getattr(import_module(".runtime", __name__), name)
     return _missing(name)

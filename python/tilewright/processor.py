@@ -1,4 +1,4 @@
-"""Programs for this machine's processor: from the linalg stage to machine code by LLVM's JIT.
+"""Programs for this machine's processor: from the linalg or loops stage to machine code by LLVM's JIT.
 
 A program is called as every host program is (docs/stages.md, host), so that the runtime treats cpu, sim and cuda
 alike. It launches nothing and takes no workspace.
@@ -12,11 +12,13 @@ from mlir import ir
 
 from .driver.pipeline import run_passes
 from .errors import LaunchError
+from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
 from .host import HostProgram
+from .ir import library
 from .ir.jit import lookup
 
-__all__ = ["CPUProgram", "compile_cpu"]
+__all__ = ["CPUProgram", "compile_cpu", "num_threads", "set_num_threads"]
 
 PIPELINE = "builtin.module(linalg-to-cpu)"
 
@@ -43,6 +45,41 @@ class CPUProgram(HostProgram):
             raise LaunchError(f"@{self.name} returned {code}")
 
 
+def num_threads() -> int:
+    """How many threads of the processor a parallel loop gets: what `set_num_threads` has set, else what
+    TILEWRIGHT_NUM_THREADS, TVM_NUM_THREADS or OMP_NUM_THREADS of the environment says, else the processors that this
+    process may use.
+
+    >>> import tilewright as tw
+    >>> tw.set_num_threads(2)
+    >>> tw.num_threads()
+    2
+    >>> tw.set_num_threads(None)
+    """
+    return library().tilewrightHostThreads()
+
+
+def set_num_threads(count: int | None) -> None:
+    """Sets how many threads of the processor a parallel loop gets, at most 256; None is for what the environment says.
+
+    Exported libraries have threads of their own, as the environment says.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Where the count is no integer of at least 1.
+
+    >>> import tilewright as tw
+    >>> tw.set_num_threads(1)
+    >>> tw.set_num_threads(None)
+    """
+    if count is not None and (not isinstance(count, int) or isinstance(count, bool)):
+        raise TypeError(f"expected a number of threads or None, got {type(count).__name__}")
+    if count is not None and not 1 <= count <= 256:
+        raise ValueError(f"expected from 1 to 256 threads, got {count}")
+    library().tilewrightHostSetThreads(count or 0)
+
+
 def _programs(module: ir.Module) -> dict[str, ir.FunctionType]:
     return {
         ir.StringAttr(op.attributes["sym_name"]).value: ir.FunctionType(
@@ -54,7 +91,8 @@ def _programs(module: ir.Module) -> dict[str, ir.FunctionType]:
 
 
 def compile_cpu(module: ir.Module, name: str | None = None) -> CPUProgram:
-    """Compiles a module of the linalg stage, which is left as it is; `name` picks one program where it holds several.
+    """Compiles a module of the linalg stage or of target cpu's loops stage, which is left as it is; `name` picks one
+    program where it holds several.
 
     >>> program = compile_cpu(module)                                     # doctest: +SKIP
     >>> program.run([a.ctypes.data, b.ctypes.data], [*a.shape, *b.shape])  # doctest: +SKIP

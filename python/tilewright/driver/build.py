@@ -181,6 +181,11 @@ def lower(
     known = stages_of(lowering.target)
     if stage not in known:
         raise ValueError(f"expected a stage of target {lowering.target.kind} ({', '.join(known)}), got {stage!r}")
+    if stage == "loops" and not lowering.follows_schedule:
+        raise ValueError(
+            "expected a stage of this program (te, schedule, linalg, host), got 'loops': target cpu has loops of a "
+            "schedule only where one changes the loops and binds none to a GPU's blocks or threads"
+        )
     return lowering.copy_of("te" if stage == "schedule" else stage)
 
 

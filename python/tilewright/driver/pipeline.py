@@ -29,7 +29,8 @@ STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 PATHS: Mapping[str, tuple[str, ...]] = {
     "cuda": ("te", "linalg", "loops", "gpu", "nvvm"),
     "sim": ("te", "linalg", "loops", "gpu"),
-    "cpu": ("te", "linalg"),  # on to host from there
+    # A program without a schedule that a processor follows has no loops stage: it goes on to host from linalg.
+    "cpu": ("te", "linalg", "loops"),
 }
 # Up to here it is the schedule that decides what is made, so an error is the schedule's.
 SCHEDULED = ("loops", "gpu")
@@ -147,7 +148,15 @@ class Lowering:
     def stages(self) -> tuple[str, ...]:
         """The stages that can be shown, in order: those of the target from where the program was taken up."""
         known = stages_of(self.target)
-        return known[known.index(self.start) :]
+        return tuple(stage for stage in known[known.index(self.start) :] if stage != "loops" or self.follows_schedule)
+
+    @property
+    def follows_schedule(self) -> bool:
+        """Whether the loops are those of the schedule. Target cpu does not follow one that is for a GPU, or that leaves
+        all loops as they are."""
+        if self.target.kind != "cpu" or self.start == "loops":
+            return True
+        return any(op.operation.name == "schedule.of" for op in self.reach("linalg").body)
 
     def ir(self, stage: str, *, locations: bool = False) -> str:
         """The text of `stage`; `tilewright-opt` reads it again. With `locations` it says where each op came from.

@@ -215,14 +215,14 @@ class _Sim(_OnHost):
 
 
 class _CPU(_OnHost):
-    """Vectorised loops for this machine's processor; nothing is launched."""
+    """Loops for this machine's processor, those of the schedule or its own; nothing is launched."""
 
     kind = "cpu"
 
     def _compile(self, lowering: Lowering) -> HostProgram:
         from ..processor import compile_cpu
 
-        module = lowering.reach("linalg")
+        module = lowering.reach("loops")
         with lowering.timed("cpu"):
             return compile_cpu(module, lowering.name)
 

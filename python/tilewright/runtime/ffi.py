@@ -38,6 +38,7 @@ _RUN_TIME = (
     "tilewrightHostRunCuda",
     "tilewrightHostRunManaged",
     "tilewrightHostLoad",
+    "tilewrightHostParallel",
     "tilewrightSimRun",
 )
 _KINDS: dict[str, type[Exception]] = {

@@ -271,7 +271,8 @@ class LoopPrimitives(StageHandles):
         """The iterations of a loop are shared out among the threads of a CPU.
 
         Requires: a spatial axis, not bound, unrolled or vectorized. On a GPU it is an error, for which `bind` is there.
-        Target "cpu" shares out the loops of a stage as it finds best, this one or another.
+        Each thread gets a share of neighbouring iterations; `tw.set_num_threads` says how many threads there are. A
+        parallel loop inside of another is serial.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8,), name="A")

@@ -8,5 +8,5 @@
 // RUN: not tilewright-opt --tilewright-pipeline="to=loop" %s 2>&1 | FileCheck %s --check-prefix=STAGE
 // STAGE: for the --to option: Cannot find option named 'loop'!
 // RUN: not tilewright-opt --tilewright-pipeline="to=gpu target=cpu" %s 2>&1 | FileCheck %s --check-prefix=CPU
-// CPU: error: expected a stage of target cpu: te, linalg or host
+// CPU: error: expected a stage of target cpu: te, linalg, loops or host
 module {}

@@ -137,7 +137,7 @@ def test_malformed_text() -> None:
     ("call", "kind", "message"),
     [
         (lambda: tw.lower(*scale(), stage="nvvm", target="cpu"), ValueError,
-         "expected a stage of target cpu (te, schedule, linalg, host), got 'nvvm'"),
+         "expected a stage of target cpu (te, schedule, linalg, loops, host), got 'nvvm'"),
         (lambda: tw.lower(*scale(), stage="assembly"), ValueError,
          "expected a stage of target cuda (te, schedule, linalg, loops, gpu, nvvm, host), got 'assembly'"),
         (lambda: tw.lower(scale()[0]), TypeError,

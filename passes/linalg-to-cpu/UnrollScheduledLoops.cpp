@@ -1,0 +1,48 @@
+//===- UnrollScheduledLoops.cpp - which loops LLVM is to unroll -----------===//
+#include "passes/PassSupport.h"
+#include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/linalg-to-cpu/ScheduledLoops.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_UNROLLSCHEDULEDLOOPS
+#include "passes/linalg-to-cpu/Passes.h.inc"
+
+/// Past this many ops a loop stays one: its code would no longer fit the cache of instructions, and take LLVM minutes.
+static constexpr int64_t kMaxOps = 8192;
+
+namespace {
+
+struct UnrollScheduledLoops : impl::UnrollScheduledLoopsBase<UnrollScheduledLoops> {
+  void runOnOperation() override {
+    if (!getOperation()->removeAttr(kScheduledAttr))
+      return;
+    // Inner loops come before the loops around them.
+    llvm::DenseMap<Operation *, int64_t> unrolled;
+    std::function<int64_t(Operation *)> count = [&](Operation *op) {
+      if (auto found = unrolled.find(op); found != unrolled.end())
+        return found->second;
+      int64_t ops = 1;
+      for (Region &region : op->getRegions())
+        for (Operation &inner : region.getOps())
+          ops += count(&inner);
+      return ops;
+    };
+    getOperation().walk([&](scf::ForOp loop) {
+      if (!loop->removeAttr(schedule::kUnrollAttr))
+        return;
+      auto extent = getConstantIntValue(loop.getUpperBound());
+      int64_t ops = count(loop);
+      if (!extent || *extent > kMaxOps || ops * *extent > kMaxOps)
+        return;
+      loop->setAttr(kLoopAnnotationAttr, getUnrollAnnotation(&getContext(), /*isWrittenOut=*/true));
+      unrolled[loop] = ops * *extent;
+    });
+  }
+};
+
+} // namespace
+} // namespace tilewright
