@@ -36,6 +36,19 @@ bool isOnlyRead(Value argument) {
   });
 }
 
+/// The first op of the dialect tile in a kernel, which has no form in CUDA C++.
+Operation *findTileOp(gpu::GPUFuncOp kernel) {
+  Operation *found = nullptr;
+  kernel.walk([&](Operation *op) { found = !found && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : found; });
+  return found;
+}
+
+/// Whether the program has kernels without such ops, too.
+bool isBesideOthers(gpu::GPUFuncOp kernel) {
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  return llvm::any_of(module.getOps<gpu::GPUFuncOp>(), [](gpu::GPUFuncOp other) { return !findTileOp(other); });
+}
+
 } // namespace
 
 KernelWriter::KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
@@ -173,10 +186,13 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
   current = kernel;
   stream << "\n";
   // Before the types of arguments, which say less.
-  Operation *tiled = nullptr;
-  kernel.walk([&](Operation *op) { tiled = !tiled && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : tiled; });
-  if (tiled)
-    return fail(tiled);
+  if (Operation *tiled = findTileOp(kernel)) {
+    if (!isBesideOthers(kernel))
+      return fail(tiled);
+    // The other kernels of the program can be read all the same.
+    line() << "// " << identifier(kernel.getName()) << " is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\n";
+    return;
+  }
   if (!kernel.isKernel() || kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions() ||
       !llvm::hasSingleElement(kernel.getBody()))
     return fail(kernel, "expected a kernel of one block, whose memory is allocated in its body");

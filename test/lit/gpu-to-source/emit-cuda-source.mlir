@@ -139,3 +139,18 @@ gpu.module @names {
     gpu.return
   }
 }
+
+// A kernel of asynchronous tiles has no form, but those beside it have.
+// CHECK: tilewright.cuda = "\0A// tiles is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\0A\0Aextern \22C\22 __global__ void plain({{.*}}out[0] = 1.0f;
+gpu.module @mixed {
+  gpu.func @tiles(%map: !tile.tensor_map<64x64xbf16, swizzle = 128>) kernel {
+    tile.fence_async
+    gpu.return
+  }
+  gpu.func @plain(%o: memref<1xf32> {te.name = "out"}) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %o[%c0] : memref<1xf32>
+    gpu.return
+  }
+}
