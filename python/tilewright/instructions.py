@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from math import prod
 
@@ -201,6 +202,31 @@ def wgmma(
         raise ValueError(f"{source}: wgmma: expected to promote after at least 0 iterations, got {promote}")
     name = f"wgmma_promoted_{int(promote)}" if promote else "wgmma"
     return _product(name, rows, n, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b), source)
+
+
+def intrinsics_like(
+    name: str, a: tuple[str, Sequence[int]], b: tuple[str, Sequence[int]], c: tuple[str, Sequence[int]]
+) -> Iterator[TensorIntrin]:
+    """The intrinsics here that are called so and multiply tensors `a` and `b` of such types and shapes to `c`.
+
+    >>> from tilewright.instructions import intrinsics_like
+    >>> list(intrinsics_like("mma_sync", ("float16", (16, 16)), ("float16", (8, 16)), ("float32", (16, 8))))[1]
+    intrinsic(mma_sync)
+    """
+    (dtype, of_a), _, (out, rows_and_columns) = a, b, c
+    kind = "tfloat32" if dtype == "float32" else dtype
+    *rows, n = rows_and_columns
+    promote = name.removeprefix("wgmma_promoted_")
+    for transpose_a in (False, True):
+        for transpose_b in (False, True):
+            with suppress(ValueError, IndexError):
+                if name == "mma_sync":
+                    yield mma_sync(kind, out, transpose_a=transpose_a, transpose_b=transpose_b)
+                elif name == "wgmma" or (promote != name and promote.isdecimal() and len(promote) < 10):
+                    yield wgmma(
+                        kind, out, n=n, k=of_a[0] if transpose_a else of_a[-1], rows=rows, transpose_a=transpose_a,
+                        transpose_b=transpose_b, promote=0 if name == "wgmma" else int(promote),
+                    )  # fmt: skip
 
 
 @lru_cache

@@ -107,8 +107,9 @@ class Trace:
     def apply(self, schedule: Schedule) -> None:
         """Does all of it to a schedule as `te.create_schedule` made it, of a program with tensors of the same names.
 
-        Raises ValueError where the program has other tensors or the schedule is not new, and ScheduleError where a
-        primitive does not fit, such as for another number of axes.
+        Raises ValueError where the program has other tensors, the schedule is not new, or an intrinsic computes
+        something else than it describes or has other ops than those that compute, and ScheduleError where a primitive
+        does not fit, such as for another number of axes.
         """
         if any(True for _ in primitives(schedule._of)):
             raise ValueError("expected a schedule without primitives, got one that has some")
@@ -142,9 +143,9 @@ class Trace:
             if "stage" in arg:
                 return stage(arg["stage"])
             if "intrin" in arg:
-                from ..te.intrinsic import TensorIntrin
+                from ..te.intrinsic_ir import intrinsic_from_file
 
-                return TensorIntrin(arg["intrin"], arg["functions"])
+                return intrinsic_from_file(arg["intrin"], arg["functions"])
             if "first" in arg:
                 from ..te.functions import thread_axis
 

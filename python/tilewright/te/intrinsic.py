@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from mlir import ir
 from mlir.dialects import func
 
+from .. import ir as tw_ir
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
@@ -25,6 +27,23 @@ __all__ = ["TensorIntrin", "decl_tensor_intrin"]
 _ROLES = ("body", "reset", "update")
 
 
+# What was made in this process need not be checked again where a trace of its schedules is applied.
+_MADE: set[bytes] = set()
+
+
+def _digest(name: str, functions: str | ir.Module) -> bytes:
+    """Of the IR, however it is written."""
+    with tw_ir.context(), ir.Location.unknown():
+        module = ir.Module.parse(functions) if isinstance(functions, str) else functions
+        text = module.operation.get_asm(enable_debug_info=False)
+    return sha256(f"{len(name)} {name}{text}".encode()).digest()
+
+
+def was_made(name: str, functions: ir.Module) -> bool:
+    """Whether an intrinsic of this name and these functions was made, and so checked, in this process."""
+    return _digest(name, functions) in _MADE
+
+
 class TensorIntrin:
     """An intrinsic: a description of what it computes, and functions that do. `te.decl_tensor_intrin` makes one.
 
@@ -35,6 +54,7 @@ class TensorIntrin:
 
     def __init__(self, name: str, functions: str, op: ComputeOp | None = None) -> None:
         self.name, self.functions, self.op = name, functions, op
+        _MADE.add(_digest(name, functions))
 
     def __call__(self, *parts: object, reduce_axis: object = None) -> TensorIntrinCall:
         """What `te.compute` returns an element of: the intrinsic on parts of tensors, one for each of its inputs.
