@@ -58,7 +58,8 @@ def intrinsic_from_file(name: Any, functions: Any) -> TensorIntrin:
         try:
             module = ir.Module.parse(functions)
         except MLIRError as error:
-            raise ValueError(f"{where}: expected IR, got {diagnostics_of(error)[0].message}") from None
+            said = diagnostics_of(error.error_diagnostics)[0].message
+            raise ValueError(f"{where}: expected IR, got {said}") from None
         if was_made(name, module):
             return TensorIntrin(name, functions)
         _check_ops(module, where)
