@@ -160,7 +160,9 @@ def test_statements_have_no_meaning_in_numpy() -> None:
     assert str(found) == (
         "main: each stage computes the same\n"
         "  te      not run: te.extern has statements, no expressions\n"
-        "  linalg  right: on the processor"
+        "  linalg  right: on the processor\n"
+        "  loops   not run: the statements of te.extern run on threads alone\n"
+        "  host    right: on the processor"
     )
 
 
@@ -230,7 +232,7 @@ name = "double"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tilewright.cli", "bisect", *arguments]
+    command = [sys.executable, "-m", "tilewright", "bisect", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ})
 
 
@@ -298,3 +300,21 @@ def test_fuzzers_report_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
         AssertionError, match=r"(?s)Arrays are not equal.*\nfuzzed: each stage computes the same\n  te "
     ):
         check(program, schedule, "sim")
+
+
+def test_target_cpu() -> None:
+    A = te.placeholder((8, 8), name="A")
+    B = te.compute((8, 8), lambda i, j: A[i, j] * 2.0, name="B")
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(B.op.axis[0], factor=4)
+    s[B].parallel(outer)
+    s[B].vectorize(B.op.axis[1])
+    found = testing.bisect(s, [A, B], "cpu", after={"loops": triple})
+    assert (found.stage, found.passes) == ("loops", ("triple (after loops)",))
+    assert str(testing.bisect(s, [A, B], "cpu")) == (
+        "main: each stage computes the same\n"
+        "  te      right: by NumPy\n"
+        "  linalg  right: on the processor\n"
+        "  loops   right: on the processor\n"
+        "  host    right: on the processor"
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CompileError, TilewrightValueError
 from .passes import REQUIRED, Step, pass_texts
-from .runs import Array, Run, on_processor, taken_up
+from .runs import Array, Run, copied, in_sequence, on_processor, taken_up
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -18,7 +18,7 @@ __all__ = ["PLACES", "BisectedProgram"]
 
 PLACES = {
     "te": "by NumPy", "linalg": "on the processor", "loops": "on the processor", "gpu": "on the simulator",
-    "cubin": "on the GPU",
+    "cubin": "on the GPU", "host": "on the processor",
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ class BisectedProgram:
     def stages(self) -> tuple[str, ...]:
         """The stages that can be run, in order."""
         if self.target.kind == "cpu":
-            return ("te", "linalg")
+            return ("te", "linalg", "loops", "host")
         return ("te", "linalg", "loops", "gpu", "cubin")
 
     def module(self, stage: str) -> ir.Module:
@@ -63,7 +63,9 @@ class BisectedProgram:
             else:
                 if stage == "cubin":
                     self._check_gpu()
-                self.runs[stage] = self.compiled(stage, self.module("nvvm" if stage == "cubin" else stage))
+                self.runs[stage] = self.compiled(
+                    stage, self.module({"cubin": "nvvm", "host": "loops"}.get(stage, stage))
+                )
         return self.runs[stage]
 
     def _check_gpu(self) -> None:
@@ -81,7 +83,9 @@ class BisectedProgram:
         if stage in ("linalg", "loops"):
             if stage == "loops" and "te.extern" in str(module):
                 raise CompileError("the statements of te.extern run on threads alone")
-            return on_processor(module, self.name, self.signature)
+            return on_processor(in_sequence(module), self.name, self.signature)
+        if stage == "host":
+            return on_processor(copied(module), self.name, self.signature)
         if stage == "gpu":
             return taken_up(module, self.name, "gpu", Target("sim", arch=self.target.arch))
         return taken_up(module, self.name, "nvvm", self.target, managed=True)

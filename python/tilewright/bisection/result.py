@@ -42,12 +42,15 @@ class Bisection:
     sizes: tuple[int, ...] = ()
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
+    def _at(self) -> int:
+        return [one.stage for one in self.stages].index(self.stage) if self.stage is not None else len(self.stages)
+
     def __bool__(self) -> bool:
         """True where a stage differs."""
         return self.stage is not None
 
     def __str__(self) -> str:
-        before = [one.stage for one in self.stages if one.outcome == "right"]
+        before = [one.stage for one in self.stages[: self._at()] if one.outcome == "right"]
         if self.stage is None:
             head = f"{self.name}: each stage computes the same"
         else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..runtime import Signature
 
-__all__ = ["Array", "Run", "copied", "on_processor", "shared", "taken_up"]
+__all__ = ["Array", "Run", "copied", "in_sequence", "on_processor", "shared", "taken_up"]
 
 Array = NDArray[Any]
 
@@ -82,18 +82,43 @@ def copied(module: ir.Module) -> ir.Module:
     return Lowering._copy(module)
 
 
+def in_sequence(module: ir.Module) -> ir.Module:
+    """A copy without the schedule, whose loops run in sequence."""
+    module = copied(module)
+    for op in list(module.body):
+        if op.operation.name == "schedule.of":
+            op.operation.erase()
+
+    def unmark(op: ir.Operation) -> None:
+        attributes = op.attributes
+        for name in [attributes[index].name for index in range(len(attributes))]:
+            if name.startswith("schedule."):
+                del attributes[name]
+        for region in op.regions:
+            for block in region:
+                for inner in block:
+                    unmark(inner.operation)
+
+    unmark(module.operation)
+    return module
+
+
 def on_processor(module: ir.Module, name: str, signature: Signature) -> Run:
     from ..driver.pipeline import run_passes
-    from ..processor import compile_cpu
+    from ..processor import compile_cpu, set_num_threads
 
-    module = copied(module)
     run_passes(module, "builtin.module(erase-address-spaces)", f"running {name} on the processor", "loops")
     host = compile_cpu(module, name)
     _ = host.address
 
     def run(arrays: Sequence[Array]) -> str:
         bound = signature.bind(arrays)
-        return apart(lambda: host.run(bound.data, bound.shape))
+
+        def call() -> None:
+            set_num_threads(1)  # the threads of the parent process are not there
+            host.run(bound.data, bound.shape)
+
+        return apart(call)
 
     return run
 

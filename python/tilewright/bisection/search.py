@@ -159,7 +159,7 @@ class Search:
 
     def passes(self, right: str, wrong: str) -> tuple[str, ...]:
         """The first pass between two stages whose result differs, or those of which it is one."""
-        if wrong == "cubin":
+        if wrong in ("cubin", "host"):
             return ()
         program, reference = self.program, self.program.run_at(right)
         steps = program.steps(right, wrong)
@@ -180,7 +180,9 @@ class Search:
             if not self.difference(reference, run, self.inputs.arrays):
                 last_right = count
             elif count == 0:
-                return tuple(step.label for step in behind)
+                # What a processor runs was made by passes, too.
+                by = ("linalg-to-cpu",) if wrong == "linalg" else ()
+                return (*(step.label for step in behind), *by)
             else:
                 return tuple(step.label for step in steps[max(last_right, 0) : count])
         return ()
