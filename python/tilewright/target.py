@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .compat import attribute_of
+from .compat import attribute_of, attributes_of
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
 from .ir import library
@@ -125,6 +125,9 @@ class Target:
         for name, value in zip(("kind", "arch", "checks"), made):
             object.__setattr__(self, name, value)
 
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("Target", "'Target' object")
+
     @property
     def keys(self) -> tuple[str, ...]:
         """What TVM's scripts ask of a target: ``"gpu" in target.keys``."""
@@ -148,6 +151,16 @@ class Target:
     def max_shared_memory_per_block(self) -> int:
         """The bytes of shared memory that every block may have: 49152, and 0 on cpu."""
         return 0 if self.kind == "cpu" else 49152
+
+    @property
+    def max_block_size_x(self) -> int:
+        """How many threads a block has along x at most."""
+        return self.max_num_threads
+
+    @property
+    def max_block_size_y(self) -> int:
+        """How many threads a block has along y at most."""
+        return self.max_num_threads
 
     @property
     def model(self) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .compat import attribute_of
+from .compat import attribute_of, attributes_of
 from .errors import TilewrightValueError as ValueError
 
 __all__ = ["PassContext"]
+
+
+_current: ContextVar[tuple[PassContext, ...]] = ContextVar("contexts", default=())
 
 
 class PassContext:
@@ -41,14 +45,25 @@ class PassContext:
                     "tvm.build(..., after={stage: pass}), and Function.ir(stage) shows every stage"
                 )
         self.opt_level = opt_level
+        self.config: dict[str, Any] = {}
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("PassContext", "'PassContext' object")
+
+    @staticmethod
+    def current() -> PassContext:
+        """The context of the innermost ``with`` block, or one with the defaults."""
+        contexts = _current.get()
+        return contexts[-1] if contexts else PassContext()
 
     def __enter__(self) -> PassContext:
+        _current.set((*_current.get(), self))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return None
+        _current.set(_current.get()[:-1])
 
 
 __getattr__ = attribute_of("transform", "module 'tilewright.transform'")

@@ -427,6 +427,24 @@ class Function(CallableBase):
             raise KeyError(f"expected the name of this function, {self.entry_name!r}, got {name!r}")
         return self
 
+    def get_function(self, name: str, query_imports: bool = False) -> Function:
+        """The function itself, by its name."""
+        return self[name]
+
+    def implements_function(self, name: str, query_imports: bool = False) -> bool:
+        """Whether that is its name."""
+        return name in (self.entry_name, self.name)
+
+    @property
+    def entry_func(self) -> Function:
+        """The function itself."""
+        return self
+
+    @property
+    def type_key(self) -> str:
+        """The kind of its target."""
+        return str(self.target.kind)
+
     @property
     def imported_modules(self) -> list[DeviceModule]:
         """The kernels: `f.imported_modules[0].get_source()` is their PTX, on the simulator their IR of stage gpu."""

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..compat import attributes_of
 from ..errors import DriverError, LaunchError, TilewrightError, TilewrightTypeError, TilewrightValueError
 from . import driver
 
@@ -40,6 +41,9 @@ class Device:
 
     kind: DeviceKind
     index: int = 0
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("Device", "'Device' object")
 
     def __post_init__(self) -> None:
         if isinstance(self.index, bool) or not isinstance(self.index, int):

@@ -127,6 +127,10 @@ class NDArray:
             self._block.used_on(stream)
         return stream
 
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this array."""
+        return self is other
+
     def copyfrom(self, source: Any) -> NDArray:
         """Copies from an array of the same shape and dtype: NumPy's (or what it makes one of) or ours, from any device.
         Returns itself."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
+from ..compat import attributes_of
 from ..te.expr import IterVar
 from ..te.recurrence import ScanOp
 from ..te.tensor import Operation
@@ -29,6 +30,9 @@ class Inspection(StageHandles):
     """All of it is read from the primitives of the schedule so far; nothing of it can be assigned."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("te.Stage", "'Stage' object")
 
     @property
     def origin_op(self) -> Operation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..compat import attributes_of
 from ..errors import Diagnostic, ScheduleError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -78,6 +79,9 @@ class Schedule:
         for op in ops:
             if isinstance(op, ScanOp):
                 self._stages.update((update, self._stages[op]) for update in op.updates)
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("te.Schedule", "'Schedule' object")
 
     @property
     def stages(self) -> tuple[Stage, ...]:

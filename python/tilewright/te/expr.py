@@ -217,6 +217,10 @@ class Expr:
             return True  # type: ignore[return-value]
         return binary("ne", self, other)  # type: ignore[arg-type]
 
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this expression, not one that computes the same."""
+        return self is other
+
     def equal(self, other: ExprLike) -> Expr:
         """``self == other`` as an expression."""
         return binary("eq", self, other)
@@ -282,7 +286,7 @@ class IterVar(Expr):
 
     __slots__ = ("dom", "kind", "name", "tag")
     # What TVM calls the kinds of axes, in `iter_type` and in `Stage.iter_var_attrs`.
-    DataPar, ThreadIndex, CommReduce, Ordered, DimInfo, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
+    DataPar, ThreadIndex, CommReduce, Ordered, Opaque, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
 
     def __init__(self, name: str, dom: tuple[int, int | Expr] | None, kind: str, source: Source, tag: str = "") -> None:
         super().__init__(dtype_of("int32"), source, is_index=True)

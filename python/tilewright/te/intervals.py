@@ -72,7 +72,8 @@ class Intervals:
 
 def _children(expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, IterVar):
-        return (expr.dom[1],) if expr.dom is not None and isinstance(expr.dom[1], Expr) else ()
+        extent = None if expr.dom is None else expr.dom.extent
+        return (extent,) if isinstance(extent, Expr) else ()
     if isinstance(expr, Select):
         return (expr.true_value, expr.false_value) if _is_integer(expr) else ()
     if isinstance(expr, (Call, Cast)) and _is_integer(expr):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from ..compat import attribute_of, attributes_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
@@ -73,6 +74,9 @@ class IRBuilder:
         self._statements: list[Statement] = []
         self._blocks = [self._statements]
         self._around: list[Statement] = []  # that the last block stands in
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("IRBuilder", "'IRBuilder' object")
 
     def buffer_ptr(self, buffer: object) -> BufferAccess:
         """What loads and stores elements of a buffer."""
@@ -284,3 +288,6 @@ def _condition(condition: ExprLike, what: str, source: Source) -> Expr:
     if expr._dtype.kind != "bool":
         raise TypeError(f"{source}: {what}: expected a condition, got {expr} of {expr.dtype}")
     return expr
+
+
+__getattr__ = attribute_of("tir.ir_builder", "module 'tilewright.tir.ir_builder'")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..compat import attributes_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
@@ -45,6 +46,9 @@ class Buffer:
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
         self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
         self.strides: Any = None
+
+    if not TYPE_CHECKING:
+        __getattr__ = attributes_of("Buffer", "'Buffer' object")
 
     @property
     def dtype(self) -> str:

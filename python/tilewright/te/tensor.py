@@ -180,8 +180,17 @@ class Tensor(_Elementless):
         return len(self.shape)
 
     @property
+    def axis(self) -> Array[IterVar]:
+        """The axes of its operation."""
+        return self.op.axis
+
+    @property
     def dtype(self) -> str:
         return self.op._dtypes[self.value_index].name
+
+    def same_as(self, other: object) -> bool:
+        """Whether `other` is this tensor."""
+        return self is other
 
     def __getitem__(self, indices: object) -> Expr:
         given = indices if isinstance(indices, tuple) else (indices,)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import pathlib
 import re
 
 import numpy as np
@@ -14,8 +12,6 @@ from tilewright import te
 from tilewright.compat import REPLACEMENTS
 from tilewright.driver.callable import set_target
 
-DOCS = pathlib.Path(__file__).parents[3] / "docs" / "tvm-compatibility.md"
-
 
 def doubled():
     A = te.placeholder((8,), name="A")
@@ -23,28 +19,6 @@ def doubled():
     s = te.create_schedule(B.op)
     s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
     return s, [A, B]
-
-
-def owner_of(name: str):
-    owner, _, attribute = name.rpartition(".")
-    if owner == "Function":
-        return tvm.build(*doubled(), "llvm"), attribute
-    return (operator.attrgetter(owner)(tvm) if owner else tvm), attribute
-
-
-@pytest.mark.parametrize("name", REPLACEMENTS)
-def test_what_is_missing_names_its_replacement(name: str) -> None:
-    owner, attribute = owner_of(name)
-    prefix = name.rpartition(".")[0]
-    known = {"": "tilewright", "te.schedule": "tilewright.schedule"}
-    what = "'Function' object" if prefix == "Function" else f"module '{known.get(prefix, f'tilewright.{prefix}')}'"
-    with pytest.raises(AttributeError) as raised:
-        getattr(owner, attribute)
-    assert str(raised.value) == (
-        f"{what} has no attribute {attribute!r}: of TVM's te it is not carried over "
-        f"(docs/tvm-compatibility.md): use {REPLACEMENTS[name]}"
-    )
-    assert f"`{name}`" in DOCS.read_text(), "the page says why"
 
 
 @pytest.mark.parametrize("name", ["relay", "topi", "script", "relax", "autotvm", "contrib"])
@@ -319,23 +293,6 @@ def test_what_tests_use() -> None:
         assert decorator(test).pytestmark[-1].args == (not tvm.cuda(0).exist,)
         assert decorator()(test) is test
     assert tvm.testing.requires_llvm(test) is test and tvm.testing.requires_llvm()(test) is test
-
-
-# What te.__init__ of v0.19 has.
-TE = """
-    any all min_value max_value trace exp erf tanh sigmoid log tan cos sin sqrt rsqrt floor ceil sinh cosh log2 log10
-    asin asinh acos acosh atan atanh trunc abs round nearbyint power popcount fmod if_then_else isnan isfinite isinf
-    div indexdiv indexmod truncdiv truncmod floordiv floormod comm_reducer min max sum add subtract multiply
-    Schedule Stage create_schedule SpecializedCondition AXIS_SEPARATOR TensorSlice Tensor decl_tensor_intrin tag_scope
-    placeholder compute scan extern var size_var const thread_axis reduce_axis create_prim_func extern_primfunc
-    PlaceholderOp ComputeOp TensorComputeOp ScanOp ExternOp HybridOp gradient hybrid TensorIntrin
-    schedule operation tensor autodiff tag tensor_intrin
-"""
-
-
-@pytest.mark.parametrize("name", TE.split())
-def test_every_name_of_te_is_there_or_has_a_replacement(name: str) -> None:
-    assert hasattr(te, name) or f"te.{name}" in REPLACEMENTS
 
 
 def test_tags() -> None:
