@@ -64,11 +64,32 @@ public:
     for (Operation *op : ops)
       if (failed(convertOp(op)))
         return failure();
+    pollInLoops();
     createInfo();
     return success();
   }
 
 private:
+  /// Lets the simulator look now and then whether its caller wants an end. Where accesses are checked these do so, too. A
+  /// short loop without others in it is left as it is, for LLVM to make vectors of.
+  void pollInLoops() {
+    constexpr int64_t isLong = 1 << 20;
+    function.walk([&](Operation *op) {
+      if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        builder.setInsertionPointToStart(loop.getBeforeBody());
+      } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        std::optional<APInt> trips = loop.getStaticTripCount();
+        bool hasLoops = llvm::any_of(loop.getBody()->getOperations(), [](Operation &inner) { return inner.getNumRegions(); });
+        if (!hasLoops && trips && trips->ult(isLong))
+          return;
+        builder.setInsertionPointToStart(loop.getBody());
+      } else {
+        return;
+      }
+      sim::callRuntime(builder, op->getLoc(), sim::pollFunction, {}, {state});
+    });
+  }
+
   LogicalResult checkKernel() {
     if (!kernel.isKernel())
       return kernel.emitError("expected every gpu.func to be a kernel");

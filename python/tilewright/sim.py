@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from mlir import ir
 from mlir.execution_engine import ExecutionEngine
@@ -26,11 +26,12 @@ from .ir import library
 from .ir.diagnostics import MLIRError
 from .ir.jit import lookup
 
-__all__ = ["Buffer", "Simulator", "compile_sim"]
+__all__ = ["Buffer", "Simulator", "compile_sim", "raise_interrupt"]
 
 # What compiled kernels call (runtime/sim/ABI.h).
 _RUNTIME = (
     "tw_sim_barrier",
+    "tw_sim_poll",
     "tw_sim_end",
     "tw_sim_shuffle",
     "tw_sim_load_matrices",
@@ -95,11 +96,56 @@ def _runtime() -> ctypes.CDLL:
         "tilewrightSimLaunch": (ctypes.c_int32, (pointer, ctypes.c_int32, pointer, pointer, ctypes.c_int32)),
         "tilewrightSimEncode": (ctypes.c_int32, (pointer, pointer, pointer)),
         "tilewrightSimReports": (text, (pointer,)),
+        "tilewrightSimIsInterrupted": (ctypes.c_int32, (pointer,)),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
+    _watch_for_interrupts(loaded)
     return loaded
+
+
+_INTERRUPT_CHECK = ctypes.CFUNCTYPE(ctypes.c_int32)
+_raised: BaseException | None = None
+_kept: list[object] = []  # what the library calls must not be freed
+
+
+def _checks_for_interrupts() -> Iterator[int]:
+    """For each check, whether a handler of a signal has raised something, which is kept until `raise_interrupt`.
+
+    The interpreter may run handlers as soon as it is entered: a function would not be in its `try` yet, this is.
+    """
+    global _raised
+    found = 0
+    while True:
+        try:
+            yield found
+            ctypes.pythonapi.PyErr_CheckSignals()
+            found = 0
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            _raised, found = error, 1
+
+
+def _watch_for_interrupts(loaded: ctypes.CDLL) -> None:
+    """Lets the simulator ask for signals. Only the main interpreter gets them."""
+    api = ctypes.pythonapi
+    current, main = api.PyInterpreterState_Get, api.PyInterpreterState_Main
+    current.restype = main.restype = ctypes.c_void_p
+    if current() == main():
+        checks = _checks_for_interrupts()
+        next(checks)
+        check = _INTERRUPT_CHECK(checks.__next__)
+        _kept.append(check)
+        loaded.tilewrightSimSetInterruptCheck(check)
+
+
+def raise_interrupt() -> NoReturn:
+    """Raises what the handler of the signal that ended a launch has raised: KeyboardInterrupt after Ctrl-C."""
+    global _raised
+    error, _raised = _raised, None
+    raise KeyboardInterrupt if error is None else error
 
 
 class Simulator:
@@ -148,6 +194,9 @@ class Simulator:
                 )
             yield
             text = runtime.tilewrightSimReports(self._handle).decode()
+            interrupted = runtime.tilewrightSimIsInterrupted(self._handle)
+        if interrupted:
+            raise_interrupt()
         if text:
             raise SimulationError(text)
 

@@ -93,6 +93,7 @@ enum class Fence : int32_t { Async, BarrierInit };
 // The functions that compiled code calls. A site is two strings, one behind the other, each ended by a zero: the name
 // of the buffer or operation, and the source line.
 constexpr const char barrierFunction[] = "tw_sim_barrier";          // (state, site)
+constexpr const char pollFunction[] = "tw_sim_poll";                // (state), now and then in what runs long
 constexpr const char endFunction[] = "tw_sim_end";                  // (state, site)
 constexpr const char shuffleFunction[] = "tw_sim_shuffle";          // (state, site, mode, bits, offset, width) -> bits
 constexpr const char loadMatricesFunction[] = "tw_sim_load_matrices"; // (state, site, matrices, transposed, row, result)

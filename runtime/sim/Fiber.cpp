@@ -2,6 +2,8 @@
 #include "runtime/sim/Fiber.h"
 
 #include <cstdint>
+#include <mutex>
+#include <utility>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +32,42 @@ bool StackPool::reserve(size_t count, size_t bytes) {
       return false;
     }
   return true;
+}
+
+void StackPool::swap(StackPool &other) {
+  std::swap(memory, other.memory);
+  std::swap(capacity, other.capacity);
+  std::swap(stride, other.stride);
+  std::swap(guardBytes, other.guardBytes);
+}
+
+namespace {
+/// The stacks that nobody uses; never destroyed, for programs may still run while the process ends.
+struct LeftStacks {
+  std::mutex mutex;
+  StackPool stacks;
+  static LeftStacks &get() {
+    static auto *left = new LeftStacks;
+    return *left;
+  }
+};
+} // namespace
+
+void StackPool::borrow() {
+  release();
+  LeftStacks &left = LeftStacks::get();
+  std::lock_guard<std::mutex> guard(left.mutex);
+  swap(left.stacks);
+}
+
+void StackPool::giveBack() {
+  {
+    LeftStacks &left = LeftStacks::get();
+    std::lock_guard<std::mutex> guard(left.mutex);
+    if (capacity * stride > left.stacks.capacity * left.stacks.stride)
+      swap(left.stacks);
+  }
+  release();
 }
 
 void StackPool::release() {

@@ -8,13 +8,19 @@
 
 namespace tilewright::sim {
 
-/// Stacks of one size in one mapping, each with a page below it that faults.
+/// Stacks of one size in one mapping, each with a page below it that faults. They are lent for one launch: each takes two
+/// of the mappings that the system has for a process, so those of all programs together would be too many.
 class StackPool {
 public:
   StackPool() = default;
   ~StackPool() { release(); }
   StackPool(const StackPool &) = delete;
   StackPool &operator=(const StackPool &) = delete;
+
+  /// Takes over stacks that an earlier launch, of any program, has left.
+  void borrow();
+  /// Leaves the stacks to the next launch, of any program. No fiber on them is resumed any more.
+  void giveBack();
 
   /// Makes room for `count` stacks of at least `bytes`. Returns false if the system has no memory for them. Only
   /// while no fiber is alive: the stacks may move.
@@ -24,6 +30,7 @@ public:
 
 private:
   void release();
+  void swap(StackPool &other);
 
   char *memory = nullptr;
   size_t capacity = 0, stride = 0, guardBytes = 0;

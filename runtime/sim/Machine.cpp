@@ -2,6 +2,9 @@
 #include "runtime/sim/Machine.h"
 
 #include <algorithm>
+#include <atomic>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace tilewright::sim;
 
@@ -84,11 +87,56 @@ void Machine::placeThread(Thread &thread, uint64_t number, SimulatedBlock &block
   words[ClusterRank] = block.rank;
 }
 
+//===--- ending early -----------------------------------------------------===//
+
+static std::atomic<InterruptCheck> interruptCheck{nullptr};
+
+void tilewright::sim::setInterruptCheck(InterruptCheck check) { interruptCheck.store(check); }
+
+bool Machine::isInterrupted() {
+  constexpr auto askedEvery = std::chrono::milliseconds(20);
+  InterruptCheck check = interruptCheck.load(std::memory_order_relaxed);
+  if (!check)
+    return false;
+  auto now = std::chrono::steady_clock::now();
+  if (now - lastAsked < askedEvery)
+    return false;
+  lastAsked = now;
+  if (syscall(SYS_gettid) != getpid() || !check())
+    return false;
+  reports.add("interrupted");
+  return interrupted = true;
+}
+
+void Machine::pollNow(Thread &thread) {
+  thread.isPolling = true;
+  thread.fiber.suspend();
+}
+
+bool Machine::resume(Thread &thread) {
+  while (true) {
+    thread.isPolling = false;
+    thread.fiber.resume();
+    if (!thread.isPolling)
+      return true;
+    if (isInterrupted())
+      return false;
+  }
+}
+
+//===--- launching --------------------------------------------------------===//
+
 bool Machine::launch(const Kernel &launched, const uint64_t *config, void **launchParams,
                      std::vector<ArgumentMemory> memory) {
   kernel = &launched;
   params = launchParams;
   arguments = std::move(memory);
+  stacks.borrow();
+  struct GiveBack {
+    StackPool &stacks;
+    ~GiveBack() { stacks.giveBack(); }
+  } giveBack{stacks};
+  lastAsked = std::chrono::steady_clock::now();
   if (!prepare(config))
     return false;
   bool together = kernel->info[InfoSynchronizes];
@@ -100,9 +148,7 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
     uint64_t number = clusterAt(turn, count);
     const uint64_t id[] = {number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]};
     placeCluster(id);
-    if (!together)
-      runInSequence();
-    else if (!runTogether())
+    if (!(together ? runTogether() : runInSequence()) || isInterrupted())
       return false;
   }
   checkArrivals();
@@ -122,7 +168,7 @@ uint64_t Machine::clusterAt(uint64_t turn, uint64_t count) const {
   }
 }
 
-void Machine::runInSequence() {
+bool Machine::runInSequence() {
   Thread &thread = threads.front();
   auto runAll = [](void *argument) {
     Thread &thread = *static_cast<Thread *>(argument);
@@ -132,13 +178,14 @@ void Machine::runInSequence() {
       for (size_t number = 0; number < machine.threadCount; ++number) {
         machine.placeThread(thread, number, block);
         machine.kernel->function(&thread, machine.params);
+        machine.poll(thread);
       }
     }
     thread.fiber.suspend();
   };
   thread.machine = this;
   thread.fiber.start(stacks.bottom(0), stacks.bytes(), runAll, &thread);
-  thread.fiber.resume();
+  return resume(thread);
 }
 
 bool Machine::runTogether() {
@@ -164,12 +211,14 @@ bool Machine::runTogether() {
     bool anyWaits = false;
     for (size_t index = 0; index < count; ++index) {
       Thread &thread = threads[index];
-      if (thread.wait == Wait::Nothing)
-        thread.fiber.resume();
+      if (thread.wait == Wait::Nothing && !resume(thread))
+        return false;
       anyWaits |= thread.wait != Wait::Ended;
     }
     if (!anyWaits)
       break;
+    if (isInterrupted())
+      return false;
     if (endWaits())
       continue;
     if (isAsynchronous)

@@ -11,6 +11,7 @@
 #include "runtime/sim/TensorMap.h"
 #include "runtime/sim/TrackedMemory.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,6 +46,11 @@ struct Kernel {
 
 class Machine;
 struct SimulatedBlock;
+
+/// Whether the caller wants what runs to end, as after Ctrl-C. Called on the process's first thread alone, which is the
+/// one that gets signals, and on its own stack.
+using InterruptCheck = int32_t (*)();
+void setInterruptCheck(InterruptCheck check);
 
 /// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no
 /// thread can run; one that finds none has found a deadlock.
@@ -88,6 +94,8 @@ struct Thread : ThreadState {
   uint16_t number = 0; // in its block
   Fiber fiber;
   Wait wait = Wait::Nothing;
+  uint32_t polls = 0;       // how often compiled code has asked whether to go on
+  bool isPolling = false;   // it wants to be asked, and waits for nothing else
   Site waitSite;     // of the wait, or where the thread ended
   Conflict conflict; // that the last check found
   // The shuffle that the thread is in: what it gives, then what it gets.
@@ -197,11 +205,26 @@ public:
   /// Where `global` memory at an address belongs, for accesses whose argument is not known.
   std::vector<Buffer> buffers;
 
+  /// Whether the caller has ended a launch.
+  bool wasInterrupted() const { return interrupted; }
+  void clearInterrupt() { interrupted = false; }
+  /// Called now and then by a thread: lets the scheduler look whether the caller wants the launch to end.
+  void poll(Thread &thread) {
+    constexpr uint32_t often = 256;
+    if (++thread.polls % often == 0)
+      pollNow(thread);
+  }
+
 private:
   bool prepare(const uint64_t *config);
+  void pollNow(Thread &thread);
+  /// Whether the caller wants the launch to end, who is asked at most once in some time.
+  bool isInterrupted();
+  /// Runs a thread until it waits. Returns false if the launch is to end.
+  bool resume(Thread &thread);
   void placeCluster(const uint64_t *clusterId);
   void placeThread(Thread &thread, uint64_t number, SimulatedBlock &block);
-  void runInSequence();
+  bool runInSequence();
   bool runTogether();
   /// The cluster that comes at a turn.
   uint64_t clusterAt(uint64_t turn, uint64_t count) const;
@@ -258,6 +281,8 @@ private:
   ReportList &reports;
   const bool checked;
   StackPool stacks;
+  bool interrupted = false;
+  std::chrono::steady_clock::time_point lastAsked;
   std::vector<Thread> threads;
   std::vector<std::unique_ptr<SimulatedBlock>> blocks; // of the cluster
   std::vector<ArgumentMemory> arguments;

@@ -60,6 +60,8 @@ extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, i
   if (text.empty())
     return 0;
   const char *parts[] = {text.c_str()};
-  tilewrightFFI.raise("SimulationError", parts, 1);
+  // An end that the caller asked for is no finding, whatever else was found before.
+  bool isInterrupted = tilewrightSimIsInterrupted(simulator);
+  tilewrightFFI.raise(isInterrupted ? "KeyboardInterrupt" : "SimulationError", parts, 1);
   return -1;
 }

@@ -102,6 +102,7 @@ void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, vo
 
 void tilewrightSimReset(TilewrightSimulator *simulator) {
   simulator->machine.buffers.clear();
+  simulator->machine.clearInterrupt();
   simulator->reports.clear();
 }
 
@@ -141,6 +142,10 @@ int32_t tilewrightSimEncode(void *context, void *map, const uint64_t *tensor) {
   return !static_cast<TilewrightSimulator *>(context)->machine.encode(map, tensor);
 }
 
+void tilewrightSimSetInterruptCheck(int32_t (*check)()) { setInterruptCheck(check); }
+
+int32_t tilewrightSimIsInterrupted(TilewrightSimulator *simulator) { return simulator->machine.wasInterrupted(); }
+
 const char *tilewrightSimReports(TilewrightSimulator *simulator) {
   simulator->text = simulator->reports.text();
   return simulator->text.c_str();
@@ -151,6 +156,11 @@ const char *tilewrightSimReports(TilewrightSimulator *simulator) {
 void tw_sim_barrier(ThreadState *state, const char *site) {
   auto &thread = static_cast<Thread &>(*state);
   thread.machine->waitAtBarrier(thread, Site(site));
+}
+
+void tw_sim_poll(ThreadState *state) {
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->poll(thread);
 }
 
 void tw_sim_end(ThreadState *state, const char *site) { static_cast<Thread &>(*state).waitSite = Site(site); }
@@ -185,7 +195,9 @@ void tw_sim_multiply(ThreadState *state, const char *site, int32_t types, int32_
 }
 
 int32_t tw_sim_load_global(ThreadState *state, int32_t argument, uint64_t address, uint64_t bytes) {
-  return static_cast<Thread &>(*state).machine->loadGlobal(argument, address, bytes);
+  auto &thread = static_cast<Thread &>(*state);
+  thread.machine->poll(thread);
+  return thread.machine->loadGlobal(argument, address, bytes);
 }
 
 int32_t tw_sim_store_global(ThreadState *state, int32_t argument, uint64_t address, uint64_t bytes) {
@@ -194,6 +206,7 @@ int32_t tw_sim_store_global(ThreadState *state, int32_t argument, uint64_t addre
 
 int32_t tw_sim_load_shared(ThreadState *state, uint64_t address, uint64_t bytes, const char *site) {
   auto &thread = static_cast<Thread &>(*state);
+  thread.machine->poll(thread);
   return thread.machine->loadShared(thread, address, bytes, Site(site));
 }
 

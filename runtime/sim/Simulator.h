@@ -35,6 +35,13 @@ int32_t tilewrightSimLaunch(void *simulator, int32_t kernel, const uint64_t *con
 /// something was found.
 int32_t tilewrightSimEncode(void *simulator, void *map, const uint64_t *tensor);
 
+/// What says whether a launch is to end before it is done, as after Ctrl-C, or null. It is called now and then, on the
+/// process's first thread alone.
+void tilewrightSimSetInterruptCheck(int32_t (*check)());
+
+/// Whether that ended a launch since the last reset.
+int32_t tilewrightSimIsInterrupted(TilewrightSimulator *simulator);
+
 /// All that was found since the last reset, one a line; "" if nothing was. Valid until the next call.
 const char *tilewrightSimReports(TilewrightSimulator *simulator);
 }
