@@ -5,6 +5,7 @@
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -16,6 +17,10 @@ namespace tilewright {
 namespace {
 
 struct WrapInHostABI : impl::WrapInHostABIBase<WrapInHostABI> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    WrapInHostABIBase::getDependentDialects(registry);
+    registry.insert<cf::ControlFlowDialect>(); // for programs that end early
+  }
   void runOnOperation() override;
   LogicalResult wrap(func::FuncOp func);
 };
@@ -47,6 +52,128 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
       stride = LLVM::MulOp::create(builder, stride, size);
   }
   return UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0);
+}
+
+/// The temporaries of a program, from the run time, which says so where there is no memory for them.
+class Temporaries {
+public:
+  Temporaries(func::FuncOp func, const LLVMTypeConverter &types)
+      : func(func), types(types), builder(func.getLoc(), func.getContext()), pointer(LLVM::LLVMPointerType::get(func.getContext())) {}
+
+  void allocate(memref::AllocOp alloc);
+  /// Frees them all where the program ends.
+  void free(OpBuilder &builder, Location loc) {
+    for (Value made : llvm::reverse(pointers))
+      LLVM::CallOp::create(builder, loc, declare("free", LLVM::LLVMVoidType::get(func.getContext()), {pointer}), made);
+  }
+
+private:
+  LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments) {
+    auto module = func->getParentOfType<ModuleOp>();
+    if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+      return known;
+    auto top = OpBuilder::atBlockBegin(module.getBody());
+    return LLVM::LLVMFuncOp::create(top, func.getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
+  }
+  Value getName();
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, value, 64); }
+  Value isProductTooLarge(Value size);
+  Value countBytes(MemRefType type, ArrayRef<Value> sizes, Value isTooMuch);
+
+  func::FuncOp func;
+  const LLVMTypeConverter &types;
+  ImplicitLocOpBuilder builder;
+  Type pointer;
+  SmallVector<Value> pointers;
+};
+
+/// The name of the program, as a string of C's.
+Value Temporaries::getName() {
+  auto module = func->getParentOfType<ModuleOp>();
+  std::string symbol = (func.getName() + "_name_of_temporaries").str(), text = func.getName().str() + '\0';
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  if (!global) {
+    auto top = OpBuilder::atBlockBegin(module.getBody());
+    global = LLVM::GlobalOp::create(top, func.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()), /*isConstant=*/true,
+                                    LLVM::Linkage::Internal, symbol, builder.getStringAttr(text));
+  }
+  return LLVM::AddressOfOp::create(builder, global);
+}
+
+/// Whether a product that a size is made of has more bits than an index. Sums of what fits show by their sign.
+Value Temporaries::isProductTooLarge(Value size) {
+  Operation *made = size.getDefiningOp();
+  Value found;
+  if (!made || !isa<arith::MulIOp, arith::AddIOp, arith::SubIOp, affine::AffineApplyOp>(made))
+    return found;
+  auto either = [&](Value other) {
+    if (other)
+      found = found ? Value(arith::OrIOp::create(builder, found, other)) : other;
+  };
+  for (Value operand : made->getOperands())
+    either(isProductTooLarge(operand));
+  if (isa<arith::MulIOp>(made)) {
+    auto asNumber = [&](Value value) { return arith::IndexCastOp::create(builder, builder.getI64Type(), value).getResult(); };
+    auto product = arith::MulSIExtendedOp::create(builder, asNumber(made->getOperand(0)), asNumber(made->getOperand(1)));
+    Value sign = arith::ShRSIOp::create(builder, product.getLow(), constant(63));
+    either(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, product.getHigh(), sign));
+  }
+  return found;
+}
+
+/// The bytes of a buffer, or -1 where they are more than 63 bits can say.
+Value Temporaries::countBytes(MemRefType type, ArrayRef<Value> sizes, Value isTooMuch) {
+  Value bytes = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8)), zero = constant(0);
+  for (Value size : sizes) {
+    auto product = arith::MulSIExtendedOp::create(builder, bytes, size);
+    bytes = product.getLow();
+    Value isLong = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, product.getHigh(), zero);
+    Value isNegative = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, bytes, zero);
+    isTooMuch = arith::OrIOp::create(builder, isTooMuch, arith::OrIOp::create(builder, isLong, isNegative));
+  }
+  return arith::SelectOp::create(builder, isTooMuch, constant(-1), bytes);
+}
+
+void Temporaries::allocate(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  builder.setLoc(alloc.getLoc());
+  builder.setInsertionPoint(alloc);
+  SmallVector<Value> sizes;
+  auto dynamic = alloc.getDynamicSizes().begin();
+  for (int64_t size : type.getShape())
+    sizes.push_back(ShapedType::isDynamic(size) ? Value(arith::IndexCastOp::create(builder, builder.getI64Type(), *dynamic++)) : constant(size));
+  Value isTooMuch = arith::ConstantIntOp::create(builder, 0, 1);
+  for (Value size : alloc.getDynamicSizes())
+    if (Value isLarge = isProductTooLarge(size))
+      isTooMuch = arith::OrIOp::create(builder, isTooMuch, isLarge);
+  Value bytes = countBytes(type, sizes, isTooMuch);
+  auto call = LLVM::CallOp::create(builder, declare("tilewrightHostAllocate", pointer, {pointer, builder.getI64Type()}),
+                                   ValueRange{getName(), bytes});
+  Value made = call.getResult();
+  Value isMissing = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, made, LLVM::ZeroOp::create(builder, pointer));
+
+  // Without the memory the program ends here.
+  Block *before = alloc->getBlock(), *after = before->splitBlock(alloc), *fail = builder.createBlock(after);
+  free(builder, alloc.getLoc());
+  func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, -1, 32)));
+  builder.setInsertionPointToEnd(before);
+  cf::CondBranchOp::create(builder, isMissing, fail, after);
+
+  builder.setInsertionPoint(alloc);
+  auto descriptor = MemRefDescriptor::poison(builder, alloc.getLoc(), types.convertType(type));
+  descriptor.setAllocatedPtr(builder, alloc.getLoc(), made);
+  descriptor.setAlignedPtr(builder, alloc.getLoc(), made);
+  descriptor.setOffset(builder, alloc.getLoc(), LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(0)));
+  Value stride = LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(1));
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    descriptor.setSize(builder, alloc.getLoc(), dim, sizes[dim]);
+    descriptor.setStride(builder, alloc.getLoc(), dim, stride);
+    if (dim)
+      stride = LLVM::MulOp::create(builder, stride, sizes[dim]);
+  }
+  alloc.replaceAllUsesWith(UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0));
+  alloc.erase();
+  pointers.push_back(made);
 }
 
 /// The number whose bits are at that place of the shapes.
@@ -86,7 +213,8 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
                               << func.getNumResults() << " results";
   for (Type type : func.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type);
-        memref ? !hasArgumentLayout(memref) : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
+        memref ? !hasArgumentLayout(memref) || memref.getMemorySpace() || !memref.getElementType().isIntOrFloat()
+               : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
       return func.emitOpError() << "expected memrefs without offset and numbers of at most 64 bits as arguments, got " << type;
   MLIRContext *context = &getContext();
   LLVMTypeConverter types(context);
@@ -101,8 +229,12 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   for (auto [result, output] : llvm::zip(ret->getOperands(), outputs))
     if (result != output)
       copy(builder, result, output);
+  SmallVector<memref::AllocOp> allocs;
   for (auto alloc : entry.getOps<memref::AllocOp>())
-    memref::DeallocOp::create(builder, alloc.getMemref());
+    if (alloc.getType().getLayout().isIdentity() && alloc.getType().getElementType().isIntOrFloat())
+      allocs.push_back(alloc);
+    else
+      memref::DeallocOp::create(builder, alloc.getMemref());
   func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, 0, 32)));
   ret->erase();
 
@@ -132,6 +264,13 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     numDims += type.getRank() * (type.getLayout().isIdentity() ? 1 : 2);
   }
   entry.eraseArguments(0, arguments.size());
+  Temporaries temporaries(func, types);
+  for (memref::AllocOp alloc : allocs)
+    temporaries.allocate(alloc);
+  if (!allocs.empty()) {
+    OpBuilder atEnd(func.getBody().back().getTerminator());
+    temporaries.free(atEnd, func.getLoc());
+  }
   func.setFunctionType(builder.getFunctionType({pointer, pointer, pointer, pointer}, {i32}));
   func->setAttr("tilewright.arguments", builder.getArrayAttr(described));
   func->setAttr("tilewright.kernels", builder.getArrayAttr({}));

@@ -175,6 +175,10 @@ int32_t tilewrightHostBind(const TilewrightSignature *signature, const Tilewrigh
 /// Whether an output's memory, from where it begins to where it ends, is another argument's too.
 int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends);
 
+/// Memory for a temporary of a program for the cpu, to be freed by `free`. Where there is none, or the bytes are -1, more
+/// than can be said, it raises that and returns null.
+void *tilewrightHostAllocate(const char *program, int64_t bytes);
+
 /// The call of a function that is not given everything. Where it is given its inputs alone this allocates the outputs by the
 /// environment's allocator, beside the first input, calls `call` with all arguments and returns the outputs: a tensor, or
 /// an array of them where there are several. An output's extents must be known from the inputs.

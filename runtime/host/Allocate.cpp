@@ -4,6 +4,8 @@
 #include "runtime/host/Tensor.h"
 #include "runtime/host/Text.h"
 
+#include <cstdlib>
+
 using namespace tilewright::host;
 
 namespace {
@@ -32,6 +34,23 @@ int32_t returnArray(const TilewrightAny *outputs, int32_t count, TilewrightAny *
 constexpr int32_t mostArguments = 64, mostRank = 16;
 
 } // namespace
+
+void *tilewrightHostAllocate(const char *program, int64_t bytes) {
+  void *made = nullptr;
+  // The vectors of every processor are aligned so.
+  if (bytes >= 0 && posix_memalign(&made, 64, bytes ? bytes : 1) == 0)
+    return made;
+  char message[512];
+  Text text(message, sizeof(message));
+  text << program << ": no memory for ";
+  if (bytes < 0)
+    text << "temporaries of 2^63 bytes or more";
+  else
+    text << bytes << " bytes of temporaries";
+  const char *parts[] = {message};
+  tilewrightFFI.raise("MemoryError", parts, 1);
+  return nullptr;
+}
 
 int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
                                      int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),

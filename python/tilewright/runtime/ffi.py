@@ -32,6 +32,7 @@ _CELL = 24  # of an object, after its header
 _RUN_TIME = (
     "tilewrightHostBind",
     "tilewrightHostShareMemory",
+    "tilewrightHostAllocate",
     "tilewrightHostCallAllocating",
     "tilewrightHostDispatch",
     "tilewrightHostReturnText",
@@ -130,6 +131,10 @@ def raise_error() -> NoReturn:
         )
     finally:
         loaded.TVMFFIObjectDecRef(handle)
+    if kind == "KeyboardInterrupt":
+        from ..sim import raise_interrupt
+
+        raise_interrupt()
     failure: Any = library().tilewrightHostTakeFailure()
     if kind == "RuntimeError" and failure and failure.contents.call is not None:
         found = failure.contents

@@ -12,11 +12,22 @@
 // CHECK: %[[N:.*]] = llvm.load %[[N_PLACE]] : !llvm.ptr -> i64
 // CHECK: llvm.insertvalue %[[N]], %{{.*}}[3, 1]
 // CHECK: %[[B:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4x?xf32>
-// CHECK: %[[T:.*]] = memref.alloc
+// Temporaries come from the run time. Without memory, or where their bytes are more than can be said, the program ends.
+// CHECK: %[[LOW:.*]], %[[HIGH:.*]] = arith.mulsi_extended
+// CHECK: %[[BYTES:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : i64
+// CHECK: %[[MADE:.*]] = llvm.call @tilewrightHostAllocate(%{{.*}}, %[[BYTES]]) : (!llvm.ptr, i64) -> !llvm.ptr
+// CHECK: %[[MISSING:.*]] = llvm.icmp "eq" %[[MADE]]
+// CHECK: cf.cond_br %[[MISSING]], ^[[FAIL:.*]], ^[[NEXT:.*]]
+// CHECK: ^[[FAIL]]:
+// CHECK-NEXT: %[[FAILED:.*]] = arith.constant -1 : i32
+// CHECK-NEXT: return %[[FAILED]] : i32
+// CHECK: ^[[NEXT]]:
+// CHECK: llvm.insertvalue %[[MADE]]
+// CHECK: %[[T:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4x?xf32>
 // A result that is not the output's argument is copied there, temporaries are freed, and the end is 0.
 // CHECK: memref.copy %[[T]], %[[B]]
-// CHECK: memref.dealloc %[[T]]
 // CHECK: %[[OK:.*]] = arith.constant 0 : i32
+// CHECK: llvm.call @free(%[[MADE]])
 // CHECK: return %[[OK]] : i32
 // CHECK-LABEL: func.func @f_workspace_bytes(
 // CHECK-SAME: !llvm.ptr) -> i64
