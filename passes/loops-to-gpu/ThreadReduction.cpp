@@ -62,8 +62,10 @@ SmallVector<Value> ThreadReduction::reduceInShared(unsigned dim, ValueRange part
     }
   shape.push_back(places);
   SmallVector<Value> buffers;
+  // A bool in memory is a byte (store-bools-as-bytes, which comes before).
+  auto stored = [&](Type type) -> Type { return type.isInteger(1) ? Type(builder.getI8Type()) : type; };
   for (Value part : parts) {
-    auto type = MemRefType::get(shape, part.getType(), MemRefLayoutAttrInterface(),
+    auto type = MemRefType::get(shape, stored(part.getType()), MemRefLayoutAttrInterface(),
                                 gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup));
     auto buffer = memref::AllocOp::create(builder, loc, type);
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(name));
@@ -75,13 +77,24 @@ SmallVector<Value> ThreadReduction::reduceInShared(unsigned dim, ValueRange part
       builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isWriter, /*withElseRegion=*/false).thenBlock());
     SmallVector<Value> own(indices);
     own.push_back(place);
-    for (auto [part, buffer] : llvm::zip(parts, buffers))
-      memref::StoreOp::create(builder, loc, part, buffer, own);
+    for (auto [part, buffer] : llvm::zip(parts, buffers)) {
+      Value value = part;
+      if (Type type = stored(part.getType()); type != part.getType())
+        value = arith::ExtUIOp::create(builder, loc, type, part);
+      memref::StoreOp::create(builder, loc, value, buffer, own);
+    }
   }
   auto loadAll = [&](int64_t number) {
     SmallVector<Value> all(indices);
     all.push_back(constant(number));
-    return llvm::map_to_vector(buffers, [&](Value buffer) { return memref::LoadOp::create(builder, loc, buffer, all).getResult(); });
+    SmallVector<Value> loaded;
+    for (auto [part, buffer] : llvm::zip(parts, buffers)) {
+      Value value = memref::LoadOp::create(builder, loc, buffer, all);
+      if (value.getType() != part.getType())
+        value = arith::TruncIOp::create(builder, loc, part.getType(), value);
+      loaded.push_back(value);
+    }
+    return loaded;
   };
   SmallVector<Value> values = loadAll(0);
   for (int64_t i = 1; i < places; ++i)
