@@ -10,6 +10,7 @@ import numpy as np
 from mlir import ir
 
 from ..te.program import unique_name
+from ..te.walks import Steps, run
 from .notation import (
     ADD,
     ATOM,
@@ -84,8 +85,11 @@ class Expressions:
 
     def element(self, buffer: ir.Value, indices: Sequence[ir.Value]) -> str:
         """One element of a buffer."""
+        return self._element(buffer, [self.of(index) for index in indices])
+
+    def _element(self, buffer: ir.Value, indices: Sequence[Text]) -> str:
         name = self._names.get(buffer, "buffer")
-        return f"{name}[{', '.join(self.of(index).text for index in indices)}]" if indices else name
+        return f"{name}[{', '.join(index.text for index in indices)}]" if indices else name
 
     def assignments(self, targets: Sequence[str], values: Sequence[ir.Value]) -> str:
         """The assignment of each value to its target, all at once; of one in short form where it adds something."""
@@ -100,6 +104,15 @@ class Expressions:
 
     def of(self, value: ir.Value) -> Text:
         """The expression of a value."""
+        return run(self._of(value))
+
+    def _all_of(self, values: Sequence[ir.Value]) -> Steps[list[Text]]:
+        texts = []
+        for value in values:
+            texts.append((yield self._of(value)))
+        return texts
+
+    def _of(self, value: ir.Value) -> Steps[Text]:
         known = self._names.get(value)
         if known is not None:
             return _atom(known)
@@ -111,24 +124,27 @@ class Expressions:
             return self._constant(op.attributes["value"])
         if name == "affine.apply":
             index_map = ir.AffineMapAttr(op.attributes["map"]).value
-            operands = [self.of(operand) for operand in op.operands]
-            return self._affine(index_map.results[0], operands[: index_map.n_dims], operands[index_map.n_dims :])
+            operands = yield self._all_of(op.operands)
+            dims, symbols = operands[: index_map.n_dims], operands[index_map.n_dims :]
+            return (yield self._affine(index_map.results[0], dims, symbols))
         if name == "memref.load":
-            return _atom(self.element(op.operands[0], list(op.operands)[1:]))
+            indices = yield self._all_of(list(op.operands)[1:])
+            return _atom(self._element(op.operands[0], indices))
         if name == "memref.dim":
             return self._extent(op)
         if name in ("arith.index_cast", "arith.index_castui"):
-            return self.of(op.operands[0])
+            return (yield self._of(op.operands[0]))
         if name == "arith.select":
-            return self._choice(*op.operands)
+            return (yield self._choice(*op.operands))
         if name == "scf.if":
             position = next(i for i, result in enumerate(op.results) if result == value)
             yields = [list(region.blocks[0].operations)[-1].operation for region in op.regions]
-            return self._choice(op.operands[0], *(one.operands[position] for one in yields))
-        return self._arithmetic(op, str(value.type))
+            return (yield self._choice(op.operands[0], *(one.operands[position] for one in yields)))
+        return self._arithmetic(op, str(value.type), (yield self._all_of(op.operands)))
 
-    def _arithmetic(self, op: ir.Operation, kind: str) -> Text:
-        name, operands = op.name, [self.of(operand) for operand in op.operands]
+    @staticmethod
+    def _arithmetic(op: ir.Operation, kind: str, operands: Sequence[Text]) -> Text:
+        name = op.name
         if name in ("arith.cmpi", "arith.cmpf"):
             order = INTEGER_ORDER if name == "arith.cmpi" else FLOAT_ORDER
             return infix(order.get(ir.IntegerAttr(op.attributes["predicate"]).value, "?"), COMPARE, operands)
@@ -141,8 +157,9 @@ class Expressions:
         called = CALLS.get(name) or (dtype_name(kind) if name.startswith(CASTS) else name.split(".")[-1])
         return _atom(f"{called}({', '.join(operand.text for operand in operands)})")
 
-    def _choice(self, condition: ir.Value, yes: ir.Value, no: ir.Value) -> Text:
-        text = f"{self.of(yes).within(OR)} if {self.of(condition).within(OR)} else {self.of(no).within(CHOICE)}"
+    def _choice(self, condition: ir.Value, yes: ir.Value, no: ir.Value) -> Steps[Text]:
+        first, when, other = yield self._all_of((yes, condition, no))
+        text = f"{first.within(OR)} if {when.within(OR)} else {other.within(CHOICE)}"
         return Text(text, CHOICE, text)
 
     @staticmethod
@@ -163,7 +180,7 @@ class Expressions:
             return _atom(symbols[int(dimension)])
         return _atom(f"{self.element(buffer, [])}.shape[{dimension}]")
 
-    def _affine(self, expr: ir.AffineExpr, dims: Sequence[Text], symbols: Sequence[Text]) -> Text:
+    def _affine(self, expr: ir.AffineExpr, dims: Sequence[Text], symbols: Sequence[Text]) -> Steps[Text]:
         if isinstance(expr, ir.AffineConstantExpr):
             return Text(str(expr.value), SIGN if expr.value < 0 else ATOM, str(expr.value))
         if isinstance(expr, ir.AffineDimExpr):
@@ -171,7 +188,8 @@ class Expressions:
         if isinstance(expr, ir.AffineSymbolExpr):
             return symbols[expr.position]
         pair: Any = expr
-        left, right = (self._affine(side, dims, symbols) for side in (pair.lhs, pair.rhs))
+        left = yield self._affine(pair.lhs, dims, symbols)
+        right = yield self._affine(pair.rhs, dims, symbols)
         return self._abbreviations.shorten(self._binary(expr, left, right), (left, right))
 
     @staticmethod

@@ -12,6 +12,7 @@ from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
 from ..source import Source, user_source
 from ..te.expr import Call, Cast, Const, Expr, IterVar, literal
+from ..te.walks import Steps, run
 from .checks import integer
 from .stage_handles import StageHandles
 
@@ -265,26 +266,26 @@ def _layout(mapping: Callable[..., Any] | str, rank: int, source: Source) -> ir.
     if not isinstance(made, (list, tuple)):
         raise TilewrightTypeError(f"{source}: transform_layout: expected a list of indices, got {made!r}")
     dims: dict[int, ir.AffineExpr] = {id(index): ir.AffineExpr.get_dim(d) for d, index in enumerate(indices)}
-    results = [_affine(literal(one, None, source), dims, source) for one in made]
+    results = [run(_affine(literal(one, None, source), dims, source)) for one in made]
     return ir.AffineMap.get(rank, 0, results)
 
 
-def _affine(expr: Expr, dims: dict[int, ir.AffineExpr], source: Source) -> ir.AffineExpr:
+def _affine(expr: Expr, dims: dict[int, ir.AffineExpr], source: Source) -> Steps[ir.AffineExpr]:
     if id(expr) in dims:
         return dims[id(expr)]
     if isinstance(expr, Const) and expr._dtype.is_integer:
         return ir.AffineExpr.get_constant(int(expr.value))
     if isinstance(expr, Cast):
-        return _affine(expr.value, dims, source)
+        return (yield _affine(expr.value, dims, source))
     if isinstance(expr, Call) and len(expr.args) == 2:
         lhs, rhs = expr.args
         constant = rhs.value if isinstance(rhs, Const) else lhs.value if isinstance(lhs, Const) else None
         if expr.op in ("add", "sub") or expr.op == "mul" and constant is not None:
-            left, right = _affine(lhs, dims, source), _affine(rhs, dims, source)
+            left, right = (yield _affine(lhs, dims, source)), (yield _affine(rhs, dims, source))
             return left + right if expr.op == "add" else left - right if expr.op == "sub" else left * right
         # Indices are not negative, so that all kinds of division are one.
         if expr.op in ("floordiv", "truncdiv", "floormod", "truncmod") and isinstance(rhs, Const) and rhs.value > 0:
-            left, right = _affine(lhs, dims, source), ir.AffineExpr.get_constant(int(rhs.value))
+            left, right = (yield _affine(lhs, dims, source)), ir.AffineExpr.get_constant(int(rhs.value))
             divide = ir.AffineExpr.get_floor_div if expr.op.endswith("div") else ir.AffineExpr.get_mod
             return divide(left, right)
     raise TilewrightValueError(

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 
-__all__ = ["DType", "dtype_of", "fits"]
+__all__ = ["MOST", "DType", "dtype_of", "fits"]
+
+MOST = 2**63 - 1
+"""The largest number of elements, bytes or iterations: the compiler counts in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)

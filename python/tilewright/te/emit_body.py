@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from .dtypes import DType, dtype_of
 from .emit_arithmetic import float_floordiv, float_floormod, sigmoid, signed_floormod
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .intervals import Intervals
+from .walks import Steps, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,6 +99,10 @@ class BodyEmitter:
 
     def value(self, expr: Expr) -> ir.Value:
         """The value of an expression: an `index` for index arithmetic, otherwise one of its own type."""
+        found = self._known(expr)
+        return run(self._value(expr)) if found is None else found
+
+    def _value(self, expr: Expr) -> Steps[ir.Value]:
         todo = [expr]
         while todo:
             top = todo[-1]
@@ -108,14 +113,18 @@ class BodyEmitter:
             if waiting:
                 todo.extend(reversed(waiting))
                 continue
-            self._scopes[-1][id(top)] = self._emit(todo.pop())
+            made = self._emit(todo.pop())
+            self._scopes[-1][id(top)] = (yield made) if isinstance(made, Generator) else made
         found = self._known(expr)
         assert found is not None
         return found
 
     def element(self, expr: Expr) -> ir.Value:
         """The value of an expression in its own type, index arithmetic converted."""
-        value = self.value(expr)
+        return run(self._element(expr))
+
+    def _element(self, expr: Expr) -> Steps[ir.Value]:
+        value = yield self._value(expr)
         if not expr.is_index:
             return value
         with file_location(expr.source):
@@ -142,21 +151,21 @@ class BodyEmitter:
             return (expr.condition,)
         return expr.operands()
 
-    def _emit(self, expr: Expr) -> ir.Value:
-        location = file_location(expr.source)
-        with location:
-            if isinstance(expr, Select):
-                return self._select(expr)
-            if expr.is_index:
-                return self._index_value(expr)
+    def _emit(self, expr: Expr) -> ir.Value | Steps[ir.Value]:
+        """The value of an expression whose eager operands are known, or the steps that make it."""
+        if isinstance(expr, Select):
+            return self._select(expr)
+        if expr.is_index:
+            return self._index_value(expr)
+        if isinstance(expr, Read):
+            return self._read(expr)
+        with file_location(expr.source):
             if isinstance(expr, Const):
                 return arith.constant(mlir_type(expr._dtype), constant_attr(expr.value, expr._dtype))
             if isinstance(expr, Var):
                 return self._bound[expr]
             if isinstance(expr, Cast):
                 return self._cast(expr)
-            if isinstance(expr, Read):
-                return self._read(expr)
             if isinstance(expr, Previous):
                 return te_ops.previous(mlir_type(expr._dtype), expr.result, expr.lag)
             assert isinstance(expr, Call), expr
@@ -164,22 +173,26 @@ class BodyEmitter:
 
     # Index arithmetic.
 
-    def _index_value(self, expr: Expr) -> ir.Value:
-        if isinstance(expr, Const):
-            return arith.constant(self._index, ir.IntegerAttr.get(self._index, int(expr.value)))
-        if isinstance(expr, (Var, IterVar)) and not self._offset(expr):
-            return self._bound[expr]
-        operands = _MapOperands()
-        result = self._affine(expr, operands)
-        if result is None:
+    def _index_value(self, expr: Expr) -> Steps[ir.Value]:
+        with file_location(expr.source):
+            if isinstance(expr, Const):
+                return arith.constant(self._index, ir.IntegerAttr.get(self._index, int(expr.value)))
+            if isinstance(expr, (Var, IterVar)) and not self._offset(expr):
+                return self._bound[expr]
+            operands = _MapOperands()
+            result = yield self._affine(expr, operands)
+            if result is not None:
+                return affine.AffineApplyOp(operands.map([result]), operands.values).result
             assert isinstance(expr, Call)
-            return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
-        return affine.AffineApplyOp(operands.map([result]), operands.values).result
+            args = []
+            for arg in expr.args:
+                args.append((yield self._value(arg)))
+            return self._call(expr.op, args, expr.args[0])
 
     def _offset(self, expr: Expr) -> int:
         return expr.dom[0] if isinstance(expr, IterVar) and expr.dom is not None else 0
 
-    def _affine(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr | None:
+    def _affine(self, expr: Expr, operands: _MapOperands) -> Steps[ir.AffineExpr | None]:
         """An index as an affine expression of axes and symbols, or None where it is none.
 
         Affine expressions are of 64 bits. Data wraps around in its own type, so arithmetic on it is affine only where
@@ -192,24 +205,26 @@ class BodyEmitter:
         if isinstance(expr, Var) and expr.is_index:
             return operands.symbol(self._bound[expr])
         if isinstance(expr, Cast) and expr.value.is_index and expr._dtype.kind == "int":
-            return None if self._intervals.wraps(expr) else self._affine(expr.value, operands)
+            return None if self._intervals.wraps(expr) else (yield self._affine(expr.value, operands))
         if not isinstance(expr, Call) or expr._dtype.kind != "int":
             return None
         if expr.op in ("add", "sub", "mul"):
             if expr.op == "mul" and not any(map(_is_number, expr.args)) or self._intervals.wraps(expr):
                 return None
-            return _combine(expr.op, *(self._affine_or_symbol(arg, operands) for arg in expr.args))
+            lhs = yield self._affine_or_symbol(expr.args[0], operands)
+            return _combine(expr.op, lhs, (yield self._affine_or_symbol(expr.args[1], operands)))
         divisor = expr.args[-1]
         if expr.op in ("floordiv", "floormod") and isinstance(divisor, Const) and divisor.value > 0:
-            lhs, by = self._affine_or_symbol(expr.args[0], operands), ir.AffineExpr.get_constant(int(divisor.value))
+            lhs = yield self._affine_or_symbol(expr.args[0], operands)
+            by = ir.AffineExpr.get_constant(int(divisor.value))
             return ir.AffineExpr.get_floor_div(lhs, by) if expr.op == "floordiv" else ir.AffineExpr.get_mod(lhs, by)
         return None
 
-    def _affine_or_symbol(self, expr: Expr, operands: _MapOperands) -> ir.AffineExpr:
-        result = self._affine(expr, operands)
-        return operands.symbol(self._as_index(expr)) if result is None else result
+    def _affine_or_symbol(self, expr: Expr, operands: _MapOperands) -> Steps[ir.AffineExpr]:
+        result = yield self._affine(expr, operands)
+        return operands.symbol((yield self._as_index(expr))) if result is None else result
 
-    def _whole_index(self, expr: Expr, extent: int | Expr, operands: _MapOperands) -> ir.AffineExpr:
+    def _whole_index(self, expr: Expr, extent: int | Expr, operands: _MapOperands) -> Steps[ir.AffineExpr]:
         """An index that is used as it stands, of a dimension of that extent.
 
         Where a sum of data and axes wraps around, it lies outside of the tensor, and so does the sum of 64 bits: terms
@@ -232,23 +247,24 @@ class BodyEmitter:
                     break
             else:
                 break
-        result = self._affine_or_symbol(expr, operands)
+        result = yield self._affine_or_symbol(expr, operands)
         for op, term in reversed(apart):
-            result = _combine(op, result, self._affine_or_symbol(term, operands))
+            result = _combine(op, result, (yield self._affine_or_symbol(term, operands)))
         return result
 
-    def _as_index(self, expr: Expr) -> ir.Value:
-        value = self.value(expr)
+    def _as_index(self, expr: Expr) -> Steps[ir.Value]:
+        value = yield self._value(expr)
         if expr.is_index:
             return value
         with file_location(expr.source):
             cast = arith.index_castui if expr._dtype.is_unsigned else arith.index_cast
             return cast(self._index, value)
 
-    def _read(self, expr: Read) -> ir.Value:
+    def _read(self, expr: Read) -> Steps[ir.Value]:
         operands = _MapOperands()
-        indices = zip(expr.indices, expr.tensor.shape)
-        results = [self._whole_index(index, extent, operands) for index, extent in indices]
+        results = []
+        for index, extent in zip(expr.indices, expr.tensor.shape):
+            results.append((yield self._whole_index(index, extent, operands)))
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
                 mlir_type(expr._dtype),
@@ -268,17 +284,19 @@ class BodyEmitter:
         # MLIR takes an index_cast there and back for nothing, whatever is lost on the way.
         return arith.trunci(kind, arith.index_cast(mlir_type(dtype_of("int64")), value))
 
-    def _select(self, expr: Select) -> ir.Value:
-        emit = self.value if expr.is_index else self.element
+    def _select(self, expr: Select) -> Steps[ir.Value]:
+        emit = self._value if expr.is_index else self._element
         kind = self._index if expr.is_index else mlir_type(expr._dtype)
-        condition = self.value(expr.condition)
-        if not expr.lazy:
-            return arith.select(condition, emit(expr.true_value), emit(expr.false_value))
-        op = scf.IfOp(condition, [kind], has_else=True)
-        for block, branch in zip((region.blocks[0] for region in op.regions), (expr.true_value, expr.false_value)):
-            with self._scope(block):
-                scf.yield_([emit(branch)])
-        return op.results[0]
+        with file_location(expr.source):
+            condition = yield self._value(expr.condition)
+            if not expr.lazy:
+                yes = yield emit(expr.true_value)
+                return arith.select(condition, yes, (yield emit(expr.false_value)))
+            op = scf.IfOp(condition, [kind], has_else=True)
+            for block, branch in zip((region.blocks[0] for region in op.regions), (expr.true_value, expr.false_value)):
+                with self._scope(block):
+                    scf.yield_([(yield emit(branch))])
+            return op.results[0]
 
     def _call(self, name: str, values: list[ir.Value], first: Expr) -> ir.Value:
         dtype = first._dtype
@@ -367,9 +385,16 @@ def _combine(op: str, lhs: ir.AffineExpr, rhs: ir.AffineExpr) -> ir.AffineExpr:
 
 def _is_number(expr: Expr) -> bool:
     """True for constants and what affine expressions fold of them."""
-    if isinstance(expr, Call) and expr.op in ("add", "sub", "mul"):
-        return all(map(_is_number, expr.args))
-    return isinstance(expr, Const) or isinstance(expr, Cast) and expr.value.is_index and _is_number(expr.value)
+    todo = [expr]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Call) and one.op in ("add", "sub", "mul"):
+            todo += one.args
+        elif isinstance(one, Cast) and one.value.is_index:
+            todo.append(one.value)
+        elif not isinstance(one, Const):
+            return False
+    return True
 
 
 class _MapOperands:

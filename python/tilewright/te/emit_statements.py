@@ -15,6 +15,7 @@ from .expr import Expr, IterVar, Read, Var
 from .functions import THREAD_TAGS
 from .program import unique_name
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, Store
+from .walks import Steps, run
 
 __all__ = ["StatementEmitter", "buffer_type"]
 
@@ -176,13 +177,17 @@ class _ElementEmitter(BodyEmitter):
 
     def index(self, expr: Expr) -> ir.Value:
         """An index of a buffer."""
-        return self._as_index(expr)
+        return run(self._as_index(expr))
 
     def _eager(self, expr: Expr) -> tuple[Expr, ...]:
         return () if isinstance(expr, Load) else super()._eager(expr)
 
-    def _emit(self, expr: Expr) -> ir.Value:
-        if not isinstance(expr, Load):
-            return super()._emit(expr)
+    def _emit(self, expr: Expr) -> ir.Value | Steps[ir.Value]:
+        return self._load(expr) if isinstance(expr, Load) else super()._emit(expr)
+
+    def _load(self, expr: Load) -> Steps[ir.Value]:
         with named_location(expr.buffer.name, expr.source):
-            return memref.load(self._buffer(expr.buffer, expr.source), [self._as_index(one) for one in expr.indices])
+            buffer, indices = self._buffer(expr.buffer, expr.source), []
+            for one in expr.indices:
+                indices.append((yield self._as_index(one)))
+            return memref.load(buffer, indices)

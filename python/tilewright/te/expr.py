@@ -7,7 +7,7 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from ..errors import TilewrightTypeError as TypeError
@@ -15,6 +15,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .dtypes import DType, dtype_of, fits
 from .extents import Array, Range, as_extent
+from .walks import Steps, run
 
 if TYPE_CHECKING:
     from .reduction import Reduction
@@ -226,10 +227,21 @@ class Expr:
         return binary("eq", self, other)
 
     def __str__(self) -> str:
-        return "?"
+        return run(_text(self))
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _written(self, operands: Sequence[str]) -> str:
+        """It as text, over its operands as texts."""
+        return "?"
+
+
+def _text(expr: Expr) -> Steps[str]:
+    operands = []
+    for operand in expr.operands():
+        operands.append((yield _text(operand)))
+    return expr._written(operands)
 
 
 class Const(Expr):
@@ -247,7 +259,7 @@ class Const(Expr):
     def __float__(self) -> float:
         return float(self.value)
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         return str(self.value)
 
 
@@ -274,7 +286,7 @@ class Var(Expr):
         """TVM's older word for `name`."""
         return self.name
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         return self.name
 
 
@@ -308,7 +320,7 @@ class IterVar(Expr):
         """TVM's number of the kind of axis, such as ``IterVar.CommReduce``."""
         return {"reduce": self.CommReduce, "thread": self.ThreadIndex}.get(self.kind, self.DataPar)
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         return self.name
 
 
@@ -340,11 +352,14 @@ class Call(Expr):
             return (self.args[0] is self.args[1]) == (self.op == "eq")
         return super().__bool__()
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         if self.op not in _SYMBOLS:
-            return f"{self.op}({', '.join(map(str, self.args))})"
+            return f"{self.op}({', '.join(operands)})"
         symbol, binding = _SYMBOLS[self.op], _binding(self)
-        lhs, rhs = (f"({arg})" if _binding(arg) < binding + side else str(arg) for side, arg in enumerate(self.args))
+        lhs, rhs = (
+            f"({text})" if _binding(arg) < binding + side else text
+            for side, (arg, text) in enumerate(zip(self.args, operands))
+        )
         return f"{lhs} {symbol} {rhs}"
 
 
@@ -367,8 +382,8 @@ class Cast(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return (self.value,)
 
-    def __str__(self) -> str:
-        return f"{self.dtype}({self.value})"
+    def _written(self, operands: Sequence[str]) -> str:
+        return f"{self.dtype}({operands[0]})"
 
 
 class Select(Expr):
@@ -383,8 +398,8 @@ class Select(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return (self.condition, self.true_value, self.false_value)
 
-    def __str__(self) -> str:
-        return f"{'if_then_else' if self.lazy else 'select'}({self.condition}, {self.true_value}, {self.false_value})"
+    def _written(self, operands: Sequence[str]) -> str:
+        return f"{'if_then_else' if self.lazy else 'select'}({', '.join(operands)})"
 
 
 class Read(Expr):
@@ -405,8 +420,8 @@ class Read(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.indices
 
-    def __str__(self) -> str:
-        return f"{self.tensor.name}[{', '.join(map(str, self.indices))}]"
+    def _written(self, operands: Sequence[str]) -> str:
+        return f"{self.tensor.name}[{', '.join(operands)}]"
 
 
 class Previous(Expr):
@@ -418,7 +433,7 @@ class Previous(Expr):
         super().__init__(dtype, source)
         self.result, self.lag = result, lag
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         return f"previous({self.result}, {self.lag})"
 
 
@@ -444,9 +459,9 @@ class ReduceItem(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.reduction.exprs
 
-    def __str__(self) -> str:
+    def _written(self, operands: Sequence[str]) -> str:
         axes = ", ".join(axis.name for axis in self.reduction.axis)
-        return f"{self.reduction.name}({', '.join(map(str, self.reduction.exprs))}, axis=[{axes}])"
+        return f"{self.reduction.name}({', '.join(operands)}, axis=[{axes}])"
 
 
 def literal(value: object, like: Expr | None, source: Source) -> Expr:

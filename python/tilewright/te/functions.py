@@ -177,6 +177,8 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
         extent = extent.__index__()
         if extent < 1:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
+        if extent > 2**31 - 1:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at most 2147483647, got {extent}")
     name = checked_name(name, f"te.thread_axis {tag}", source)
     return IterVar(name or str(tag), None if extent is None else (0, extent), "thread", source, tag=str(tag))
 
@@ -284,9 +286,13 @@ def _has_element(expr: Expr) -> bool:
 
 
 def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for operand in expr.operands():
-        yield from _parts(operand)
+    todo, seen = [expr], set[int]()
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            todo.extend(reversed(one.operands()))
 
 
 def all(*conditions: ExprLike) -> Expr:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .expr import Call, Cast, Const, Expr, IterVar
+from .walks import Steps, run
 
 __all__ = ["Linear", "linear_of"]
 
@@ -76,15 +77,19 @@ class Linear:
 
 def linear_of(expr: Expr) -> Linear | None:
     """The expression as a sum of multiples of axes, or None where it is none."""
+    return run(_linear(expr))
+
+
+def _linear(expr: Expr) -> Steps[Linear | None]:
     if isinstance(expr, IterVar):
         return Linear.variable(expr)
     if isinstance(expr, Const):
         return Linear.number(int(expr.value))
     if isinstance(expr, Cast) and expr.value.is_index:
-        return linear_of(expr.value)
+        return (yield _linear(expr.value))
     if not isinstance(expr, Call) or expr.op not in ("add", "sub", "mul"):
         return None
-    lhs, rhs = (linear_of(one) for one in expr.args)
+    lhs, rhs = (yield _linear(expr.args[0])), (yield _linear(expr.args[1]))
     if lhs is None or rhs is None:
         return None
     if expr.op != "mul":

@@ -193,17 +193,18 @@ def _lag(read: Read, axis: Sequence[IterVar]) -> int | None:
 
 def _offset(index: Expr, axis: IterVar) -> int | None:
     """`n` where the index is the axis plus n."""
-    if index is axis:
-        return 0
-    if not isinstance(index, Call) or index.op not in ("add", "sub"):
-        return None
-    lhs, rhs = index.args
-    if index.op == "add" and isinstance(lhs, Const):
-        lhs, rhs = rhs, lhs
-    inner = _offset(lhs, axis)
-    if inner is None or not isinstance(rhs, Const):
-        return None
-    return inner + int(rhs.value) * (1 if index.op == "add" else -1)
+    offset = 0
+    while index is not axis:
+        if not isinstance(index, Call) or index.op not in ("add", "sub"):
+            return None
+        lhs, rhs = index.args
+        if index.op == "add" and isinstance(lhs, Const):
+            lhs, rhs = rhs, lhs
+        if not isinstance(rhs, Const):
+            return None
+        offset += int(rhs.value) * (1 if index.op == "add" else -1)
+        index = lhs
+    return offset
 
 
 def _check_free_of(tensor: Tensor, states: Sequence[Tensor], what: str) -> None:

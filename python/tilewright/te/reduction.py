@@ -9,7 +9,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..text import checked_name
-from .dtypes import DType
+from .dtypes import MOST, DType
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
 
 __all__ = ["Reduction", "comm_reducer", "max", "min", "prod", "reduce_axis", "sum"]
@@ -46,6 +46,7 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     if isinstance(low, bool) or not hasattr(low, "__index__"):
         raise TypeError(f"{source}: reduce_axis {name}: expected an integer as its first value, got {low!r}")
     low = low.__index__()
+    _check_bound(low, "a first value", name, source)
     if isinstance(high, Expr):
         if not high.is_index:
             raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high}")
@@ -54,7 +55,16 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
         raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high!r}")
     if high.__index__() <= low:
         raise ValueError(f"{source}: reduce_axis {name}: expected an end over {low}, got {high.__index__()}")
+    _check_bound(high.__index__(), "an end", name, source)
+    _check_bound(high.__index__() - low, "a number of values", name, source)
     return IterVar(name, (low, high.__index__() - low), "reduce", source)
+
+
+def _check_bound(number: int, which: str, name: str, source: Source) -> None:
+    """Indices are numbers of 64 bits."""
+    if not -MOST <= number <= MOST:
+        bound = "at most 2^63 - 1" if number > 0 else "at least -2^63 + 1"
+        raise ValueError(f"{source}: reduce_axis {name}: expected {which} of {bound}, got {number}")
 
 
 def _axes(axis: object, what: str, source: Source) -> tuple[IterVar, ...]:

@@ -120,8 +120,8 @@ class Load(Expr):
     def operands(self) -> tuple[Expr, ...]:
         return self.indices
 
-    def __str__(self) -> str:
-        return f"{self.buffer.name}[{', '.join(map(str, self.indices))}]"
+    def _written(self, operands: Sequence[str]) -> str:
+        return f"{self.buffer.name}[{', '.join(operands)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +185,14 @@ Statement = Store | Loop | Repeat | Choice | Let | Buffer
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
     """The statements and all that stand in them, in order."""
-    for one in statements:
+    todo = list(statements)[::-1]
+    while todo:
+        one = todo.pop()
         yield one
         if isinstance(one, (Loop, Repeat)):
-            yield from statements_in(one.body)
+            todo += reversed(one.body)
         elif isinstance(one, Choice):
-            yield from statements_in([*one.then, *one.otherwise])
+            todo += reversed([*one.then, *one.otherwise])
 
 
 def expressions_of(one: Statement) -> list[Expr]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -11,7 +12,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..text import checked_name
 from .alignment import ALIGNMENT, checked_alignment
-from .dtypes import DType, dtype_of
+from .dtypes import MOST, DType, dtype_of
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
 from .extents import Array, IntExtent
 from .reduction import Reduction
@@ -278,6 +279,16 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
     return Array(extents)
 
 
+def _check_size(numbers: Sequence[Extent], kind: DType | None, what: str, source: Source) -> None:
+    """What the compiler counts, elements, their bytes and iterations, it counts in 63 bits."""
+    known = [number for number in numbers if isinstance(number, int)]
+    size = math.prod(known) * (1 if kind is None else max(kind.bits // 8, 1))
+    if size > MOST:
+        counted = "iterations" if kind is None else f"bytes, elements of {kind}"
+        shape = " x ".join(map(str, numbers))
+        raise ValueError(f"{source}: {what}: expected at most 2^63 - 1 {counted}, got {shape}")
+
+
 def placeholder(
     shape: object,
     dtype: object = "float32",
@@ -317,6 +328,7 @@ def placeholder(
     name = checked_name(name, "te.placeholder", source)
     extents = _extents(shape, f"placeholder {name}", source)
     kind = dtype_of(dtype, source)
+    _check_size(extents, kind, f"placeholder {name}", source)
     align = checked_alignment(align, kind, f"placeholder {name}", source)
     made = PlaceholderOp(name, extents, [kind], source, optional, align)
     if strides is not None:
@@ -416,6 +428,10 @@ def compute(
 def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
     """The tensors that a body reads. Its reductions stand at the top and its axes are the compute's own."""
     what = f"compute {op.name}"
+    for kind in op._dtypes:
+        _check_size(op.shape, kind, what, op.source)
+    _check_size([axis.dom[1] for axis in op.axis + op.reduce_axis if axis.dom is not None], None, what, op.source)
+    _check_reduce_extents(op, what)
     reduction = op.reduction
     if reduction is not None or any(isinstance(expr, ReduceItem) for expr in op.body):
         items = [(expr.reduction, expr.index) if isinstance(expr, ReduceItem) else None for expr in op.body]
@@ -450,6 +466,21 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
     return tuple(inputs.values())
 
 
+def _check_reduce_extents(op: ComputeOp, what: str) -> None:
+    """How far a reduction goes is the same for all elements: it depends on no axis."""
+    for axis in op.reduce_axis:
+        todo = [axis.dom[1]] if axis.dom is not None and isinstance(axis.dom[1], Expr) else []
+        while todo:
+            part = todo.pop()
+            if isinstance(part, IterVar):
+                raise ValueError(
+                    f"{axis.source}: {what}: expected reduce_axis {axis.name} to end at a number, a te.var or an "
+                    f"expression of these, got one of the axis '{part.name}': end at the largest, and give the "
+                    "reduction where="
+                )
+            todo += part.operands()
+
+
 def is_optional(tensor: Tensor) -> bool:
     """Whether a call may be without the tensor."""
     return isinstance(tensor.op, PlaceholderOp) and tensor.op.given is not None
@@ -481,6 +512,11 @@ def _check_optional_reads(what: str, exprs: Sequence[Expr]) -> None:
 
 def _implied(condition: Expr) -> frozenset[int]:
     """The conditions that hold where this one does."""
-    if isinstance(condition, Call) and condition.op == "and":
-        return _implied(condition.args[0]) | _implied(condition.args[1])
-    return frozenset((id(condition),))
+    todo, found = [condition], set[int]()
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Call) and one.op == "and":
+            todo += one.args
+        else:
+            found.add(id(one))
+    return frozenset(found)

@@ -1,0 +1,49 @@
+"""Recursion without Python's limit: an expression of a thousand terms is as deep as it is long.
+
+A step is a generator that yields the steps that it waits for and gets their results:
+
+>>> def depth(tree):
+...     below = [0]
+...     for one in tree:
+...         below.append((yield depth(one)))
+...     return 1 + max(below)
+>>> deep = ()
+>>> for _ in range(100_000):
+...     deep = (deep,)
+>>> run(depth(deep))
+100001
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+__all__ = ["Steps", "run"]
+
+T = TypeVar("T")
+Steps = Generator[Any, Any, T]
+"""What a step is: it returns a T."""
+
+
+def run(first: Steps[T]) -> T:
+    """The result of a step, and of all that it waits for on the way."""
+    waiting: list[Steps[Any]] = [first]
+    value: Any = None
+    error: BaseException | None = None
+    while waiting:
+        try:
+            step = waiting[-1].send(value) if error is None else waiting[-1].throw(error)
+        except StopIteration as end:
+            waiting.pop()
+            value, error = end.value, None
+        except BaseException as raised:
+            # Whoever waits for it may have a `with` around.
+            waiting.pop()
+            value, error = None, raised
+        else:
+            waiting.append(step)
+            value, error = None, None
+    if error is not None:
+        raise error
+    return value
