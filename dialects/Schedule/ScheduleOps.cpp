@@ -12,8 +12,19 @@ using namespace tilewright::schedule;
 // Handles
 //===----------------------------------------------------------------------===//
 
+/// Invalid IR is printed, too, for its error to show: names are asked for where ops come in no order, or have too few of
+/// them.
+static constexpr int kDeepest = 1000;
+
+static std::string nameAt(ArrayAttr names, unsigned i) {
+  auto name = i < names.size() ? dyn_cast<StringAttr>(names[i]) : StringAttr();
+  return name ? name.str() : "?";
+}
+
 StringRef tilewright::schedule::stageName(Value stage) {
   Operation *op = stage.getDefiningOp();
+  if (!op)
+    return "?";
   if (auto stageOp = dyn_cast<StageOp>(op))
     return stageOp.getName();
   if (auto cache = dyn_cast<CacheReadOp>(op))
@@ -21,43 +32,59 @@ StringRef tilewright::schedule::stageName(Value stage) {
   if (auto rfactor = dyn_cast<RfactorOp>(op))
     return rfactor.getName();
   if (auto padded = dyn_cast<PadEinsumOp>(op))
-    return cast<StringAttr>(padded.getNames()[cast<OpResult>(stage).getResultNumber()]).getValue();
-  return cast<CacheWriteOp>(op).getName();
+    if (unsigned i = cast<OpResult>(stage).getResultNumber(); i < padded.getNames().size())
+      if (auto name = dyn_cast<StringAttr>(padded.getNames()[i]))
+        return name.getValue();
+  auto write = dyn_cast<CacheWriteOp>(op);
+  return write ? write.getName() : "?";
 }
 
-std::string tilewright::schedule::axisName(Value axis) {
+static std::string axisNameWithin(Value axis, int depth) {
   Operation *op = axis.getDefiningOp();
+  if (!op || depth > kDeepest)
+    return "?";
   unsigned i = cast<OpResult>(axis).getResultNumber();
   if (auto axes = dyn_cast<AxesOp>(op))
-    return cast<StringAttr>(axes.getNames()[i]).str();
+    return nameAt(axes.getNames(), i);
   if (auto axes = dyn_cast<ReduceAxesOp>(op))
-    return cast<StringAttr>(axes.getNames()[i]).str();
+    return nameAt(axes.getNames(), i);
   if (auto split = dyn_cast<SplitOp>(op))
-    return axisName(split.getAxis()) + (i == 0 ? ".outer" : ".inner");
+    return axisNameWithin(split.getAxis(), depth + 1) + (i == 0 ? ".outer" : ".inner");
   if (auto tile = dyn_cast<TileOp>(op))
-    return axisName(i % 2 == 0 ? tile.getX() : tile.getY()) + (i < 2 ? ".outer" : ".inner");
+    return axisNameWithin(i % 2 == 0 ? tile.getX() : tile.getY(), depth + 1) + (i < 2 ? ".outer" : ".inner");
+  auto fuse = dyn_cast<FuseOp>(op);
+  if (!fuse || llvm::is_contained(fuse.getAxes(), axis))
+    return "?";
   std::string name;
-  for (Value part : cast<FuseOp>(op).getAxes())
-    name += axisName(part) + ".";
+  for (Value part : fuse.getAxes())
+    name += axisNameWithin(part, depth + 1) + ".";
   return name + "fused";
 }
 
+std::string tilewright::schedule::axisName(Value axis) { return axisNameWithin(axis, 0); }
+
+/// The axis that an axis was made of, back to the axes of the stage; null where there is none.
+static Value rootAxis(Value axis) {
+  for (int depth = 0; depth <= kDeepest; ++depth) {
+    Operation *op = axis.getDefiningOp();
+    if (!op || op->getNumOperands() == 0 || !isa<AxesOp, ReduceAxesOp, SplitOp, TileOp, FuseOp>(op))
+      return Value();
+    if (isa<AxesOp, ReduceAxesOp>(op))
+      return axis;
+    bool isSecond = isa<TileOp>(op) && cast<OpResult>(axis).getResultNumber() % 2;
+    axis = op->getOperand(isSecond ? 1 : 0);
+  }
+  return Value();
+}
+
 Value tilewright::schedule::axisStage(Value axis) {
-  Operation *op = axis.getDefiningOp();
-  if (isa<AxesOp, ReduceAxesOp>(op))
-    return op->getOperand(0);
-  return axisStage(op->getOperand(0));
+  Value root = rootAxis(axis);
+  return root ? root.getDefiningOp()->getOperand(0) : axis;
 }
 
 bool tilewright::schedule::isReduceAxis(Value axis) {
-  Operation *op = axis.getDefiningOp();
-  if (isa<AxesOp>(op))
-    return false;
-  if (isa<ReduceAxesOp>(op))
-    return true;
-  if (auto tile = dyn_cast<TileOp>(op))
-    return isReduceAxis(op->getOperand(cast<OpResult>(axis).getResultNumber() % 2));
-  return isReduceAxis(op->getOperand(0));
+  Value root = rootAxis(axis);
+  return root && isa<ReduceAxesOp>(root.getDefiningOp());
 }
 
 /// Handles of one stage can come from several `schedule.stage`; the name is what they share.
@@ -164,6 +191,13 @@ void PadEinsumOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 LogicalResult OfOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
     return emitOpError() << "expected the name of a function, got '" << getFunction() << "'";
+  // No number of a primitive means anything near the 63 bits that an extent has, and what is made of them must have these.
+  for (Operation &primitive : getBody().front())
+    for (NamedAttribute attribute : primitive.getAttrs()) {
+      auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+      if (number && !number.getValue().isSignedIntN(32))
+        return primitive.emitOpError() << "expected " << attribute.getName().getValue() << " of 32 bits, got " << number.getValue().getSExtValue();
+    }
   return success();
 }
 

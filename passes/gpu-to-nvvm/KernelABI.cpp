@@ -88,7 +88,7 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     signature.attributes.push_back(builder.getDictionaryAttr(attributes));
   };
   if (auto type = dyn_cast<MemRefType>(argument.getType())) {
-    if (!tilewright::hasArgumentLayout(type) || type.getMemorySpace())
+    if (!tilewright::hasArgumentLayout(type) || type.getMemorySpace() || !converter.convertType(type))
       return kernel.emitOpError("expected a memref without offset and memory space as argument #")
              << argument.getArgNumber() << ", got " << type;
     // The run time checks the caller's arrays, and the workspace's temporaries are placed so.
@@ -116,7 +116,7 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
     add(builder.getI64Type());
     return success();
   }
-  if (argument.getType().isIntOrFloat()) {
+  if (argument.getType().isIntOrFloat() && converter.convertType(argument.getType())) {
     add(converter.convertType(argument.getType()));
     return success();
   }

@@ -35,10 +35,14 @@ static Value loadSome(OpBuilder &builder, nvgpu::DeviceAsyncCopyOp copy, VectorT
 namespace {
 struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
+    WalkResult found = getOperation().walk([](Operation *op) {
       auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op);
       if (!copy)
-        return;
+        return WalkResult::advance();
+      if (!op->use_empty()) {
+        op->emitError("expected copies in groups of nvvm.cp.async.commit.group, got a use of one");
+        return WalkResult::interrupt();
+      }
       OpBuilder builder(op);
       auto type = VectorType::get({copy.getDstElements().getSExtValue()}, cast<MemRefType>(copy.getDst().getType()).getElementType());
       Value value = copy.getSrcElements() ? loadSome(builder, copy, type)
@@ -46,7 +50,10 @@ struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
       auto store = vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
       store->setAttr(sim::copyAttrName, builder.getUnitAttr());
       op->erase();
+      return WalkResult::advance();
     });
+    if (found.wasInterrupted())
+      signalPassFailure();
   }
 };
 } // namespace

@@ -152,6 +152,10 @@ std::string CWriter::declare(Operation *op, MemRefType type, StringRef form) {
 
 std::string CWriter::extent(Operation *op, Value buffer, unsigned dim) {
   auto type = cast<MemRefType>(buffer.getType());
+  if (dim >= type.getRank()) {
+    fail(op, "expected a dimension of " + std::to_string(type.getRank()) + ", got number " + std::to_string(dim));
+    return "0";
+  }
   if (!type.isDynamicDim(dim))
     return std::to_string(type.getDimSize(dim));
   auto found = extents.find(buffer);

@@ -56,7 +56,8 @@ void HostWriter::writeHead() {
     auto given = function.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
     if (function.getArgAttr(i, te::kStridesAttr))
       return fail(function, "expected row-major arguments, got " + (given ? given.getValue() : StringRef("one")) + ", which has strides");
-    if (type ? !type.getLayout().isIdentity() || type.getMemorySpace() : !argument.getType().isIntOrFloat())
+    if (type ? !type.getLayout().isIdentity() || type.getMemorySpace() || !type.getElementType().isIntOrFloat()
+             : !argument.getType().isIntOrFloat())
       return fail(function, "expected arguments that are numbers or row-major memrefs without memory space");
     if (type && !given && i + 1 == function.getNumArguments() && type.getRank() == 1 && type.isDynamicDim(0) &&
         type.getElementType().isInteger(8)) {

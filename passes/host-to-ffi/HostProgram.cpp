@@ -206,7 +206,7 @@ static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
     auto name = group ? group.getAs<StringAttr>("name") : nullptr;
     auto count = group ? group.getAs<IntegerAttr>("count") : nullptr;
     auto fields = group ? group.getAs<ArrayAttr>("fields") : nullptr;
-    if (!name || !count || count.getInt() < 1)
+    if (!name || !count || !count.getType().isSignlessIntOrIndex() || count.getInt() < 1)
       return fail();
     if (fields && (int64_t(fields.size()) != count.getInt() || !llvm::all_of(fields, llvm::IsaPred<StringAttr>)))
       return fail();
@@ -214,6 +214,11 @@ static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
     parameter.isShape = group.contains("shape");
     for (Attribute field : fields ? fields.getValue() : ArrayRef<Attribute>())
       parameter.fields.push_back(cast<StringAttr>(field).str());
+    // Memory only for what may be there.
+    if (count.getInt() > int64_t(program.arguments.size())) {
+      next = program.arguments.size();
+      return fail();
+    }
     parameter.elements.resize(count.getInt());
     for (auto [i, element] : llvm::enumerate(parameter.elements)) {
       if (next >= program.arguments.size())

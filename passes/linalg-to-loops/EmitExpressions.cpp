@@ -8,6 +8,9 @@ using namespace mlir;
 namespace tilewright {
 
 Value LoopEmitter::getConstant(int64_t value) {
+  // A map of numbers keeps its largest and least for itself.
+  if (value >= INT64_MAX - 1 || value == INT64_MIN)
+    return arith::ConstantIndexOp::create(builder, target.getLoc(), value);
   Value &constant = constants[value];
   if (!constant) {
     OpBuilder::InsertionGuard guard(builder);

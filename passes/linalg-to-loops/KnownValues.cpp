@@ -51,7 +51,7 @@ AffineExpr KnownValues::getExpr(Value value) {
   int64_t minimum = 0;
   if (auto argument = dyn_cast<BlockArgument>(dim.getSource()); argument && argument.getOwner()->getParentOp() == function)
     if (auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kMinimumAttr))
-      minimum = minima[*position];
+      minimum = *position >= 0 && *position < minima.size() ? minima[*position] : 0;
   return getSymbol(value, minimum / unit);
 }
 

@@ -1,4 +1,5 @@
 //===- PartitionLoops.cpp - loops without predicates, and what is left ----===//
+#include "passes/Marks.h"
 #include "passes/PassSupport.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -35,6 +36,8 @@ private:
 
 struct PartitionLoops : impl::PartitionLoopsBase<PartitionLoops> {
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->removeAttr(schedule::kPartitionAttr))

@@ -49,12 +49,25 @@ AffineExpr StageModel::getSymbol(Symbol symbol) {
   return getAffineSymbolExpr(symbols.size() - 1, function.getContext());
 }
 
+/// Whether an extent is known by what defines the tensor. A dimension that the tensor has not is nobody's.
+static bool hasExtent(Value tensor, int64_t dimension) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!type || dimension < 0 || dimension >= type.getRank())
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (tensor.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  auto op = tensor.getDefiningOp<DestinationStyleOpInterface>();
+  return op && hasExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
+}
+
 AffineExpr StageModel::getExpr(Value index) {
   APInt constant;
   if (matchPattern(index, m_ConstantInt(&constant)))
     return getAffineConstantExpr(constant.getSExtValue(), function.getContext());
   if (auto dim = index.getDefiningOp<tensor::DimOp>())
-    if (auto position = dim.getConstantIndex())
+    if (auto position = dim.getConstantIndex(); position && hasExtent(dim.getSource(), *position))
       return getExtent(dim.getSource(), *position);
   if (auto apply = index.getDefiningOp<affine::AffineApplyOp>()) {
     SmallVector<AffineExpr> dims, syms;
@@ -76,10 +89,11 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
     symbol.argument = argument;
     symbol.dimension = dimension;
     if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols"))
-      symbol.name = cast<StringAttr>(names[dimension]).str();
+      if (auto name = dimension < int64_t(names.size()) ? dyn_cast<StringAttr>(names[dimension]) : nullptr)
+        symbol.name = name.str();
     // An extent that is a multiple is one of a smaller symbol, so that quotients of it are exact.
     if (auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), te::kDivisibleByAttr))
-      symbol.unit = std::max<int64_t>(units[dimension], 1);
+      symbol.unit = dimension < int64_t(units.size()) ? std::max<int64_t>(units[dimension], 1) : 1;
     // Where arguments say different things of one symbol, what the first says counts.
     AffineExpr known = getSymbol(symbol);
     return known * symbols[cast<AffineSymbolExpr>(known).getPosition()].unit;

@@ -1,4 +1,5 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
+#include "passes/Marks.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -34,6 +35,8 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   using ConvertCopiesToAsyncBase::ConvertCopiesToAsyncBase;
 
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> stores;
     getOperation()->walk([&](Operation *op) {
       if (isa<memref::StoreOp, vector::StoreOp>(op) && op->hasAttr(schedule::kAsyncAttr))

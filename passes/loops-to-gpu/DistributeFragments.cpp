@@ -6,6 +6,7 @@
 // memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Marks.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/MatrixProducts.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -157,7 +158,7 @@ LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange i
 LogicalResult Warp::checkRegisters(scf::ForOp nest) {
   int64_t threads = 1;
   for (Value extent : {launch.getBlockSizeX(), launch.getBlockSizeY(), launch.getBlockSizeZ()})
-    threads *= getConstantIntValue(extent).value_or(1);
+    threads *= std::max<int64_t>(getConstantIntValue(extent).value_or(1), 1);
   int64_t limit = std::min(kFragmentRegisters, tile::kBlockRegisters / threads);
   int64_t registers = 0;
   std::string list;
@@ -425,6 +426,8 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
   using Base::Base;
 
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     unsigned capability = 0;
     StringRef(arch).drop_front(std::min<size_t>(3, arch.size())).consumeInteger(10, capability);
     if (failed(checkInstructionMarks(getOperation())))

@@ -5,6 +5,7 @@
 // its index is a digit of the element's number, and the buffer needs no place for the other threads' elements.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Marks.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -62,6 +63,8 @@ private:
 
 struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<memref::AllocaOp> buffers;
     getOperation()->walk([&](memref::AllocaOp op) { buffers.push_back(op); });
     for (memref::AllocaOp buffer : buffers)
@@ -141,7 +144,7 @@ std::optional<SmallVector<ThreadDigit>> PrivateIndex::getDigits() {
     }
     Term term = terms[i];
     auto tag = term.thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue();
-    if (!term.max || term.coefficient < 1 || constant < 0)
+    if (!term.max || *term.max < 0 || term.coefficient < 1 || constant < 0)
       return std::nullopt;
     int64_t unit = term.coefficient, extent = *term.max + 1, above = unit * extent;
     terms.erase(terms.begin() + i);

@@ -4,6 +4,7 @@
 // not depend on the virtual thread is done once; a buffer whose contents depend on it gets a place for each.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Marks.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -194,6 +195,8 @@ LogicalResult checkBuffers(scf::ForOp loop) {
 
 struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThreads> {
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     // Inner loops first: an outer one then copies what is already distributed.
     getOperation()->walk([&](scf::ForOp loop) {
@@ -210,8 +213,9 @@ struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThread
         loop.emitError("vthread: expected an axis of constant extent, got one that is symbolic");
         return signalPassFailure();
       }
-      if (*extent > kMaxVirtualThreads) {
-        loop.emitError() << "vthread: expected an axis of extent at most " << kMaxVirtualThreads << ", got " << *extent;
+      if (*extent < 1 || *extent > kMaxVirtualThreads) {
+        loop.emitError() << "vthread: expected an axis of extent " << (*extent < 1 ? "at least 1" : "at most " + std::to_string(kMaxVirtualThreads))
+                         << ", got " << *extent;
         return signalPassFailure();
       }
       if (failed(Injector(loop, *extent).run()))

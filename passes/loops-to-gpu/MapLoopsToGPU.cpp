@@ -1,4 +1,5 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
+#include "passes/Marks.h"
 #include "passes/HoistValue.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/linalg-to-loops/KnownValues.h"
@@ -24,6 +25,8 @@ constexpr int64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
 
 struct MapLoopsToGPU : impl::MapLoopsToGPUBase<MapLoopsToGPU> {
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     WalkResult result = getOperation().walk([](func::FuncOp function) {
       if (function.isExternal())
         return WalkResult::advance();

@@ -5,6 +5,7 @@
 // place while that of iteration k + depth - 1 is on its way.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Marks.h"
 #include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
@@ -310,6 +311,8 @@ LogicalResult Pipeliner::run() {
 namespace {
 struct PipelineLoops : impl::PipelineLoopsBase<PipelineLoops> {
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->hasAttr(schedule::kPipelineAttr))
@@ -317,6 +320,10 @@ struct PipelineLoops : impl::PipelineLoopsBase<PipelineLoops> {
     });
     for (scf::ForOp loop : loops) {
       int64_t depth = loop->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt();
+      if (depth < 2) {
+        loop.emitError() << "software_pipeline: expected a depth of at least 2, got " << depth;
+        return signalPassFailure();
+      }
       if (failed(Pipeliner(loop, depth, loop->hasAttr(schedule::kAsyncAttr)).run()))
         return signalPassFailure();
     }

@@ -1,4 +1,5 @@
 //===- FormTileKernels.cpp - nests that multiply tiles become kernels -----===//
+#include "passes/Marks.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-tile/TileEmitter.h"
@@ -29,6 +30,8 @@ struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
   using FormTileKernelsBase::FormTileKernelsBase;
 
   void runOnOperation() override {
+    if (failed(checkMarks(getOperation())))
+      return signalPassFailure();
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;

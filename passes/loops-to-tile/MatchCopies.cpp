@@ -149,7 +149,10 @@ FailureOr<TileCopy> TileProgram::matchCopy(Operation *of, memref::StoreOp store)
                                : "expected a copy of a stage in shared memory");
   copy.tensor = isLoad ? copy.load.getMemRef() : store.getMemRef();
   copy.buffer = isLoad ? store.getMemRef() : copy.load.getMemRef();
-  copy.swizzle = store->getAttrOfType<IntegerAttr>(schedule::kSwizzleAttr).getInt();
+  auto swizzle = store->getAttrOfType<IntegerAttr>(schedule::kSwizzleAttr);
+  if (!swizzle)
+    return refuse() << "expected '" << schedule::kSwizzleAttr << "' beside '" << schedule::kCopierAttr << "', got none";
+  copy.swizzle = swizzle.getInt();
   copy.isDeferred = store->hasAttr(schedule::kDeferredAttr);
   if (copy.isDeferred && isLoad)
     return refuse() << "expected a result to be deferred, got a copy to shared memory";

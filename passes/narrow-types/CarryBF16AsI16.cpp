@@ -14,6 +14,17 @@ namespace {
 
 struct CarryBF16AsI16 : impl::CarryBF16AsI16Base<CarryBF16AsI16> {
   void runOnOperation() override {
+    // Of types of tiles bf16 is a part that they could not have as an integer.
+    WalkResult found = getOperation().walk([](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (type.getDialect().getNamespace() == "tile") {
+          op->emitError() << "expected tiles to be lowered, got " << type;
+          return WalkResult::interrupt();
+        }
+      return WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return signalPassFailure();
     Type i16 = IntegerType::get(&getContext(), 16);
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](BFloat16Type) { return i16; });

@@ -115,7 +115,18 @@ bool Converter::isLegalOperand(Value tensor, AffineMap map) {
   SmallVector<int64_t> first(compute.getNumAxes(), 0), last;
   for (const Extent &extent : extents)
     last.push_back(extent.number.value_or(1) - 1);
-  SmallVector<int64_t> low = map.compose(first), high = map.compose(last);
+  // At a corner an index may be nothing, as where it divides by zero.
+  auto at = [&](ArrayRef<int64_t> corner) -> std::optional<SmallVector<int64_t>> {
+    SmallVector<Attribute> operands, results;
+    for (int64_t place : corner)
+      operands.push_back(IntegerAttr::get(IndexType::get(map.getContext()), place));
+    if (failed(map.constantFold(operands, results)) || !llvm::all_of(results, llvm::IsaPred<IntegerAttr>))
+      return std::nullopt;
+    return llvm::map_to_vector(results, [](Attribute result) { return cast<IntegerAttr>(result).getInt(); });
+  };
+  std::optional<SmallVector<int64_t>> low = at(first), high = at(last);
+  if (!low || !high)
+    return false;
   auto type = cast<RankedTensorType>(tensor.getType());
   bool isStatic = llvm::all_of(extents, [](const Extent &extent) { return extent.number.has_value(); });
   for (auto [i, expr] : llvm::enumerate(map.getResults())) {
@@ -126,7 +137,7 @@ bool Converter::isLegalOperand(Value tensor, AffineMap map) {
     }
     if (!isStatic || type.isDynamicDim(i))
       continue;
-    if (std::min(low[i], high[i]) < 0 || std::max(low[i], high[i]) >= type.getDimSize(i))
+    if (std::min((*low)[i], (*high)[i]) < 0 || std::max((*low)[i], (*high)[i]) >= type.getDimSize(i))
       return false;
   }
   return true;

@@ -15,6 +15,10 @@ struct ExpandTileRoles : impl::ExpandTileRolesBase<ExpandTileRoles> {
     gpu::GPUFuncOp kernel = getOperation();
     if (!hasTileOps(kernel))
       return;
+    if (!kernel.getKnownBlockSizeAttr()) {
+      kernel.emitOpError("expected known_block_size of a kernel with tile ops, got none");
+      return signalPassFailure();
+    }
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
     thread = gpu::ThreadIdOp::create(builder, kernel.getLoc(), gpu::Dimension::x);
     warp = divide(builder, thread, tile::kWarpSize);

@@ -66,6 +66,9 @@ Value SharedAddress::offset(Value pointer, Value bytes) {
 Value SharedAddress::offset(Value pointer, int64_t bytes) {
   if (!bytes)
     return pointer;
+  constexpr int64_t kMostOfAnAddress = 1 << 28; // that GEP takes as a number
+  if (bytes < 0 || bytes >= kMostOfAnAddress)
+    return offset(pointer, LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes)));
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
 }

@@ -13,12 +13,14 @@ import stat
 from pathlib import Path
 from typing import IO
 
+from .errors import TilewrightError
+
 __all__ = ["UntrustedError", "fresh_file", "open_folder", "read_file", "replace_file", "user_key"]
 
 _KEY_BYTES = 32
 
 
-class UntrustedError(PermissionError):
+class UntrustedError(TilewrightError, PermissionError):
     """A folder or file that somebody else may have put there, or changed."""
 
     def __init__(self, text: str, place: str) -> None:

@@ -354,3 +354,13 @@ schedule.of @f {
   // expected-error @+1 {{'schedule.unroll' op axis 'x' of stage 'C': expected a plain loop, got one that is partitioned}}
   schedule.unroll %x
 }
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  // expected-error @+1 {{'schedule.split' op expected factor of 32 bits, got 9223372036854775807}}
+  %o, %r = schedule.split %i by 9223372036854775807
+}

@@ -45,3 +45,14 @@ func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = "bfloat16"}) 
 // -----
 // expected-error@+1 {{expected arguments aligned to 16 bytes, got A, aligned to 4}}
 func.func @aligned(%a: memref<4xf32> {te.name = "A", te.align = 4 : i64}) { return }
+// -----
+func.func @dimension(%a: memref<4x4xf32> {te.name = "A", te.dtype = "float32"}, %b: memref<?xf32> {te.name = "B", te.dtype = "float32"}) {
+  %c7 = arith.constant 7 : index
+  // expected-error@+1 {{expected a dimension of 1, got number 7}}
+  %d = memref.dim %b, %c7 : memref<?xf32>
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  scf.for %i = %c0 to %d step %c1 {
+  }
+  return
+}

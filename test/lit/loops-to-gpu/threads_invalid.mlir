@@ -77,3 +77,15 @@ func.func @outside(%A: memref<4x6xf32>, %B: memref<4x6xf32> {te.name = "B"}) {
   } {schedule.axis = "B.i", schedule.bind = #schedule.thread<vthread>}
   return
 }
+
+// -----
+
+func.func @none(%A: memref<65xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{vthread: expected an axis of extent at least 1, got 0}}
+  scf.for %v = %c0 to %c0 step %c1 {
+    memref.store %x, %A[%v] : memref<65xf32>
+  } {schedule.bind = #schedule.thread<vthread>}
+  return
+}

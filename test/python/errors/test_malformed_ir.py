@@ -197,3 +197,12 @@ def test_every_line_cut_left_out_or_doubled(stage: str) -> None:
     file = ROOT / "test" / "golden" / f"{STAGES[stage]}.mlir"
     result = subprocess.run([sys.executable, "-c", CUTS, stage, str(file)], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr[-2000:]
+
+
+def test_a_copy_of_the_copy_engine_has_a_swizzle() -> None:
+    scheduled = tw.schedules.matmul_wgmma(128, 64, 64, tile=(64, 64), cluster=(1, 1), blocks=1)
+    text = str(tw.lower(*scheduled, stage="loops"))
+    without = re.sub(r",? ?schedule\.swizzle = \d+ : i64", "", text)
+    assert without != text
+    with pytest.raises(tw.ScheduleError, match="expected 'schedule.swizzle' beside 'schedule.copy_by', got none"):
+        tw.lower(without, start="loops", stage="gpu")

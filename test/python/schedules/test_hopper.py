@@ -76,6 +76,11 @@ def test_layouts(transpose_a: bool, transpose_b: bool, swap_ab: bool) -> None:
         ((192, 64, 128), {"cluster": (2, 1)}),
         ((180, 136, 136), {"cluster": (2, 1), "blocks": 4, "bias": True}),
         ((64, 192, 128), {"cluster": (1, 2), "blocks": None}),
+        # Clusters along both axes: with loads that depend on both, on one, and on neither.
+        ((128, 128, 64), {"cluster": (2, 2), "blocks": 4}),
+        ((64, 128, 128), {"cluster": (2, 2), "blocks": 4}),
+        ((128, 64, 128), {"cluster": (2, 2), "blocks": None, "transpose_b": True}),
+        ((64, 64, 128), {"cluster": (2, 2), "blocks": 4}),
         ((256, 128, 192), {"consumers": 2, "blocks": 1, "cluster": (1, 1)}),
         ((320, 192, 320), {"consumers": 2, "cluster": (2, 1)}),
         ((256, 256, 64), {"consumers": 2, "tile": (128, 64), "cluster": (1, 2)}),
