@@ -162,7 +162,7 @@ def KeepNarrowRounding : Pass<"keep-narrow-rounding"> {
   let summary = "Conversions between float types keep their rounding";
   let description = [{
     `arith-emulate-unsupported-floats` marks its conversions so that an extension undoes a truncation before it. A GPU
-    rounds after each operation, and so does the simulator.
+    rounds after each operation, and so do the simulator and target cpu.
 
     ```mlir
     %narrow = arith.truncf %x fastmath<contract> : f32 to bf16

@@ -32,6 +32,8 @@ static void addFloatLegalization(OpPassManager &pm) {
   pm.addPass(createExpandMath(ExpandMathOptions{/*onlyBeyondLLVM=*/true}));
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   pm.addPass(createLegalizeNarrowFloats(LegalizeNarrowFloatsOptions{/*f64ThroughF32=*/true}));
+  // A truncation that an extension follows rounds all the same.
+  pm.addPass(createKeepNarrowRounding());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   // Before a division that rounds down becomes one that rounds towards zero and more.

@@ -399,3 +399,17 @@ def test_reads_of_shared_memory_at_a_place_before_the_thread_s(target: str) -> N
     a = np.arange(-17, 18, dtype="int8")
     (b,) = testing.run(tw.build(s, [A, B], target=target), [a], [((39,), "int8")])
     np.testing.assert_array_equal(b, np.pad(a, 2))
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_number_that_is_converted_to_a_narrow_float_is_rounded(target: str) -> None:
+    """Seed 1074 of the expressions: what the processor computes in float32 is rounded after each operation."""
+    A = te.placeholder((4,), "bfloat16", name="A")
+    U = te.placeholder((4,), "uint16", name="U")
+    B = te.compute((4,), lambda i: te.abs(A[i]) - U[i].astype("bfloat16"), name="B")
+    s = te.create_schedule(B.op)
+    if target == "sim":
+        s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    a, u = np.array([1, -2.25, 3.5, 0], "bfloat16"), np.array([259, 1001, 65535, 7], "uint16")
+    (b,) = testing.run(tw.build(s, [A, U, B], target=target), [a, u], [((4,), "bfloat16")])
+    np.testing.assert_array_equal(b, np.abs(a) - u.astype("bfloat16"))
