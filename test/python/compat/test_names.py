@@ -278,6 +278,28 @@ def test_ten_to_the_power_and_products_of_bytes() -> None:
             call()
 
 
+def test_what_is_small() -> None:
+    func = tvm.build(*doubled(), "llvm", name="doubled")
+    assert func.get_function("doubled") is func is func.entry_func and func.type_key == "cpu"
+    assert func.implements_function("doubled") and not func.implements_function("other")
+    A, a = te.placeholder((4,), name="A"), tvm.nd.empty((4,))
+    x = te.var("x")
+    assert A.same_as(A) and not A.same_as(te.placeholder((4,), name="A")) and not A.axis
+    assert x.same_as(x) and not (x + 1).same_as(x + 1) and a.same_as(a) and not a.same_as(tvm.nd.empty((4,)))
+    assert (tvm.target.Target("cuda").max_block_size_x, tvm.target.Target("llvm").max_block_size_y) == (1024, 1)
+    PassContext = tvm.transform.PassContext
+    assert PassContext.current().opt_level == 2 and PassContext.current().config == {}
+    with PassContext(opt_level=3) as outer, PassContext(opt_level=1):
+        assert PassContext.current().opt_level == 1 and outer.opt_level == 3
+    assert PassContext.current().opt_level == 2
+    with pytest.raises(
+        AttributeError, match="^'Target' object has no attribute 'with_host': of TVM's te it is not carried over"
+    ):
+        tvm.target.Target("cuda").with_host  # noqa: B018
+    with pytest.raises(AttributeError, match="^'Stage' object has no attribute 'nonsense'$"):
+        te.create_schedule(doubled()[1][1].op).stages[0].nonsense  # noqa: B018
+
+
 def test_what_tests_use() -> None:
     def test(target: str = "", dev: object = None) -> None: ...
 
