@@ -47,6 +47,7 @@ private:
   void createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name, StringRef text);
   void createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments);
+  void needRunTime(ImplicitLocOpBuilder builder);
 
   /// Where the arguments are, as a target's are.
   TargetKind placeOfArguments() const { return managed ? TargetKind::CPU : target; }
@@ -285,6 +286,30 @@ void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgr
   LLVM::ReturnOp::create(builder, status.getResult());
 }
 
+/// An address of the run time as a constant, which the linker or the loader has to fill in: a library that was linked
+/// without the run time is refused then, and not at the first call that needs it.
+void ConvertHostToFFI::needRunTime(ImplicitLocOpBuilder builder) {
+  ModuleOp module = getOperation();
+  if (module.lookupSymbol("llvm.used"))
+    return;
+  builder.setInsertionPointToEnd(module.getBody());
+  auto addressGlobal = [&](StringRef name, Type type, LLVM::Linkage linkage, StringRef symbol, bool isArray) {
+    auto global = LLVM::GlobalOp::create(builder, type, /*isConstant=*/false, linkage, name, Attribute());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&global.getInitializerRegion());
+    Value value = LLVM::AddressOfOp::create(builder, pointer(), symbol);
+    if (isArray) {
+      Value array = LLVM::PoisonOp::create(builder, type);
+      value = LLVM::InsertValueOp::create(builder, array, value, ArrayRef<int64_t>{0});
+    }
+    LLVM::ReturnOp::create(builder, value);
+    return global;
+  };
+  addressGlobal("tilewright_run_time", pointer(), LLVM::Linkage::Internal, "tilewrightHostBind", /*isArray=*/false);
+  addressGlobal("llvm.used", LLVM::LLVMArrayType::get(pointer(), 1), LLVM::Linkage::Appending, "tilewright_run_time", /*isArray=*/true)
+      .setSection("llvm.metadata");
+}
+
 LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   FailureOr<HostProgram> program = HostProgram::of(function);
   if (failed(program))
@@ -319,6 +344,7 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   table.setLinkage(LLVM::Linkage::External);
   if (!exported)
     return success();
+  needRunTime(builder);
   table.setVisibility_(LLVM::Visibility::Hidden);
   call.setVisibility_(LLVM::Visibility::Hidden);
   for (LLVM::LLVMFuncOp hidden : {function, workspaceBytes})

@@ -70,8 +70,8 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
       LLVM_NATIVE_TARGETMC();
       LLVM_NATIVE_ASMPRINTER();
     });
-    std::string chip = cpu, features;
-    if (cpu == "native") {
+    std::string chip = mcpu, features;
+    if (mcpu == "native") {
       chip = llvm::sys::getHostCPUName().str();
       for (const auto &feature : llvm::sys::getHostCPUFeatures())
         features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();

@@ -67,11 +67,46 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
   ];
 }
 
+def MultiversionHostFunctions : Pass<"multiversion-host-functions", "mlir::ModuleOp"> {
+  let summary = "Host programs that choose at run time between versions for several processors";
+  let description = [{
+    Each program (a function with `tilewright.arguments`) is copied, with the functions that it reaches, for each of
+    `levels` of the x86-64 psABI. The program itself becomes a choice by `tilewrightHostCpuLevel`, which the run time
+    has: the highest level that the processor at hand runs, or the program as it was.
+
+    With `levels=x86-64-v3`
+    ```mlir
+    llvm.func @f(%data: !llvm.ptr) -> i32 attributes {tilewright.arguments = []} { ... }
+    ```
+    becomes
+    ```mlir
+    llvm.func internal @"f.x86-64-v3"(%data: !llvm.ptr) -> i32 attributes {target_cpu = "x86-64-v3"} { ... }
+    llvm.func internal @f.base(%data: !llvm.ptr) -> i32 { ... }
+    llvm.func @f(%data: !llvm.ptr) -> i32 attributes {tilewright.arguments = []} {
+      %here = llvm.call @tilewrightHostCpuLevel() : () -> i32
+      %wanted = llvm.mlir.constant(3 : i32) : i32
+      %suits = llvm.icmp "sge" %here, %wanted : i32
+      llvm.cond_br %suits, ^bb1, ^bb2
+    ^bb1:
+      %0 = llvm.call @"f.x86-64-v3"(%data) : (!llvm.ptr) -> i32
+      llvm.return %0 : i32
+    ^bb2:
+      %1 = llvm.call @f.base(%data) : (!llvm.ptr) -> i32
+      llvm.return %1 : i32
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let options = [
+    ListOption<"levels", "levels", "std::string", "The processors: x86-64-v2, x86-64-v3, x86-64-v4">,
+  ];
+}
+
 def EmitHostObject : Pass<"emit-host-object", "mlir::ModuleOp"> {
   let summary = "An object file of a module of the LLVM dialect, for this machine's kind of processor";
   let description = [{
     Puts position-independent machine code on the module, as its attribute `tilewright.object`: the bytes of an object
-    file that a system's linker takes. LLVM optimises it first. `cpu` is the processor that it is made for: LLVM's name of
+    file that a system's linker takes. LLVM optimises it first. `mcpu` is the processor that it is made for: LLVM's name of
     one, `native` for this machine's own, or nothing for every processor of the architecture.
 
     ```mlir
@@ -87,7 +122,7 @@ def EmitHostObject : Pass<"emit-host-object", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"cpu", "cpu", "std::string", [{""}], "The processor that the code is made for: '' for any, or 'native'">,
+    Option<"mcpu", "mcpu", "std::string", [{""}], "The processor that the code is made for: '' for any, or 'native'">,
     Option<"optLevel", "opt-level", "unsigned", "2", "LLVM's level of optimisation, 0 to 3">,
   ];
 }

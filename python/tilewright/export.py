@@ -34,9 +34,19 @@ __all__ = ["export_header", "export_library", "export_object"]
 _INSTEAD = "export_object writes the object file that a linker elsewhere takes"
 
 
-def _object_code(module: ir.Module, cpu: str, level: int) -> bytes:
+_LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+"""The levels of the x86-64 psABI. A library may hold code for several."""
+
+_PORTABLE = "x86-64-v2"
+"""What code for target cpu is made for if nothing is said: any processor of the last fifteen years."""
+
+
+def _object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
+    """The object file of a module: for the first of `mcpu`, with versions for the others."""
+    versions = f"multiversion-host-functions{{levels={','.join(mcpu[1:])}}}," if mcpu[1:] else ""
+    emit = f"emit-host-object{{mcpu={mcpu[0]} opt-level={level}}}"
     with module.context:
-        PassManager.parse(f"builtin.module(emit-host-object{{cpu={cpu} opt-level={level}}})").run(module.operation)
+        PassManager.parse(f"builtin.module({versions}{emit})").run(module.operation)
         return ir.StringAttr(module.operation.attributes["tilewright.object"]).value_bytes
 
 
@@ -75,8 +85,27 @@ def _twice(name: str) -> str:
     return f"expected functions of different names in one library, got two called {name!r}: tw.build takes a name"
 
 
+def _processors(mcpu: str | Sequence[str] | None) -> list[str] | None:
+    """The processors that `mcpu=` says, checked, the lowest level first."""
+    if mcpu is None:
+        return None
+    names = [mcpu] if isinstance(mcpu, str) else list(mcpu)
+    for name in names:
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]*", name):
+            raise ValueError(f"expected LLVM's name of a processor, or 'native', as mcpu, got {name!r}")
+    if len(names) == 1:
+        return names
+    if not names or len(set(names)) < len(names) or not set(names) <= set(_LEVELS):
+        raise ValueError(f"expected one processor, or different levels of {', '.join(_LEVELS)}, as mcpu, got {mcpu!r}")
+    return sorted(names, key=_LEVELS.index)
+
+
 def export_object(
-    function: Function, path: str | os.PathLike[str], *, cpu: str | None = None, architectures: Sequence[str] = ()
+    function: Function,
+    path: str | os.PathLike[str],
+    *,
+    mcpu: str | Sequence[str] | None = None,
+    architectures: Sequence[str] = (),
 ) -> None:
     """Writes a function as an object file: `__tvm_ffi_<name>` and what belongs to it.
 
@@ -89,9 +118,11 @@ def export_object(
         What `tw.build` has made, for target cuda or cpu.
     path
         Where the file goes.
-    cpu
-        The processor that the code is made for: LLVM's name of one ("x86-64-v3"), or "native". By default that is any
-        of the architecture for target cuda, whose host code is short, and this machine's for target cpu.
+    mcpu
+        The processor that the code is made for: LLVM's name of one ("x86-64-v3"), or "native" for this machine's. By
+        default that is "x86-64-v2" for target cpu, and any x86-64 for target cuda, whose host code is short. Several
+        levels, `("x86-64-v2", "x86-64-v3", "x86-64-v4")`, become versions of each function of target cpu; a call runs
+        the highest that the processor has.
     architectures
         GPUs that kernels are compiled for beside the function's own target: `("sm_80", "sm_90a")`.
 
@@ -106,33 +137,32 @@ def export_object(
             "export_library takes it"
         )
     (checked,) = _checked(function)
-    replace_file(os.fspath(path), _object_of(checked, cpu, architectures), mode=0o666)
+    replace_file(os.fspath(path), _object_of(checked, _processors(mcpu), architectures), mode=0o666)
 
 
-def _object_of(function: Function | Dispatch, cpu: str | None, architectures: Sequence[str]) -> bytes:
+def _object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
     from .driver import Dispatch
     from .driver.dispatch_module import module_text
     from .ir import context
 
-    if cpu is not None and not re.fullmatch(r"[\w.+-]*", cpu):
-        raise ValueError(f"expected LLVM's name of a processor, or 'native', got {cpu!r}")
     if isinstance(function, Dispatch):
         with context():
             return _object_code(
-                ir.Module.parse(module_text(function.name, function.functions, export=True)), cpu or "", 2
+                ir.Module.parse(module_text(function.name, function.functions, export=True)), (mcpu or [""])[:1], 2
             )
     on_cpu = function.target.kind == "cpu"
-    if cpu is None:
-        cpu = "native" if on_cpu else ""
+    if mcpu is None:
+        mcpu = [_PORTABLE if on_cpu else ""]
     host = function.host_program(architectures)
-    return _object_code(host.ffi_module(export=True), cpu, 3 if on_cpu else 2)
+    # What surrounds kernels is too short to have versions.
+    return _object_code(host.ffi_module(export=True), mcpu if on_cpu else mcpu[:1], 3 if on_cpu else 2)
 
 
 def export_library(
     functions: Function | Dispatch | Sequence[Function | Dispatch],
     path: str | os.PathLike[str],
     *,
-    cpu: str | None = None,
+    mcpu: str | Sequence[str] | None = None,
     architectures: Sequence[str] = (),
     header: bool = False,
     linker: str | None = None,
@@ -146,7 +176,7 @@ def export_library(
         such: the library then holds those under their own names, too.
     path
         Where the library goes.
-    cpu, architectures
+    mcpu, architectures
         As `export_object` takes them.
     header
         Writes a C header beside it, of the same name with `.h`.
@@ -164,7 +194,7 @@ def export_library(
     from .runtime.ffi import libtvm_ffi_path
 
     path = Path(path)
-    checked = _checked(functions)
+    checked, processors = _checked(functions), _processors(mcpu)
     command = _linker(linker)
     archive = Path(__file__).parent / "_lib" / "libtilewright_host.a"
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +204,7 @@ def export_library(
             objects.append(Path(folder) / f"{function.entry_name}.o")
             # Beside functions with kernels those of target cpu have none; alone they refuse them.
             takes_none = has_kernels and _is_on_cpu(function)
-            objects[-1].write_bytes(_object_of(function, cpu, () if takes_none else architectures))
+            objects[-1].write_bytes(_object_of(function, processors, () if takes_none else architectures))
         made = Path(folder) / path.name
         arguments = [
             *command, "-shared", "-o", str(made), *map(str, objects), str(archive),

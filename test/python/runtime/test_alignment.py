@@ -156,7 +156,7 @@ def test_the_special_function_comes_before_the_general_one(tmp_path: Path) -> No
         tw.dispatch([slow, fast], "other")
     assert either.select(at(0, 64), at(16, 64)).name == "fast"
     assert either.select(at(0, 64), at(4, 64)).name == "slow"
-    tw.export_library([either], tmp_path / "aligned.so", cpu="")
+    tw.export_library([either], tmp_path / "aligned.so", mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "aligned.so"))
     described = loaded.get_function_metadata("slow")["arguments"]
     assert [each["alignment"] for each in described] == [4, 4]

@@ -187,7 +187,7 @@ def test_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     single, double = program(name="single"), program(name="wide", dtype="float64")
     either = tw.dispatch([single, double], "either")
-    tw.export_library([single, either], tmp_path / "defaults.so", header=True, cpu="")
+    tw.export_library([single, either], tmp_path / "defaults.so", header=True, mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "defaults.so"))
     a = np.arange(4, dtype="float32")
     for call in (loaded.single, either, loaded.either, either.ffi):

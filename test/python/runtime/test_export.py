@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
+from tilewright.ir import library as tilewright_library
 from tilewright.runtime.ffi import libtvm_ffi_path
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
@@ -194,7 +197,7 @@ def test_from_c(library: Path, tmp_path: Path, compiler: str, suffix: str) -> No
 def test_no_leak_and_no_bad_access(functions, tmp_path: Path) -> None:
     # valgrind does not know every instruction that this machine's processor may have.
     cpu = "x86-64-v3" if os.uname().machine == "x86_64" else ""
-    tw.export_library(functions, tmp_path / "kernels.so", header=True, cpu=cpu)
+    tw.export_library(functions, tmp_path / "kernels.so", header=True, mcpu=cpu)
     program = compiled(tmp_path / "kernels.so", tmp_path, "cc", "c")
     options = ("--leak-check=full", "--show-leak-kinds=definite,indirect", "--error-exitcode=9", "-q")
     result = subprocess.run(["valgrind", *options, program], capture_output=True, text=True, check=False)
@@ -203,10 +206,61 @@ def test_no_leak_and_no_bad_access(functions, tmp_path: Path) -> None:
 
 
 def test_object_files(functions, tmp_path: Path) -> None:
-    tw.export_object(functions[0], tmp_path / "add.o", cpu="x86-64" if os.uname().machine == "x86_64" else None)
+    tw.export_object(functions[0], tmp_path / "add.o", mcpu="x86-64" if os.uname().machine == "x86_64" else None)
     symbols = subprocess.run(["nm", tmp_path / "add.o"], capture_output=True, text=True, check=True).stdout
     assert "T __tvm_ffi_add" in symbols and "U tilewrightHostBind" in symbols
     assert " T add\n" not in symbols
+
+
+def disassembled(path: Path) -> dict[str, str]:
+    """The instructions of each function of a library or an object."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True)
+    return dict(re.findall(r"^[0-9a-f]+ <(.+)>:\n((?:.+\n)*)", text.stdout, re.MULTILINE))
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="levels of x86-64")
+def test_code_for_the_cpu_is_portable_unless_said_otherwise(functions, tmp_path: Path) -> None:
+    tw.export_object(functions[0], tmp_path / "any.o")
+    tw.export_object(functions[0], tmp_path / "avx2.o", mcpu="x86-64-v3")
+    vex = re.compile(r"\tv[a-z]+")  # what AVX brought
+    assert not any(vex.search(code) for code in disassembled(tmp_path / "any.o").values())
+    assert any(vex.search(code) for code in disassembled(tmp_path / "avx2.o").values())
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="levels of x86-64")
+def test_several_levels_in_one_library(functions, tmp_path: Path) -> None:
+    path = tmp_path / "levels.so"
+    tw.export_object(functions[0], tmp_path / "add.o", mcpu=("x86-64-v4", "x86-64-v2", "x86-64-v3"))
+    tw.export_library(functions, path, mcpu=("x86-64-v2", "x86-64-v3"))
+    symbols = subprocess.run(["nm", tmp_path / "add.o"], capture_output=True, text=True, check=True).stdout
+    assert "U tilewrightHostCpuLevel" in symbols
+    code = disassembled(tmp_path / "add.o")
+    assert "%zmm" in code["add.x86-64-v4"] or "%ymm" in code["add.x86-64-v4"]
+    assert "%ymm" in code["add.x86-64-v3"] and "%zmm" not in code["add.x86-64-v3"]
+    assert not any("%ymm" in text for name, text in code.items() if ".x86-64-v" not in name)
+    module = tvm_ffi.load_module(str(path))
+    a, b, c = np.arange(9, dtype="float32"), np.full(9, 2, "float32"), np.empty(9, "float32")
+    module.add(a, b, c)
+    np.testing.assert_array_equal(c, a + b)
+
+
+def test_the_level_of_this_processor() -> None:
+    flags = Path("/proc/cpuinfo").read_text()
+    expected = 1
+    for level, flag in ((2, " sse4_2 "), (3, " avx2 "), (4, " avx512vl ")):
+        expected = level if flag in flags and expected == level - 1 else expected
+    assert tilewright_library().tilewrightHostCpuLevel() == expected
+
+
+def test_a_library_without_the_run_time_does_not_load(functions, tmp_path: Path) -> None:
+    tw.export_object(functions[0], tmp_path / "add.o")
+    folder = libtvm_ffi_path().parent
+    command = ["cc", "-shared", "-o", tmp_path / "add.so", tmp_path / "add.o", f"-L{folder}", "-ltvm_ffi", "-lm"]
+    subprocess.run([*command, "-Wl,--gc-sections"], check=True)
+    with pytest.raises(OSError, match="undefined symbol: tilewrightHost"):
+        ctypes.CDLL(str(tmp_path / "add.so"), mode=os.RTLD_LAZY)
+    refused = subprocess.run([*command, "-Wl,--no-undefined"], capture_output=True, text=True)
+    assert refused.returncode != 0 and "tilewrightHostBind" in refused.stderr
 
 
 def test_kernels_for_several_architectures(tmp_path: Path) -> None:
@@ -341,5 +395,19 @@ def test_what_cannot_be_exported(functions, tmp_path: Path) -> None:
         assert str(caught.value) == message
     with pytest.raises(ValueError, match="^expected no GPU architectures for target cpu, got sm_80$"):
         tw.export_object(functions[0], tmp_path / "a.o", architectures=["sm_80"])
-    with pytest.raises(ValueError, match="^expected LLVM's name of a processor, or 'native', got 'x86 64'$"):
-        tw.export_object(functions[0], tmp_path / "a.o", cpu="x86 64")
+    for given, message in (
+        ("x86 64", "expected LLVM's name of a processor, or 'native', as mcpu, got 'x86 64'"),
+        (
+            ("x86-64-v3", "znver4"),
+            "expected one processor, or different levels of x86-64, x86-64-v2, x86-64-v3, x86-64-v4, as mcpu, "
+            "got ('x86-64-v3', 'znver4')",
+        ),
+        (
+            ("x86-64-v3", "x86-64-v3"),
+            "expected one processor, or different levels of x86-64, x86-64-v2, x86-64-v3, x86-64-v4, as mcpu, "
+            "got ('x86-64-v3', 'x86-64-v3')",
+        ),
+    ):
+        with pytest.raises(ValueError) as caught:
+            tw.export_object(functions[0], tmp_path / "a.o", mcpu=given)
+        assert str(caught.value) == message

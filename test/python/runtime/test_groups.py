@@ -277,7 +277,7 @@ def test_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     single, double = program(name="single"), program(name="wide", dtype="float64")
     either = tw.dispatch([single, double], "either")
-    tw.export_library([single, double, either], tmp_path / "groups.so", header=True, cpu="")
+    tw.export_library([single, double, either], tmp_path / "groups.so", header=True, mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "groups.so"))
     for dtype, own in (("float32", loaded.single), ("float64", loaded.wide)):
         a, b, scale, bias = inputs(dtype)

@@ -235,7 +235,7 @@ def test_libraries_have_numbers(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     functions = [scaled(dtype, "cpu", f"scale_{dtype}") for dtype in ("float32", "uint64", "bool")]
     either = tw.dispatch(functions[:2], "scale")
-    tw.export_library([*functions, either], tmp_path / "numbers.so", header=True, cpu="")
+    tw.export_library([*functions, either], tmp_path / "numbers.so", header=True, mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "numbers.so"))
     for call in (functions[1], loaded.scale_uint64, either, loaded.scale):
         c = np.zeros(2, "uint64")

@@ -110,7 +110,7 @@ def test_in_libraries_and_dispatch(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     function = program("cpu")
     either = tw.dispatch([function], "either")
-    tw.export_library([function, either], tmp_path / "optional.so", header=True, cpu="")
+    tw.export_library([function, either], tmp_path / "optional.so", header=True, mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "optional.so"))
     a, d = np.ones((10, 8), "float32"), np.arange(10, dtype="float32")
     for call in (loaded.f, loaded.either, either):

@@ -141,7 +141,7 @@ def test_programs_that_are_wrong() -> None:
 def test_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     by_address = program(name="by_address")
-    tw.export_library([by_address], tmp_path / "pointers.so", header=True, cpu="")
+    tw.export_library([by_address], tmp_path / "pointers.so", header=True, mcpu="")
     loaded = tvm_ffi.load_module(str(tmp_path / "pointers.so"))
     a, b, c = (aligned((3, 5)) for _ in range(3))
     a[:], b[:], c[:] = 1, 2, np.nan

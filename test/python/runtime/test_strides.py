@@ -271,7 +271,7 @@ def test_outputs_that_are_not_given_are_row_major() -> None:
 def test_in_libraries(tmp_path: Path) -> None:
     tvm_ffi = pytest.importorskip("tvm_ffi")
     function = add("cpu")
-    tw.export_library([function], tmp_path / "strides.so", header=True, cpu="")
+    tw.export_library([function], tmp_path / "strides.so", header=True, mcpu="")
     assert (
         f"/* {function.signature}: row-major where no strides are said, on the cpu"
         in (tmp_path / "strides.h").read_text()
