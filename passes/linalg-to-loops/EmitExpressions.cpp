@@ -84,6 +84,24 @@ Value LoopEmitter::getSymbol(unsigned position) {
   return value;
 }
 
+/// Whether an expression is known to be at least 0, as loops and extents are; a user's index need not be.
+static bool isNotNegative(AffineExpr expr, const StageModel &model) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return cast<AffineConstantExpr>(expr).getValue() >= 0;
+  case AffineExprKind::DimId:
+  case AffineExprKind::Mod:
+    return true;
+  case AffineExprKind::SymbolId:
+    // A number that a call gives may be negative.
+    return model.symbols[cast<AffineSymbolExpr>(expr).getPosition()].argument != nullptr;
+  default: {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    return isNotNegative(binary.getLHS(), model) && isNotNegative(binary.getRHS(), model);
+  }
+  }
+}
+
 /// Expressions that affine.apply does not lower: products and quotients of symbols.
 Value LoopEmitter::expand(AffineExpr expr, Location loc) {
   if (expr.isPureAffine())
@@ -95,13 +113,18 @@ Value LoopEmitter::expand(AffineExpr expr, Location loc) {
     return arith::AddIOp::create(builder, loc, lhs, rhs);
   case AffineExprKind::Mul:
     return arith::MulIOp::create(builder, loc, lhs, rhs);
-  // Indices and extents are not negative where these are divided.
   case AffineExprKind::FloorDiv:
-    return arith::DivUIOp::create(builder, loc, lhs, rhs);
+    return isNotNegative(binary.getLHS(), model) ? arith::DivUIOp::create(builder, loc, lhs, rhs).getResult()
+                                                 : arith::FloorDivSIOp::create(builder, loc, lhs, rhs).getResult();
   case AffineExprKind::CeilDiv:
-    return arith::CeilDivUIOp::create(builder, loc, lhs, rhs);
-  case AffineExprKind::Mod:
-    return arith::RemUIOp::create(builder, loc, lhs, rhs);
+    return isNotNegative(binary.getLHS(), model) ? arith::CeilDivUIOp::create(builder, loc, lhs, rhs).getResult()
+                                                 : arith::CeilDivSIOp::create(builder, loc, lhs, rhs).getResult();
+  case AffineExprKind::Mod: {
+    if (isNotNegative(binary.getLHS(), model))
+      return arith::RemUIOp::create(builder, loc, lhs, rhs);
+    Value quotient = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+    return arith::SubIOp::create(builder, loc, lhs, arith::MulIOp::create(builder, loc, quotient, rhs));
+  }
   default:
     llvm_unreachable("dims, symbols and constants are pure");
   }

@@ -413,3 +413,20 @@ def test_a_number_that_is_converted_to_a_narrow_float_is_rounded(target: str) ->
     a, u = np.array([1, -2.25, 3.5, 0], "bfloat16"), np.array([259, 1001, 65535, 7], "uint16")
     (b,) = testing.run(tw.build(s, [A, U, B], target=target), [a, u], [((4,), "bfloat16")])
     np.testing.assert_array_equal(b, np.abs(a) - u.astype("bfloat16"))
+
+
+@pytest.mark.parametrize("function", [te.floormod, te.floordiv])
+def test_negative_indices_of_fused_loops_with_symbolic_extents(function) -> None:
+    """Seed 1200 of the expressions: where the loops are fused, what is divided may still be negative."""
+    n = te.var("n")
+    A = te.placeholder((33, n), name="A")
+    B = te.compute((33, n), lambda i, j: A[te.floormod(function(i - j * 3 - 12, 33), 33), 15], name="B")
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(s[B].fuse(*B.op.axis), factor=8)
+    s[B].bind(outer, te.thread_axis("blockIdx.x"))
+    s[B].bind(inner, te.thread_axis("threadIdx.x"))
+    a = np.arange(33 * 16, dtype="float32").reshape(33, 16)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim"), [a], [((33, 16), "float32")])
+    i, j = np.indices((33, 16))
+    index = i - j * 3 - 12
+    np.testing.assert_array_equal(b, a[(index % 33 if function is te.floormod else index // 33 % 33), 15])
