@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from ..errors import TilewrightValueError as ValueError
 from ..source import user_source
 from ..te.expr import IterVar
 from .checks import integer
 from .stage_handles import StageHandles
 
 __all__ = ["MemoryPrimitives"]
+
+
+# More than any shared memory holds; each is written out before that is looked at.
+_MOST_STAGES = 1024
 
 
 class MemoryPrimitives(StageHandles):
@@ -207,6 +212,8 @@ class MemoryPrimitives(StageHandles):
         source = user_source()
         axis_handle = self._axis(axis, "software_pipeline", source)
         number = integer(depth, "software_pipeline", "depth", source, 2)
+        if number is not None and number > _MOST_STAGES:
+            raise ValueError(f"{source}: software_pipeline: expected a depth of at most {_MOST_STAGES}, got {number}")
         self._schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
 
     def launch_bounds(self, min_blocks: int) -> None:

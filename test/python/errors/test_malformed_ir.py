@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tilewright as tw
+from tilewright import schedules
 from tilewright.cli import main
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -180,6 +181,7 @@ def test_threads_bound_twice(target: str) -> None:
 CUTS = """
 import sys
 import tilewright as tw
+from tilewright import schedules
 stage, path = sys.argv[1:]
 lines = open(path).read().splitlines()
 for cut in range(len(lines)):
@@ -200,7 +202,7 @@ def test_every_line_cut_left_out_or_doubled(stage: str) -> None:
 
 
 def test_a_copy_of_the_copy_engine_has_a_swizzle() -> None:
-    scheduled = tw.schedules.matmul_wgmma(128, 64, 64, tile=(64, 64), cluster=(1, 1), blocks=1)
+    scheduled = schedules.matmul_wgmma(128, 64, 64, tile=(64, 64), cluster=(1, 1), blocks=1)
     text = str(tw.lower(*scheduled, stage="loops"))
     without = re.sub(r",? ?schedule\.swizzle = \d+ : i64", "", text)
     assert without != text
