@@ -79,6 +79,7 @@ void tilewright::buildLegalizeKernelsPipeline(OpPassManager &kernels) {
 
 void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createChooseIndexWidths());
   buildLegalizeKernelsPipeline(kernels);
   kernels.addPass(createGuardIntegerOps());
   kernels.addPass(createCheckKernelOps());

@@ -1,5 +1,4 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
-#include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -7,6 +6,7 @@
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/narrow-types/IndexRanges.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -21,6 +21,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -47,31 +48,6 @@ static int getOptLevel(gpu::GPUModuleOp module) {
     saves |= isa<tilewright::tile::ArriveOp>(op); // for the others, that parts of sums are there
   });
   return !isWide ? 3 : saves ? 1 : 2;
-}
-
-/// Whether every index in `module` fits 32 bits: all buffers are static and below 2^31 elements, and so is every
-/// constant. Addresses are still computed in 64 bits, from 32-bit offsets in elements; an index that overshoots a buffer
-/// stands behind the predicate that keeps it from being used.
-static bool fits32BitIndices(gpu::GPUModuleOp module) {
-  auto isSmall = [](Type type) {
-    auto memref = dyn_cast<MemRefType>(type);
-    return !memref || tilewright::hasShortIndices(memref);
-  };
-  WalkResult result = module.walk([&](Operation *op) {
-    IntegerAttr constant;
-    if (matchPattern(op, m_Constant(&constant)) && constant.getType().isIndex() && !constant.getValue().isSignedIntN(32))
-      return WalkResult::interrupt();
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        if (!llvm::all_of(block.getArgumentTypes(), isSmall))
-          return WalkResult::interrupt();
-    // An index that comes from elsewhere may be anything.
-    if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
-      if (llvm::any_of(kernel.getArgumentTypes(), [](Type type) { return type.isIndex(); }))
-        return WalkResult::interrupt();
-    return llvm::all_of(op->getResultTypes(), isSmall) ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return !result.wasInterrupted();
 }
 
 /// Moves a thread's own buffers to the top of the kernel. LLVM promotes to registers only what the entry block allocates,
@@ -175,8 +151,14 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
       hoistAllocas(kernel);
     int optLevel = getOptLevel(module);
 
+    unsigned indexBits = getIndexBits(module);
+    if (indexBits != 32 && indexBits != 64) {
+      module.emitError("expected an index of 32 or 64 bits in the data layout, got ") << indexBits;
+      return signalPassFailure();
+    }
+    module->removeAttr(DLTIDialect::kDataLayoutAttrName); // no index is left
     LowerToLLVMOptions options(context);
-    options.overrideIndexBitwidth(fits32BitIndices(module) ? 32 : 64);
+    options.overrideIndexBitwidth(indexBits);
     LLVMTypeConverter converter(context, options);
     configureGpuToNVVMTypeConverter(converter);
     // Nothing is left of a token: groups are counted.

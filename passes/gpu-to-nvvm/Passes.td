@@ -66,8 +66,8 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModule
   let description = [{
     A memref becomes a pointer followed by an `i64` for each dynamic dimension, an `index` an `i64` (docs/stages.md).
     Pointers are 16-byte aligned and, since the arguments of a program do not overlap, `noalias`; one that is only loaded
-    from is `readonly`, so that its loads go through the read-only cache. Indices are computed in 32 bits where all
-    buffers are static and below 2^31 elements, otherwise in 64. A kernel with `dependent` in its `tilewright.launch` waits
+    from is `readonly`, so that its loads go through the read-only cache. Indices have as many bits as the
+    module's data layout says (`choose-index-widths`), otherwise 64. A kernel with `dependent` in its `tilewright.launch` waits
     for the kernel before it in the stream (`nvvm.griddepcontrol wait`) before all else, and its pointers are neither
     `noalias` nor `readonly`: loads through the read-only cache would not wait. The module gets the `#nvvm.target` of `arch`, whose PTX
     version follows from it. Expects control flow as blocks (`convert-scf-to-cf`) and no affine ops.
@@ -121,8 +121,8 @@ def JoinWarpgroupProducts : Pass<"join-warpgroup-products", "mlir::LLVM::LLVMFun
 def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
   let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
   let description = [{
-    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. The
-    module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
+    LLVM's pipeline and NVPTX back end run in process, at the level and for the chip of the module's `#nvvm.target`. Between
+    them a step avoids what ptxas compiles wrongly (WideProducts.h). The module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
     message.
   }];
 }

@@ -27,6 +27,31 @@ def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
                            "mlir::vector::VectorDialect"];
 }
 
+def CutIndices : Pass<"cut-indices", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Arithmetic on indices is done in the bits that they have on a GPU";
+  let description = [{
+    On this machine an index has 64 bits. Where the module's data layout gives it fewer (`choose-index-widths`), each op of
+    arith on indices is one of integers of that width, so that the simulator shows an index that is cut. Expects no affine
+    ops. Accesses keep 64 bits: their indices are within the buffer.
+
+    ```mlir
+    gpu.module @f_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>} {
+      ...
+      %1 = arith.muli %0, %c4 : index
+    ```
+
+    becomes
+
+    ```mlir
+      %2 = arith.index_cast %0 : index to i32
+      %3 = arith.index_cast %c4 : index to i32
+      %4 = arith.muli %2, %3 : i32
+      %1 = arith.index_cast %4 : i32 to index
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
   let summary = "Each kernel becomes a function that runs one simulated thread";
   let description = [{

@@ -45,11 +45,17 @@ static void addLoweringToLLVM(OpPassManager &pm) {
 
 void tilewright::buildGPUToSimPipeline(OpPassManager &pm, const SimPipelineOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  if (options.gpuIndices)
+    kernels.addPass(createChooseIndexWidths());
   kernels.addPass(createSynchronizeCopies());
   buildLegalizeKernelsPipeline(kernels);
   kernels.addNestedPass<gpu::GPUFuncOp>(createCheckTileKernels());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileMaps());
   kernels.addNestedPass<gpu::GPUFuncOp>(createExpandTileRoles());
+  if (options.gpuIndices) {
+    kernels.addPass(createLowerAffinePass());
+    kernels.addPass(createCutIndices());
+  }
   // Transfers become plain loads and stores, which can be checked.
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertGPUToSim());

@@ -2,8 +2,8 @@
 #include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
-#include "passes/gpu-to-source/IndexMagnitudes.h"
 #include "passes/gpu-to-source/KernelWriter.h"
+#include "passes/narrow-types/IndexRanges.h"
 
 #include "dialects/Tile/Tile.h"
 
@@ -213,33 +213,6 @@ std::string KernelWriter::finish() { return preludeOf(needed) + text; }
 namespace tilewright {
 namespace {
 
-/// Whether an int holds each index, and all that it is computed from.
-bool haveShortIndices(gpu::GPUModuleOp module) {
-  auto isSmall = [](Type type) {
-    auto memref = dyn_cast<MemRefType>(type);
-    return !memref || hasShortIndices(memref);
-  };
-  Magnitudes magnitudes;
-  auto isShort = [&](Value value) {
-    if (!value.getType().isIndex())
-      return true;
-    std::optional<llvm::APInt> magnitude = magnitudes.of(value);
-    return magnitude && magnitude->getActiveBits() <= 31;
-  };
-  return !module
-              .walk([&](Operation *op) {
-                bool isLarge = !llvm::all_of(op->getResultTypes(), isSmall) || !llvm::all_of(op->getResults(), isShort);
-                if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
-                  isLarge |= llvm::any_of(kernel.getArgumentTypes(), [&](Type type) { return type.isIndex() || !isSmall(type); });
-                for (Region &region : op->getRegions())
-                  if (!isa<gpu::GPUModuleOp, gpu::GPUFuncOp>(op))
-                    for (Block &block : region)
-                      isLarge |= !llvm::all_of(block.getArguments(), isShort);
-                return isLarge ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
 struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
   void runOnOperation() override {
     Origins origins;
@@ -247,7 +220,7 @@ struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
       origins[launch.getKernelName().getValue()] = launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr);
     });
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
-      KernelWriter writer(haveShortIndices(module), origins);
+      KernelWriter writer(getIndexBits(module) == 32, origins);
       for (Operation &op : *module.getBody()) {
         if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
           writer.write(kernel);

@@ -25,6 +25,36 @@ def StoreBoolsAsBytes : Pass<"store-bools-as-bytes", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect"];
 }
 
+def ChooseIndexWidths : Pass<"choose-index-widths", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Indices have 32 bits where every number that is computed of them fits, otherwise 64";
+  let description = [{
+    The first pass of each road on which indices get widths: to nvvm, to CUDA source, and to the simulator where it computes
+    as a GPU does. What it decides stands in the module's data layout, and nobody decides again. Where all buffers are
+    static and below 2^31 elements an index has 32 bits. Arithmetic that needs more, by the ranges of its operands, of its
+    result and of all numbers between, is done in i64, with a cast where an index comes in or goes out. An index of more
+    than 32 bits that goes elsewhere than to arithmetic and to accesses (the bound of a loop) leaves the module its 64 bits.
+
+    ```mlir
+    gpu.module @f_kernels {
+      ...
+      %0 = memref.load %ids[%i] : memref<64xi64>
+      %1 = arith.index_cast %0 : i64 to index
+      %2 = arith.remsi %1, %c1000 : index
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.module @f_kernels attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>} {
+      ...
+      %0 = memref.load %ids[%i] : memref<64xi64>
+      %1 = arith.remsi %0, %c1000_i64 : i64
+      %2 = arith.index_cast %1 : i64 to index
+    ```
+  }];
+  let dependentDialects = ["mlir::DLTIDialect", "mlir::arith::ArithDialect"];
+}
+
 def LegalizeNarrowFloats : Pass<"legalize-narrow-floats"> {
   let summary = "Conversions from and to f8E4M3FN and f8E5M2 become integer and f32 arithmetic";
   let description = [{

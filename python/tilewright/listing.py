@@ -34,8 +34,8 @@ def cuda_source(module: ir.Module) -> str:
     """
     _run(
         module,
-        # As on the way to PTX: loops over a thread's registers are written out, marked or not.
-        "gpu.module(gpu.func(annotate-unrolled-loops)),emit-cuda-source",
+        # As on the way to PTX: indices have these widths, and loops over a thread's registers are unrolled.
+        "gpu.module(choose-index-widths,gpu.func(annotate-unrolled-loops)),emit-cuda-source",
         "writing the kernels in CUDA C++",
     )
     texts = [

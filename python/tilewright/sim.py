@@ -232,10 +232,13 @@ def _kernel_names(module: ir.Module) -> list[str]:
     return names
 
 
-def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None = None) -> Simulator:
+def compile_sim(
+    module: ir.Module, checks: bool, kernels: Sequence[str] | None = None, *, gpu_indices: bool = False
+) -> Simulator:
     """Compiles the kernels of a module of the gpu stage for the simulator; the module stays as it is.
 
-    `kernels` are the kernels' names in the order of their numbers (HostProgram.kernels), by default the module's order.
+    With `gpu_indices` they compute indices in as many bits as a GPU does. `kernels` are the kernels' names in the order
+    of their numbers (HostProgram.kernels), by default the module's order.
     Raises CompileError where a kernel holds an operation that the simulator does not run.
 
     >>> simulator = compile_sim(module, checks=True)      # doctest: +SKIP
@@ -243,9 +246,10 @@ def compile_sim(module: ir.Module, checks: bool, kernels: Sequence[str] | None =
     ('mmult_kernel0',)
     """
     names = _kernel_names(module) if kernels is None else list(kernels)
+    options = f"checks={str(checks).lower()} gpu-indices={str(gpu_indices).lower()}"
     with module.context:
         copy = ir.Module.parse(bytecode(module))
-        manager = PassManager.parse(f"builtin.module(gpu-to-sim{{checks={str(checks).lower()}}})")
+        manager = PassManager.parse(f"builtin.module(gpu-to-sim{{{options}}})")
         try:
             manager.run(copy.operation)
         except MLIRError as error:

@@ -79,7 +79,8 @@ class Target:
     `kind` is "cuda" (an NVIDIA GPU), "sim" (the same kernels, simulated on this machine) or "cpu" ("llvm" is another
     name for it). It may carry the architecture as TVM writes it: "cuda -arch=sm_90a". Without one, `arch` is that of
     the GPU present, and sm_90a where there is none; "cpu" has none. With `checks` (-checks=off turns them off) the
-    simulator reports accesses out of bounds, reads of what nothing wrote, and races.
+    simulator reports accesses out of bounds, reads of what nothing wrote, and races. With `gpu_indices`
+    (-gpu-indices=on) it computes indices in as many bits as a kernel for a GPU does, often 32, and not in 64.
 
     Of TVM's other forms it takes another target, a dictionary, ``target=`` for the kind, and the `host`, which can only
     be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
@@ -101,12 +102,14 @@ class Target:
     kind: TargetKind
     arch: str | None
     checks: bool = field(repr=False)
+    gpu_indices: bool = field(repr=False)
 
     def __init__(
         self,
         kind: Target | str | Mapping[str, Any] | None = None,
         arch: str | None = None,
         checks: bool = True,
+        gpu_indices: bool = False,
         *,
         host: Target | str | Mapping[str, Any] | None = None,
         target: Target | str | Mapping[str, Any] | None = None,
@@ -119,10 +122,10 @@ class Target:
             raise ValueError(f"expected this machine's processor as host (cpu, llvm), got {host!r}")
         if isinstance(kind, Target):
             given = kind
-            kind, checks = str(given.kind), checks and given.checks
+            kind, checks, gpu_indices = str(given.kind), checks and given.checks, gpu_indices or given.gpu_indices
             arch = given.arch if arch is None else arch
-        made = _parse(_text("cuda" if kind is None else kind), arch, checks)
-        for name, value in zip(("kind", "arch", "checks"), made):
+        made = _parse(_text("cuda" if kind is None else kind), arch, checks, gpu_indices)
+        for name, value in zip(("kind", "arch", "checks", "gpu_indices"), made):
             object.__setattr__(self, name, value)
 
     if not TYPE_CHECKING:
@@ -206,8 +209,8 @@ class Target:
         raise TypeError(f"expected a Target or a string, got {type(target).__name__}")
 
     def __str__(self) -> str:
-        checks = "" if self.checks else " -checks=off"
-        return self.kind + ("" if self.arch is None else f" -arch={self.arch}") + checks
+        options = ("" if self.checks else " -checks=off") + (" -gpu-indices=on" if self.gpu_indices else "")
+        return self.kind + ("" if self.arch is None else f" -arch={self.arch}") + options
 
 
 def _text(kind: str | Mapping[str, Any]) -> str:
@@ -222,8 +225,8 @@ def _text(kind: str | Mapping[str, Any]) -> str:
     return kind
 
 
-def _parse(text: str, arch: str | None, checks: bool) -> tuple[TargetKind, str | None, bool]:
-    """The kind, the architecture and the checks."""
+def _parse(text: str, arch: str | None, checks: bool, gpu_indices: bool) -> tuple[TargetKind, str | None, bool, bool]:
+    """The kind, the architecture, the checks and the widths of indices."""
     words = shlex.split(text)
     kind = KINDS.get(words[0]) if words else None
     if kind is None:
@@ -232,6 +235,9 @@ def _parse(text: str, arch: str | None, checks: bool) -> tuple[TargetKind, str |
         name, _, value = word.lstrip("-").partition("=")
         if (kind, name) == ("sim", "checks") and value in ("on", "off"):
             checks = value == "on"
+            continue
+        if (kind, name) == ("sim", "gpu-indices") and value in ("on", "off"):
+            gpu_indices = value == "on"
             continue
         if words[0] == "llvm" and name in _PROCESSOR and value:
             continue
@@ -249,7 +255,9 @@ def _parse(text: str, arch: str | None, checks: bool) -> tuple[TargetKind, str |
         raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
     if kind != "sim" and not checks:
         raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")
-    return TargetKind(kind), arch, checks
+    if kind != "sim" and gpu_indices:
+        raise ValueError(f"expected a GPU's indices for target sim only, got {kind}")
+    return TargetKind(kind), arch, checks, gpu_indices
 
 
 def cuda(model: str = "unknown", arch: str | None = None, options: object = None) -> Target:

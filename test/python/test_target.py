@@ -41,6 +41,15 @@ def test_checks_of_the_simulator() -> None:
         Target("cuda", arch="sm_90a", checks=False)
 
 
+def test_indices_of_the_simulator() -> None:
+    narrow = Target("sim -gpu-indices=on")
+    assert (narrow.gpu_indices, Target("sim").gpu_indices) == (True, False)
+    assert narrow == Target("sim", gpu_indices=True) == Target(narrow) != Target("sim")
+    assert Target(str(narrow)) == narrow
+    with pytest.raises(ValueError, match="^expected a GPU's indices for target sim only, got cpu$"):
+        Target("cpu", gpu_indices=True)
+
+
 def test_frozen_and_hashable() -> None:
     made = Target("sim", arch="sm_75")
     assert {made: 1}[Target("sim -arch=sm_75")] == 1

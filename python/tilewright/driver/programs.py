@@ -209,7 +209,9 @@ class _Sim(_OnHost):
         kernels = lowering.reach("gpu")
         host = HostProgram(lowering.reach("host"), lowering.name, "sim")
         with lowering.timed("sim"):
-            simulator = compile_sim(kernels, lowering.target.checks, host.kernels)
+            simulator = compile_sim(
+                kernels, lowering.target.checks, host.kernels, gpu_indices=lowering.target.gpu_indices
+            )
         host.attach(simulator)
         return host
 
