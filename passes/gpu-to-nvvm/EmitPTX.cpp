@@ -1,5 +1,6 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
 #include "passes/PassSupport.h"
+#include "passes/gpu-to-nvvm/WideProducts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
@@ -52,6 +53,23 @@ static void widenDivisions(llvm::Module &module) {
     }
 }
 
+/// Of conversions to 16 bits (`cvt.rzi.s16.f32`) ptxas loses track of the upper half of the register: at -O3 it compares
+/// such numbers in 32 bits, with what another number left there. Those to 32 bits it gets right.
+static void widenConversions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *conversion = dyn_cast<llvm::CastInst>(&instruction);
+      if (!conversion || !isa<llvm::FPToSIInst, llvm::FPToUIInst>(conversion) ||
+          conversion->getType()->getScalarSizeInBits() >= 32)
+        continue;
+      llvm::IRBuilder<> builder(conversion);
+      llvm::Value *wide = builder.CreateCast(conversion->getOpcode(), conversion->getOperand(0),
+                                             conversion->getType()->getWithNewBitWidth(32));
+      conversion->replaceAllUsesWith(builder.CreateTrunc(wide, conversion->getType()));
+      conversion->eraseFromParent();
+    }
+}
+
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
@@ -61,6 +79,8 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     if (failed(machine))
       return failure(); // which it has explained
     widenDivisions(module);
+    widenConversions(module);
+    tilewright::makeHighProductsWide(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

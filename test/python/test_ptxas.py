@@ -1,0 +1,238 @@
+"""What ptxas compiles wrongly: seen in SASS, and run where there is a GPU. docs/rationale/indices.md has the causes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te, testing
+from tilewright.codegen import link
+from tilewright.runtime import cuda
+from tilewright.sass import disassemble, find_disassembler
+
+CUDA = "cuda -arch=sm_90a"
+needs_disassembler = pytest.mark.skipif(find_disassembler() is None, reason="neither nvdisasm nor cuobjdump here")
+
+# Each thread computes (8 * tid) / 3 - ctaid in 64 bits, the quotient as the high half of a product.
+REPRODUCER = """
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry quotient(.param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    shl.b32 %r3, %r1, 3;
+    PRODUCT
+    cvt.u64.u32 %rd4, %r2;
+    sub.s64 %rd5, %rd3, %rd4;
+    mov.u32 %r5, %ntid.x;
+    mad.lo.u32 %r6, %r2, %r5, %r1;
+    mul.wide.u32 %rd6, %r6, 8;
+    add.s64 %rd7, %rd1, %rd6;
+    st.global.u64 [%rd7], %rd5;
+    ret;
+}
+"""
+HIGH = "mul.hi.u32 %r4, %r3, 1431655766; cvt.u64.u32 %rd3, %r4;"
+WIDE = "mul.wide.u32 %rd2, %r3, 1431655766; shr.u64 %rd3, %rd2, 32;"
+
+
+def sass_of(ptx: str) -> str:
+    return disassemble(link(ptx, "sm_90a").image)
+
+
+def carries(sass: str) -> list[str]:
+    """The high products with an addend whose sum hands on a carry."""
+    return re.findall(r"U?IMAD\.HI\S* U?R\d+, U?P\d, [^;]*", sass)
+
+
+@needs_disassembler
+def test_the_detection() -> None:
+    assert len(carries(sass_of(REPRODUCER.replace("PRODUCT", HIGH)))) == 1, "ptxas is mended, or does it otherwise"
+    assert not carries(sass_of(REPRODUCER.replace("PRODUCT", WIDE)))
+
+
+def quotients(dtype: str = "float32", divisor: int = 3) -> tuple[te.Schedule, list[te.Tensor]]:
+    """Row i is read from i places before a third of 8 j; outside of A there is -1."""
+    n = te.var("n")
+    A = te.placeholder((n,), dtype, name="A")
+
+    def element(i: te.Var, j: te.Var) -> te.Expr:
+        e = (j * 8) // divisor - i
+        return te.if_then_else(te.all(e >= 0, e < n), A[e], te.const(-1, dtype))
+
+    Y = te.compute((8, 16), element, name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(Y.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[Y].bind(Y.op.axis[1], te.thread_axis("threadIdx.x"))
+    return s, [A, Y]
+
+
+@needs_disassembler
+@pytest.mark.parametrize("divisor", [3, 5, 6, 7, 9, 10, 100])
+def test_quotients_in_64_bit_indices(divisor: int) -> None:
+    s, args = quotients(divisor=divisor)
+    assert not carries(tw.build(s, args, target=CUDA, name="f").sass())
+
+
+def subtracted(form: str) -> tuple[te.Schedule, list[te.Tensor]]:
+    """What `form` makes of the data, in 64 bits, less another number that may be 0."""
+    A = te.placeholder((64,), "uint32", name="A")
+    B = te.placeholder((64,), "uint32" if form != "long" else "uint64", name="B")
+    wide = lambda x: x.astype("uint64")  # noqa: E731
+    quotient = {
+        "quotient": lambda i: wide((A[i] >> 4) // 3),
+        "long": lambda i: wide((A[i] >> 4) // 3),
+        "high": lambda i: (wide(A[i]) * 1431655766) >> 32,
+        "chosen": lambda i: wide(te.select(A[i] > 9, (A[i] >> 4) // 3, (A[i] >> 5) // 5)),
+    }[form]
+    Y = te.compute((64,), lambda i: quotient(i) - wide(B[i]), name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(Y.op.axis[0], te.thread_axis("threadIdx.x"))
+    return s, [A, B, Y]
+
+
+FORMS = ["quotient", "long", "high", "chosen"]
+
+
+@needs_disassembler
+@pytest.mark.parametrize("form", FORMS)
+def test_quotients_of_data(form: str) -> None:
+    s, args = subtracted(form)
+    assert not carries(tw.build(s, args, target=CUDA, name="f").sass())
+
+
+def test_32_bit_kernels_keep_their_products() -> None:
+    A = te.placeholder((64, 64), name="A")
+    Y = te.compute((4096,), lambda i: A[i // 63 % 64, i % 63], name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(Y.op.axis[0], te.thread_axis("blockIdx.x"))
+    ptx = tw.build(s, [A, Y], target=CUDA, name="f").ptx
+    assert "mul.hi.u32" in ptx and "mul.wide.u32 " not in ptx.replace("mul.wide.u32 \t", "")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
+def test_floats_are_converted_to_32_bits(dtype: str) -> None:
+    """ptxas compares what is converted to 16 bits with a stale upper half of its register."""
+    A = te.placeholder((64,), name="A")
+    Y = te.compute((64,), lambda i: te.max(te.min(A[i], 100.0), 0.0).astype(dtype), name="Y")
+    s = te.create_schedule(Y.op)
+    s[Y].bind(Y.op.axis[0], te.thread_axis("threadIdx.x"))
+    assert re.findall(r"cvt\.rzi\.(\w+)\.f32", tw.build(s, [A, Y], target=CUDA, name="f").ptx) in (["s32"], ["u32"])
+
+
+def check_largest(target: str) -> None:
+    """The places of the largest of 12 int8 that are made of floats, in a loop that ptxas unrolls."""
+    A = te.placeholder((6, 2, 8), name="A")
+    k = te.reduce_axis((0, 6), name="k")
+    r = te.reduce_axis((2, 4), name="r")
+
+    def better(x: te.Expr, y: te.Expr) -> te.Expr:
+        first = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
+        return te.select(first, x[0], y[0]), te.select(first, x[1], y[1])
+
+    largest = te.comm_reducer(better, lambda i, v: (te.const(2**31 - 1, i), te.min_value(v)), name="largest")
+
+    def element(i: te.Var, j: te.Var) -> te.Expr:
+        x = A[(j * 4 + k * 3 - 2) // 3 % 6, i, r]
+        return largest((k * 1000 + r, te.max(te.min(x, 100.0), -100.0).astype("int8")), axis=[k, r])
+
+    place, value = te.compute((2, 16), element, name="T")
+    s = te.create_schedule(place.op)
+    s[place].bind(place.op.axis[0], te.thread_axis("blockIdx.x"))
+    a = np.random.default_rng(0).integers(-4, 5, (6, 2, 8)).astype("float32")
+    i, j, ks, rs = np.meshgrid(range(2), range(16), range(6), (2, 3), indexing="ij")
+    x = a[(j * 4 + ks * 3 - 2) // 3 % 6, i, rs].reshape(2, 16, 12)
+    where = (ks * 1000 + rs).reshape(2, 16, 12)
+    got = testing.run(
+        tw.build(s, [A, place, value], target=target, name="f"), [a], [((2, 16), "int32"), ((2, 16), "int8")]
+    )
+    np.testing.assert_array_equal(got[0], np.take_along_axis(where, x.argmax(-1)[..., None], -1)[..., 0])
+    np.testing.assert_array_equal(got[1], x.max(-1))
+
+
+def check_quotients(target: str) -> None:
+    s, args = quotients()
+    a = np.arange(1, 61, dtype="float32")
+    i, j = np.indices((8, 16))
+    e = j * 8 // 3 - i
+    want = np.where((e >= 0) & (e < 60), a[np.clip(e, 0, 59)], -1).astype("float32")
+    (got,) = testing.run(tw.build(s, args, target=target, name="f"), [a], [((8, 16), "float32")])
+    np.testing.assert_array_equal(got, want)
+
+
+def check_data(target: str, form: str) -> None:
+    s, args = subtracted(form)
+    a = (np.arange(64, dtype="uint64") * 0x3FFFFFF).astype("uint32")
+    b = (np.arange(64) % 3).astype(args[1].dtype)
+    third = (a >> 4) // 3
+    high = (a.astype("uint64") * 1431655766) >> 32
+    value = {"high": high, "chosen": np.where(a > 9, third, (a >> 5) // 5)}.get(form, third).astype("uint64")
+    (got,) = testing.run(tw.build(s, args, target=target, name="f"), [a, b], [((64,), "uint64")])
+    np.testing.assert_array_equal(got, value - b.astype("uint64"))
+
+
+def test_on_the_simulator() -> None:
+    check_quotients("sim -gpu-indices=on")
+    check_largest("sim -gpu-indices=on")
+    for form in FORMS:
+        check_data("sim", form)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu() -> None:
+    if not cuda(0).exist:
+        pytest.skip("no GPU here")
+    check_quotients("cuda")
+    check_largest("cuda")
+    for form in FORMS:
+        check_data("cuda", form)
+
+
+# A process of its own: it asks the driver for what the run time has no name for, and a wrong address would take the
+# context with it.
+RUN = """
+import ctypes, sys
+from cuda.bindings import driver as d
+def of(result):
+    assert int(result[0]) == 0, result[0]
+    return result[1] if len(result) == 2 else None
+of(d.cuInit(0))
+of(d.cuCtxSetCurrent(of(d.cuDevicePrimaryCtxRetain(0))))
+module = of(d.cuModuleLoadData(open(sys.argv[1], "rb").read()))
+out, size = of(d.cuMemAlloc(48)), ctypes.c_uint64
+address = size(int(out))
+params = (ctypes.c_void_p * 1)(ctypes.addressof(address))
+of(d.cuLaunchKernel(of(d.cuModuleGetFunction(module, b"quotient")), 3, 1, 1, 2, 1, 1, 0, 0, ctypes.addressof(params), 0))
+got = (ctypes.c_int64 * 6)()
+of(d.cuMemcpyDtoH(ctypes.addressof(got), out, 48))
+print(*got)
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("product", [HIGH, WIDE], ids=["mul.hi", "mul.wide"])
+def test_ptxas_is_as_we_know_it(product: str, tmp_path: Path) -> None:
+    if not cuda(0).exist:
+        pytest.skip("no GPU here")
+    image = tmp_path / "kernel.cubin"
+    image.write_bytes(link(REPRODUCER.replace("PRODUCT", product), "sm_90a").image)
+    run = subprocess.run([sys.executable, "-c", RUN, str(image)], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    want = [thread * 8 // 3 - block for block in range(3) for thread in range(2)]
+    got = [int(number) for number in run.stdout.split()]
+    if product == WIDE:
+        assert got == want
+    else:
+        assert got != want, "ptxas is mended: passes/gpu-to-nvvm/WideProducts.cpp can go where no older one is used"
