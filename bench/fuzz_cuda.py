@@ -2,10 +2,12 @@
 
     python bench/fuzz_cuda.py sim SEEDS.json [--first 0] [--count 600]      on any machine
     timeout 240 python bench/fuzz_cuda.py cuda SEEDS.json OUT.json          on one with a GPU
+    python bench/fuzz_cuda.py cuda - OUT.json --count 100000 --budget 7200  there alone, without the simulator
 
 A seed makes a program, a schedule for it and its inputs. Each is compiled, run with poisoned outputs and compared with
-the exact result in float64. SEEDS.json says what became of each on the simulator, with all its checks; only what was
-right there goes to the GPU. Seeds mean what the generators make of them, so the file has their digest too.
+the exact result in float64. SEEDS.json says what became of each on the simulator, with all its checks and with the
+widths that indices have on a GPU; only what was right there goes to the GPU. In place of the file, - takes all seeds
+from --first on. Seeds mean what the generators make of them, so the file has their digest too.
 Each of several processes works off seeds: one that dies, or does not answer in time, costs the seed that it was at. A
 process that shares a GPU with others may be slow for their sake, so a late seed is run again afterwards, three times,
 with nothing beside it: if it is right then, it is "slow", with the times that it took; if not, it is "late", with where
@@ -41,6 +43,8 @@ GENERATORS = [
 ]
 START, COMPILE, RUN = 120.0, 60.0, 30.0
 """Seconds that a process may take to start, with its GPU's context, and a seed to be compiled and to be run."""
+SIMULATOR = "sim -gpu-indices=on"
+"""Indices have the widths that they have on a GPU."""
 ALONE = 3
 """How often a late seed is run again."""
 
@@ -249,10 +253,10 @@ def summary(found: dict[int, dict[str, Any]], since: float) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", choices=["sim", "cuda", "work"])
-    parser.add_argument("seeds", help="the file of seeds, which sim writes and cuda reads")
+    parser.add_argument("seeds", help="the file of seeds, which sim writes and cuda reads; - for none")
     parser.add_argument("out", nargs="?", type=Path, help="the file of results, for cuda")
-    parser.add_argument("--first", type=int, default=0, help="the first seed, for sim (default: 0)")
-    parser.add_argument("--count", type=int, default=600, help="how many, for sim (default: 600)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed, where no file has them (default: 0)")
+    parser.add_argument("--count", type=int, default=600, help="how many, where no file has them (default: 600)")
     parser.add_argument("--processes", type=int, default=0, help="how many (default: a core each, of one GPU 8)")
     parser.add_argument("--budget", type=float, default=0, help="seconds (default: 200 for cuda, 3600 for sim)")
     options = parser.parse_args()
@@ -261,27 +265,33 @@ def main() -> int:
         return 0
     since = time.monotonic()
     cores = len(os.sched_getaffinity(0))
+    counted = list(range(options.first, options.first + options.count))
     if options.target == "sim":
-        seeds = list(range(options.first, options.first + options.count))
-        found = run_all(seeds, "sim", options.processes or cores, since + (options.budget or 3600))
+        found = run_all(counted, SIMULATOR, options.processes or cores, since + (options.budget or 3600))
         figures = summary(found, since)
         figures["right"] = [seed for seed, one in found.items() if one["result"] == "right"]
         Path(options.seeds).write_text(json.dumps(figures) + "\n")
     else:
         if options.out is None:
             parser.error("expected a file for the results")
-        given = json.loads(Path(options.seeds).read_text())
-        if given["generators"] != digest():
-            sys.exit(f"{options.seeds}: its seeds are of other generators (test/python/fuzz): make it anew with sim")
+        seeds = counted
+        if options.seeds != "-":
+            given = json.loads(Path(options.seeds).read_text())
+            if given["generators"] != digest():
+                sys.exit(
+                    f"{options.seeds}: its seeds are of other generators (test/python/fuzz): make it anew with sim"
+                )
+            seeds = given["right"]
         import tilewright as tw
 
         budget = options.budget or 200
         # A fifth of the time is for what was late.
-        found = run_all(given["right"], "cuda", options.processes or min(cores, 8), since + 0.8 * budget)
+        found = run_all(seeds, "cuda", options.processes or min(cores, 8), since + 0.8 * budget)
         run_alone(found, "cuda", since + budget)
         figures = {"device": tw.cuda(0).name, **summary(found, since)}
-        figures["seeds"] = f"{min(found)} to {max(found)}, those that the simulator runs right" if found else "none"
-        figures["not reached"] = len(given["right"]) - len(found)
+        which = "all" if options.seeds == "-" else "those that the simulator runs right"
+        figures["seeds"] = f"{min(found)} to {max(found)}, {which}" if found else "none"
+        figures["not reached"] = len(seeds) - len(found)
         options.out.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures["counts"]), f"{figures['seconds']} s")
     for seed, one in figures["slow"].items():
