@@ -29,6 +29,8 @@ llvm::StringRef stageName(mlir::Value stage);
 /// The loops of a stage as the primitives before `op` left them, outermost first. An axis that no primitive before
 /// `op` names is not among them.
 llvm::SmallVector<mlir::Value> loopsBefore(mlir::Value stage, mlir::Operation *op);
+/// What a fusion takes, the outermost first.
+llvm::SmallVector<mlir::Value> fusedParts(FuseOp op);
 
 /// On a loop of the loops stage: the axis that it came from, as "stage.axis".
 inline constexpr llvm::StringLiteral kAxisAttr = "schedule.axis";

@@ -4,9 +4,9 @@
 using namespace mlir;
 using namespace tilewright::schedule;
 
-/// `made` takes the place of the first of `old`.
+/// `made` takes the place of the outermost of `old`.
 static void replaceLoops(SmallVectorImpl<Value> &loops, ValueRange old, ValueRange made) {
-  size_t place = llvm::find(loops, old[0]) - loops.begin();
+  size_t place = llvm::find_if(loops, [&](Value loop) { return llvm::is_contained(old, loop); }) - loops.begin();
   llvm::erase_if(loops, [&](Value loop) { return llvm::is_contained(old, loop); });
   place = std::min(place, loops.size());
   loops.insert(loops.begin() + place, made.begin(), made.end());
@@ -35,6 +35,10 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
       loops.append(op.result_begin(), op.result_end());
       continue;
     }
+    if (auto singleton = dyn_cast<SingletonOp>(op); singleton && stageName(singleton.getStage()) == name) {
+      loops.insert(loops.begin(), singleton.getAxis());
+      continue;
+    }
     if (!isa<SplitOp, TileOp, FuseOp, ReorderOp>(op) || stageName(axisStage(op.getOperand(0))) != name)
       continue;
     if (isa<ReorderOp>(op)) {
@@ -48,4 +52,12 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
     }
   }
   return loops;
+}
+
+SmallVector<Value> tilewright::schedule::fusedParts(FuseOp op) {
+  SmallVector<Value> parts;
+  for (Value loop : loopsBefore(axisStage(op.getAxes()[0]), op))
+    if (llvm::is_contained(op.getAxes(), loop))
+      parts.push_back(loop);
+  return parts;
 }

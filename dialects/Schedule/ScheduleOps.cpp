@@ -52,6 +52,8 @@ static std::string axisNameWithin(Value axis, int depth) {
     return axisNameWithin(split.getAxis(), depth + 1) + (i == 0 ? ".outer" : ".inner");
   if (auto tile = dyn_cast<TileOp>(op))
     return axisNameWithin(i % 2 == 0 ? tile.getX() : tile.getY(), depth + 1) + (i < 2 ? ".outer" : ".inner");
+  if (isa<SingletonOp>(op))
+    return "singleton";
   auto fuse = dyn_cast<FuseOp>(op);
   if (!fuse || llvm::is_contained(fuse.getAxes(), axis))
     return "?";
@@ -67,9 +69,9 @@ std::string tilewright::schedule::axisName(Value axis) { return axisNameWithin(a
 static Value rootAxis(Value axis) {
   for (int depth = 0; depth <= kDeepest; ++depth) {
     Operation *op = axis.getDefiningOp();
-    if (!op || op->getNumOperands() == 0 || !isa<AxesOp, ReduceAxesOp, SplitOp, TileOp, FuseOp>(op))
+    if (!op || op->getNumOperands() == 0 || !isa<AxesOp, ReduceAxesOp, SingletonOp, SplitOp, TileOp, FuseOp>(op))
       return Value();
-    if (isa<AxesOp, ReduceAxesOp>(op))
+    if (isa<AxesOp, ReduceAxesOp, SingletonOp>(op))
       return axis;
     bool isSecond = isa<TileOp>(op) && cast<OpResult>(axis).getResultNumber() % 2;
     axis = op->getOperand(isSecond ? 1 : 0);
@@ -121,11 +123,17 @@ static StringRef describeMark(Operation *op) {
       .Case<UnrollOp>([](auto) { return "unrolled"; });
 }
 
-/// A loop is bound, vectorized or unrolled once, and not split or fused after that.
+/// A loop is bound, vectorized or tensorized, not two of these, and not split or fused after that.
 static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
   if (failed(verifyLoop(op, axis)))
     return failure();
+  auto isHow = llvm::IsaPred<VectorizeOp, UnrollOp, ParallelOp>;
   for (Operation *user : axis.getUsers()) {
+    // As in TVM what is said again, or last, of how the iterations run counts; an outer loop of a split is parallel as the axis was.
+    auto bind = dyn_cast<BindOp>(user), again = dyn_cast<BindOp>(op);
+    if ((isHow(op) && isHow(user)) || (isa<LoopPartitionOp>(op) && isa<LoopPartitionOp>(user)) ||
+        (isa<SplitOp, TileOp, FuseOp>(op) && isa<ParallelOp>(user)) || (bind && again && bind.getThread() == again.getThread()))
+      continue;
     if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp, TensorizeOp>(user) || user->getBlock() != op->getBlock() ||
         !user->isBeforeInBlock(op))
       continue;
@@ -172,6 +180,7 @@ void ReduceAxesOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 }
 void SplitOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
 void TileOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
+void SingletonOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
 void FuseOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setAxisNames(*this, setName); }
 void CacheReadOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
 void CacheWriteOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getStage(), ssaName(getName().str())); }
@@ -262,15 +271,21 @@ LogicalResult FuseOp::verify() {
   for (Value axis : getAxes())
     if (failed(verifyPlainLoop(*this, axis)))
       return failure();
+  // As TVM fuses: each with those before it, which it may stand within or around.
   SmallVector<Value> loops = loopsBefore(axisStage(getAxes()[0]), *this);
-  auto first = llvm::find(loops, getAxes()[0]);
-  for (auto [i, axis] : llvm::enumerate(getAxes()))
-    if (size_t(loops.end() - first) <= i || first[i] != axis)
-      return emitOpError() << "stage '" << stageName(axisStage(axis))
-                           << "': expected neighbouring loops, each outside the next, got '" << axisName(getAxes()[0])
-                           << "' and '" << axisName(axis) << "' apart: reorder them first";
+  int64_t first = llvm::find(loops, getAxes()[0]) - loops.begin(), end = first + 1;
+  for (Value axis : getAxes().drop_front()) {
+    int64_t place = llvm::find(loops, axis) - loops.begin();
+    if (place != end && place + 1 != first)
+      return emitOpError() << "stage '" << stageName(axisStage(axis)) << "': expected neighbouring loops, got '"
+                           << axisName(getAxes()[0]) << "' and '" << axisName(axis) << "' apart: reorder them first";
+    first = std::min(first, place);
+    end = std::max(end, place + 1);
+  }
   return success();
 }
+
+LogicalResult SingletonOp::verify() { return success(); }
 
 LogicalResult ReorderOp::verify() { return verifyLoops(*this, getAxes()); }
 
@@ -290,7 +305,7 @@ LogicalResult BindOp::verify() {
   for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
     if (other == *this)
       break;
-    if (other.getThread() != getThread() || !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
+    if (other.getThread() != getThread() || other.getAxis() == getAxis() || !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
       continue;
     InFlightDiagnostic diag = emitOpError() << "stage '" << stageName(axisStage(getAxis())) << "': expected one axis on "
                                             << stringifyThreadTag(getThread()) << ", got '" << axisName(getAxis())
@@ -331,19 +346,28 @@ LogicalResult CacheReadOp::verify() {
 }
 
 LogicalResult CacheWriteOp::verify() {
+  Operation *otherUse = nullptr;
   for (Operation &op : *(*this)->getBlock()) {
     if (&op == *this)
       break;
-    if (!isa<AxesOp, ReduceAxesOp>(op) || !sameStage(op.getOperand(0), getOf()))
+    // Its axes after an earlier one are others.
+    if (isa<CacheWriteOp, RfactorOp>(op) && sameStage(op.getOperand(0), getOf())) {
+      otherUse = nullptr;
       continue;
-    for (Operation *user : op.getUsers()) {
-      InFlightDiagnostic diag = emitOpError() << "expected to stand before the axes of stage '" << stageName(getOf())
-                                              << "' are used";
-      diag.attachNote(user->getLoc()) << "used here";
-      return diag;
+    }
+    for (Value operand : op.getOperands()) {
+      if (otherUse || !isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
+        continue;
+      if (!isa<ReorderOp>(op) && (!isa<SplitOp, TileOp, FuseOp>(op) || isReduceAxis(operand)))
+        otherUse = &op;
     }
   }
-  return success();
+  if (!otherUse)
+    return success();
+  InFlightDiagnostic diag = emitOpError() << "expected to stand before the loops of stage '" << stageName(getOf())
+                                          << "' are used for more than to split, fuse and reorder its spatial axes";
+  diag.attachNote(otherUse->getLoc()) << "used here";
+  return diag;
 }
 
 LogicalResult SetScopeOp::verify() { return success(); }
@@ -411,6 +435,8 @@ LogicalResult RfactorOp::verify() {
 }
 
 LogicalResult SetStorePredicateOp::verify() {
+  if (int64_t from = getFrom().value_or(0), to = getTo().value_or(INT64_MAX); from < 0 || from >= to)
+    return emitOpError() << "expected threads from a number of at least 0 to a larger one, got " << from << " to " << to;
   if (getThread() < ThreadTag::ThreadIdxX || getThread() > ThreadTag::ThreadIdxZ)
     return emitOpError() << "expected threadIdx.x, threadIdx.y or threadIdx.z, got " << stringifyThreadTag(getThread());
   return success();

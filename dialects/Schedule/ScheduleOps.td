@@ -131,8 +131,25 @@ def Schedule_TileOp : Schedule_Primitive<"tile", [DeclareOpInterfaceMethods<OpAs
   let assemblyFormat = "$x `,` $y `by` $x_factor `,` $y_factor attr-dict";
 }
 
+def Schedule_SingletonOp : Schedule_Primitive<"singleton", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a loop of one iteration around the loops that a stage has";
+  let description = [{
+    What a stage without axes can bind.
+
+    ```mlir
+    %singleton = schedule.singleton %C
+    ```
+  }];
+  let arguments = (ins Schedule_StageType:$stage);
+  let results = (outs Schedule_AxisType:$axis);
+  let assemblyFormat = "$stage attr-dict";
+}
+
 def Schedule_FuseOp : Schedule_Primitive<"fuse", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "neighbouring loops become one, the first the slowest";
+  let summary = "neighbouring loops become one, the outermost the slowest";
+  let description = [{
+    Each of the axes is a neighbour of those before it. In which order they are given changes the name alone.
+  }];
   let arguments = (ins Variadic<Schedule_AxisType>:$axes);
   let results = (outs Schedule_AxisType:$fused);
   let assemblyFormat = "$axes attr-dict";
@@ -196,7 +213,8 @@ def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [DeclareOpInterfac
   let summary = "a stage computes into another memory and is then copied to its tensor";
   let description = [{
     The new stage, named `name`, takes over the computation with its reduction; the old one keeps its spatial axes
-    and copies. Stands before the old stage's axes are used.
+    and copies. Stands before the old stage's loops are used for more than to split, fuse and reorder its spatial axes: the
+    loops that these make are then the axes of the new stage, whose tensor lies in their order.
   }];
   let arguments = (ins Schedule_StageType:$of, Schedule_ScopeAttr:$scope, StrAttr:$name);
   let results = (outs Schedule_StageType:$stage);
@@ -262,9 +280,18 @@ def Schedule_DoubleBufferOp : Schedule_Primitive<"double_buffer"> {
 }
 
 def Schedule_SetStorePredicateOp : Schedule_Primitive<"set_store_predicate"> {
-  let summary = "thread 0 of an index alone stores what all of its threads have";
-  let arguments = (ins Schedule_StageType:$stage, Schedule_ThreadTagAttr:$thread);
-  let assemblyFormat = "$stage `first` $thread attr-dict";
+  let summary = "some threads of an index alone store: of what all of its threads have, one of them does";
+  let description = [{
+    The threads are those from `from`, or 0, to the one before `to`, if there is a `to`. Where a loop of the stage is bound to the
+    index, these are all that have an element.
+
+    ```mlir
+    schedule.set_store_predicate %B on <threadIdx.x> from 0 to 1
+    ```
+  }];
+  let arguments = (ins Schedule_StageType:$stage, Schedule_ThreadTagAttr:$thread, OptionalAttr<I64Attr>:$from,
+                       OptionalAttr<I64Attr>:$to);
+  let assemblyFormat = "$stage `on` $thread (`from` $from^)? (`to` $to^)? attr-dict";
 }
 
 def Schedule_DecomposeReductionOp : Schedule_Primitive<"decompose_reduction"> {

@@ -154,17 +154,15 @@ void convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers &buffers, const L
   SmallVector<Value> config;
   Value empty;
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues(), block = launch.getBlockSizeOperandValues();
-  for (Value extent : {grid.x, grid.y, grid.z}) {
+  for (Value extent : {grid.x, grid.y, grid.z, block.x, block.y, block.z}) {
     config.push_back(asI64(builder, loc, extent));
     if (matchPattern(extent, m_NonZero()) || launch->hasAttr(kNonEmptyAttr))
       continue;
-    // The driver refuses an empty grid; a program over no elements has nothing to launch.
+    // The driver refuses an empty grid and an empty block; a program over no elements has nothing to launch.
     Value zero = LLVM::ConstantOp::create(builder, loc, i64, 0);
     Value none = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, config.back(), zero);
     empty = empty ? LLVM::OrOp::create(builder, loc, empty, none).getResult() : none;
   }
-  for (Value extent : {block.x, block.y, block.z})
-    config.push_back(asI64(builder, loc, extent));
   if (Value bytes = launch.getDynamicSharedMemorySize())
     config.push_back(asI64(builder, loc, bytes));
   else

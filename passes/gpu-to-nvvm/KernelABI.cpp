@@ -156,6 +156,8 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   }
   if (auto size = kernel.getKnownBlockSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  else if (kernel.isKernel()) // as many as there may be: registers suffice for them
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), rewriter.getDenseI32ArrayAttr({1024}));
   if (auto size = kernel.getKnownClusterSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
   if (auto blocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))

@@ -125,6 +125,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
     if (auto minBlocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))
       stream << ", " << minBlocks.getInt();
     stream << ") ";
+  } else {
+    stream << "__launch_bounds__(1024) ";
   }
   stream << identifier(kernel.getName()) << "(";
   // From pointers that are alone nvcc loads through the read-only cache, which waits for no other kernel.

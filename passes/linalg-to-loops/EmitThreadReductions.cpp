@@ -80,6 +80,17 @@ LogicalResult LoopEmitter::emitThreadReduction(ScheduledStage &stage, unsigned f
   SmallVector<Axis *> spatial, threads, serial;
   for (Axis *loop : loops.drop_front(firstReduce))
     (!loop->isReduce ? spatial : loop->bind ? threads : serial).push_back(loop);
+  OpBuilder::InsertionGuard guard(builder);
+  // What is around the loops of threads is of their kernel, which a loop holds together.
+  auto isOpened = [](Axis *loop) { return loop->bind || loop->extent != getAffineConstantExpr(1, loop->extent.getContext()); };
+  if (isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
+      llvm::none_of(llvm::concat<Axis *const>(loops.take_front(firstReduce), spatial), isOpened)) {
+    Location loc = NameLoc::get(builder.getStringAttr("singleton"), stage.getLoc());
+    auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(1), getConstant(1));
+    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + ".singleton"));
+    markKernel(stage, loop);
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  }
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&] {
     return emitLoops(spatial, /*withAttached=*/true, [&]() -> LogicalResult {
       auto reduced = emitParts(stage, threads, serial);

@@ -95,6 +95,7 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   if (stage.follows)
     return inferFollowerDomain(stage);
   SmallVector<Axis *> loopsAround = getLoopsAround(stage);
+  bool isSaid = stage.scope.has_value();
   // A stage that others follow has its scope with its buffer.
   if (!stage.scope && stage.followers.empty()) {
     auto inside = [&](bool thread) {
@@ -107,9 +108,6 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   }
   if (!stage.attachStage)
     return success();
-  if (stage.scope == schedule::Scope::Global)
-    return emitError(*stage.attachLoc) << "compute_at: expected stage '" << stage.name
-                                       << "' in shared or local memory, got global";
   if (!stage.follows && failed(verifyBinds(stage)))
     return failure();
   DenseSet<Axis *> around(loopsAround.begin(), loopsAround.end());
@@ -124,20 +122,33 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
         continue;
       }
     }
-    if (!whole)
+    if (!whole && (!isSaid || stage.scope == schedule::Scope::Global)) {
+      // Only global memory has room for as many as a call says.
+      stage.scope = schedule::Scope::Global;
+      if (auto region = getRegion(stage, d, around); region && region->width.isSymbolicOrConstant()) {
+        stage.mins[d] = region->min;
+        extent = simplify(region->width + 1);
+      }
+    } else if (!whole) {
       return emitError(*stage.attachLoc)
              << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
              << " memory: expected axis '" << stage.roots[d]->name
              << "' to need a constant number of elements here, got one that depends on a symbolic extent";
+    }
   }
+  if (stage.scope == schedule::Scope::Global)
+    llvm::copy_if(loopsAround, std::back_inserter(stage.instances), [](Axis *loop) { return bool(loop->bind); });
   return success();
 }
 
-/// A shared buffer that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
+/// A buffer of a block, in shared memory or in a part of global memory, that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
 /// split over the threads of the block.
 void StageModel::shareAmongThreads(ScheduledStage &stage) {
   // An engine copies the tile as a whole.
-  if (stage.scope != schedule::Scope::Shared || stage.copiedBy || llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
+  bool isInGlobal = stage.attachStage && !stage.follows && stage.scope == schedule::Scope::Global &&
+                    llvm::none_of(getLoopsAround(stage), [](Axis *loop) { return loop->bind && isThread(*loop->bind); });
+  if ((stage.scope != schedule::Scope::Shared && !isInGlobal) || stage.copiedBy ||
+      llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
     return;
   // What is computed within it takes all threads for one of its elements.
   auto takesThreads = [&](ScheduledStage &other) {
@@ -181,6 +192,18 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
   }
 }
 
+/// Whether something relies on the extent that a split gave a loop: threads, vectors, and the tiles that an intrinsic or the
+/// copy engine has of any stage in the nest.
+bool StageModel::keepsExtent(Axis *axis) {
+  if (axis->outer)
+    return keepsExtent(axis->outer) || keepsExtent(axis->inner);
+  if (axis->fused)
+    return keepsExtent(axis->fused);
+  return axis->bind || axis->vectorize || axis->isSharedOut || llvm::any_of(stages, [&](auto &other) {
+           return (other->tensorizeAt || other->copiedBy) && &other->root() == &axis->stage->root();
+         });
+}
+
 LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
   auto constant = [&](int64_t value) { return getAffineConstantExpr(value, function.getContext()); };
   SmallVector<Axis *> own;
@@ -193,11 +216,17 @@ LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
       for (Axis *part : ArrayRef(axis->parts).drop_front())
         axis->extent = simplify(axis->extent * part->extent);
     }
+    // As in TVM a split of fewer iterations than it is to make keeps these.
+    auto given = [&](Axis *part, int64_t number) {
+      auto whole = dyn_cast<AffineConstantExpr>(axis->extent);
+      bool isLess = whole && whole.getValue() > 0 && whole.getValue() < number;
+      return constant(isLess && !keepsExtent(part) ? whole.getValue() : number);
+    };
     if (axis->outer && axis->factor) {
-      axis->inner->extent = constant(axis->factor);
+      axis->inner->extent = given(axis->inner, axis->factor);
       axis->outer->extent = simplify(axis->extent.ceilDiv(axis->factor));
     } else if (axis->outer) {
-      axis->outer->extent = constant(axis->nparts);
+      axis->outer->extent = given(axis->outer, axis->nparts);
       axis->inner->extent = simplify(axis->extent.ceilDiv(axis->nparts));
     }
     if (!axis->isLoop())

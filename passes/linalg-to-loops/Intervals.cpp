@@ -3,6 +3,8 @@
 
 #include "mlir/IR/AffineExprVisitor.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace tilewright {
@@ -162,6 +164,11 @@ static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, Affi
   bool aligned = of->min.isMultipleOf(*divisor);
   auto constantMin = getConstant(of->min);
   AffineExpr zero = getAffineConstantExpr(0, context);
+  // What begins at a multiple of g and ends before the next one stays between two multiples of the divisor, if g divides that.
+  int64_t granule = std::gcd(std::abs(of->min.getLargestKnownDivisor()), *divisor);
+  if (!constantMin && width && *width < granule)
+    return expr.getKind() == AffineExprKind::Mod ? Interval{simplify(of->min % *divisor), of->width}
+                                                 : Interval{simplify(of->min.floorDiv(*divisor)), zero};
   if (expr.getKind() == AffineExprKind::Mod) {
     if (aligned && width && *width < *divisor)
       return Interval{zero, of->width};
@@ -177,7 +184,7 @@ static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, Affi
                                                    llvm::divideFloorSigned(*constantMin, *divisor),
                                                context)};
   // Unaligned: one more than the aligned case at most.
-  return Interval{min, simplify((of->width + (*divisor - 1)).floorDiv(*divisor))};
+  return Interval{min, simplify((of->width + (*divisor - granule)).floorDiv(*divisor))};
 }
 
 std::optional<Interval> getInterval(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs,

@@ -233,7 +233,24 @@ Value LoopEmitter::emitIsNew(ScheduledStage &stage) {
 
 SmallVector<AffineExpr> LoopEmitter::getPlacedShape(ScheduledStage &stage) { return *getPlacedExtents(stage); }
 
+/// The part of a buffer that those iterations have which run now, before the places in it.
+static SmallVector<AffineExpr> getInstance(ScheduledStage *stage) {
+  return stage ? llvm::map_to_vector(stage->instances, [](Axis *loop) { return loop->index; }) : SmallVector<AffineExpr>();
+}
+
 SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
+  SmallVector<Value> places = materialize(getInstance(stage), loc);
+  llvm::append_range(places, placeWithin(stage, indices, loc));
+  return places;
+}
+
+SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
+  SmallVector<Value> places = materialize(getInstance(stage), loc);
+  llvm::append_range(places, placeWithin(stage, indices, loc));
+  return places;
+}
+
+SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
   if (!stage)
     return materialize(indices, loc);
   ScheduledStage::Layout &layout = stage->layout;
@@ -254,7 +271,7 @@ SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<AffineExpr
   return values;
 }
 
-SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
+SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
   if (!stage || (!stage->layout.rollingDim && !stage->layout.map && !stage->layout.granule))
     return SmallVector<Value>(indices);
   ScheduledStage::Layout &layout = stage->layout;

@@ -130,6 +130,8 @@ SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(ScheduledStage &s
       visit(axis->fused);
     }
   };
+  for (Axis *singleton : stage.singletons)
+    visit(singleton);
   for (auto [i, root] : llvm::enumerate(stage.roots)) {
     visit(root);
     if (i >= stage.numSpatial)
@@ -215,18 +217,21 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
     OpBuilder::InsertionGuard guard(builder);
-    // What a follower leaves in global memory is there for all, wherever it is computed.
-    bool isTemporary = stage.follows && stage.scope == schedule::Scope::Global;
+    // What a follower leaves in global memory is there for all, wherever it is computed; of another stage each block or thread
+    // has a part.
+    bool isTemporary = stage.attachStage && stage.scope == schedule::Scope::Global;
     if (isTemporary)
       builder.setInsertionPointAfter(lastAtTop);
+    SmallVector<AffineExpr> extents = llvm::map_to_vector(stage.instances, [](Axis *loop) { return loop->extent; });
+    llvm::append_range(extents, stage.externOp ? model.getExtents(destination) : getPlacedShape(stage));
     // The tensors of an extern may differ in shape.
-    for (AffineExpr extent : stage.externOp ? model.getExtents(destination) : getPlacedShape(stage)) {
+    for (AffineExpr extent : extents) {
       auto constant = dyn_cast<AffineConstantExpr>(extent);
       shape.push_back(constant ? constant.getValue() : ShapedType::kDynamic);
       if (!constant)
         dynamic.push_back(materialize(extent, loc));
     }
-    if (failed(align(stage, shape)))
+    if (failed(align(stage, MutableArrayRef(shape).drop_front(stage.instances.size()))))
       return failure();
     Type element = cast<RankedTensorType>(init.get().getType()).getElementType();
     auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);

@@ -60,6 +60,8 @@ private:
   mlir::LogicalResult allocate(ScheduledStage &stage);
   /// The shape of the stage's buffer as it lies in memory.
   llvm::SmallVector<mlir::AffineExpr> getPlacedShape(ScheduledStage &stage);
+  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
   /// Where in its buffer an element of the stage lies that has these indices there; of an argument (null) as they are.
   llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices, mlir::Location loc);
   llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);

@@ -13,14 +13,15 @@ namespace tilewright {
 
 LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &handles) {
   if (auto parallel = dyn_cast<schedule::ParallelOp>(op)) {
-    handles[parallel.getAxis()]->parallel = true;
-    handles[parallel.getAxis()]->loc = op->getLoc();
+    handles[parallel.getAxis()]->runAs(&Axis::parallel, op->getLoc());
   } else if (auto partition = dyn_cast<schedule::LoopPartitionOp>(op)) {
     handles[partition.getAxis()]->partition = true;
   } else if (auto unroll = dyn_cast<schedule::AutoUnrollOp>(op)) {
     handles[unroll.getAxis()]->autoUnroll = unroll.getMaxStep();
   } else if (auto predicate = dyn_cast<schedule::SetStorePredicateOp>(op)) {
-    getStage(schedule::stageName(predicate.getStage()))->storedByFirst.push_back({predicate.getThread(), op->getLoc()});
+    getStage(schedule::stageName(predicate.getStage()))
+        ->storedBy.push_back({predicate.getThread(), int64_t(predicate.getFrom().value_or(0)),
+                              int64_t(predicate.getTo().value_or(INT64_MAX)), op->getLoc()});
   } else if (auto decompose = dyn_cast<schedule::DecomposeReductionOp>(op)) {
     Axis *axis = handles[decompose.getAxis()];
     axis->stage->decomposeAt = axis;
@@ -52,17 +53,38 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
   return success();
 }
 
-/// The elements that thread 0 stores for all must be those that all of them have.
-static LogicalResult verifyStoredByFirst(ScheduledStage &stage, ArrayRef<Axis *> around) {
-  for (auto [thread, loc] : stage.storedByFirst) {
-    auto error = [&, loc = loc] { return emitError(loc) << "set_store_predicate: "; };
+/// What some threads store for all must be what all of them have: then the first of them stores it, wherever these begin. Of a
+/// buffer in local memory each thread keeps its own, which the others cannot see missing.
+LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
+  auto extent = [&](unsigned dim) { return dims[dim]->extent; };
+  SmallVector<Axis *> around = getLoopsAround(stage);
+  for (auto [thread, from, to, loc] : stage.storedBy) {
     if (stage.scope == schedule::Scope::Local)
-      return error() << "expected a stage in global or shared memory, got '" << stage.name << "', of which each thread has its own";
-    for (Axis *loop : llvm::concat<Axis *const>(around, stage.loops))
-      if (loop->bind == thread && !loop->isReduce)
-        return error() << "expected a thread index that is the same for all elements of stage '" << stage.name << "', got "
-                       << schedule::stringifyThreadTag(thread) << ", to which axis '" << loop->name
-                       << "' is bound: only the elements of thread 0 would be stored";
+      continue;
+    auto error = [&, loc = loc] { return emitError(loc) << "set_store_predicate: "; };
+    std::string threads = schedule::stringifyThreadTag(thread).str();
+    for (Axis *loop : getLoopsOn(stage.root(), thread))
+      if (auto number = dyn_cast<AffineConstantExpr>(loop->extent); number && number.getValue() <= from)
+        return error() << "expected a thread that there is, got those of " << threads << " from " << from << " on, of "
+                       << number.getValue() << ": nothing would be stored";
+    for (Axis *loop : llvm::concat<Axis *const>(around, stage.loops)) {
+      if (loop->bind != thread || loop->isReduce)
+        continue;
+      // The threads beyond have no element.
+      AffineExpr index = getAffineDimExpr(loop->dim, function.getContext());
+      auto isEmptyBeyond = [&](Axis *root) {
+        auto whole = dyn_cast<AffineConstantExpr>(root->extent);
+        return whole && whole.getValue() <= to && isProvablyNonNegative(root->index - index, extent);
+      };
+      auto number = dyn_cast<AffineConstantExpr>(loop->extent);
+      bool isOwn = llvm::is_contained(stage.loops, loop);
+      if (from == 0 && ((number && number.getValue() <= to) ||
+                        (isOwn && llvm::any_of(ArrayRef(stage.roots).take_front(stage.numSpatial), isEmptyBeyond))))
+        continue;
+      std::string which = from == 0 && to == 1 ? "thread 0" : "some threads";
+      return error() << "expected a thread index that is the same for all elements of stage '" << stage.name << "', got " << threads
+                     << ", to which axis '" << loop->name << "' is bound: only the elements of " << which << " would be stored";
+    }
   }
   return success();
 }
@@ -118,7 +140,7 @@ LogicalResult StageModel::verifyMarks() {
       return diag << "a symbolic extent";
     }
   for (auto &stage : stages)
-    if (failed(verifyStoredByFirst(*stage, getLoopsAround(*stage))) || failed(verifyDecomposition(*stage)) ||
+    if (failed(verifyStoredBy(*stage)) || failed(verifyDecomposition(*stage)) ||
         failed(verifyPipeline(*stage)) || failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) ||
         failed(verifyPrefetches(*stage)) || failed(verifyAsynchronous(*stage)))
       return failure();

@@ -189,6 +189,7 @@ std::pair<Axis *, Axis *> StageModel::split(Axis *axis, int64_t factor, int64_t 
   axis->outer = createAxis(axis->name + ".outer", axis->stage, loc, axis->isReduce);
   axis->inner = createAxis(axis->name + ".inner", axis->stage, loc, axis->isReduce);
   axis->outer->origin = axis->inner->origin = Axis::Origin::Split;
+  axis->outer->parallel = axis->parallel;
   axis->factor = factor;
   axis->nparts = nparts;
   replaceLoops(*axis->stage, axis, {axis->outer, axis->inner});
@@ -202,10 +203,20 @@ Axis *StageModel::fuse(ArrayRef<Axis *> parts, Location loc) {
   Axis *fused = createAxis(name + "fused", parts[0]->stage, loc, parts[0]->isReduce);
   fused->origin = Axis::Origin::Fuse;
   fused->parts.assign(parts.begin(), parts.end());
-  for (Axis *part : parts)
+  for (Axis *part : parts) {
     part->fused = fused;
+    fused->parallel |= part->parallel;
+  }
   replaceLoops(*fused->stage, parts, fused);
   return fused;
+}
+
+Axis *StageModel::createSingleton(ScheduledStage &stage, Location loc) {
+  Axis *axis = createAxis("singleton", &stage, loc, /*isReduce=*/false);
+  axis->extent = getAffineConstantExpr(1, function.getContext());
+  stage.singletons.push_back(axis);
+  stage.loops.insert(stage.loops.begin(), axis);
+  return axis;
 }
 
 void StageModel::reorder(ArrayRef<Axis *> order) {
@@ -273,15 +284,22 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     auto [yo, yi] = split(handles[tile.getY()], tile.getYFactor(), 0, loc);
     reorder({xo, yo, xi, yi});
     define(op->getResults(), {xo, yo, xi, yi});
+  } else if (auto singleton = dyn_cast<schedule::SingletonOp>(op)) {
+    define(op->getResults(), {createSingleton(*getStage(schedule::stageName(singleton.getStage())), loc)});
   } else if (auto fuseOp = dyn_cast<schedule::FuseOp>(op)) {
     SmallVector<Axis *> parts = llvm::map_to_vector(fuseOp.getAxes(), [&](Value v) { return handles[v]; });
     ScheduledStage &stage = *parts[0]->stage;
-    Axis **first = llvm::find(stage.loops, parts[0]);
-    for (auto [i, part] : llvm::enumerate(parts))
-      if (first + i >= stage.loops.end() || first[i] != part)
-        return op->emitOpError() << "stage '" << stage.name << "': expected neighbouring loops, each outside the next, got '"
-                                 << parts[0]->name << "' and '" << part->name << "' apart: reorder them first";
-    define(op->getResults(), {fuse(parts, loc)});
+    std::string name = schedule::axisName(fuseOp.getFused());
+    auto place = [&](Axis *axis) { return llvm::find(stage.loops, axis) - stage.loops.begin(); };
+    llvm::sort(parts, [&](Axis *a, Axis *b) { return place(a) < place(b); });
+    // The op knows of loops that the schedule names; those that it does not name stand between as well.
+    for (auto [part, next] : llvm::zip(parts, ArrayRef(parts).drop_front()))
+      if (place(next) != place(part) + 1)
+        return op->emitOpError() << "stage '" << stage.name << "': expected neighbouring loops, got '" << part->name << "' and '"
+                                 << next->name << "' apart: reorder them first";
+    Axis *fused = fuse(parts, loc);
+    fused->name = name;
+    define(op->getResults(), {fused});
   } else if (auto reorderOp = dyn_cast<schedule::ReorderOp>(op)) {
     reorder(llvm::map_to_vector(reorderOp.getAxes(), [&](Value v) { return handles[v]; }));
   } else if (auto bind = dyn_cast<schedule::BindOp>(op)) {
@@ -290,11 +308,9 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     axis->bindExtent = bind.getExtent();
     axis->loc = loc;
   } else if (auto vectorize = dyn_cast<schedule::VectorizeOp>(op)) {
-    handles[vectorize.getAxis()]->vectorize = true;
-    handles[vectorize.getAxis()]->loc = loc;
+    handles[vectorize.getAxis()]->runAs(&Axis::vectorize, loc);
   } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
-    handles[unroll.getAxis()]->unroll = true;
-    handles[unroll.getAxis()]->loc = loc;
+    handles[unroll.getAxis()]->runAs(&Axis::unroll, loc);
   } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
     getStage(schedule::stageName(setScope.getStage()))->scope = setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
@@ -344,6 +360,10 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
   for (Operation &op : of.getBody().front())
     if (failed(applyPrimitive(&op, handles)))
       return failure();
+  // As in TVM a stage attached to an axis that is split or fused later is at the inner loop, or at the fused one.
+  for (auto &stage : stages)
+    while (stage->attachAxis && !stage->attachAxis->isLoop())
+      stage->attachAxis = stage->attachAxis->outer ? stage->attachAxis->inner : stage->attachAxis->fused;
   for (auto &stage : stages) {
     if (stage->attachStage)
       (stage->follows ? stage->attachStage->followers : stage->attachStage->attached).push_back(stage.get());
@@ -372,11 +392,6 @@ LogicalResult StageModel::verifyPlaces() {
     if (!stage->attachStage && !stage->alignments.empty())
       return emitError(stage->alignments[0].loc) << "storage_align: expected a stage that is computed at a loop of another, got "
                                                  << "stage '" << stage->name << "', whose tensor is row-major";
-    if (stage->attachAxis && !stage->attachAxis->isLoop())
-      return emitError(*stage->attachLoc) << (stage->follows ? "reverse_" : "") << "compute_at of stage '" << stage->name
-                                          << "': expected a loop of stage '"
-                                          << stage->attachStage->name << "', got axis '" << stage->attachAxis->name
-                                          << "', which " << stage->attachAxis->whyNoLoop();
     if (stage->follows) {
       if (failed(verifyFollower(*stage)))
         return failure();

@@ -51,6 +51,12 @@ struct Axis {
   mlir::AffineExpr index;  // its value, of the loops of its stage
 
   bool isLoop() const { return !outer && !fused; }
+  /// How its iterations run: what is said last counts.
+  void runAs(bool Axis::*how, mlir::Location where) {
+    vectorize = unroll = parallel = false;
+    this->*how = true;
+    loc = where;
+  }
   /// Of an axis that is no loop: why, to be said after "which".
   std::string whyNoLoop() const;
   Axis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce)
@@ -65,6 +71,7 @@ struct ScheduledStage {
   te::ExternOp externOp;
   llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
   unsigned numSpatial = 0;
+  llvm::SmallVector<Axis *> singletons; // loops of one iteration, of no axis
   llvm::SmallVector<Axis *> loops; // outermost first
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;
@@ -140,8 +147,13 @@ struct ScheduledStage {
   };
   llvm::SmallVector<EnvThread> envThreads;
 
-  /// The thread indices of which thread 0 alone is to store, and where the schedule says so.
-  llvm::SmallVector<std::pair<schedule::ThreadTag, mlir::Location>> storedByFirst;
+  /// The threads of an index that are to store, and where the schedule says so.
+  struct StoredBy {
+    schedule::ThreadTag thread;
+    int64_t from, to;
+    mlir::Location loc;
+  };
+  llvm::SmallVector<StoredBy> storedBy;
 
   // Filled by bound inference: the first element of each spatial axis that is computed, in terms of the loops around.
   llvm::SmallVector<mlir::AffineExpr> mins;
@@ -149,6 +161,8 @@ struct ScheduledStage {
   // Its buffer: the position in the tensor of the first element, the extents, and the loop of its own that it lives in.
   llvm::SmallVector<mlir::AffineExpr> origin, bufferExtents;
   Axis *bufferAxis = nullptr;
+  /// Of a stage that is attached in global memory: the loops around it whose iterations run at once. Each has a part of the buffer.
+  llvm::SmallVector<Axis *> instances;
 
   // Filled by emission.
   llvm::SmallVector<mlir::Value> buffers; // one a result
@@ -217,6 +231,7 @@ private:
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
   Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
   void reorder(llvm::ArrayRef<Axis *> axes);
+  Axis *createSingleton(ScheduledStage &stage, mlir::Location loc);
   mlir::LogicalResult attach(schedule::ComputeAtOp op, Axis *axis);
   mlir::LogicalResult follow(schedule::ReverseComputeAtOp op, Axis *axis);
   /// Notes that a primitive leaves on a loop or a stage; failure where it is none of those.
@@ -227,6 +242,7 @@ private:
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
   mlir::LogicalResult verifyLayout(ScheduledStage &stage);
   mlir::LogicalResult verifyEnvThreads(ScheduledStage &stage);
+  mlir::LogicalResult verifyStoredBy(ScheduledStage &stage);
   mlir::LogicalResult verifyPrefetches(ScheduledStage &stage);
   mlir::LogicalResult verifyAsynchronous(ScheduledStage &stage);
   mlir::LogicalResult verifyMarks();
@@ -247,6 +263,7 @@ private:
   std::optional<Interval> getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
                                     llvm::function_ref<bool(unsigned)> runs);
   void shareAmongThreads(ScheduledStage &stage);
+  bool keepsExtent(Axis *axis);
   mlir::LogicalResult inferExtents(ScheduledStage &stage);
 
   std::vector<std::unique_ptr<Axis>> axes; // each after those it was made of

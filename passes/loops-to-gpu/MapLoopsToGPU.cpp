@@ -126,9 +126,13 @@ LogicalResult Kernel::checkLoops() {
         return loop.emitError() << "expected " << quoted(loop) << ", bound to " << tag
                                 << ", to carry what it reduces and then the parts of the latest iteration";
       std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
-      if (index >= kFirstThreadTag && !extent)
-        return loop.emitError() << "expected a constant extent of " << tag << ", got a symbolic one of "
-                                << quoted(loop);
+      // How threads combine their parts follows from how many there are.
+      bool combines = llvm::any_of(loops, [](ArrayRef<scf::ForOp> others) {
+        return llvm::any_of(others, [](scf::ForOp other) { return other.getNumResults() != 0; });
+      });
+      if (index >= kFirstThreadTag && !extent && combines)
+        return loop.emitError() << "expected a constant extent of " << tag
+                                << " in a kernel whose threads reduce together, got a symbolic one of " << quoted(loop);
       if (extent && *extent < 1)
         return loop.emitError() << "expected an extent of " << tag << " of at least 1, got " << *extent << " of "
                                 << quoted(loop);
@@ -155,7 +159,8 @@ LogicalResult Kernel::checkThreads() {
     if (loops[tag].empty())
       continue;
     scf::ForOp loop = loops[tag].front();
-    int64_t extent = *getStaticExtent(tag);
+    // Of a symbolic one the launch is refused where it is too large.
+    int64_t extent = getStaticExtent(tag).value_or(1);
     if (tag == kFirstThreadTag + 2 && extent > kMaxThreadsZ)
       return loop.emitError() << "expected at most " << kMaxThreadsZ << " threads along threadIdx.z, got " << extent
                               << " of " << quoted(loop);
@@ -241,8 +246,8 @@ LogicalResult Kernel::map() {
         kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(loop, function), loop.getLoc()))));
   }
   KnownValues known(function);
-  bool isNonEmpty = llvm::all_of(ArrayRef(extents).take_front(kFirstThreadTag), [&](Value extent) { return known.isPositive(extent); });
-  bool isConstant = llvm::all_of(ArrayRef(extents).take_front(kFirstThreadTag), [](Value extent) { return bool(getConstantIntValue(extent)); });
+  bool isNonEmpty = llvm::all_of(extents, [&](Value extent) { return known.isPositive(extent); });
+  bool isConstant = llvm::all_of(extents, [](Value extent) { return bool(getConstantIntValue(extent)); });
   auto launch = gpu::LaunchOp::create(builder, nest->getLoc(), extents[0], extents[1], extents[2], extents[3],
                                       extents[4], extents[5]);
   launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
@@ -269,7 +274,7 @@ LogicalResult Kernel::map() {
   // Before any of the loops is gone.
   std::array<int64_t, 3> block;
   for (unsigned dim = 0; dim < 3; ++dim)
-    block[dim] = *getStaticExtent(kFirstThreadTag + dim);
+    block[dim] = getStaticExtent(kFirstThreadTag + dim).value_or(ShapedType::kDynamic);
   for (auto [index, sameIndex] : llvm::enumerate(loops))
     for (scf::ForOp loop : sameIndex) {
       Block *inner = loop.getBody();
@@ -314,7 +319,7 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
   if (store)
     return store.emitError() << "stage '" << getBufferName(store.getMemRef())
                                << "' is not bound to any block or thread: bind an axis of it, for which extent 1 is "
-                                  "enough, or compute it at a bound axis of its consumer";
+                                  "enough and which fuse() without axes makes, or compute it at a bound axis of its consumer";
   return op->emitError("expected all work to stand in loops bound to blocks or threads");
 }
 

@@ -97,7 +97,7 @@ ReductionLoops::ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage) : co
       for (Value part : fuse.getAxes())
         extent = extent * axes[part].extent;
       axes[fuse.getFused()].extent = extent;
-      relations.push_back({SmallVector<Value>(fuse.getAxes()), {fuse.getFused()}, /*isSplit=*/false});
+      relations.push_back({schedule::fusedParts(fuse), {fuse.getFused()}, /*isSplit=*/false});
     }
   }
   findFactoredAxes(op);

@@ -45,6 +45,13 @@ struct AxisList {
 te::ComputeOp createCompute(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, te::ComputeOp like,
                             mlir::TypeRange types, const AxisList &axes);
 
+/// A stage that copies `sources`, tensors of one shape, element by element.
+te::ComputeOp createCopy(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, mlir::ValueRange sources,
+                         mlir::ArrayAttr axisNames);
+/// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
+void replaceByStage(mlir::Operation *op, llvm::StringRef name, schedule::ScopeAttr scope);
+
+mlir::LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow);
 mlir::LogicalResult applyPadEinsum(schedule::PadEinsumOp op, Dataflow &dataflow);
 mlir::LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow);
 

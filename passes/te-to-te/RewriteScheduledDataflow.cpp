@@ -58,9 +58,7 @@ static SmallVector<te::ReadOp> getReads(te::ComputeOp stage, Value tensor) {
   return reads;
 }
 
-/// A stage that copies `sources`, tensors of one shape, element by element.
-static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name, ValueRange sources,
-                                ArrayAttr axisNames) {
+te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name, ValueRange sources, ArrayAttr axisNames) {
   auto type = cast<RankedTensorType>(sources[0].getType());
   SmallVector<Attribute> names;
   if (axisNames)
@@ -91,8 +89,7 @@ static te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name
   return copy;
 }
 
-/// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
-static void replaceByStage(Operation *op, StringRef name, schedule::ScopeAttr scope) {
+void replaceByStage(Operation *op, StringRef name, schedule::ScopeAttr scope) {
   OpBuilder builder(op);
   auto stage = schedule::StageOp::create(builder, op->getLoc(), builder.getStringAttr(name));
   schedule::SetScopeOp::create(builder, op->getLoc(), stage, scope);
@@ -124,24 +121,6 @@ static LogicalResult applyCacheRead(schedule::CacheReadOp op, Dataflow &dataflow
   te::ComputeOp copy = createCopy(builder, op.getLoc(), op.getName(), tensor, nullptr);
   for (te::ReadOp read : reads)
     read.getTensorMutable().assign(copy.getResult(0));
-  replaceByStage(op, op.getName(), op.getScopeAttr());
-  return success();
-}
-
-static LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
-  if (failed(checkIsFree(op, dataflow)))
-    return failure();
-  te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
-  if (!stage)
-    return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
-  if (stage.getScan())
-    return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '" << stage.getName()
-                            << "', which reads its own";
-  OpBuilder builder(stage->getContext());
-  builder.setInsertionPointAfter(stage);
-  te::ComputeOp copy = createCopy(builder, stage.getLoc(), stage.getName(), stage.getResults(), stage.getAxes());
-  stage->replaceUsesWithIf(copy->getResults(), [&](OpOperand &use) { return !copy->isAncestor(use.getOwner()); });
-  stage.setName(op.getName());
   replaceByStage(op, op.getName(), op.getScopeAttr());
   return success();
 }
@@ -304,6 +283,22 @@ static LogicalResult applyReverseInline(schedule::ReverseComputeInlineOp op, Dat
   op.erase();
   return eraseHandle(handle);
 }
+
+/// Of the primitives that say where a stage is computed the last counts: those before it go, where it or they inline.
+static void keepLastPlaces(schedule::OfOp of) {
+  llvm::StringMap<Operation *> last;
+  auto isPlace = llvm::IsaPred<schedule::ComputeInlineOp, schedule::ComputeRootOp, schedule::ComputeAtOp, schedule::ReverseComputeAtOp>;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(of.getBody().front()))) {
+    if (!isPlace(&op))
+      continue;
+    Operation *&later = last[schedule::stageName(op.getOperand(0))];
+    if (!later)
+      later = &op;
+    else if (isa<schedule::ComputeInlineOp>(op) || isa<schedule::ComputeInlineOp>(later))
+      op.erase();
+  }
+}
+
 void RewriteScheduledDataflow::runOnOperation() {
   SymbolTableCollection tables;
   for (auto of : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>())) {
@@ -311,6 +306,7 @@ void RewriteScheduledDataflow::runOnOperation() {
     if (!function)
       continue;
     Dataflow dataflow(function);
+    keepLastPlaces(of);
     // Last: until then a stage that is inlined can be cached, and is then computed in the copy.
     SmallVector<schedule::ComputeInlineOp> inlined;
     for (Operation &op : llvm::make_early_inc_range(of.getBody().front())) {

@@ -12,7 +12,17 @@ from tilewright.schedule.group import Group
 # What a schedule has besides primitives.
 NO_PRIMITIVES: dict[type, set[str]] = {
     Schedule: {"apply", "emit", "explain", "ir", "producers", "readers", "reads_through", "stage_of_axis", "trace"},
-    Stage: {"factored_axes", "forget_unused_axes", "has_axis", "replace_op"},
+    Stage: {
+        "axes_at",
+        "factored_axes",
+        "forget_unused_axes",
+        "has_axis",
+        "loops",
+        "loops_at",
+        "replace_op",
+        "spatial_leaves",
+        "spatial_loops",
+    },  # fmt: skip
     Group: set(),
 }
 PRIMITIVES: dict[str, Callable[..., Any]] = {

@@ -99,6 +99,10 @@ def tile(x: ir.Value, y: ir.Value, x_factor: int, y_factor: int) -> ir.OpView:
     return ops.TileOp(x, y, _integer(x_factor), _integer(y_factor))
 
 
+def singleton(of: ir.Value, name: str) -> ir.OpView:
+    return ops.SingletonOp(of, loc=_named(name))
+
+
 def fuse(fused: Sequence[ir.Value], name: str) -> ir.OpView:
     return ops.FuseOp(fused, loc=_named(name))
 
@@ -132,8 +136,9 @@ def auto_unroll(axis: ir.Value, name: str, max_step: int) -> ir.OpView:
     return ops.AutoUnrollOp(axis, _integer(max_step), loc=_named(name))
 
 
-def set_store_predicate(of: ir.Value, name: str, thread: str) -> ir.OpView:
-    return ops.SetStorePredicateOp(of, ir.Attribute.parse(f"#schedule.thread<{thread}>"), loc=_named(name))
+def set_store_predicate(of: ir.Value, name: str, thread: str, first: int, end: int | None) -> ir.OpView:
+    tag = ir.Attribute.parse(f"#schedule.thread<{thread}>")
+    return ops.SetStorePredicateOp(of, tag, from_=_integer(first or None), to=_integer(end), loc=_named(name))
 
 
 def decompose_reduction(of: ir.Value, axis: ir.Value, name: str) -> ir.OpView:

@@ -100,10 +100,12 @@ class LoopPrimitives(StageHandles):
         return made[0], made[1], made[2], made[3]
 
     def fuse(self, *args: IterVar) -> IterVar:
-        """Neighbouring loops become one, the first given the slowest. Returns it.
+        """Neighbouring loops become one, the outermost the slowest. Returns it.
 
-        Requires: loops of this stage that follow one another from the outside in as they are given, all spatial or all
-        of the reduction, not bound or marked yet.
+        Each loop is a neighbour of those given before it; their order changes only the name of the new one. Without
+        loops, a loop of one iteration is made around all others: what a stage without axes can bind.
+
+        Requires: loops of this stage, all spatial or all of the reduction, not bound or marked yet.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 12), name="A")
@@ -123,6 +125,10 @@ class LoopPrimitives(StageHandles):
         from . import handles
 
         source = user_source()
+        if not args:
+            self._name_axes()
+            result = self._schedule.apply(handles.singleton, source, self.handle, self.name)
+            return self._made([result], ["singleton"], "spatial", source, [(0, 1)])[0]
         axes = [self._axis(axis, "fuse", source) for axis in args]
         name = ".".join(axis.name for axis in args) + ".fused"
         result = self._schedule.apply(handles.fuse, source, axes, name)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..source import user_source
-from ..te.expr import IterVar
+from ..te.expr import Expr, IterVar, ReduceItem
 from ..te.program import unique_name
 from ..te.recurrence import ScanOp
 from ..te.tensor import CacheOp, Operation, PlaceholderOp, Tensor
 from . import handles
+from .bodies import body_of, elements, over_axes, reduced
 from .checks import integer
 from .group import Group
-from .schedule import check_scope, schedule_error
+from .schedule import checked_scope, schedule_error
 
 if TYPE_CHECKING:
     from .schedule import Schedule, TensorOrOp
@@ -27,7 +28,7 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     source = user_source()
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{source}: cache_read: expected a tensor, got {tensor!r}")
-    check_scope("cache_read", scope, source)
+    scope = checked_scope("cache_read", scope, source)
     op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule._stage(tensor, "cache_read", source).key
     if op not in schedule.names:
         raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
@@ -52,6 +53,7 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     axis = tuple(IterVar(f"ax{d}", (0, extent), "spatial", source) for d, extent in enumerate(op.shape))
     cache = CacheOp(unique_name(f"{schedule.names[op]}.{scope}", schedule.names.values()), op.shape, op._dtypes, source)
     cache.axis = axis
+    cache.body = elements(op, axis)
     value = schedule.apply(
         handles.cache_read, source, schedule.names[op], scope, [stage.handle for stage in stages], cache.name
     )
@@ -68,7 +70,7 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
     for one in tensors:
         if not isinstance(one, Tensor):
             raise TypeError(f"{source}: cache_write: expected a tensor, got {one!r}")
-    check_scope("cache_write", scope, source)
+    scope = checked_scope("cache_write", scope, source)
     stages = list(dict.fromkeys(schedule._stage(one, "cache_write", source) for one in tensors))
     if len(stages) != 1:
         raise schedule_error(source, f"cache_write: expected tensors of one stage, got {len(stages)} stages")
@@ -85,14 +87,27 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
             source,
             f"cache_write: expected all {op.num_outputs} tensors of stage '{stage.name}', got {len(tensors)}",
         )
-    cache = CacheOp(unique_name(f"{stage.name}.{scope}", schedule.names.values()), op.shape, op._dtypes, source)
-    cache.axis = tuple(IterVar(axis.name, axis.dom, axis.kind, source) for axis in old.axis)
-    cache.reduce_axis = old.reduce_axis
     stage.forget_unused_axes()
+    loops = stage.spatial_loops()
+    name = unique_name(f"{stage.name}.{scope}", schedule.names.values())
+    if loops is None:
+        shape = op.shape
+        axis = tuple(IterVar(axis.name, axis.dom, axis.kind, source) for axis in old.axis)
+    else:  # the tensor lies in the order of the loops
+        shape = tuple(loop.dom[1] for loop in loops if loop.dom is not None)
+        axis = tuple(IterVar(f"{loop.name}.c", loop.dom, "spatial", source) for loop in loops)
+    cache = CacheOp(name, shape, op._dtypes, source)
+    cache.axis, cache.reduce_axis = axis, old.reduce_axis
+    own = dict(zip(old.axis, axis)) if loops is None else stage.axes_at(dict(zip(stage.spatial_leaves(), axis)))
+    cache.body = over_axes(body_of(old), {root: value for root, value in own.items() if root.kind != "reduce"})
     value = schedule.apply(handles.cache_write, source, stage.handle, scope, cache.name)
     copy = CacheOp(stage.name, op.shape, op._dtypes, op.source)
     copy.axis = old.axis
-    stage.op = copy
+    at: Sequence[Expr] = old.axis
+    if loops is not None:
+        at = stage.loops_at(dict(zip(old.axis, old.axis)))
+    copy.body = elements(cache, at)
+    stage.replace_op(copy)
     schedule._stages[copy] = stage
     schedule._add(cache, value, scope, schedule._reads[op])
     schedule._reads[op] = [cache]
@@ -129,6 +144,14 @@ def rfactor(schedule: Schedule, tensor: Tensor | Sequence[Tensor], axis: IterVar
     cache.axis, cache.reduce_axis = tuple(axes), rest
     combined = CacheOp(stage.name, op.shape, op._dtypes, op.source)
     combined.axis, combined.reduce_axis = old.axis, (axis,)
+    if body := body_of(old):
+        factored = {**dict(zip(rest, rest)), axis: axes[position]}
+        values = dict(zip(old.axis, axes[:position] + axes[position + 1 :]))
+        values |= {root: value for root, value in stage.axes_at(factored).items() if root.kind == "reduce"}
+        cache.body = over_axes(body, values, rest)
+        places = [*old.axis[:position], axis, *old.axis[position:]]
+        assert isinstance(body[0], ReduceItem)
+        combined.body = reduced(body[0].reduction, elements(cache, places), (axis,))
     stage.replace_op(combined)
     schedule._stages[combined] = stage
     schedule._add(cache, value, "global", schedule._reads[op])

@@ -55,10 +55,10 @@ class MemoryPrimitives(StageHandles):
         TVM: ``set_scope``; Halide: ``store_in``; Exo: ``set_memory``; MLIR transform: ``structured.promote``.
         """
         from . import handles
-        from .schedule import check_scope, schedule_error
+        from .schedule import checked_scope, schedule_error
 
         source = user_source()
-        check_scope("set_scope", scope, source)
+        scope = checked_scope("set_scope", scope, source)
         if self.is_output and scope != "global":
             raise schedule_error(source, f"set_scope: expected global for the output '{self.name}', got {scope}")
         self._schedule.apply(handles.set_scope, source, self.handle, self.name, scope)
@@ -253,12 +253,14 @@ class MemoryPrimitives(StageHandles):
         self._schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
 
     def set_store_predicate(self, predicate: object) -> None:
-        """Of threads that have the same elements one stores them: `predicate` says thread 0 of an index.
+        """Of threads that have the same elements some store them, by `predicate`.
 
-        Where threads have the same elements, thread 0 alone stores them anyway, so the nest stays as it is.
+        Where threads have the same elements, one of them stores them anyway, so the nest stays as it is. What a thread
+        has in local memory is its own, and stays there.
 
-        Requires: ``tx.equal(0)`` (or ``tx.var.equal(0)``) of a ``te.thread_axis`` on threadIdx that no element of the
-        stage depends on, as after a reduction across its threads; several are taken one after the other or by te.all.
+        Requires: comparisons of a ``te.thread_axis`` on threadIdx with numbers, such as ``tx.var.equal(0)`` or
+        ``tx.var < 8``, several by te.all. Either no element of the stage depends on the index, as after a reduction
+        across its threads, or the threads that do not store have no elements.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 32), name="A")
@@ -291,8 +293,8 @@ class MemoryPrimitives(StageHandles):
         TVM: ``set_store_predicate``; Halide: ``where`` of an ``RDom``; Exo: ``specialize``; MLIR: ``scf.if``.
         """
         from . import handles
-        from .store_predicate import first_threads
+        from .store_predicate import storing_threads
 
         source = user_source()
-        for thread in first_threads(predicate, source):
-            self._schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread)
+        for thread, (first, end) in storing_threads(predicate, source).items():
+            self._schedule.apply(handles.set_store_predicate, source, self.handle, self.name, thread, first, end)

@@ -24,7 +24,7 @@ class PlacePrimitives(StageHandles):
         threads of a block run together, and a thread's own if not.
 
         Requires: `parent` reads this stage, directly or by way of others; `scope` is a loop of `parent`'s; this stage
-        is no output.
+        is no output. Where `scope` is split later the stage is at the inner loop, where it is fused at the fused one.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -77,7 +77,7 @@ class PlacePrimitives(StageHandles):
     def compute_root(self) -> None:
         """The stage is computed whole, before its consumers: what holds unless said otherwise.
 
-        Requires: nothing; it takes back an earlier `compute_at`.
+        Requires: nothing; it takes back an earlier `compute_at` or `compute_inline`.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -111,7 +111,8 @@ class PlacePrimitives(StageHandles):
     def compute_inline(self) -> None:
         """The stage is computed where it is read, and has neither loops nor a tensor of its own.
 
-        Requires: an elementwise stage, neither a reduction nor a scan, that is no output.
+        Requires: an elementwise stage, neither a reduction nor a scan, that is no output. Of `compute_inline`,
+        `compute_root` and `compute_at` of a stage the last counts.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -145,6 +146,7 @@ class PlacePrimitives(StageHandles):
                 source, f"compute_inline: expected an elementwise stage, got '{self.name}', which reduces over {axes}"
             )
         self._schedule.apply(handles.compute_inline, source, self.handle, self.name)
+        self.attached_to = None
 
     def reverse_compute_at(self, parent: StageHandles, scope: IterVar) -> None:
         """The stage is computed inside a loop of a stage that it reads, after it: what that iteration made possible.

@@ -15,8 +15,9 @@ from ..te.extents import Array
 from ..te.extern import ExternOp
 from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
-from ..te.tensor import CacheOp, ComputeOp, Operation, Tensor
+from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
 from .stage import Stage
+from .written import WrittenStage
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -58,7 +59,9 @@ def create_schedule(ops: TensorOrOp | Sequence[TensorOrOp]) -> Schedule:
 class Schedule:
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
 
-    __slots__ = ("_groups", "_of", "_reads", "_stages", "context", "module", "names", "outputs")
+    __slots__ = (
+        "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs"
+    )  # fmt: skip
 
     def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
         from .. import ir as tw_ir
@@ -73,12 +76,15 @@ class Schedule:
         self._stages: dict[Operation, Stage] = {
             op: Stage(self, op) for op in ops if isinstance(op, (ComputeOp, ExternOp))
         }
+        self._inputs: dict[Operation, Stage] = {}
+        self._written: dict[Operation, Stage] = {}
         self._reads: dict[Operation, list[Operation]] = {
             op: list(dict.fromkeys(tensor.op for tensor in op.input_tensors)) for op in self._stages
         }
         for op in ops:
             if isinstance(op, ScanOp):
                 self._stages.update((update, self._stages[op]) for update in op.updates)
+                self._written.update((one, WrittenStage(self, one)) for one in op.written)
 
     if not TYPE_CHECKING:
         __getattr__ = attributes_of("te.Schedule", "'Schedule' object")
@@ -99,7 +105,12 @@ class Schedule:
         return tuple(self._groups)
 
     def __getitem__(self, of: TensorOrOp) -> Stage:
-        """The stage of a tensor or of its operation."""
+        """The stage of a tensor or of its operation. That of an input tells of the input, and has no primitives."""
+        op = of.op if isinstance(of, Tensor) else of
+        if isinstance(op, PlaceholderOp) and op in self.names:
+            return self._inputs.setdefault(op, Stage(self, op))
+        if op in self._written:
+            return self._written[op]
         return self._stage(of, "schedule", user_source())
 
     def __str__(self) -> str:
@@ -195,7 +206,11 @@ class Schedule:
         keeps its spatial axes and copies. For a stage with several tensors all of them are given, and a list comes
         back.
 
-        Requires: no loop of the old stage is used yet.
+        Where the spatial axes were split, fused or reordered before, the loops that these made are the axes of the new
+        stage (``i.outer.c``), whose tensor lies in their order; the old stage has its axes anew. With `compute_inline`
+        of the old stage, its readers read that tensor.
+
+        Requires: the loops of the old stage are used for no more than that yet.
 
         >>> from tilewright import te
         >>> A = te.placeholder((60,), name="A")
@@ -459,10 +474,22 @@ class Schedule:
         raise schedule_error(source, f"{what}: expected a tensor of this schedule ({known}), got '{op.name}'")
 
 
-def check_scope(what: str, scope: object, source: Source) -> None:
-    """Scopes are names of memories."""
-    if scope not in SCOPES:
+def checked_scope(what: str, scope: object, source: Source) -> str:
+    """The memory that a scope names.
+
+    All shared memory is sized at the launch, so ``"shared.dyn"`` is ``"shared"``. What the threads of a warp exchange
+    (``"warp"``) goes through shared memory as well.
+    """
+    if isinstance(scope, str) and scope.startswith("wmma."):
+        raise ValueError(
+            f"{source}: {what}: expected one of {', '.join(SCOPES)} as scope, got {scope!r}: tensor cores are used by "
+            "tilewright.instructions.mma_sync, whose operands and accumulator are stages of scope local"
+        )
+    if scope in ("shared.dyn", "warp"):
+        return "shared"
+    if not isinstance(scope, str) or scope not in SCOPES:
         raise ValueError(f"{source}: {what}: expected one of {', '.join(SCOPES)} as scope, got {scope!r}")
+    return scope
 
 
 def schedule_error(source: Source, message: str) -> ScheduleError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
@@ -11,8 +12,8 @@ from ..te.extern import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.program import axis_names
 from ..te.recurrence import ScanOp
-from ..te.tensor import Operation
-from .primitives import factored_axes
+from ..te.tensor import Operation, PlaceholderOp
+from .primitives import Loops, factored_axes, loops_of_stage
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -66,6 +67,12 @@ class StageHandles:
                 f"expected a stage with loops of its own, got the {what} '{self.name}', whose statements say how it is "
                 "computed",
             )
+        if isinstance(self.op, PlaceholderOp):
+            raise schedule_error(
+                user_source(),
+                f"expected a stage that is computed, got the input '{self.name}', which lies as the caller's array "
+                "does: give the te.placeholder that shape, or copy it by cache_read",
+            )
         if self._handle is None:
             self._handle = self._schedule.apply(handles.stage, self.op.source, self.name)
         return self._handle
@@ -96,13 +103,44 @@ class StageHandles:
         roots = [self._axes[own] for own in self.op.reduce_axis]
         return tuple(axes[value] for value in factored_axes(self._schedule._of, self._axes[axis], roots))
 
+    def loops(self) -> Loops:
+        """What the primitives made of the axes. There must be handles of these."""
+        roots = {self._axes[own]: own.dom[1] for own in self.op.axis + self.op.reduce_axis if own.dom is not None}
+        return loops_of_stage(self._schedule._of, self.handle, roots)
+
+    def spatial_loops(self) -> list[IterVar] | None:
+        """The loops of the spatial axes in their order, with their extents; None where they are still the axes."""
+        if not self._axes:
+            return None
+        axes, loops = {value: own for own, value in self._axes.items()}, self.loops()
+        found = [(axes[value], loops.extents[value]) for value in loops.loops if axes[value].kind != "reduce"]
+        if [loop for loop, _ in found] == list(self.op.axis):
+            return None
+        return [IterVar(loop.name, (0, extent), "spatial", loop.source) for loop, extent in found]
+
+    def spatial_leaves(self) -> list[IterVar]:
+        """The loops of the spatial axes in their order."""
+        axes = {value: own for own, value in self._axes.items()}
+        return [axes[value] for value in self.loops().loops if axes[value].kind != "reduce"]
+
+    def loops_at(self, values: Mapping[IterVar, Expr]) -> list[Expr]:
+        """The values of the spatial loops where the axes have these."""
+        known = self.loops().loops_at({self._axes[axis]: value for axis, value in values.items()})
+        return [known[self._axes[leaf]] for leaf in self.spatial_leaves()]
+
+    def axes_at(self, values: Mapping[IterVar, Expr]) -> dict[IterVar, Expr]:
+        """The values of the axes where the loops have these."""
+        if not self._axes:
+            return dict(values)
+        known = self.loops().axes_at({self._axes[loop]: value for loop, value in values.items()})
+        return {own: known[self._axes[own]] for own in self.op.axis + self.op.reduce_axis if self._axes[own] in known}
+
     def replace_op(self, op: Operation) -> None:
         """The stage computes its tensor in another way, with axes of its own."""
         self.op, self._axes = op, {}
 
     def _axis(self, axis: IterVar, what: str, source: Source) -> ir.Value:
         """The handle of one of this stage's axes."""
-        from . import handles
         from .schedule import schedule_error
 
         if not isinstance(axis, IterVar):
@@ -120,16 +158,23 @@ class StageHandles:
                 f"{what}: expected an axis whose iterations are independent, got '{axis.name}', the scan axis of stage "
                 f"'{self.name}'",
             )
-        if not self._axes:
-            names, spatial = axis_names(self.op), len(self.op.axis)
-            for build, own, own_names in (
-                (handles.axes, self.op.axis, names[:spatial]),
-                (handles.reduce_axes, self.op.reduce_axis, names[spatial:]),
-            ):
-                if own:
-                    results = self._schedule.apply(build, self.op.source, self.handle, own_names)
-                    self._axes.update(zip(own, results if len(own) > 1 else [results]))
+        self._name_axes()
         return self._axes[axis]
+
+    def _name_axes(self) -> None:
+        """Sees to it that there are handles of the stage's axes."""
+        from . import handles
+
+        if self._axes:
+            return
+        names, spatial = axis_names(self.op), len(self.op.axis)
+        for build, own, own_names in (
+            (handles.axes, self.op.axis, names[:spatial]),
+            (handles.reduce_axes, self.op.reduce_axis, names[spatial:]),
+        ):
+            if own:
+                results = self._schedule.apply(build, self.op.source, self.handle, own_names)
+                self._axes.update(zip(own, results if len(own) > 1 else [results]))
 
     def _made(
         self, values: list[ir.Value], names: list[str], kind: str, source: Source, doms: list[Dom]

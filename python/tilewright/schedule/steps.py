@@ -30,8 +30,8 @@ class Step:
     """One call: `makes = s[stage].call(*args, **options)`, or of the schedule itself where there is no stage.
 
     Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
-    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag}`` for one that is 0, ``{"intrin": name,
-    "functions": ir}`` for an intrinsic; the rest are values.
+    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag, "from": n, "to": m}`` for some of its threads,
+    ``{"intrin": name, "functions": ir}`` for an intrinsic; the rest are values.
     "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
     """
 
@@ -64,11 +64,20 @@ def _source(value: Any) -> str:
     if "stage" in value:
         return f"s[{value['stage']}]"
     if "first" in value:
-        return f'te.thread_axis("{value["first"]}").equal(0)'
+        return _predicate(value)
     if "thread" in value:
         extent = "" if value["extent"] is None else f"(0, {value['extent']}), "
         return f'te.thread_axis({extent}"{value["thread"]}")'
     return value.get("axis") or value.get("intrin") or value["tensor"]
+
+
+def _predicate(value: Mapping[str, Any]) -> str:
+    """The comparisons that let some threads store."""
+    thread, first, end = f'te.thread_axis("{value["first"]}")', value.get("from", 0), value.get("to", 1)
+    if end == first + 1:
+        return f"{thread}.equal({first})"
+    low = [f"{thread} >= {first}"] if first or end is None else []
+    return low[0] if end is None else f"te.all({', '.join([*low, f'{thread} < {end}'])})"
 
 
 class Reader:
@@ -137,6 +146,10 @@ class Reader:
         factors = primitive.options["x_factor"], primitive.options["y_factor"]
         makes = self._make(stage, primitive.results, names)
         return Step("tile", stage, (self._of(x), self._of(y), *factors), makes=makes)
+
+    def _singleton(self, primitive: Primitive) -> Step:
+        stage = self.variables[primitive.operands[0]]
+        return Step("fuse", stage, makes=self._make(stage, primitive.results, ["singleton"]))
 
     def _fuse(self, primitive: Primitive) -> Step:
         axes = primitive.operands
@@ -231,7 +244,8 @@ class Reader:
         return Step("decompose_reduction", self.variables[stage], (self._of(axis),))
 
     def _set_store_predicate(self, primitive: Primitive) -> Step:
-        first = {"first": primitive.options["thread"]}
+        options = primitive.options
+        first = {"first": options["thread"], "from": options.get("from", 0), "to": options.get("to")}
         return Step("set_store_predicate", self.variables[primitive.operands[0]], (first,))
 
     def _set_scope(self, primitive: Primitive) -> Step:

@@ -147,9 +147,11 @@ class Trace:
 
                 return intrinsic_from_file(arg["intrin"], arg["functions"])
             if "first" in arg:
+                from ..te.functions import all as te_all
                 from ..te.functions import thread_axis
 
-                return thread_axis(arg["first"]).equal(0)
+                index, first, end = thread_axis(arg["first"]), arg.get("from", 0), arg.get("to", 1)
+                return te_all(index >= first, *(() if end is None else (index < end,)))
             if "thread" in arg:
                 from ..te.functions import thread_axis
 

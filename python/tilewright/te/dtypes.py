@@ -59,18 +59,27 @@ _DTYPES = {
 }
 
 
+# TVM's names of types without their bits.
+_DTYPES |= {"float": _DTYPES["float32"], "int": _DTYPES["int32"], "uint": _DTYPES["uint32"]}
+_NAMES = ", ".join(name for name, dtype in _DTYPES.items() if dtype.name == name)
+
+
 def dtype_of(name: object, source: Source | None = None) -> DType:
     """The element type of that name; NumPy's dtypes and scalar types count as their names.
+
+    The names ``"float"``, ``"int"`` and ``"uint"`` are those of the types of 32 bits, as in TVM.
 
     >>> dtype_of("uint8")
     DType(name='uint8', kind='uint', bits=8, mlir='i8', storage=False)
     """
     if isinstance(name, DType):
         return name
-    text = name if isinstance(name, str) else getattr(name, "name", getattr(name, "__name__", None))
+    # Python's own types are of 64 bits in NumPy and 32 in TVM: they say nothing.
+    own = name is float or name is int
+    text = name if isinstance(name, str) else None if own else getattr(name, "name", getattr(name, "__name__", None))
     found = _DTYPES.get(text) if isinstance(text, str) else None
     if found is None:
-        raise TypeError(f"{source or user_source()}: expected a dtype ({', '.join(_DTYPES)}), got {name!r}")
+        raise TypeError(f"{source or user_source()}: expected a dtype ({_NAMES}), got {name!r}")
     return found
 
 

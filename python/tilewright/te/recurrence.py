@@ -19,10 +19,13 @@ __all__ = ["ScanOp", "scan"]
 class ScanOp(ComputeOp):
     """A compute whose elements come in the order of its first axis, each from those before it."""
 
-    __slots__ = ("updates",)
+    __slots__ = ("updates", "written")
 
     updates: tuple[Operation, ...]
     """The computes that the user gave as its updates: for a schedule they are the scan."""
+
+    written: tuple[Operation, ...]
+    """The computes between its state and its updates: they are written into these."""
 
     @property
     def scan_axis(self) -> IterVar:
@@ -52,7 +55,8 @@ def scan(
         The first elements: a tensor whose first extent is their number, and whose others are the state's.
     update
         A compute of the state's shape, with the value of each element. In it ``state[t - 1, ...]`` is the element one
-        step earlier, at the same place of the other axes; further back as far as `init` reaches.
+        step earlier, at the same place of the other axes; further back as far as `init` reaches. Elementwise computes
+        may stand between: they are computed where the update reads them.
     state_placeholder
         A placeholder of the result's shape, which stands for it in `update`.
     inputs
@@ -89,6 +93,7 @@ def scan(
     )
     op = ScanOp(name, axis, states[0].shape, body, source)
     op.updates = tuple(dict.fromkeys(one.op for one in updates))
+    op.written = tuple(one for one in _between(updates, states) if one not in op.updates)
     op.tag, op.attrs = tag, dict(attrs or {})
     return list(op._tensors) if several else op.output(0)
 
@@ -157,10 +162,7 @@ def _element(
     def replace(expr: Expr) -> Expr | None:
         if isinstance(expr, IterVar):
             return own.get(id(expr))
-        if not isinstance(expr, Read):
-            return None
-        if id(expr.tensor) not in numbers:
-            _check_free_of(expr.tensor, states, what)
+        if not isinstance(expr, Read) or id(expr.tensor) not in numbers:
             return None
         lag = _lag(expr, update.op.axis)
         if lag is None:
@@ -176,7 +178,7 @@ def _element(
             )
         return Previous(numbers[id(expr.tensor)], lag, expr._dtype, expr.source)
 
-    value = rewrite(update.op.body[update.value_index], replace)
+    value = rewrite(_written_out(update.op.body[update.value_index], states, what), replace)
     begins = binary("lt", axis[0], count)
     begins.source = source
     at = (literal(0, axis[0], source) if count == 1 else axis[0], *axis[1:])
@@ -207,14 +209,39 @@ def _offset(index: Expr, axis: IterVar) -> int | None:
     return offset
 
 
-def _check_free_of(tensor: Tensor, states: Sequence[Tensor], what: str) -> None:
-    """Only the update itself reads the state."""
+def _reads(op: Operation, states: Sequence[Tensor]) -> bool:
+    """Whether a compute needs a state, also by way of others."""
     from .program import operations
 
-    for op in operations([tensor.op]):
-        for one in op.input_tensors:
-            if any(one is state for state in states):
-                raise ValueError(
-                    f"{op.source}: {what}: expected the state {one.name} to be read by the update alone, got compute "
-                    f"{op.name}, which the update reads: write it into the update"
-                )
+    return any(one is state for each in operations([op]) for one in each.input_tensors for state in states)
+
+
+def _between(updates: Sequence[Tensor], states: Sequence[Tensor]) -> list[Operation]:
+    """The computes that the updates read and that need a state."""
+    from .program import operations
+
+    found = operations([one.op for one in updates])
+    return [op for op in found if isinstance(op, ComputeOp) and _reads(op, states)]
+
+
+def _written_out(value: Expr, states: Sequence[Tensor], what: str) -> Expr:
+    """What an update computes, with the elements that it reads of computes between the state and it in their place."""
+
+    def replace(expr: Expr) -> Expr | None:
+        if (
+            not isinstance(expr, Read)
+            or not isinstance(expr.tensor.op, ComputeOp)
+            or not _reads(expr.tensor.op, states)
+        ):
+            return None
+        op = expr.tensor.op
+        if op.reduction is not None or isinstance(op, ScanOp):
+            kind = "the scan" if isinstance(op, ScanOp) else "the reduction"
+            raise ValueError(
+                f"{op.source}: {what}: expected elementwise computes between the state and the update, got {kind} "
+                f"{op.name}: it needs the whole of the step before"
+            )
+        places = dict(zip(map(id, op.axis), (_written_out(index, states, what) for index in expr.indices)))
+        return rewrite(_written_out(op.body[expr.tensor.value_index], states, what), lambda part: places.get(id(part)))
+
+    return rewrite(value, replace)

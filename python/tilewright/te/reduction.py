@@ -121,10 +121,6 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
             result = binary(op, result, operand)
         return result
     axes = _axes(axis, name, source)
-    if init is not None:
-        raise ValueError(
-            f"{source}: te.{name}: expected no init, got {init}: add it in the compute that reads the result"
-        )
     value = literal(expr, None, source)
     if isinstance(value, ReduceItem):
         raise ValueError(f"{source}: te.{name}: expected an element, got a reduction: give it a compute of its own")
@@ -133,7 +129,25 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
         value = value.astype(value.dtype)
     if where is not None:
         value = Select(_condition(where, name, source), value, _identity(name, value._dtype, source), True, source)
+    if init is not None:
+        begun = binary(op, literal(init, value, source), value)
+        if begun._dtype is not value._dtype:
+            raise TypeError(
+                f"{source}: te.{name}: expected an init of {value.dtype}, got {literal(init, value, source).dtype}"
+            )
+        value = Select(_is_first(axes, source), begun, value, True, source)
     return ReduceItem(Reduction(name, (value,), axes, source), 0)
+
+
+def _is_first(axes: Sequence[IterVar], source: Source) -> Expr:
+    """That the element is the first along all axes: an init is combined with it, so that it counts once however the
+    reduction is split, factored or bound."""
+    conditions = [binary("eq", one, one.dom[0] if one.dom is not None else 0) for one in axes]
+    first = conditions[0]
+    for condition in conditions[1:]:
+        first = binary("and", first, condition)
+    first.source = source
+    return first
 
 
 def _condition(where: object, name: str, source: Source) -> Expr:
@@ -147,6 +161,9 @@ def sum(
     expr: ExprLike, axis: Any, where: ExprLike | None = None, init: ExprLike | None = None, *args: ExprLike
 ) -> Expr:
     """The sum of `expr` along `axis`, one `te.reduce_axis` or several; of the elements `where` says, if given.
+
+    With `init`, a number or an element of a tensor, the sum begins with that. It counts once, whatever the schedule
+    does with the axes. A reduction over no elements, of a symbolic extent that is 0, is 0 all the same.
 
     ``te.sum(a, b)`` on two expressions is ``a + b``.
     """
@@ -188,8 +205,8 @@ def comm_reducer(
 
     Returns
     -------
-    A function ``reducer(expr, axis, where=None)``; a tuple `expr` gives a tuple. ``reducer(a, b, ...)`` on values, or
-    tuples of them, combines these.
+    A function ``reducer(expr, axis, where=None, init=None)``; a tuple `expr` gives a tuple, and has one as `init`.
+    ``reducer(a, b, ...)`` on values, or tuples of them, combines these.
 
     >>> from tilewright import te
     >>> A = te.placeholder((4, 8), name="A")
@@ -212,10 +229,6 @@ def comm_reducer(
                 expr = fcombine(expr, operand)
             return expr
         axes = _axes(axis, name, source)
-        if init is not None:
-            raise ValueError(
-                f"{source}: te.{name}: expected no init, got {init}: combine it in the compute that reads the result"
-            )
         several = isinstance(expr, (tuple, list))
         values = tuple(literal(value, None, source) for value in (expr if several else (expr,)))
         values = tuple(value.astype(value.dtype) if value.is_index else value for value in values)
@@ -239,10 +252,31 @@ def comm_reducer(
             reduction.exprs = tuple(
                 Select(condition, value, identity, True, source) for value, identity in zip(values, reduction.identity)
             )
+        if init is not None:
+            reduction.exprs = _begun(reduction, fcombine, init, several, name)
         items = tuple(ReduceItem(reduction, i) for i in range(len(values)))
         return items if several else items[0]
 
     return reducer
+
+
+def _begun(
+    reduction: Reduction, fcombine: Callable[..., Any], init: object, several: bool, name: str
+) -> tuple[Expr, ...]:
+    """The elements of a reduction, the first combined with `init`."""
+    source, values = reduction.source, reduction.exprs
+    given = _tuple(init, several)
+    if len(given) != len(values):
+        raise ValueError(f"{source}: te.{name}: expected {len(values)} values as init, got {len(given)}")
+    inits = tuple(literal(one, value, source) for one, value in zip(given, values))
+    for one, value in zip(inits, values):
+        if one._dtype is not value._dtype:
+            raise TypeError(f"{source}: te.{name}: expected an init of {value.dtype}, got {one.dtype}")
+    combined = _tuple(fcombine(inits, values) if several else fcombine(inits[0], values[0]), several)
+    first = _is_first(reduction.axis, source)
+    return tuple(
+        Select(first, literal(one, value, source), value, True, source) for one, value in zip(combined, values)
+    )
 
 
 def _check_combined(combined: Sequence[Expr], name: str, source: Source) -> None:

@@ -142,9 +142,16 @@ class ComputeOp(Operation):
 
 
 class CacheOp(Operation):
-    """A stage that `cache_read` or `cache_write` made."""
+    """A stage that `cache_read`, `cache_write` or `rfactor` made, or what one of these left of another.
 
-    __slots__ = ()
+    `body` has the value of one element, or several, as the body of a compute has; for people to read.
+    """
+
+    __slots__ = ("body",)
+
+    def __init__(self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source) -> None:
+        super().__init__(name, shape, dtypes, source)
+        self.body: tuple[Expr, ...] = ()
 
 
 def _no_operator(tensor: Tensor | TensorSlice, *_: object) -> Any:
@@ -289,6 +296,15 @@ def _check_size(numbers: Sequence[Extent], kind: DType | None, what: str, source
         raise ValueError(f"{source}: {what}: expected at most 2^63 - 1 {counted}, got {shape}")
 
 
+def _truncated(shape: object) -> object:
+    """As TVM does it for Python 3, in whose quotients of integers are floats: those of a computed shape are cut."""
+
+    def cut(extent: object) -> object:
+        return int(extent) if isinstance(extent, float) and math.isfinite(extent) else extent
+
+    return tuple(map(cut, shape)) if isinstance(shape, (tuple, list)) else cut(shape)
+
+
 def placeholder(
     shape: object,
     dtype: object = "float32",
@@ -378,7 +394,7 @@ def compute(
     Parameters
     ----------
     shape
-        The extents of the result, one an axis.
+        The extents of the result, one an axis. Floats are cut to integers, so that ``n / 2`` is an extent.
     fcompute
         From the axes to the value of the element there: an expression, a reduction (`te.sum`…), or a tuple of either.
         Its parameters name the axes.
@@ -401,7 +417,7 @@ def compute(
     name = checked_name(name, "te.compute", source)
     what = f"compute {name}"
     tag = current_tag(tag, what, source)
-    extents = _extents(shape, what, source)
+    extents = _extents(_truncated(shape), what, source)
     if not callable(fcompute):
         raise TypeError(f"{source}: {what}: expected a function of the axes, got {fcompute!r}")
     names, missing = _axis_names(fcompute, len(extents), varargs_names, what, source)

@@ -58,12 +58,18 @@ schedule.of @marks {
   schedule.parallel %i
   // CHECK-NEXT: schedule.auto_unroll %k_inner max_step 16
   schedule.auto_unroll %ki max_step 16
-  // CHECK-NEXT: schedule.set_store_predicate %C first <threadIdx.x>
-  schedule.set_store_predicate %C first <threadIdx.x>
+  // CHECK-NEXT: %singleton = schedule.singleton %C
+  %s = schedule.singleton %C
+  // CHECK-NEXT: %singleton_i_fused = schedule.fuse %singleton, %i
+  %f = schedule.fuse %s, %i
+  // CHECK-NEXT: schedule.set_store_predicate %C on <threadIdx.x> to 1
+  schedule.set_store_predicate %C on <threadIdx.x> to 1
+  // CHECK-NEXT: schedule.set_store_predicate %C on <threadIdx.y> from 2
+  schedule.set_store_predicate %C on <threadIdx.y> from 2
   // CHECK-NEXT: schedule.decompose_reduction %C at %j
   schedule.decompose_reduction %C at %j
-  // CHECK-NEXT: schedule.reverse_compute_at %D at %C, %i
-  schedule.reverse_compute_at %D at %C, %i
+  // CHECK-NEXT: schedule.reverse_compute_at %D at %C, %j
+  schedule.reverse_compute_at %D at %C, %j
   // CHECK-NEXT: schedule.reverse_compute_inline %D into %C
   schedule.reverse_compute_inline %D into %C
 }

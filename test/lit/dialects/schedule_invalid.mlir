@@ -121,9 +121,11 @@ schedule.of @f {
   schedule.reorder %ji, %ii
   %g = schedule.fuse %ji, %ii
   %go, %gi = schedule.split %g by 2
-  %h = schedule.fuse %f, %go
-  // expected-error @+1 {{'schedule.fuse' op stage 'C': expected neighbouring loops, each outside the next, got 'j.inner.i.inner.fused.inner' and 'i.outer.j.outer.fused.j.inner.i.inner.fused.outer.fused' apart: reorder them first}}
-  %x = schedule.fuse %gi, %h
+  %fo, %fi = schedule.split %f by 2
+  // In whatever order neighbours are given.
+  %h = schedule.fuse %go, %fi
+  // expected-error @+1 {{'schedule.fuse' op stage 'C': expected neighbouring loops, got 'j.inner.i.inner.fused.inner' and 'i.outer.j.outer.fused.outer' apart: reorder them first}}
+  %x = schedule.fuse %gi, %fo
 }
 
 // -----
@@ -189,8 +191,8 @@ schedule.of @f {
   %i = schedule.axes %C ["i"] : !schedule.axis
   // expected-note @+1 {{unrolled here}}
   schedule.unroll %i
-  // expected-error @+1 {{'schedule.vectorize' op axis 'i' of stage 'C': expected a plain loop, got one that is unrolled}}
-  schedule.vectorize %i
+  // expected-error @+1 {{'schedule.bind' op axis 'i' of stage 'C': expected a plain loop, got one that is unrolled}}
+  schedule.bind %i to <threadIdx.x>
 }
 
 // -----
@@ -201,7 +203,7 @@ schedule.of @f {
   %k = schedule.reduce_axes %C ["k"] : !schedule.axis
   // expected-note @+1 {{used here}}
   schedule.unroll %k
-  // expected-error @+1 {{'schedule.cache_write' op expected to stand before the axes of stage 'C' are used}}
+  // expected-error @+1 {{'schedule.cache_write' op expected to stand before the loops of stage 'C' are used for more than to split, fuse and reorder its spatial axes}}
   %L = schedule.cache_write %C in <local> as "C.local"
 }
 
@@ -320,8 +322,8 @@ schedule.of @f {
   %x = schedule.axes %C ["x"] : !schedule.axis
   // expected-note @+1 {{parallel here}}
   schedule.parallel %x
-  // expected-error @+1 {{'schedule.vectorize' op axis 'x' of stage 'C': expected a plain loop, got one that is parallel}}
-  schedule.vectorize %x
+  // expected-error @+1 {{'schedule.bind' op axis 'x' of stage 'C': expected a plain loop, got one that is parallel}}
+  schedule.bind %x to <threadIdx.x>
 }
 
 // -----
@@ -340,7 +342,16 @@ func.func @f() { return }
 schedule.of @f {
   %C = schedule.stage "C"
   // expected-error @+1 {{'schedule.set_store_predicate' op expected threadIdx.x, threadIdx.y or threadIdx.z, got blockIdx.x}}
-  schedule.set_store_predicate %C first <blockIdx.x>
+  schedule.set_store_predicate %C on <blockIdx.x> to 1
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  // expected-error @+1 {{'schedule.set_store_predicate' op expected threads from a number of at least 0 to a larger one, got 4 to 4}}
+  schedule.set_store_predicate %C on <threadIdx.x> from 4 to 4
 }
 
 // -----

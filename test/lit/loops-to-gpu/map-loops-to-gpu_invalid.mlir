@@ -30,9 +30,14 @@ func.func @carries(%A: memref<8xf32>, %x: f32) {
 func.func @symbolic_threads(%A: memref<?xf32>, %n: index, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error @below {{expected a constant extent of threadIdx.y, got a symbolic one of axis 'A.i'}}
   scf.for %i = %c0 to %n step %c1 {
-    memref.store %x, %A[%i] : memref<?xf32>
+    // expected-error @below {{expected a constant extent of threadIdx.x in a kernel whose threads reduce together, got a symbolic one of axis 'A.k'}}
+    %sum:2 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %x, %part = %x) -> (f32, f32) {
+      %e = memref.load %A[%k] : memref<?xf32>
+      %next = arith.addf %acc, %e : f32
+      scf.yield %next, %e : f32, f32
+    } {schedule.axis = "A.k", schedule.bind = #schedule.thread<threadIdx.x>}
+    memref.store %sum#0, %A[%i] : memref<?xf32>
   } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.y>}
   return
 }
@@ -227,7 +232,7 @@ func.func @unbound(%A: memref<8x8xf32>, %x: f32) {
 
 func.func @scalar(%A: memref<f32> {te.name = "A"}, %B: memref<f32> {te.name = "B"}) {
   %a = memref.load %A[] : memref<f32>
-  // expected-error @below {{stage 'B' is not bound to any block or thread: bind an axis of it, for which extent 1 is enough, or compute it at a bound axis of its consumer}}
+  // expected-error @below {{stage 'B' is not bound to any block or thread: bind an axis of it, for which extent 1 is enough and which fuse() without axes makes, or compute it at a bound axis of its consumer}}
   memref.store %a, %B[] : memref<f32>
   return
 }

@@ -127,3 +127,55 @@ schedule.of @extents {
   %B = schedule.stage "B"
   schedule.compute_inline %B
 }
+
+// -----
+
+// The tensor of a written cache lies in the order of the loops that there are before.
+// CHECK-LABEL: func.func @relayout
+// CHECK:       %B.global = te.compute "B.global" (%i.outer.c: 3, %j.c: 4, %i.inner.c: 8) {
+// CHECK:         scf.if
+// CHECK:           te.read %arg0
+// CHECK:       te.compute "B" (%i: 20, %j: 4) {
+// CHECK:         te.read %B.global[%i floordiv 8, %j, %i mod 8]
+// CHECK:       schedule.of @relayout
+// CHECK-NEXT:    schedule.stage "B"
+// CHECK-NEXT:    %[[S:.+]] = schedule.stage "B.global"
+// CHECK-NEXT:    schedule.set_scope %[[S]] to <global>
+// CHECK-NEXT:  }
+func.func @relayout(%A: tensor<20x4xf32> {te.name = "A"}, %out: tensor<20x4xf32> {te.name = "B", te.output}) -> tensor<20x4xf32> {
+  %B = te.compute "B" (%i: 20, %j: 4) {
+    %a = te.read %A[%i, %j] : tensor<20x4xf32>
+    te.yield %a : f32
+  } : tensor<20x4xf32>
+  return %B : tensor<20x4xf32>
+}
+schedule.of @relayout {
+  %B = schedule.stage "B"
+  %i, %j = schedule.axes %B ["i", "j"] : !schedule.axis, !schedule.axis
+  %io, %ii = schedule.split %i by 8
+  schedule.reorder %io, %j, %ii
+  %BC = schedule.cache_write %B in <global> as "B.global"
+}
+
+// -----
+
+// The last of the primitives that say where a stage is computed counts.
+// CHECK-LABEL: schedule.of @last
+// CHECK-NOT:   compute_inline
+// CHECK:       schedule.compute_root
+func.func @last(%A: tensor<20xf32> {te.name = "A"}, %out: tensor<20xf32> {te.name = "C", te.output}) -> tensor<20xf32> {
+  %B = te.compute "B" (%i: 20) {
+    %a = te.read %A[%i] : tensor<20xf32>
+    te.yield %a : f32
+  } : tensor<20xf32>
+  %C = te.compute "C" (%i: 20) {
+    %b = te.read %B[%i] : tensor<20xf32>
+    te.yield %b : f32
+  } : tensor<20xf32>
+  return %C : tensor<20xf32>
+}
+schedule.of @last {
+  %B = schedule.stage "B"
+  schedule.compute_inline %B
+  schedule.compute_root %B
+}

@@ -207,3 +207,21 @@ schedule.of @f {
   %BF = schedule.rfactor %B, %ki at 0 as "B.rf"
   schedule.unroll %ko
 }
+
+// -----
+
+func.func @f(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "B", te.output}) -> tensor<64xf32> {
+  %B = te.compute "B" (%i: 64) {
+    %a = te.read %A[%i] : tensor<64xf32>
+    te.yield %a : f32
+  } : tensor<64xf32>
+  return %B : tensor<64xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  // expected-error @below {{'schedule.split' op expected the axes of stage 'B' to be named anew after its cache_write, got a use of those that it had before}}
+  %io, %ii = schedule.split %i by 16
+  %BC = schedule.cache_write %B in <global> as "B.global"
+  schedule.unroll %ii
+}

@@ -123,7 +123,8 @@ def test_what_is_no_layout() -> None:
         "array has them: cache_write it"
     )
     assert refused(lambda: s[A].transform_layout(lambda i, j: [j, i])) == (
-        "schedule: expected a stage, got the input 'A', which is not computed"
+        "expected a stage that is computed, got the input 'A', which lies as the caller's array does: give the "
+        "te.placeholder that shape, or copy it by cache_read"
     )
 
 

@@ -44,8 +44,8 @@ def test_parallel_is_for_the_cpu() -> None:
         "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of a CPU: "
         'use s[B].bind(i0, te.thread_axis("blockIdx.x"))'
     )
-    assert refused(lambda: s[B].unroll(B.op.axis[0])) == (
-        "unroll: axis 'i0' of stage 'B': expected a plain loop, got one that is parallel"
+    assert refused(lambda: s[B].bind(B.op.axis[0], te.thread_axis("blockIdx.x"))) == (
+        "bind: axis 'i0' of stage 'B': expected a plain loop, got one that is parallel"
     )
     k = te.reduce_axis((0, 64), "k")
     C = te.compute((1,), lambda i: te.sum(A[k], axis=k), name="C")
@@ -143,28 +143,71 @@ def test_store_predicate_of_a_reduction_across_threads() -> None:
 
 
 def test_store_predicates_that_would_leave_elements_out() -> None:
-    s, A, B, BF, tx = row_sum()
-    for predicate, text in ((tx.var.equal(1), "threadIdx.x == 1"), (tx.var < 4, "threadIdx.x < 4"), (True, "True")):
+    s, A, B, _, tx = row_sum()
+    for predicate, text in (
+        (tx.var + 1 == 4, "threadIdx.x + 1 == 4"),
+        (True, "True"),
+        (tx.var.equal(tx), "threadIdx.x == threadIdx.x"),
+    ):
         with pytest.raises(ValueError) as caught:
             s[B].set_store_predicate(predicate)
         assert str(caught.value).endswith(
-            "set_store_predicate: expected a thread index that is 0, such as "
-            f'te.thread_axis("threadIdx.x").equal(0), got {text}: any other would leave elements out'
+            "set_store_predicate: expected comparisons of thread indices with numbers, such as "
+            f'te.thread_axis("threadIdx.x").equal(0), got {text}'
         )
+    with pytest.raises(ValueError) as caught:
+        s[B].set_store_predicate(te.all(tx < 3, tx > 4))
+    assert str(caught.value).endswith(
+        "set_store_predicate: expected threads that there are, got none of threadIdx.x for which "
+        "(threadIdx.x < 3) & (threadIdx.x > 4): nothing would be stored"
+    )
     assert refused(lambda: s[B].set_store_predicate(te.thread_axis("blockIdx.x").equal(0))) == (
         "set_store_predicate: expected threadIdx.x, threadIdx.y or threadIdx.z, got blockIdx.x"
     )
+    s[B].set_store_predicate(tx.var.equal(16))
+    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
+        "set_store_predicate: expected a thread that there is, got those of threadIdx.x from 16 on, of 16: nothing would "
+        "be stored"
+    )
+    for limit, which in ((1, "thread 0"), (63, "some threads")):
+        s, A, B = doubled()
+        s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+        tx, ty = te.thread_axis("threadIdx.x"), te.thread_axis("threadIdx.y")
+        s[B].set_store_predicate(te.all(ty.equal(0), tx < limit))
+        assert refused(lambda s=s, A=A, B=B: tw.lower(s, [A, B], stage="loops")) == (
+            "set_store_predicate: expected a thread index that is the same for all elements of stage 'B', got threadIdx.x, "
+            f"to which axis 'i0' is bound: only the elements of {which} would be stored"
+        )
+
+
+@pytest.mark.parametrize("predicate", ["tx < 4", "tx >= 3", "te.all(tx > 2, 9 > tx)", "tx.equal(5)", "tx <= 0"])
+def test_store_predicates_by_ranges_of_threads(predicate: str) -> None:
+    """Of threads that have the same sum it does not matter which of them store it."""
+    s, A, B, BF, tx = row_sum()
+    s[B].set_store_predicate(eval(predicate, {"tx": tx.var, "te": te}))
+    # A thread's own part stays its own.
     s[BF].set_store_predicate(tx.equal(0))
-    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
-        "set_store_predicate: expected a stage in global or shared memory, got 'B.rf', of which each thread has its own"
-    )
-    s, A, B = doubled()
-    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
-    s[B].set_store_predicate(te.all(te.thread_axis("threadIdx.y").equal(0), te.thread_axis("threadIdx.x").equal(0)))
-    assert refused(lambda: tw.lower(s, [A, B], stage="loops")) == (
-        "set_store_predicate: expected a thread index that is the same for all elements of stage 'B', got threadIdx.x, to "
-        "which axis 'i0' is bound: only the elements of thread 0 would be stored"
-    )
+    again = te.create_schedule(B.op)
+    s.trace().apply(again)
+    assert again.ir() == s.ir()
+    a = np.random.default_rng(0).integers(-9, 9, (6, 100)).astype(np.float32)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim", name="row_sum"), [a], [((6,), "float32")])
+    np.testing.assert_array_equal(b, a.sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [5, 20, 32])
+def test_a_store_predicate_that_only_leaves_out_threads_without_elements(n: int) -> None:
+    A = te.placeholder((n,), name="A")
+    B = te.compute((n,), lambda i: A[i] * 2, name="B")
+    s = te.create_schedule(B.op)
+    outer, inner = s[B].split(B.op.axis[0], factor=32)
+    tx = te.thread_axis("threadIdx.x")
+    s[B].bind(outer, te.thread_axis("blockIdx.x"))
+    s[B].bind(inner, tx)
+    s[B].set_store_predicate(tx.var < n)
+    a = np.random.default_rng(0).integers(-9, 9, n).astype(np.float32)
+    (b,) = testing.run(tw.build(s, [A, B], target="sim", name="twice"), [a], [((n,), "float32")])
+    np.testing.assert_array_equal(b, a * 2)
 
 
 def chain():
@@ -242,6 +285,6 @@ def test_loop_partition() -> None:
     (b,) = testing.run(func, [a], [((100, 37), "float32")])
     p = np.pad(a, 1)
     np.testing.assert_array_equal(b, p[:100, :37] + p[2:, 2:])
-    assert refused(lambda: s[B].loop_partition(j)) == (
-        "loop_partition: axis 'j' of stage 'B': expected a plain loop, got one that is partitioned"
+    assert refused(lambda: s[B].vectorize(j)) == (
+        "vectorize: axis 'j' of stage 'B': expected a plain loop, got one that is partitioned"
     )

@@ -94,7 +94,7 @@ i = B.op.axis[0]
         (ValueError, "HERE: te.sum: expected at least one axis, got none", lambda: te.sum(A[i, k], axis=[])),
         (ValueError, "HERE: te.sum: expected different axes, got k, k", lambda: te.sum(A[i, k], axis=[k, k])),
         (TypeError, "HERE: te.sum: expected a bool as 'where', got int32", lambda: te.sum(A[i, k], axis=k, where=N[k])),
-        (ValueError, "HERE: te.sum: expected no init, got 1.0: add it in the compute that reads the result", lambda: te.sum(A[i, k], axis=k, init=1.0)),
+        (TypeError, "HERE: te.sum: expected an init of float32, got int32", lambda: te.sum(A[i, k], axis=k, init=te.const(1, "int32"))),
         (ValueError, "HERE: te.sum: expected an element, got a reduction: give it a compute of its own", lambda: te.sum(te.max(A[i, k], axis=k), axis=k)),
         (ValueError, "HERE: compute C: expected a reduction as the whole value of a compute, got one inside an expression: give it a compute of its own", lambda: te.compute((8,), lambda i: te.sum(A[i, k], axis=k) + 1.0, name="C")),
         (ValueError, "HERE: compute C: expected the results of one reduction in their order, got sum(A[i, k], axis=[k]), sum(A[i, k], axis=[k])", lambda: te.compute((8,), lambda i: (te.sum(A[i, k], axis=k), te.sum(A[i, k], axis=k)), name="C")),

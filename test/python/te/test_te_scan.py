@@ -264,10 +264,16 @@ def test_wrong_scans() -> None:
             "scan fib: expected the state at most 1 back, as many as init has, got state[t - 2, i]",
         ),
         (
-            lambda: te.scan(init, update(lambda t, i: doubled[t, i] + 1), state),
+            lambda: te.scan(init, update(lambda t, i: total[t, i] + 1), state),
             ValueError,
-            "scan scan: expected the state state to be read by the update alone, got compute doubled, which the update "
-            "reads: write it into the update",
+            "scan scan: expected elementwise computes between the state and the update, got the reduction total: it needs "
+            "the whole of the step before",
+        ),
+        (
+            lambda: te.scan(init, update(lambda t, i: doubled[t, i + 1] + 1), state),
+            ValueError,
+            "scan scan: expected the state at [t - 1, i], or further back, got state[t - 1, i + 1]: each place of the other "
+            "axes is computed by itself",
         ),
         (
             lambda: te.scan(init, total, state),
@@ -334,3 +340,60 @@ def test_what_follows_a_scan_in_its_steps_leaves_it_what_it_reads_of_earlier_one
     out = np.zeros((m, n), np.int32)
     tw.build(s, [X, after], "sim")(x, out)
     np.testing.assert_array_equal(out, want * 2)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize(("m", "n"), [(1, 3), (7, 40)])
+def test_computes_between_the_state_and_the_update(target: str, m: int, n: int) -> None:
+    """As TVM's test of scans with stages in their update: each is placed in the loops of the next."""
+    X = te.placeholder((m, n), "int32", name="X")
+    state = te.placeholder((m, n), "int32", name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    first = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t, i], name="first")
+    second = te.compute((m, n), lambda t, i: first[t, i] * 3 - first[t, i], name="second")
+    update = te.compute((m, n), lambda t, i: second[t, i] + 1, name="update")
+    out = te.scan(init, update, state, name="out")
+    s = te.create_schedule(out.op)
+    s[first].compute_at(s[second], second.op.axis[1])
+    s[second].set_scope("local")
+    s[second].compute_at(s[update], update.op.axis[1])
+    bind(s, init, init.op.axis[1])
+    bind(s, update, update.op.axis[1])
+    x, got = RNG.integers(-3, 3, (m, n)).astype(np.int32), np.zeros((m, n), np.int32)
+    want = x.copy()
+    for t in range(1, m):
+        want[t] = (want[t - 1] + x[t]) * 2 + 1
+    tw.build(s, [X, out], target)(x, got)
+    np.testing.assert_array_equal(got, want)
+    assert s[first].name == "first"
+    with pytest.raises(tw.ScheduleError) as caught:
+        s[first].split(first.op.axis[1], factor=4)
+    assert str(caught.value).endswith(
+        "expected a stage with loops of its own, got 'first', which is computed where the update of a scan reads it"
+    )
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_an_update_that_reads_another_one(target: str) -> None:
+    """The second state moves by what the first has become, as in a cell with a gate."""
+    m, n = 6, 9
+    X = te.placeholder((m, n), "int32", name="X")
+    c, h = te.placeholder((m, n), "int32", name="c"), te.placeholder((m, n), "int32", name="h")
+    zero = te.compute((1, n), lambda _, i: te.const(0, "int32"), name="zero")
+    one = te.compute((1, n), lambda _, i: te.const(1, "int32"), name="one")
+    next_c = te.compute((m, n), lambda t, i: c[t - 1, i] - h[t - 1, i] + X[t, i], name="next_c")
+    next_h = te.compute((m, n), lambda t, i: h[t - 1, i] + next_c[t, i] * 2, name="next_h")
+    C, H = te.scan([zero, one], [next_c, next_h], [c, h], name="cell")
+    s = te.create_schedule(C.op)
+    for stage in (zero, one):
+        bind(s, stage, stage.op.axis[1])
+    bind(s, next_c, next_c.op.axis[1])
+    x = RNG.integers(-3, 3, (m, n)).astype(np.int32)
+    got = [np.zeros((m, n), np.int32) for _ in range(2)]
+    tw.build(s, [X, C, H], target)(x, *got)
+    a, b = np.zeros((m, n), np.int32), np.ones((m, n), np.int32)
+    for t in range(1, m):
+        a[t] = a[t - 1] - b[t - 1] + x[t]
+        b[t] = b[t - 1] + a[t] * 2
+    np.testing.assert_array_equal(got[0], a)
+    np.testing.assert_array_equal(got[1], b)
