@@ -174,11 +174,12 @@ class Inspection(StageHandles):
                 split(taken[0], made[0], made[2], options["x_factor"], None)
                 split(taken[1], made[1], made[3], options["y_factor"], None)
                 reorder(made)
-            elif primitive.name == "fuse" and made and not taken:
+            elif primitive.name == "singleton" and made:
                 found.append(Singleton(made[0]))
                 loops.insert(0, made[0])
             elif primitive.name == "fuse" and made:
-                found.extend(self._fused(taken, made[0]))
+                # In whichever order they were given, the nest says which of them is the outer one.
+                found.extend(self._fused(sorted(taken, key=lambda axis: _position(loops, axis)), made[0]))
                 place = min(_position(loops, axis) for axis in taken)
                 loops[:] = [axis for axis in loops if not any(axis is one for one in taken)]
                 loops.insert(place, made[0])

@@ -696,3 +696,17 @@ def test_the_stage_of_an_input_tells_of_it() -> None:
         )
     with pytest.raises(ScheduleError, match="expected an axis of stage 'A'"):
         s[A].split(C.op.axis[0], factor=4)
+
+
+def test_what_a_schedule_tells_of_singletons_and_of_loops_fused_in_the_other_order() -> None:
+    A = te.placeholder((3, 4), name="A")
+    B = te.compute((3, 4), lambda i, j: A[i, j] + 1, name="B")
+    s = te.create_schedule(B.op)
+    i, j = B.op.axis
+    fused = s[B].fuse(j, i)
+    one = s[B].fuse()
+    assert list(s[B].leaf_iter_vars) == [one, fused]
+    first, second = s[B].relations
+    assert (first.outer, first.inner, first.fused) == (i, j, fused)
+    assert second.iter is one
+    assert list(s[A].leaf_iter_vars) == []
