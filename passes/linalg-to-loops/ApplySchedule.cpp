@@ -40,7 +40,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
     // A processor has one memory: what is computed at a loop is the loop's own.
     for (auto &stage : model.stages)
       if (onProcessor && stage->attachStage && !stage->follows && stage->followers.empty() && stage->scope == schedule::Scope::Global)
-        stage->scope = schedule::Scope::Local;
+        stage->scope.reset();
     if (failed(model.inferBounds()))
       return failure();
     OpBuilder builder(function);

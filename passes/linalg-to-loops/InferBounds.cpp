@@ -137,7 +137,7 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     }
   }
   if (stage.scope == schedule::Scope::Global)
-    llvm::copy_if(loopsAround, std::back_inserter(stage.instances), [](Axis *loop) { return bool(loop->bind); });
+    llvm::copy_if(loopsAround, std::back_inserter(stage.instances), [](Axis *loop) { return loop->bind || loop->parallel; });
   return success();
 }
 
