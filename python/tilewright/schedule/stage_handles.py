@@ -114,7 +114,7 @@ class StageHandles:
             return None
         axes, loops = {value: own for own, value in self._axes.items()}, self.loops()
         found = [(axes[value], loops.extents[value]) for value in loops.loops if axes[value].kind != "reduce"]
-        if [loop for loop, _ in found] == list(self.op.axis):
+        if len(found) == len(self.op.axis) and all(loop is own for (loop, _), own in zip(found, self.op.axis)):
             return None
         return [IterVar(loop.name, (0, extent), "spatial", loop.source) for loop, extent in found]
 
