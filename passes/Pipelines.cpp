@@ -24,6 +24,7 @@ void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOption
   if (options.target == TargetKind::CPU)
     pm.addPass(createDropSchedules());
   pm.addPass(createRewriteScheduledDataflow());
+  pm.addPass(createFillEmptyReductions());
   pm.addPass(createConvertTEToLinalg());
   // What was inlined or cached alone leaves loops of which the schedule says nothing.
   if (options.target == TargetKind::CPU)

@@ -191,8 +191,8 @@ LogicalResult ComputeOp::verify() {
   if (getExtents().size() != numDynamic)
     return emitOpError() << "expected " << numDynamic << " extent operands, got " << getExtents().size();
   for (auto [i, extent] : llvm::enumerate(getStaticExtents()))
-    if (!ShapedType::isDynamic(extent) && extent <= 0)
-      return emitOpError() << "axis '" << getAxisName(i) << "': expected a positive extent, got " << extent;
+    if (!ShapedType::isDynamic(extent) && extent < 0)
+      return emitOpError() << "axis '" << getAxisName(i) << "': expected an extent of at least 0, got " << extent;
   llvm::StringSet<> seen;
   for (unsigned i = 0; i < getNumAxes(); ++i)
     if (!seen.insert(getAxisName(i)).second)

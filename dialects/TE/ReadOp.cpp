@@ -71,8 +71,9 @@ LogicalResult ReadOp::verify() {
   auto compute = (*this)->getParentOfType<ComputeOp>();
   if (!compute)
     return emitOpError("expected to stand inside te.compute");
-  // Only reads that happen at every point of the axes can be proven wrong.
-  if ((*this)->getParentOp() != compute || map.getNumSymbols() != 0)
+  // Only reads that happen at every point of the axes can be proven wrong, and only where there is a point.
+  bool isEmpty = llvm::is_contained(compute.getStaticExtents(), 0);
+  if ((*this)->getParentOp() != compute || map.getNumSymbols() != 0 || isEmpty)
     return success();
   for (auto [d, expr] : llvm::enumerate(map.getResults())) {
     auto bounds = getBounds(expr, getIndices(), compute);

@@ -81,6 +81,18 @@ struct Expand : OpRewritePattern<Op> {
   }
 };
 
+/// The same of f64 alone.
+template <typename Op, auto function>
+struct ExpandDouble : Expand<Op, function> {
+  using Expand<Op, function>::Expand;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF64())
+      return rewriter.notifyMatchFailure(op, "not on f64");
+    return Expand<Op, function>::matchAndRewrite(op, rewriter);
+  }
+};
+
 /// The square root and the division are both rounded correctly.
 Float rsqrt(Float x) { return 1.0 / sqrt(x); }
 kernelmath::Bool isNaN(Float x) { return kernelmath::isNaN(x); }
@@ -222,6 +234,10 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
                  Expand<math::AtanhOp, f::atanh>, Expand<math::Log1pOp, f::log1p>, Expand<math::ExpM1Op, f::expm1>>(
         context, /*benefit=*/1);
     patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
+    // C libraries are off by 8 units and more next to multiples of pi / 2.
+    if (onlyBeyondLLVM)
+      patterns.add<ExpandDouble<math::SinOp, f::sin>, ExpandDouble<math::CosOp, f::cos>, ExpandDouble<math::TanOp, f::tan>,
+                   ExpandDouble<math::Log10Op, f::log10>>(context);
     // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
     if (!onlyBeyondLLVM) {
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,

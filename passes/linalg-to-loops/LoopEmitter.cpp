@@ -310,6 +310,8 @@ LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
     return failure();
   if (stage.externOp)
     return emitExtern(stage);
+  if (stage.isEmpty)
+    return success();
   OpBuilder::InsertionGuard guard(builder);
   if (!stage.attachStage)
     openEnvThreads(stage);

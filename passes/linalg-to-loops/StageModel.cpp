@@ -153,6 +153,10 @@ LogicalResult StageModel::collect() {
         if (found != results.end() && !axis->extent)
           axis->extent = getExtent(operand.get(), found - results.begin());
       }
+      if (!isReduce && axis->extent == getAffineConstantExpr(0, op.getContext())) {
+        stage.isEmpty = true;
+        axis->extent = getAffineConstantExpr(1, op.getContext());
+      }
       stage.roots.push_back(axis);
       stage.loops.push_back(axis);
     }
@@ -431,7 +435,8 @@ LogicalResult StageModel::verifyPlaces() {
                << stage->attachStage->name << "' to be around all that reads stage '" << stage->name << "', got stage '"
                << reader->name << "' outside it";
     }
-    if (!read)
+    // A sum of nothing reads nothing, and the tile for it is empty.
+    if (!read && !stage->isEmpty)
       return emitError(*stage->attachLoc) << "compute_at: expected a consumer of stage '" << stage->name
                                           << "', got stage '" << stage->attachStage->name << "', which does not read it";
   }

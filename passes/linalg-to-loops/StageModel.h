@@ -72,6 +72,8 @@ struct ScheduledStage {
   llvm::SmallVector<Axis *> roots; // spatial, then reduction axes
   unsigned numSpatial = 0;
   llvm::SmallVector<Axis *> singletons; // loops of one iteration, of no axis
+  /// An axis has extent 0: nothing is computed. To the schedule the extent is 1, by which anything can be divided.
+  bool isEmpty = false;
   llvm::SmallVector<Axis *> loops; // outermost first
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;

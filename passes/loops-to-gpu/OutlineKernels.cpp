@@ -42,7 +42,10 @@ static SmallVector<Value> getFunctionArguments(gpu::LaunchOp launch, func::FuncO
 LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbols) {
   SmallVector<gpu::LaunchOp> launches;
   function.walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
-  if (launches.empty())
+  // A program of tensors without elements has no kernel, and is a program all the same.
+  bool isProgram = llvm::any_of(llvm::seq<unsigned>(0, function.getNumArguments()),
+                                [&](unsigned i) { return function.getArgAttr(i, te::kOutputAttr); });
+  if (launches.empty() && !isProgram)
     return success();
 
   OpBuilder builder(function);

@@ -44,4 +44,29 @@ def RewriteScheduledDataflow : Pass<"rewrite-scheduled-dataflow", "mlir::ModuleO
                            "mlir::scf::SCFDialect"];
 }
 
+def FillEmptyReductions : Pass<"fill-empty-reductions", "mlir::ModuleOp"> {
+  let summary = "Reductions over axes of extent 0 become reductions of the identity";
+  let description = [{
+    Such an axis gets one iteration, whose element is the identity, and reads nothing. Whatever a schedule makes of the axis
+    (a split, a bind, a reduction across threads) then works as on any other.
+
+    ```mlir
+    %B = te.compute "B" (%i: 8) max (%k: 0) {
+      %a = te.read %A[%i, %k] : tensor<8x0xf32>
+      te.yield %a : f32
+    } : tensor<8xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %B = te.compute "B" (%i: 8) max (%k: 1) {
+      %lowest = arith.constant 0xFF800000 : f32
+      te.yield %lowest : f32
+    } : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
 #endif // TILEWRIGHT_TE_TO_TE_PASSES

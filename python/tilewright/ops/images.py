@@ -11,6 +11,7 @@ from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum
 from ..te import all as all_of
+from .empty import is_empty, of_elements, spread
 from .matmul import expect_activation, make_epilogue
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_dimensions, expect_float32, expect_shape
@@ -64,6 +65,8 @@ def conv2d(
             raise ValueError(
                 "conv2d: expected float16 or bfloat16 with a bias, an activation or an out_dtype, got float32"
             )
+        if is_empty(x, w):
+            return _of_nothing(x, w, stride)
         return schedules.conv2d(batch, channels, size, filters, kernel, stride=stride)
     operands = []
     if bias is not None:
@@ -72,10 +75,33 @@ def conv2d(
     epilogue = make_epilogue(operands[0] if operands else None, None, activation, 1.0)
     if target is not None and target.kind == "cpu":
         return _without_schedule(x, w, stride, out_dtype or x.dtype, epilogue, operands)
+    if is_empty(x, w):
+        s, tensors = _without_schedule(x, w, stride, out_dtype or x.dtype, epilogue, operands)
+        Y = tensors[-1]
+        total = Y.op.input_tensors[0]
+        spread(s, total.op.input_tensors[0], total, Y)
+        return s, tensors
     make = schedules.conv2d_wgmma if target is not None and target.arch == "sm_90a" else schedules.conv2d_mma
     return make(
         batch, channels, size, filters, kernel, x.dtype, out_dtype, stride=stride, epilogue=epilogue, operands=operands
     )
+
+
+def _of_nothing(x: Operand, w: Operand, stride: int) -> Scheduled:
+    """The convolution of float32 where there are no images, no channels or no filters."""
+    batch, channels, size, _ = x.shape
+    filters, _, kernel, _ = w.shape
+    margin = kernel // 2
+    out = (size + 2 * margin - kernel) // stride + 1
+    X, W = placeholder(x.shape, x.dtype, name="X"), placeholder(w.shape, w.dtype, name="W")
+    ry, rx, c = reduce_axis((0, kernel), "ry"), reduce_axis((0, kernel), "rx"), reduce_axis((0, channels), "c")
+
+    def element(n: Expr, f: Expr, y: Expr, x: Expr) -> Expr:
+        top, left = y * stride + ry - margin, x * stride + rx - margin
+        inside = all_of(top >= 0, top < size, left >= 0, left < size)
+        return sum(if_then_else(inside, X[n, c, top, left] * W[f, c, ry, rx], 0.0), axis=[ry, rx, c])
+
+    return of_elements((batch, filters, out, out), element, [X, W])
 
 
 def _without_schedule(

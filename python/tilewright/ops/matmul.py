@@ -13,6 +13,7 @@ from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from ..te.dtypes import dtype_of
 from .choices import Choice, choose_for_any
+from .empty import is_empty, spread
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
 
@@ -120,6 +121,10 @@ def matmul(
     options |= {"epilogue": epilogue, "operands": given}
     if target is not None and target.kind == "cpu":
         return _without_schedule(M, N, K, a.dtype, out_dtype, **options)
+    if is_empty(a, b):
+        s, tensors = _without_schedule(M, N, K, a.dtype, out_dtype, **options)
+        spread(s, tensors[-1].op.input_tensors[0], tensors[-1])
+        return s, tensors
     dtype = precision or a.dtype
     if dtype == "float32":
         if batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32" or choice:

@@ -35,6 +35,9 @@ class Reduction:
 def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     """An axis to reduce over, from the first number of `dom` up to the second, which is not included.
 
+    Over an axis without elements the result is what changes nothing: 0 of `sum`, 1 of `prod`, of `max` the least value
+    of the type or minus infinity, of `min` the largest, and of a `comm_reducer` its identity.
+
     >>> reduce_axis((0, 16), name="k")
     k
     """
@@ -53,8 +56,8 @@ def reduce_axis(dom: object, name: str = "rv") -> IterVar:
         return IterVar(name, (low, high - low if low else high), "reduce", source)
     if isinstance(high, bool) or not hasattr(high, "__index__"):
         raise TypeError(f"{source}: reduce_axis {name}: expected an integer or te.var as its end, got {high!r}")
-    if high.__index__() <= low:
-        raise ValueError(f"{source}: reduce_axis {name}: expected an end over {low}, got {high.__index__()}")
+    if high.__index__() < low:
+        raise ValueError(f"{source}: reduce_axis {name}: expected an end of at least {low}, got {high.__index__()}")
     _check_bound(high.__index__(), "an end", name, source)
     _check_bound(high.__index__() - low, "a number of values", name, source)
     return IterVar(name, (low, high.__index__() - low), "reduce", source)

@@ -280,8 +280,8 @@ def _extents(shape: object, what: str, source: Source) -> tuple[Extent, ...]:
             continue
         if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
             raise TypeError(f"{source}: {what}: dimension {position}: expected an integer or te.var, got {extent!r}")
-        if extent.__index__() < 1:
-            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 1, got {extent.__index__()}")
+        if extent.__index__() < 0:
+            raise ValueError(f"{source}: {what}: dimension {position}: expected at least 0, got {extent.__index__()}")
         extents.append(IntExtent(extent.__index__()))
     return Array(extents)
 

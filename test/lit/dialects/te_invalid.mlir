@@ -1,8 +1,8 @@
 // RUN: tilewright-opt %s -split-input-file -verify-diagnostics
 
 func.func @f(%A: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'te.compute' op axis 'k': expected a positive extent, got 0}}
-  %C = te.compute "C" (%i: 4) sum (%k: 0) {
+  // expected-error @+1 {{'te.compute' op axis 'k': expected an extent of at least 0, got -1}}
+  %C = te.compute "C" (%i: 4) sum (%k: -1) {
     %a = te.read %A[%i] : tensor<4xf32>
     te.yield %a : f32
   } : tensor<4xf32>

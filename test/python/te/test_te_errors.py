@@ -71,7 +71,7 @@ i = B.op.axis[0]
         (TypeError, "HERE: expected a sequence, got the expression (A[0, 0] + 1.0) * 2.0 - 3.0", lambda: list((A[0, 0] + 1) * 2 - 3)),
         (TypeError, "HERE: expected a sequence, got the expression i - (i - 1) < k * (i + 1)", lambda: list(i - (i - 1) < k * (i + 1))),
         # shapes and axes
-        (ValueError, "HERE: placeholder P: dimension 1: expected at least 1, got 0", lambda: te.placeholder((2, 0), name="P")),
+        (ValueError, "HERE: placeholder P: dimension 1: expected at least 0, got -1", lambda: te.placeholder((2, -1), name="P")),
         (TypeError, "HERE: placeholder P: dimension 0: expected an integer or te.var, got 2.5", lambda: te.placeholder((2.5,), name="P")),
         (TypeError, "HERE: placeholder P: dimension 0: expected an extent, got N[0]", lambda: te.placeholder((N[0],), name="P")),
         (TypeError, "HERE: placeholder P: expected a shape, got None", lambda: te.placeholder(None, name="P")),
@@ -82,7 +82,7 @@ i = B.op.axis[0]
         (TypeError, "HERE: compute C: expected the function to return an expression, got None", lambda: te.compute((2,), lambda i: None, name="C")),
         (ValueError, "HERE: compute C: expected at least one value, got an empty tuple", lambda: te.compute((2,), lambda i: (), name="C")),
         (TypeError, "HERE: reduce_axis k: expected the pair (first, end), got 4", lambda: te.reduce_axis(4, "k")),
-        (ValueError, "HERE: reduce_axis k: expected an end over 4, got 4", lambda: te.reduce_axis((4, 4), "k")),
+        (ValueError, "HERE: reduce_axis k: expected an end of at least 4, got 3", lambda: te.reduce_axis((4, 3), "k")),
         (TypeError, "HERE: reduce_axis k: expected an integer as its first value, got 0.5", lambda: te.reduce_axis((0.5, 4), "k")),
         (TypeError, "HERE: reduce_axis k: expected an integer or te.var as its end, got 4.0", lambda: te.reduce_axis((0, 4.0), "k")),
         (ValueError, "HERE: te.thread_axis: expected one of blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, vthread, vthread.x, vthread.y, vthread.z, got 'threadIdx.w'", lambda: te.thread_axis("threadIdx.w")),
