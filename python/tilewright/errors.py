@@ -32,7 +32,7 @@ class TilewrightError(RuntimeError):
 
     >>> from tilewright import te
     >>> try:
-    ...     te.placeholder((0,), name="A")
+    ...     te.placeholder((-1,), name="A")
     ... except TilewrightError as error:
     ...     print(isinstance(error, ValueError))
     True

@@ -133,12 +133,10 @@ def _reduce(name: str, op: str, expr: Any, axis: Any, where: ExprLike | None, in
     if where is not None:
         value = Select(_condition(where, name, source), value, _identity(name, value._dtype, source), True, source)
     if init is not None:
-        begun = binary(op, literal(init, value, source), value)
-        if begun._dtype is not value._dtype:
-            raise TypeError(
-                f"{source}: te.{name}: expected an init of {value.dtype}, got {literal(init, value, source).dtype}"
-            )
-        value = Select(_is_first(axes, source), begun, value, True, source)
+        one = literal(init, value, source)
+        if one._dtype is not value._dtype:
+            raise TypeError(f"{source}: te.{name}: expected an init of {value.dtype}, got {one.dtype}")
+        value = Select(_is_first(axes, source), binary(op, one, value), value, True, source)
     return ReduceItem(Reduction(name, (value,), axes, source), 0)
 
 

@@ -141,7 +141,7 @@ gpu.module @names {
 }
 
 // A kernel of asynchronous tiles has no form, but those beside it have.
-// CHECK: tilewright.cuda = "\0A// tiles is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\0A\0Aextern \22C\22 __global__ void plain({{.*}}out[0] = 1.0f;
+// CHECK: tilewright.cuda = "\0A// tiles is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\0A\0Aextern \22C\22 __global__ void __launch_bounds__(1024) plain({{.*}}out[0LL] = 1.0f;
 gpu.module @mixed {
   gpu.func @tiles(%map: !tile.tensor_map<64x64xbf16, swizzle = 128>) kernel {
     tile.fence_async

@@ -127,8 +127,8 @@ def test_not_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("te", "linalg", "IN:3: error: expected te.extern, or linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got te.compute\n"
          "(lowering mmult from linalg to loops)"),
-        ("te", "loops", "IN:1: error: expected one gpu.module at the nvvm stage, got 0: nothing in the IR became a kernel, "
-         "so is it at the stage that was said?\n(emitting PTX)"),
+        ("te", "loops", "IN:2: error: 'func.func' op expected no results of the host function, got 1\n"
+         "(lowering mmult from gpu to host)"),
         ("gpu", "loops", "IN:LAUNCH: error: expected all work to stand in loops bound to blocks or threads\n"
          "(lowering mmult from loops to gpu)"),
         ("gpu", "nvvm", "IN:4: error: expected a gpu.module with one #nvvm.target\n(emitting PTX)"),

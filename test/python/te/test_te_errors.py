@@ -50,7 +50,7 @@ i = B.op.axis[0]
         (TypeError, "HERE: 'if_then_else': expected operands of one dtype, got float32 and float16: convert one with .astype", lambda: te.if_then_else(Z[0], A[0, 0], H[0])),
         (TypeError, "HERE: te.all: expected conditions of bool, got int32", lambda: te.all(Z[0], N[0])),
         (ValueError, "HERE: te.any: expected at least one condition, got none", lambda: te.any()),
-        (TypeError, "HERE: expected a dtype (float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64), got 'float'", lambda: N[0].astype("float")),
+        (TypeError, "HERE: expected a dtype (float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64), got 'floats'", lambda: N[0].astype("floats")),
         (TypeError, "HERE: expected an expression or a number, got 'x'", lambda: A[0, 0] + "x"),
         (TypeError, "HERE: expected a scalar, got the tensor A: read one element of it, A[...] with 2 indices", lambda: te.exp(A)),
         (TypeError, "HERE: expected a scalar, got the tensor A: read one element of it, A[...] with 2 indices", lambda: A[0] + 1.0),
