@@ -20,7 +20,7 @@ namespace {
 enum : int32_t { MaxThreads = 256 };
 
 pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER; // whoever runs a loop on the pool
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of all that follows
+pthread_mutex_t poolLock = PTHREAD_MUTEX_INITIALIZER; // of all that follows
 pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
 pthread_t threads[MaxThreads];
 int32_t threadCount = 0; // of the pool, without the caller
@@ -51,28 +51,28 @@ void getShare(int64_t extent, int32_t shares, int32_t share, int64_t &begin, int
 void *serve(void *argument) {
   int32_t index = static_cast<int32_t>(reinterpret_cast<intptr_t>(argument));
   isInLoop = true; // what it runs is always an iteration
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   uint64_t seen = 0;
   for (;;) {
     while (work.generation == seen && !isStopping)
-      pthread_cond_wait(&begun, &lock);
+      pthread_cond_wait(&begun, &poolLock);
     if (isStopping)
       break;
     seen = work.generation;
     if (index + 1 >= work.shares)
       continue;
     auto current = work;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&poolLock);
     int64_t begin, end;
     getShare(current.extent, current.shares, index + 1, begin, end);
     int32_t code = current.task(current.context, begin, end);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&poolLock);
     if (code && !work.code)
       work.code = code;
     if (--work.running == 0)
       pthread_cond_signal(&ended);
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
   return nullptr;
 }
 
@@ -80,7 +80,7 @@ void *serve(void *argument) {
 void forget() {
   pthread_mutex_t freshMutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t freshCondition = PTHREAD_COND_INITIALIZER;
-  busy = lock = freshMutex;
+  busy = poolLock = freshMutex;
   begun = ended = freshCondition;
   threadCount = 0;
   work.generation = 0;
@@ -107,7 +107,7 @@ int32_t countByEnvironment() {
   return 1;
 }
 
-/// Makes the pool's threads up to `count`; under `lock`. Where there can be no more, those that there are will do.
+/// Makes the pool's threads up to `count`; under `poolLock`. Where there can be no more, those that there are will do.
 void makeThreads(int32_t count) {
   if (!isPrepared) {
     isPrepared = true;
@@ -129,12 +129,12 @@ void makeThreads(int32_t count) {
 __attribute__((destructor)) void stop() {
   if (pthread_mutex_trylock(&busy) != 0)
     return;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   isStopping = true;
   pthread_cond_broadcast(&begun);
   int32_t count = threadCount;
   threadCount = 0;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
   for (int32_t i = 0; i < count; ++i)
     pthread_join(threads[i], nullptr);
   isStopping = false;
@@ -146,16 +146,16 @@ __attribute__((destructor)) void stop() {
 extern "C" {
 
 int32_t tilewrightHostThreads() {
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   int32_t count = wanted;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
   return count ? count : countByEnvironment();
 }
 
 void tilewrightHostSetThreads(int32_t count) {
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   wanted = count < 1 ? 0 : clampCount(count);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
 }
 
 int32_t tilewrightHostLastThreads() { return lastShares; }
@@ -175,12 +175,12 @@ int32_t tilewrightHostParallel(int32_t (*task)(void *context, int64_t begin, int
     isInLoop = false;
     return code;
   }
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   makeThreads(count - 1);
   int32_t shares = count - 1 < threadCount ? count : threadCount + 1;
   work = {task, context, extent, shares, work.generation + 1, shares - 1, 0};
   pthread_cond_broadcast(&begun);
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
 
   int64_t begin, end;
   getShare(extent, shares, 0, begin, end);
@@ -188,12 +188,12 @@ int32_t tilewrightHostParallel(int32_t (*task)(void *context, int64_t begin, int
   int32_t code = task(context, begin, end);
   isInLoop = false;
 
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&poolLock);
   while (work.running)
-    pthread_cond_wait(&ended, &lock);
+    pthread_cond_wait(&ended, &poolLock);
   if (!code)
     code = work.code;
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&poolLock);
   pthread_mutex_unlock(&busy);
   lastShares = shares;
   return code;
