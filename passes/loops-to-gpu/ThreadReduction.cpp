@@ -1,13 +1,12 @@
 //===- ThreadReduction.cpp - threads combine what each of them reduced ----===//
 #include "passes/loops-to-gpu/ThreadReduction.h"
 
+#include "passes/loops-to-gpu/Fragments.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 using namespace mlir;
 
 namespace tilewright {
-
-static constexpr int64_t kWarpSize = 32;
 
 SmallVector<Value> ThreadReduction::reduce(unsigned dim, ValueRange parts, Combine combine) {
   int64_t threads = block[dim];
