@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import tilewright
 from fuzz.ir_mutations import mutated_bytes, mutated_text
 
 __all__ = ["Crash", "Input", "case_of", "inputs", "opt", "passes", "run_seeds"]
@@ -246,7 +247,7 @@ def run_seeds(seeds: Sequence[int], counts: Counter[str]) -> Iterator[Crash]:
 
 def opt(content: bytes, pipeline: str, seconds: float = 60.0) -> tuple[int, str]:
     """The exit status of tilewright-opt on the case, negative for a signal, and what it says."""
-    tool = ROOT / "python" / "tilewright" / "_lib" / "tilewright-opt"
+    tool = Path(tilewright.__file__).parent / "_lib" / "tilewright-opt"
     with tempfile.NamedTemporaryFile(suffix=".mlir") as file:
         file.write(content)
         file.flush()
