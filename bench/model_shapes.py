@@ -24,6 +24,7 @@ import torch
 from simt import Bench, normal
 
 from tilewright import ops
+from tilewright.devices import find
 from tilewright.ops.choices import Problem, choose
 
 # The outputs and inputs of a layer: its name to N, K.
@@ -136,7 +137,7 @@ def measure(bench: Bench, shape: Shape) -> dict[str, Any]:
         peers = max(peers, (theirs[some] - exact).abs().max().item())
         largest = max(largest, exact.abs().max().item())
     ms, torch_ms = bench.medians_ms([lambda: func(a, b, output), lambda: left @ right])
-    chosen = choose(p, "sm_90a")
+    chosen = choose(p, find("H200"))
     return {
         "right": error <= 2 * peers + 1e-6 * largest,
         "error": error,

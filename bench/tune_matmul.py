@@ -79,7 +79,7 @@ class Tuner:
         self.bench, self.pool, self.arch, self.best = Bench(), pool, arch, best
 
     def first_choices(self, problem: Problem) -> list[Choice]:
-        by_model = sorted(candidates(problem, self.arch), key=lambda one: estimate(problem, one))
+        by_model = sorted(candidates(problem), key=lambda one: estimate(problem, one))
         return list(islice(by_model, self.best))
 
     def compile(self, jobs: Iterable[tuple[Problem, Choice]]) -> None:
@@ -123,7 +123,7 @@ class Tuner:
         likely = self.first_choices(p)
         few, many = (25, 100) if likely and estimate(p, likely[0]) < 1e-4 else (10, 60)
         first = run(likely, few)
-        finer = [choice for _, one in first[:2] for choice in refinements(p, one, self.arch)]
+        finer = [choice for _, one in first[:2] for choice in refinements(p, one)]
         self.compile((p, choice) for choice in finer)
         best = sorted([*first, *run(finer, few)], key=lambda one: one[0])[:6]
         again = run([choice for _, choice in best], many)
@@ -159,7 +159,7 @@ def main() -> None:
     wanted = [problem for problem in problems() if given.part in str(problem)]
     with ProcessPoolExecutor(min(12, os.cpu_count() or 1), mp_context=multiprocessing.get_context("spawn")) as pool:
         tuner = Tuner(pool, arch, given.best)
-        run = known["runs"].setdefault(arch, {"device": tuner.bench.results["device"], "entries": []})
+        run = known["runs"].setdefault(tuner.bench.results["device"], {"arch": arch, "entries": []})
         entries = {json.dumps(entry["problem"]): entry for entry in run["entries"]}
         for count, problem in enumerate(wanted):
             if time.monotonic() > end:
@@ -179,11 +179,11 @@ def main() -> None:
 def write(file: Path, table: dict[str, Any]) -> None:
     """One line an entry."""
     runs = []
-    for arch, run in table["runs"].items():
+    for device, run in table["runs"].items():
         fields = [f"   {json.dumps(name)}: {json.dumps(value)}" for name, value in run.items() if name != "entries"]
         lines = ",\n".join("    " + json.dumps(entry) for entry in run["entries"])
         fields.append(f'   "entries": [\n{lines}\n   ]')
-        runs.append(f"  {json.dumps(arch)}: {{\n" + ",\n".join(fields) + "\n  }")
+        runs.append(f"  {json.dumps(device)}: {{\n" + ",\n".join(fields) + "\n  }")
     text = json.dumps({**table, "runs": {}}, indent=1)
     file.write_text(text.replace('"runs": {}', '"runs": {\n' + ",\n".join(runs) + "\n }") + "\n")
 

@@ -16,6 +16,9 @@ from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
 from .ir import library
 
+if TYPE_CHECKING:
+    from .devices.gpu import GPU
+
 __all__ = ["DEFAULT_ARCH", "Target", "TargetKind", "architectures", "cuda"]
 
 DEFAULT_ARCH = "sm_90a"
@@ -40,22 +43,10 @@ def architectures() -> tuple[str, ...]:
 @cache
 def _present_arch() -> str | None:
     """The architecture of the first GPU, with its own features where it has any (`sm_90a`); None without a GPU."""
-    try:
-        from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]
+    from .devices.present import present
 
-        (result,) = driver.cuInit(0)
-    except (ImportError, RuntimeError):
-        return None
-    if int(result) != 0:
-        return None
-    result, device = driver.cuDeviceGet(0)
-    if int(result) != 0:
-        return None
-    attribute = driver.CUdevice_attribute
-    _, major = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)
-    _, minor = driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
-    arch = f"sm_{major}{minor}"
-    return next((known for known in (arch + "a", arch) if known in architectures()), None)
+    found = present()
+    return found.arch if found is not None and found.arch in architectures() else None
 
 
 class TargetKind(str):
@@ -74,13 +65,17 @@ _current: ContextVar[tuple[Target, ...]] = ContextVar("targets", default=())
 
 @dataclass(frozen=True, init=False)
 class Target:
-    """A kind of machine, and for a GPU its architecture.
+    """A kind of machine, and for a GPU its architecture and what it has.
 
     `kind` is "cuda" (an NVIDIA GPU), "sim" (the same kernels, simulated on this machine) or "cpu" ("llvm" is another
     name for it). It may carry the architecture as TVM writes it: "cuda -arch=sm_90a". Without one, `arch` is that of
     the GPU present, and sm_90a where there is none; "cpu" has none. With `checks` (-checks=off turns them off) the
     simulator reports accesses out of bounds, reads of what nothing wrote, and races. With `gpu_indices`
     (-gpu-indices=on) it computes indices in as many bits as a kernel for a GPU does, often 32, and not in 64.
+
+    `device` names the GPU that schedules are made for, as "cuda -device=a100" does: "A100", "RTX 4090", "L4", "H100",
+    "H100 PCIe", "H200", "B200", "RTX 5090" and others (`tilewright.devices.KNOWN`). The architecture is then its own
+    unless given. `Target.device` describes it: SMs, memory, rates, features.
 
     Of TVM's other forms it takes another target, a dictionary, ``target=`` for the kind, and the `host`, which can only
     be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
@@ -90,6 +85,8 @@ class Target:
     Target(kind='cuda', arch='sm_90a')
     >>> Target("cuda -arch=sm_80").arch
     'sm_80'
+    >>> Target("cuda", device="L4").arch, Target("cuda -device=a100").device.sms
+    ('sm_89', 108)
     >>> with Target("llvm -mcpu=core-avx2"):
     ...     Target.current()
     Target(kind='cpu', arch=None)
@@ -103,6 +100,8 @@ class Target:
     arch: str | None
     checks: bool = field(repr=False)
     gpu_indices: bool = field(repr=False)
+    device_name: str = field(repr=False)
+    """The GPU that was asked for by name, "" where none was."""
 
     def __init__(
         self,
@@ -111,6 +110,7 @@ class Target:
         checks: bool = True,
         gpu_indices: bool = False,
         *,
+        device: str | None = None,
         host: Target | str | Mapping[str, Any] | None = None,
         target: Target | str | Mapping[str, Any] | None = None,
     ) -> None:
@@ -123,9 +123,10 @@ class Target:
         if isinstance(kind, Target):
             given = kind
             kind, checks, gpu_indices = str(given.kind), checks and given.checks, gpu_indices or given.gpu_indices
-            arch = given.arch if arch is None else arch
-        made = _parse(_text("cuda" if kind is None else kind), arch, checks, gpu_indices)
-        for name, value in zip(("kind", "arch", "checks", "gpu_indices"), made):
+            if device is None:
+                arch, device = given.arch if arch is None else arch, given.device_name or None
+        made = _parse(_text("cuda" if kind is None else kind), arch, checks, gpu_indices, device)
+        for name, value in zip(("kind", "arch", "checks", "gpu_indices", "device_name"), made):
             object.__setattr__(self, name, value)
 
     if not TYPE_CHECKING:
@@ -176,9 +177,23 @@ class Target:
         return ()
 
     @property
-    def device_name(self) -> str:
-        """The device that TVM's operators choose schedules by: none."""
-        return ""
+    def device(self) -> GPU | None:
+        """The GPU that is compiled for: the one named, else the one present if it has this architecture's compute
+        capability, else the one of the table that stands for the architecture (H200 for sm_90a). None of cpu.
+
+        >>> Target("cuda -arch=sm_80").device.name, Target("cpu").device
+        ('NVIDIA A100-SXM4-80GB', None)
+        """
+        if self.arch is None:
+            return None
+        from .devices import default_for, find, number_of, present
+
+        if self.device_name:
+            return find(self.device_name).compiled_for(self.arch)
+        here = present() if self.kind == "cuda" else None
+        if here is not None and here.capability == number_of(self.arch):
+            return here.compiled_for(self.arch)
+        return default_for(self.arch)
 
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
@@ -209,7 +224,8 @@ class Target:
         raise TypeError(f"expected a Target or a string, got {type(target).__name__}")
 
     def __str__(self) -> str:
-        options = ("" if self.checks else " -checks=off") + (" -gpu-indices=on" if self.gpu_indices else "")
+        options = f" -device={shlex.quote(self.device_name)}" if self.device_name else ""
+        options += ("" if self.checks else " -checks=off") + (" -gpu-indices=on" if self.gpu_indices else "")
         return self.kind + ("" if self.arch is None else f" -arch={self.arch}") + options
 
 
@@ -225,8 +241,10 @@ def _text(kind: str | Mapping[str, Any]) -> str:
     return kind
 
 
-def _parse(text: str, arch: str | None, checks: bool, gpu_indices: bool) -> tuple[TargetKind, str | None, bool, bool]:
-    """The kind, the architecture, the checks and the widths of indices."""
+def _parse(
+    text: str, arch: str | None, checks: bool, gpu_indices: bool, device: str | None
+) -> tuple[TargetKind, str | None, bool, bool, str]:
+    """The kind, the architecture, the checks, the widths of indices and the name of the device."""
     words = shlex.split(text)
     kind = KINDS.get(words[0]) if words else None
     if kind is None:
@@ -241,6 +259,11 @@ def _parse(text: str, arch: str | None, checks: bool, gpu_indices: bool) -> tupl
             continue
         if words[0] == "llvm" and name in _PROCESSOR and value:
             continue
+        if name == "device" and value and words[0] in ("cuda", "sim"):
+            if device is not None and device != value:
+                raise ValueError(f"expected one device, got {value!r} and {device!r}")
+            device = value
+            continue
         if name != "arch" or not value:
             raise ValueError(f"expected -arch=ARCH after the target's kind, got {word!r}")
         if arch is not None and arch != value:
@@ -249,6 +272,10 @@ def _parse(text: str, arch: str | None, checks: bool, gpu_indices: bool) -> tupl
     if kind == "cpu":
         if arch is not None:
             raise ValueError(f"expected no architecture for target cpu, got {arch!r}")
+        if device is not None:
+            raise ValueError(f"expected no device for target cpu, got {device!r}")
+    elif device is not None:
+        arch = _arch_of(device, arch)
     elif arch is None:
         arch = (_present_arch() if kind == "cuda" else None) or DEFAULT_ARCH
     elif arch not in architectures():
@@ -257,7 +284,23 @@ def _parse(text: str, arch: str | None, checks: bool, gpu_indices: bool) -> tupl
         raise ValueError(f"expected checks to be turned off for target sim only, got {kind}")
     if kind != "sim" and gpu_indices:
         raise ValueError(f"expected a GPU's indices for target sim only, got {kind}")
-    return TargetKind(kind), arch, checks, gpu_indices
+    return TargetKind(kind), arch, checks, gpu_indices, device or ""
+
+
+def _arch_of(device: object, arch: str | None) -> str:
+    """The architecture to compile for, for a device of the table."""
+    from .devices import find, number_of
+
+    if not isinstance(device, str):
+        raise TypeError(f"expected the name of a device, got {type(device).__name__}")
+    gpu = find(device)
+    if arch is None or arch == gpu.arch:
+        return gpu.arch
+    if arch not in architectures():
+        raise ValueError(f"expected an architecture from sm_75 to sm_120, got {arch!r}")
+    if not arch[-1].isdigit() or number_of(arch) > gpu.capability:
+        raise ValueError(f"expected an architecture whose kernels run on {gpu.name} ({gpu.arch}), got {arch!r}")
+    return arch
 
 
 def cuda(model: str = "unknown", arch: str | None = None, options: object = None) -> Target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import schedules
+from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
@@ -81,7 +82,7 @@ def conv2d(
         total = Y.op.input_tensors[0]
         spread(s, total.op.input_tensors[0], total, Y)
         return s, tensors
-    make = schedules.conv2d_wgmma if target is not None and target.arch == "sm_90a" else schedules.conv2d_mma
+    make = schedules.conv2d_wgmma if "wgmma" in current().features else schedules.conv2d_mma
     return make(
         batch, channels, size, filters, kernel, x.dtype, out_dtype, stride=stride, epilogue=epilogue, operands=operands
     )

@@ -138,7 +138,7 @@ def matmul(
     if choice is None:
         layout = "NT"[transpose_a] + "NT"[transpose_b]
         extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
-        choice = choose_for_any(extents, dtype, layout, target.arch if target else None)
+        choice = choose_for_any(extents, dtype, layout)
     elif not isinstance(choice, Choice):
         choice = Choice("matmul_mma", choice)
     make = getattr(schedules, choice.schedule)

@@ -118,7 +118,8 @@ class Operator:
 
     def _scheduled(self, operands: dict[str, Operand], options: Mapping[str, Any], target: Target) -> Scheduled:
         more = {"target": target} if self._takes_target else {}
-        return self._make(**operands, **options, **more)
+        with target:  # whose device the schedules are made for
+            return self._make(**operands, **options, **more)
 
 
 def operator(make: Callable[..., Scheduled]) -> Operator:

@@ -164,7 +164,7 @@ class AsynchronousPrimitives(StageHandles):
 
     def persistent(
         self,
-        blocks: int = 132,
+        blocks: int | None = None,
         raster: str = "row",
         group: int = 8,
         *,
@@ -208,10 +208,11 @@ class AsynchronousPrimitives(StageHandles):
         with what it read last for the tile before, which is still in the cache. Such a tile is added up in another
         order than it would be elsewhere.
 
-        Requires: a stage that is computed at the root; `blocks`, by default the multiprocessors of an H100 or H200, of
-        at least 1; for a curve, loops bound to blockIdx.x and y and a `group` that is a power of two; for `stream_k`,
-        roles (`specialize`); for `narrower` tiles, a matrix that the copy engine stores, a multiple of 8 columns less,
-        constant extents, one set of consumers, and rows that such tiles fill.
+        Requires: a stage that is computed at the root; `blocks`, by default the SMs of the device that schedules are
+        made for (`tilewright.devices.current`), of at least 1; for a curve, loops bound to blockIdx.x and y and a
+        `group` that is a power of two; for `stream_k`, roles (`specialize`); for `narrower` tiles, a matrix that the
+        copy engine stores, a multiple of 8 columns less, constant extents, one set of consumers, and rows that such
+        tiles fill.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -229,6 +230,7 @@ class AsynchronousPrimitives(StageHandles):
         CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR:
         none.
         """
+        from ..devices import current
         from . import handles
 
         source = user_source()
@@ -237,7 +239,7 @@ class AsynchronousPrimitives(StageHandles):
                 f"{source}: persistent: expected {', '.join(map(repr, _RASTERS[:-1]))} or {_RASTERS[-1]!r} as raster, "
                 f"got {raster!r}"
             )
-        count = integer(blocks, "persistent", "blocks", source, 132)
+        count = current().sms if blocks is None else integer(blocks, "persistent", "blocks", source, 132)
         tiles = integer(group, "persistent", "group", source, 8)
         boolean(stream_k, "persistent", "stream_k", source)
         boolean(serpentine_k, "persistent", "serpentine_k", source)

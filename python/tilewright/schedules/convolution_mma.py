@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, sqrt
 
+from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC, mma_sync
 from ..schedule import Schedule, create_schedule
 from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ..te import all as all_of
-from .gemm import BLOCKS
 from .matrices import add_up, copy, item_bytes, stored_as
 from .tensor_cores import COPY, fetch
 
 __all__ = ["conv2d_mma"]
 
+# What kernels reach of the published rates of tensor cores and of the memory's bandwidth (of parts, which are in the
+# second cache). Fitted to measurements on an H200.
+_OF_MMA, _OF_BANDWIDTH = 0.71, 1.04
 _TILES = (((128, 128), (2, 2), 3), ((128, 64), (2, 2), 4), ((64, 64), (2, 2), 4))
 
 
@@ -203,13 +206,15 @@ def _choose(
 ) -> tuple[tuple[int, int], tuple[int, int], int, int]:
     """The tile, its warps, the depth and the parts that keep the multiprocessor with the most to do for the least time:
     square tiles of warps have the most to do for what they read, and few warps wait."""
+    device = current()
 
     def seconds(tile: tuple[int, int], warps: tuple[int, int], parts: int) -> float:
         blocks = -(-pixels // tile[0]) * -(-filters // tile[1]) * parts
-        of_one = -(-blocks // (BLOCKS // 2))
+        of_one = -(-blocks // device.sms)
         warp = tile[0] // warps[0], tile[1] // warps[1]
-        rate = 3.3e12 * min(1.0, sqrt(warp[0] * warp[1] / (warp[0] + warp[1]) / 32)) * min(1.0, of_one / 2) ** 0.35
-        adding = 2.2e-6 + 8 * parts * pixels * filters / 5e12 if parts > 1 else 0.0
+        rate = _OF_MMA * device.sm_peak("mma", "float16") * min(1.0, of_one / 2) ** 0.35
+        rate *= min(1.0, sqrt(warp[0] * warp[1] / (warp[0] + warp[1]) / 32))
+        adding = 2.2e-6 + 8 * parts * pixels * filters / (_OF_BANDWIDTH * device.bandwidth) if parts > 1 else 0.0
         return of_one * 2 * tile[0] * tile[1] * (steps / parts + 4) * step / rate + adding
 
     found = [

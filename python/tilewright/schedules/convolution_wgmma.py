@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..schedule import Schedule, Stage, create_schedule
@@ -18,9 +19,8 @@ _DTYPES = ("float16", "bfloat16")
 _BYTES, _BYTES_MADE = 2, {"float16": 2, "bfloat16": 2, "float32": 4}
 # What strides of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel may be.
 _ALIGNED, _SPANS = 16, (32, 64, 128)
-# Of shared memory a block has so much, less what barriers take.
-_SHARED, _MAX_DEPTH = 231424, 8
-_BLOCK_REGISTERS, _BLOCKS = 65536, 132
+# Of a block's shared memory barriers take so many bytes.
+_BARRIERS, _MAX_DEPTH = 1024, 8
 
 
 def conv2d_wgmma(
@@ -42,7 +42,7 @@ def conv2d_wgmma(
     depth: int | None = None,
     consumers: int = 1,
     cluster: tuple[int, int] = (1, 1),
-    blocks: int | None = _BLOCKS,
+    blocks: int | None = 0,
     group: int = 8,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W by ``wgmma``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
@@ -60,8 +60,8 @@ def conv2d_wgmma(
 
     Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up. A
     `cluster` of blocks has so many tiles of pixels and of filters: neighbours share what they read of W, or of X. As
-    many blocks as there are multiprocessors, `blocks`, go through all tiles (None: a block a tile), `group` rows of
-    tiles together.
+    many blocks as the device has SMs, or `blocks`, go through all tiles (None: a block a tile), `group` rows of tiles
+    together.
 
     Channels that are no multiples of 16 bytes go by way of a workspace, where a first kernel writes the images with
     their margin and each pixel in as many elements as the engine steps over: a step is then a row of the kernel, whose
@@ -291,17 +291,17 @@ def conv2d_wgmma(
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=span)
-    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - bytes_stored) // slot, _MAX_DEPTH)))
+    s[P].software_pipeline(ko, depth or max(2, min((_shared_bytes() - bytes_stored) // slot, _MAX_DEPTH)))
     multiplying = warpgroups * consumers
     copying = 40 if multiplying < 3 else 24
-    each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
+    each = min(256, current().sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
     registers = min(240, (each + (each - copying) // multiplying) // 8 * 8)
     s[P].specialize(ko, copying, registers, consumers=consumers)
     for axis, number in zip((by, bx), cluster, strict=True):
         if number > 1:
             s[tiled].cluster(axis, number)
     if blocks is not None:
-        s[tiled].persistent(blocks, raster="grouped", group=group)
+        s[tiled].persistent(blocks or current().sms, raster="grouped", group=group)
     return s, [X, W, *operands, Y]
 
 
@@ -330,7 +330,7 @@ def _columns_at_once(pixels: int, width: int, made: int, slot: int) -> int:
     """Of what is stored by way of shared memory: all where that leaves room for the tiles of three steps."""
     panel = _SPANS[-1] // made
     some = [one for one in (width, 2 * panel, panel) if width % one == 0]
-    return next((one for one in some if _SHARED - pixels * one * made >= 3 * slot), panel)
+    return next((one for one in some if _shared_bytes() - pixels * one * made >= 3 * slot), panel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,21 +379,27 @@ def _candidates(
                 tile = images, rows, columns, width
                 _, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
                 slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
-                if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _SHARED:
+                if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _shared_bytes():
                     continue
                 for count in (1, 2, 4, 8, 16) if parts is None else (parts,):
                     if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
                         yield tile, count, shares
 
 
-# Of one multiprocessor of an H200, as measured, in cycles: how much longer products take than they would alone, what it
-# reads of the second cache in one, what a short row of a box takes, how long data is on its way, what storing an
-# element takes, a kernel that adds up parts, and what of these that reads in one.
-_PRODUCTS, _CACHE_BYTES, _ROW, _LATENCY, _STORING = 1.45, 45.0, 5.0, 1500.0, 0.1
-_ADDING, _ADDED_BYTES = 6000.0, 1750.0
+# Of one SM of an H200, as measured, in cycles: how much longer products take than they would alone, what part of the
+# published rate of the second cache it reads with, what a short row of a box takes, how long data is on its way, what
+# storing an element takes, a kernel that adds up parts, and what part of the memory's bandwidth that kernel reads with.
+_PRODUCTS, _OF_CACHE, _ROW, _LATENCY, _STORING = 1.45, 0.7, 5.0, 1500.0, 0.1
+_ADDING, _OF_MEMORY = 6000.0, 0.667
+
+
+def _shared_bytes() -> int:
+    """What a block has for its buffers."""
+    return current().shared_bytes_per_block - _BARRIERS
 
 
 def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, shares: bool) -> float:
+    device = current()
     images, rows, columns, width = tile
     tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
     tiles *= -(-problem.filters // width)
@@ -405,13 +411,14 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, sh
     # Four warpgroups have few registers and wait for each other.
     multiplying *= 1.05 if images * rows * columns > 128 else 1.0
     slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
-    reading = slot / _CACHE_BYTES
+    reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
     stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
-    depth = max(2, min((_SHARED - stored) // slot, _MAX_DEPTH))
+    depth = max(2, min((_shared_bytes() - stored) // slot, _MAX_DEPTH))
     # Of two that multiply as long the one that reads less is faster.
     of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (depth - 1)) + reading / 20)
     of_one += images * rows * columns * width * _STORING
     results = problem.batch * problem.out**2 * problem.filters
-    return -(-tiles * parts // _BLOCKS) * of_one + (_ADDING + 8 * parts * results / _ADDED_BYTES if parts > 1 else 0.0)
+    adding = _ADDING + 8 * parts * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if parts > 1 else 0.0
+    return -(-tiles * parts // device.sms) * of_one + adding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..schedule import Schedule, Stage, create_schedule
 from ..te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
@@ -9,8 +10,8 @@ from ..te import all as all_of
 
 __all__ = ["fetch", "multiply_tiles", "sgemm"]
 
-# Blocks that an H200 runs at once, two on each of its 132 multiprocessors.
-BLOCKS = 264
+# Blocks that an SM runs at once.
+_OF_AN_SM = 2
 # Below this many steps along k a block spends more time on its start and its end than on the products.
 MIN_STEPS = 32
 
@@ -59,7 +60,7 @@ def sgemm(
         return _few_rows(M, N, K, parts)
 
     tiles = -(-M // tile[0]) * -(-N // tile[1])
-    parts = parts or _power_of_two(min(BLOCKS // tiles, K // (MIN_STEPS * step)))
+    parts = parts or _power_of_two(min(_OF_AN_SM * current().sms // tiles, K // (MIN_STEPS * step)))
     s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, step, parts)
     multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=N % tile[1] == 0)
 
@@ -192,7 +193,7 @@ def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list
     """Each thread computes four columns of C, in as many parts along k as give twice as many blocks."""
     rows, threads, step = -(-M // 4) * 4, 128, 32
     tiles = -(-N // (4 * threads))
-    parts = parts or _power_of_two(min(2 * BLOCKS // tiles, K // (4 * step)))
+    parts = parts or _power_of_two(min(2 * _OF_AN_SM * current().sms // tiles, K // (4 * step)))
     s, tensors, At, Bl, Cl, last = _products(M, N, K, (rows, 4 * threads), step, parts)
     s[Bl].set_scope("local")
     Al = s.cache_read(At, "local", [Cl])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, prod, sqrt
 
+from ..devices import current
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import wgmma
 from ..schedule import Schedule
@@ -17,12 +18,12 @@ __all__ = ["matmul_wgmma"]
 
 # What rows of tensors are multiples of for the copy engine; how wide a row of a shared buffer's panel is, and at least.
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
-# Of shared memory a block has so much, less what barriers take; so many steps are enough, and so many the most.
-_SHARED, _ENOUGH, _MAX_DEPTH = 231424, 4, 8
+# Of a block's shared memory barriers take so many bytes; so many steps are enough, and so many the most.
+_BARRIERS, _ENOUGH, _MAX_DEPTH = 1024, 4, 8
 _MANY, _LINE = 16, 128
 # Of a tile with more columns a step of products takes longer than to store a part of the result.
 _NARROW = 192
-_BLOCK_REGISTERS, _OTHER_REGISTERS = 65536, 24
+_OTHER_REGISTERS = 24
 
 
 def matmul_wgmma(
@@ -44,7 +45,7 @@ def matmul_wgmma(
     depth: int | None = None,
     columns: int | None = None,
     cluster: tuple[int, int] | None = None,
-    blocks: int | None = 132,
+    blocks: int | None = 0,
     group: int | None = None,
     raster: str = "grouped",
     stream_k: bool = False,
@@ -63,8 +64,8 @@ def matmul_wgmma(
     A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
     warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
     steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1,
-    and share what they read alike. Up to as many as there are multiprocessors, `blocks`, go through all tiles,
-    `group` rows of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the
+    and share what they read alike. As many blocks as the device has SMs, or `blocks`, go through all tiles, `group`
+    rows of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the
     steps of the last, with some tiles `narrower` by so many columns none is without a tile in the last turn, with
     `serpentine_k` they go through the steps of every second tile from the end (`Stage.persistent`). C goes by way of
     shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while the products
@@ -121,6 +122,10 @@ def matmul_wgmma(
     >>> bool((y == 64).all())
     True
     """
+    device = current()
+    shared_limit = device.shared_bytes_per_block - _BARRIERS
+    if blocks == 0:
+        blocks = device.sms
     sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
     step = _SPAN // item_bytes(in_dtype)
     if promote is None:
@@ -187,7 +192,7 @@ def matmul_wgmma(
         multiplying = warpgroups * consumers
         copying = 40 if multiplying < 3 else 24
         # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
-        each = min(256, _BLOCK_REGISTERS // (128 * (multiplying + 1)) // 8 * 8)
+        each = min(256, device.sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
         registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
     extents = M, N, parts if batch is None else batch
     if deferred is None:
@@ -206,7 +211,7 @@ def matmul_wgmma(
             # All, if there is as much of factors on its way as hides memory, or at most two panels that divide them, of
             # which one is written to while the other is stored.
             panel = gcd(n, span // made)
-            is_small = sets * made <= _SHARED - _ENOUGH * (m + n) * _SPAN
+            is_small = sets * made <= shared_limit - _ENOUGH * (m + n) * _SPAN
             columns = n if is_small else panel * (2 - n // panel % 2)
         shared = sets // n * columns * made
         s[tiled].copy_by("tma", swizzle=span, columns=columns, deferred=deferred)
@@ -230,7 +235,7 @@ def matmul_wgmma(
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=panel)
-    s[P].software_pipeline(ko, depth or max(2, min((_SHARED - shared) // ((m + n) * _SPAN), _MAX_DEPTH)))
+    s[P].software_pipeline(ko, depth or max(2, min((shared_limit - shared) // ((m + n) * _SPAN), _MAX_DEPTH)))
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 

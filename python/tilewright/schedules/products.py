@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ..errors import TilewrightValueError as ValueError
 from ..instructions import MMA_SYNC, WGMMA
 from ..schedule import Schedule
+from ..target import Target
 from ..te import Expr, Tensor
 from ..te.tensor import Extent
 from .gemm import sgemm
@@ -31,9 +32,10 @@ def matmul(
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
     operands: Sequence[Tensor] = (),
-    arch: str = "sm_90a",
+    arch: str | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B by the schedule that `tilewright.ops.choices` takes for the fastest on GPUs of an architecture.
+    """C = A B by the schedule that `tilewright.ops.choices` takes for the fastest on a GPU: by default that of
+    `devices.current`, else the one that stands for the architecture `arch`.
 
     It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
     exactly (``"tfloat32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
@@ -71,7 +73,7 @@ def matmul(
         raise ValueError(f"expected factors of {', '.join(known)} or float32, got {in_dtype}")
     layout = "NT"[transpose_a] + "NT"[transpose_b]
     extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}
-    choice = choose_for_any(extents, in_dtype, layout, arch)
+    choice = choose_for_any(extents, in_dtype, layout, Target("cuda", arch=arch).device if arch else None)
     return _READY[choice.schedule](
         M,
         N,

@@ -13,6 +13,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import ops, schedules, te
+from tilewright.devices import find
 from tilewright.ops.choices import Choice, Problem, table
 
 CUDA = "cuda -arch=sm_90a"
@@ -57,7 +58,7 @@ def test_ready(name: str) -> None:
 # One of the products that have the same choice.
 MEASURED: dict[str, tuple[Problem, Choice]] = {
     f"{problem.dtype} {choice.schedule} {json.dumps(choice.options)}": (problem, choice)
-    for problem, choice in table("sm_90a")
+    for problem, choice in table(find("H200"))
 }
 
 
