@@ -157,7 +157,7 @@ def symbolic() -> Iterator[tuple[tuple[Any, Any, Any], dict[str, Any]]]:
 
 def measured() -> Iterator[tuple[str, Callable[[], Any]]]:
     """What a table of measured choices has: each of them is what somebody gets."""
-    from tilewright.ops.choices import table
+    from tilewright.schedules.matmuls.selection import table
 
     once = {
         f"{problem.dtype} {choice.schedule} {json.dumps(choice.options)}": (problem, choice)

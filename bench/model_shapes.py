@@ -25,7 +25,8 @@ from simt import Bench, normal
 
 from tilewright import ops
 from tilewright.devices import find
-from tilewright.ops.choices import Problem, choose
+from tilewright.schedules.matmuls.problem import Problem
+from tilewright.schedules.matmuls.selection import choose
 
 # The outputs and inputs of a layer: its name to N, K.
 LAYERS = {

@@ -19,7 +19,9 @@ from simt import Bench
 
 import tilewright as tw
 from tilewright import ops, schedules, te
-from tilewright.ops.choices import Problem, candidates, estimate
+from tilewright.schedules.matmuls.candidates import candidates
+from tilewright.schedules.matmuls.cost_model import estimate
+from tilewright.schedules.matmuls.problem import Problem
 
 torch.backends.cuda.matmul.allow_tf32 = True
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "tfloat32": torch.float32, "int8": torch.int8}

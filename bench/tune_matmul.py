@@ -2,12 +2,12 @@
 
 `python bench/tune_matmul.py [--best N] [--seconds S] [--out FILE] [part of a problem's text]`
 
-For the products of `model_shapes.py`, squares, and ragged ones it times the choices of `tilewright.ops.choices` that
-its model takes for the N fastest (10 unless said), then the refinements of the two that were, and keeps the fastest.
-Choices are timed in turn, by few runs, or more where these are short, and the best once more, by many; each is checked
-beside torch's result. Other processes compile ahead, for the cache. Entries of products that are not measured stay:
-those past S seconds, and those whose `Problem` does not have the text that may follow the options. FILE is the table
-unless given.
+For the products of `model_shapes.py`, squares, and ragged ones it times the choices of
+`tilewright.schedules.matmuls.candidates` that the cost model takes for the N fastest (10 unless said), then the
+refinements of the two that were, and keeps the fastest. Choices are timed in turn, by few runs, or more where these are
+short, and the best once more, by many; each is checked beside torch's result. Other processes compile ahead, for the
+cache. Entries of products that are not measured stay: those past S seconds, and those whose `Problem` does not have the
+text that may follow the options. FILE is the table unless given.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from tilewright import ops
-from tilewright.ops.choices import TABLE, Choice, Problem, candidates, estimate, refinements
+from tilewright.schedules.matmuls.candidates import candidates, refinements
+from tilewright.schedules.matmuls.cost_model import estimate
+from tilewright.schedules.matmuls.problem import Choice, Problem
+from tilewright.schedules.matmuls.selection import TABLE
 
 LAYOUTS = ("NN", "NT", "TN", "TT")
 RAGGED = ((4095, 4097, 4093), (2047, 2049, 2051), (8191, 8193, 8189), (4097, 1025, 8191), (1023, 8191, 4095))

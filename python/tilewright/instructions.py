@@ -7,10 +7,10 @@ from contextlib import suppress
 from functools import lru_cache
 from math import prod
 
+from .dtypes import dtype_of
 from .errors import TilewrightValueError as ValueError
 from .source import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
-from .te.dtypes import dtype_of
 from .te.expr import Expr, IterVar, constant
 from .te.intrinsic import TensorIntrin, trusted_intrinsic
 from .te.statements import Buffer, Loop, Statement, Store

@@ -169,6 +169,6 @@ def _operations(args: Sequence[Any]) -> list[Any]:
 
 
 def _extern() -> type:
-    from ..te.extern import ExternOp
+    from ..te.extern_op import ExternOp
 
     return ExternOp

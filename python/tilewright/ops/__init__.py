@@ -12,11 +12,11 @@ np.float32(60.0)
 """
 
 from .elementwise import add, gelu
+from .gemm import matmul
 from .images import conv2d
-from .matmul import matmul
+from .layout import transpose
 from .operator import Operand, Operator, operator
 from .rows import layer_norm, rms_norm, row_sum, softmax
-from .transpose import transpose
 from .vectors import column_sum, matvec, vecmat
 
 __all__ = [

@@ -13,7 +13,7 @@ from ..target import Target
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum
 from ..te import all as all_of
 from .empty import is_empty, of_elements, spread
-from .matmul import expect_activation, make_epilogue
+from .gemm import expect_activation, make_epilogue
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_dimensions, expect_float32, expect_shape
 

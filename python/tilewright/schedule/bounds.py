@@ -8,7 +8,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..source import user_source
 from ..te.expr import Expr, IterVar
 from ..te.extents import Range, as_extent
-from ..te.extern import ExternOp
+from ..te.extern_op import ExternOp
 from ..te.program import axis_names
 from .nest import loop_extents, loops_of
 from .primitives import identifiers, primitives

@@ -12,7 +12,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..te.expr import IterVar
 from ..te.extents import Array
-from ..te.extern import ExternOp
+from ..te.extern_op import ExternOp
 from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
 from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor

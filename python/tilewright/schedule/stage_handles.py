@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..errors import TilewrightTypeError as TypeError
 from ..source import Source, user_source
 from ..te.expr import Expr, IterVar
-from ..te.extern import ExternOp
+from ..te.extern_op import ExternOp
 from ..te.hybrid import HybridOp
 from ..te.program import axis_names
 from ..te.recurrence import ScanOp

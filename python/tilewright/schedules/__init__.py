@@ -1,17 +1,17 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
-from .convolution import conv2d
-from .convolution_mma import conv2d_mma
-from .convolution_wgmma import conv2d_wgmma
+from .convolutions.mma import conv2d_mma
+from .convolutions.simt import conv2d
+from .convolutions.wgmma import conv2d_wgmma
+from .convolutions.winograd import conv2d_winograd
 from .elementwise import add, elementwise, gelu
-from .gemm import sgemm
-from .hopper import matmul_wgmma
-from .moves import transpose
-from .products import matmul
+from .matmuls.matmul_of_any import matmul
+from .matmuls.mma import matmul_mma
+from .matmuls.simt import sgemm
+from .matmuls.wgmma import matmul_wgmma
 from .rows import layer_norm, rms_norm, row_sum, softmax
-from .tensor_cores import matmul_mma
+from .transposition import transpose
 from .vectors import column_sum, matvec, vecmat
-from .winograd import conv2d_winograd
 
 __all__ = [
     "add",

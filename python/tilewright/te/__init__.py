@@ -17,7 +17,7 @@ from . import functions, hybrid
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
-from .extern import ExternOp, extern
+from .extern_op import ExternOp, extern
 from .functions import *  # noqa: F403
 from .hybrid import HybridOp
 from .intrinsic import TensorIntrin, decl_tensor_intrin

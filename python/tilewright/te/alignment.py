@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
+from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source
-from .dtypes import DType
 
 __all__ = ["ALIGNMENT", "checked_alignment"]
 

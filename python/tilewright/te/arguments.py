@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..text import checked_name
 from .alignment import ALIGNMENT, checked_alignment
-from .dtypes import DType
 from .expr import Var
 from .strides import Strided, Strides
 from .tensor import PlaceholderOp, Tensor

@@ -9,7 +9,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from .derivative import derivative, same
 from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
-from .extern import ExternOp
+from .extern_op import ExternOp
 from .functions import all, if_then_else
 from .linear import Linear, linear_of
 from .program import operations

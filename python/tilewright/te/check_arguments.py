@@ -9,7 +9,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..source import Source
 from .arguments import ArgumentList
 from .expr import Var
-from .extern import ExternOp
+from .extern_op import ExternOp
 from .tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor, is_optional
 
 __all__ = ["check_arguments"]

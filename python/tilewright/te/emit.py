@@ -21,7 +21,7 @@ from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, nam
 from .emit_numbers import known_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
-from .extern import ExternOp
+from .extern_op import ExternOp
 from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names
 from .recurrence import ScanOp
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
+from ..dtypes import DType, dtype_of, fits
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
-from .dtypes import DType, dtype_of, fits
 from .extents import Array, Range, as_extent
 from .walks import Steps, run
 

@@ -17,7 +17,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..source import user_source
 from .expr import Expr
 from .extents import Array
-from .extern import ExternOp
+from .extern_op import ExternOp
 from .hybrid_names import RUN_TIME
 from .hybrid_parser import Parser
 from .ir_builder import IRBuilder

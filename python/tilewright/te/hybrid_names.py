@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype_of
 from ..errors import TilewrightValueError as ValueError
 from ..source import user_source
 from ..target import Target
 from . import functions, reduction
-from .dtypes import dtype_of
 from .expr import Expr
 
 __all__ = ["ALLOCATIONS", "FUNCTIONS", "LOOPS", "RUN_TIME"]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..source import Source, at_source
 from . import functions
-from .dtypes import dtype_of
 from .expr import Const, Expr, IterVar, literal
 from .hybrid_names import ALLOCATIONS, FUNCTIONS, LOOPS
 from .ir_builder import IRBuilder

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dtypes import DType
 from ..errors import TilewrightError
 from ..runtime.ndarray import as_dtype
-from .dtypes import DType
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .program import operations
 from .recurrence import ScanOp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .dtypes import DType
+from ..dtypes import DType
 from .expr import Call, Cast, Const, Expr, IterVar, Select, Var
 
 __all__ = ["Intervals"]

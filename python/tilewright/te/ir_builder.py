@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..compat import attribute_of, attributes_of
+from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..text import checked_name
-from .dtypes import dtype_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .functions import THREAD_TAGS
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, store

@@ -66,8 +66,8 @@ class Linear:
             else:
                 result = result + term if count > 0 else result - term
         if result is None:
+            from ..dtypes import dtype_of
             from ..source import user_source
-            from .dtypes import dtype_of
 
             return Const(self.constant, dtype_of("int32"), user_source(), is_index=True)
         if not self.constant:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..compat import attributes_of
+from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
-from .dtypes import DType, dtype_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .tensor import Extent
 

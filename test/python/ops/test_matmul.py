@@ -11,9 +11,11 @@ import pytest
 import tilewright as tw
 from tilewright import ops, schedules, te, testing
 from tilewright.devices import find
-from tilewright.ops import choices
-from tilewright.ops.choices import Choice, Problem
 from tilewright.runtime.ndarray import as_dtype
+from tilewright.schedules.matmuls import selection
+from tilewright.schedules.matmuls.candidates import candidates, refinements
+from tilewright.schedules.matmuls.cost_model import estimate
+from tilewright.schedules.matmuls.problem import Choice, Problem
 
 H200, A100 = find("H200"), find("A100")
 SMALL = {"tile": (16, 32), "warps": (1, 2)}
@@ -172,14 +174,14 @@ def test_what_is_chosen_fits(arch: str) -> None:
 def test_what_is_tried_by_warpgroups_fits(dtype: str) -> None:
     """Registers and shared memory: what the model may choose is no error."""
     problem = Problem(4096, 4096, 512, dtype, "NT")
-    for choice in choices.candidates(problem, H200):
+    for choice in candidates(problem, H200):
         if choice.schedule == "matmul_wgmma":
             s, tensors = schedules.matmul_wgmma(4096, 4096, 512, dtype, transpose_b=True, **choice.options)
             tw.lower(s, tensors, stage="gpu", target="cuda -arch=sm_90a")
 
 
 def test_few_rows_have_a_tile_for_each_multiprocessor() -> None:
-    found = [choice.options for choice in choices.candidates(Problem(128, 12288, 4096, "bfloat16", "NT"), H200)]
+    found = [choice.options for choice in candidates(Problem(128, 12288, 4096, "bfloat16", "NT"), H200)]
     assert {"tile": (128, 96), "cluster": (1, 1)} in found and {"tile": (64, 192), "cluster": (1, 1)} in found
     # As many equal parts of each tile's steps as there are multiprocessors for.
     assert {"tile": (128, 256), "cluster": (1, 1), "stream_k": True, "blocks": 96} in found
@@ -188,21 +190,19 @@ def test_few_rows_have_a_tile_for_each_multiprocessor() -> None:
 def test_kernels_that_follow_each_other_may_overlap() -> None:
     choice = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3, "parts": 2})
     problem = Problem(64, 64, 4096, "bfloat16")
-    tried = {device: [one.options for one in choices.refinements(problem, choice, device)] for device in (A100, H200)}
+    tried = {device: [one.options for one in refinements(problem, choice, device)] for device in (A100, H200)}
     assert {**choice.options, "dependent": True} in tried[H200]
     assert not any("dependent" in options for options in tried[A100])
 
 
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
-    found = list(
-        choices.refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3}), A100)
-    )
+    found = list(refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3}), A100))
     assert len(found) == 4
     for choice in found:
         schedules.matmul_mma(300, 500, 400, "bfloat16", **choice.options)
     problem = Problem(2048, 4096, 512, "bfloat16")
-    found = list(choices.refinements(problem, Choice("matmul_wgmma", {"tile": (64, 256)})))
+    found = list(refinements(problem, Choice("matmul_wgmma", {"tile": (64, 256)})))
     assert [choice.options for choice in found if "consumers" in choice.options] == [
         {"tile": (64, 256), "consumers": 2},
         {"tile": (64, 256), "consumers": 2, "cluster": (1, 1)},
@@ -286,32 +286,32 @@ def test_one_function_for_any_number_of_rows(target: str) -> None:
 
 def test_a_model_of_time_orders_choices() -> None:
     """Few rows take tiles of few rows; few tiles are shared out along k; large products take large tiles."""
-    few = choices.choose(Problem(16, 8192, 8192, "bfloat16"), A100).options
+    few = selection.choose(Problem(16, 8192, 8192, "bfloat16"), A100).options
     assert few["tile"][0] == 16
-    deep = choices.choose(Problem(128, 128, 65536, "bfloat16"), A100).options
+    deep = selection.choose(Problem(128, 128, 65536, "bfloat16"), A100).options
     assert deep.get("parts", 1) > 1
-    large = choices.choose(Problem(8192, 8192, 8192, "bfloat16"), A100).options
+    large = selection.choose(Problem(8192, 8192, 8192, "bfloat16"), A100).options
     assert large["tile"][0] * large["tile"][1] >= 128 * 128 and "parts" not in large
-    assert choices.estimate(Problem(64, 64, 64, "bfloat16"), Choice("sgemm")) == float("inf")
+    assert estimate(Problem(64, 64, 64, "bfloat16"), Choice("sgemm")) == float("inf")
 
 
 def test_what_was_measured_is_chosen() -> None:
     """By its layout, too: products of the same extents stand in the table with each."""
-    table = dict(choices.table(H200))
+    table = dict(selection.table(H200))
     assert len(table) > 40
     for problem, choice in table.items():
-        assert choices.choose(problem, H200) == choice, problem
+        assert selection.choose(problem, H200) == choice, problem
 
 
 def test_a_near_product_has_other_tiles() -> None:
     """More than four times as many as there are multiprocessors: some are narrower, or, where the engine cannot store
     such rows, blocks share the steps of the last."""
-    measured = dict(choices.table(H200))[Problem(4096, 4096, 4096, "bfloat16", "NT")].options
+    measured = dict(selection.table(H200))[Problem(4096, 4096, 4096, "bfloat16", "NT")].options
     assert measured["narrower"] == 16
-    near = choices.choose(Problem(4160, 4160, 4160, "bfloat16", "NT"), H200)
+    near = selection.choose(Problem(4160, 4160, 4160, "bfloat16", "NT"), H200)
     assert near.options == {**measured, "narrower": 32}
     others = {name: value for name, value in measured.items() if name not in ("narrower", "serpentine_k")}
-    near = choices.choose(Problem(4160, 4164, 4160, "bfloat16", "NT"), H200)
+    near = selection.choose(Problem(4160, 4164, 4160, "bfloat16", "NT"), H200)
     assert near.options == {**others, "stream_k": True}
 
 
@@ -320,7 +320,7 @@ def test_a_near_product_has_other_tiles() -> None:
     "shape", [(1, 1, 1), (16, 8192, 8192), (4095, 4097, 4093), (4096, 4096, 512), (100, 50257, 768)]
 )
 def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -> None:
-    found = list(choices.candidates(Problem(*shape, "bfloat16", layout), H200))
+    found = list(candidates(Problem(*shape, "bfloat16", layout), H200))
     assert {choice.schedule for choice in found} == {"matmul_mma", "matmul_wgmma"}
     for choice in found:
         getattr(schedules, choice.schedule)(
@@ -331,16 +331,16 @@ def test_candidates_can_be_scheduled(shape: tuple[int, int, int], layout: str) -
 def test_warpgroups_multiply_where_there_are_any() -> None:
     for dtype in ("bfloat16", "float16"):
         for layout in ("NN", "NT", "TN", "TT"):
-            chosen = choices.choose(Problem(4096, 4096, 4096, dtype, layout), H200)
+            chosen = selection.choose(Problem(4096, 4096, 4096, dtype, layout), H200)
             assert chosen.schedule == "matmul_wgmma"
             # Rows of the instruction are rows of C, or its columns.
             swaps = chosen.options.get("swap_ab", False)
             assert chosen.options["tile"] == ((256, 128) if swaps else (128, 256))
-            assert choices.choose(Problem(4096, 4096, 4096, dtype, layout), A100).schedule == "matmul_mma"
-    assert choices.choose(Problem(8192, 8192, 8192, "float8_e4m3fn", "NT"), H200).schedule == "matmul_wgmma"
+            assert selection.choose(Problem(4096, 4096, 4096, dtype, layout), A100).schedule == "matmul_mma"
+    assert selection.choose(Problem(8192, 8192, 8192, "float8_e4m3fn", "NT"), H200).schedule == "matmul_wgmma"
     for dtype in ("float8_e4m3fn", "int8"):
-        assert choices.choose(Problem(8192, 8192, 8192, dtype, "NN"), H200).schedule == "matmul_mma"
-    assert choices.choose(Problem(8192, 8192, 8192, "int8", "NT"), H200).schedule == "matmul_wgmma"
+        assert selection.choose(Problem(8192, 8192, 8192, dtype, "NN"), H200).schedule == "matmul_mma"
+    assert selection.choose(Problem(8192, 8192, 8192, "int8", "NT"), H200).schedule == "matmul_wgmma"
 
 
 def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,11 +359,11 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
             }
         )
     )
-    monkeypatch.setattr(choices, "TABLE", file)
-    choices.table.cache_clear()
+    monkeypatch.setattr(selection, "TABLE", file)
+    selection.table.cache_clear()
     try:
         found = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 4})
-        assert choices.choose(Problem(1024, 4096, 4096, "bfloat16", "NT"), H200) == found
+        assert selection.choose(Problem(1024, 4096, 4096, "bfloat16", "NT"), H200) == found
         for other in (
             (Problem(4096, 4096, 4096, "bfloat16", "NT"), H200),
             (Problem(1000, 4096, 4096, "bfloat16", "NN"), H200),
@@ -371,6 +371,6 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
             (Problem(1024, 4096, 4096, "bfloat16", "NT"), A100),
             (Problem(1024, 4096, 4096, "bfloat16", "NT"), find("H100")),
         ):
-            assert choices.choose(*other) != found
+            assert selection.choose(*other) != found
     finally:
-        choices.table.cache_clear()
+        selection.table.cache_clear()

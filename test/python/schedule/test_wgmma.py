@@ -761,6 +761,6 @@ def test_narrower_tiles_lie_along_x(monkeypatch: pytest.MonkeyPatch) -> None:
     def swapped(*arguments: Any) -> Any:
         return te.thread_axis(*arguments[:-1], other.get(arguments[-1], arguments[-1]))
 
-    monkeypatch.setattr("tilewright.schedules.hopper.thread_axis", swapped)
+    monkeypatch.setattr("tilewright.schedules.matmuls.wgmma.thread_axis", swapped)
     text = message(schedules.matmul_wgmma(128, 256, 128, **NARROWER)).splitlines()[0]
     assert text == "error: persistent: expected tiles of so many columns each along blockIdx.x for narrower ones"

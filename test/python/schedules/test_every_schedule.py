@@ -14,7 +14,8 @@ import pytest
 import tilewright as tw
 from tilewright import ops, schedules, te
 from tilewright.devices import find
-from tilewright.ops.choices import Choice, Problem, table
+from tilewright.schedules.matmuls.problem import Choice, Problem
+from tilewright.schedules.matmuls.selection import table
 
 CUDA = "cuda -arch=sm_90a"
 READY: dict[str, Callable[[], Any]] = {

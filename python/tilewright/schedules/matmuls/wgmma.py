@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, prod, sqrt
 
-from ..devices import current
-from ..errors import TilewrightValueError as ValueError
-from ..instructions import wgmma
-from ..schedule import Schedule
-from ..te import Expr, Tensor, thread_axis
-from ..te.expr import Var
-from ..te.tensor import Extent
-from .matrices import divisor_of, item_bytes, product_of_tiles, result_dtypes
+from ...devices import current
+from ...dtypes import item_bytes
+from ...errors import TilewrightValueError as ValueError
+from ...instructions import wgmma
+from ...schedule import Schedule
+from ...te import Expr, Tensor, thread_axis
+from ...te.expr import Var
+from ...te.tensor import Extent
+from ..extents import divisor_of
+from .definition import product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd
 
-from ..errors import TilewrightValueError as ValueError
-from ..instructions import MMA_SYNC, mma_sync
-from ..schedule import Schedule, Stage
-from ..te import Expr, Tensor, thread_axis
-from ..te.tensor import Extent
-from .matrices import divisor_of, item_bytes, product_of_tiles, result_dtypes
+from ...dtypes import item_bytes
+from ...errors import TilewrightValueError as ValueError
+from ...instructions import MMA_SYNC, mma_sync
+from ...schedule import Schedule, Stage
+from ...te import Expr, Tensor, thread_axis
+from ...te.tensor import Extent
+from ..extents import divisor_of
+from .definition import product_of_tiles, result_dtypes
 
 __all__ = ["COPY", "fetch", "matmul_mma", "side_by_side"]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..errors import TilewrightValueError as ValueError
-from ..instructions import MMA_SYNC, WGMMA
-from ..schedule import Schedule
-from ..target import Target
-from ..te import Expr, Tensor
-from ..te.tensor import Extent
-from .gemm import sgemm
-from .hopper import matmul_wgmma
-from .tensor_cores import matmul_mma
+from ...errors import TilewrightValueError as ValueError
+from ...instructions import MMA_SYNC, WGMMA
+from ...schedule import Schedule
+from ...target import Target
+from ...te import Expr, Tensor
+from ...te.tensor import Extent
+from .mma import matmul_mma
+from .selection import choose_for_any
+from .simt import sgemm
+from .wgmma import matmul_wgmma
 
 __all__ = ["matmul"]
 
@@ -34,8 +35,8 @@ def matmul(
     operands: Sequence[Tensor] = (),
     arch: str | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B by the schedule that `tilewright.ops.choices` takes for the fastest on a GPU: by default that of
-    `devices.current`, else the one that stands for the architecture `arch`.
+    """C = A B by the schedule that `tilewright.schedules.matmuls.selection` estimates to be the fastest on a GPU: by
+    default that of `devices.current`, else the one that stands for the architecture `arch`.
 
     It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
     exactly (``"tfloat32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
@@ -57,8 +58,6 @@ def matmul(
     >>> Y.shape, "persistent" in s.ir()
     ((tokens, 4096), True)
     """
-    from ..ops.choices import choose_for_any
-
     if in_dtype == "float32":
         if not isinstance(M, int) or not isinstance(N, int) or not isinstance(K, int):
             raise ValueError("expected numbers for the extents of a product of float32, which is by sgemm")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightValueError as ValueError
-from ..schedule import Schedule, create_schedule
-from ..te import (
+from ...errors import TilewrightValueError as ValueError
+from ...schedule import Schedule, create_schedule
+from ...te import (
     Expr,
     Tensor,
     all,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..source import Source, user_source
 from ..text import checked_name
-from .dtypes import DType, dtype_of
 from .expr import Expr
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
 from .tag import current_tag

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import TilewrightTypeError as TypeError
-from ..source import Source, user_source
+from .errors import TilewrightTypeError as TypeError
+from .source import Source, user_source
 
-__all__ = ["MOST", "DType", "dtype_of", "fits"]
+__all__ = ["MOST", "DType", "dtype_of", "fits", "item_bytes", "stored_as"]
 
 MOST = 2**63 - 1
 """The largest number of elements, bytes or iterations: the compiler counts in 64 bits."""
@@ -81,6 +81,16 @@ def dtype_of(name: object, source: Source | None = None) -> DType:
     if found is None:
         raise TypeError(f"{source or user_source()}: expected a dtype ({_NAMES}), got {name!r}")
     return found
+
+
+def stored_as(in_dtype: str) -> str:
+    """The type of the elements that an instruction takes by this name."""
+    return "float32" if in_dtype == "tfloat32" else in_dtype
+
+
+def item_bytes(dtype: str) -> int:
+    """The bytes of an element, of ``"tfloat32"`` too."""
+    return dtype_of(stored_as(dtype)).bits // 8
 
 
 def fits(value: int, dtype: DType) -> bool:

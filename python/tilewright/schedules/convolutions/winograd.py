@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import TilewrightValueError as ValueError
-from ..schedule import Schedule, Stage, create_schedule
-from ..te import (
+from ...errors import TilewrightValueError as ValueError
+from ...schedule import Schedule, Stage, create_schedule
+from ...te import (
     Expr,
     IterVar,
     Tensor,
@@ -21,7 +21,7 @@ from ..te import (
     sum,
     thread_axis,
 )
-from .gemm import fetch, multiply_tiles
+from ..matmuls.simt import fetch, multiply_tiles
 
 __all__ = ["conv2d_winograd"]
 

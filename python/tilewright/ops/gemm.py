@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import schedules
+from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
+from ..schedules.matmuls.selection import Choice, choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
-from ..te.dtypes import dtype_of
-from .choices import Choice, choose_for_any
 from .empty import is_empty, spread
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
@@ -77,8 +77,8 @@ def matmul(
     end. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
     bits of each factor. `activation` is one of `ACTIVATIONS`.
 
-    The schedule is chosen by shape, type and device (`ops.choices`). `choice` says otherwise: the options of
-    `schedules.matmul_mma` alone, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
+    The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
+    options of `schedules.matmul_mma`, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..devices import current
-from ..errors import TilewrightValueError as ValueError
-from ..instructions import wgmma
-from ..schedule import Schedule, Stage, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
-from ..te import all as all_of
-from .matrices import add_up, copy
+from ...devices import current
+from ...errors import TilewrightValueError as ValueError
+from ...instructions import wgmma
+from ...schedule import Schedule, Stage, create_schedule
+from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
+from ...te import all as all_of
+from ..workspaces import add_up, copy
 
 __all__ = ["conv2d_wgmma"]
 

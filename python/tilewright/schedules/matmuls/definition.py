@@ -6,25 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import TilewrightValueError as ValueError
-from ..schedule import Schedule, Stage, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum, thread_axis
-from ..te import all as all_of
-from ..te.dtypes import dtype_of
-from ..te.expr import Call, Const, Var
-from ..te.tensor import Extent
+from ...dtypes import stored_as
+from ...errors import TilewrightValueError as ValueError
+from ...schedule import Schedule, create_schedule
+from ...te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum
+from ...te import all as all_of
+from ...te.tensor import Extent
+from ..extents import divisor_of, round_up
+from ..workspaces import add_up, copy
 
 __all__ = [
     "Product",
-    "add_up",
-    "copy",
-    "divisor_of",
     "in_whole_tiles",
-    "item_bytes",
     "product_of_tiles",
     "result_dtypes",
-    "round_up",
-    "stored_as",
 ]
 
 
@@ -52,16 +47,6 @@ def result_dtypes(in_dtype: str, sum_dtype: str | None, out_dtype: str | None) -
     """What a product of factors of a type is summed up in, and what is made of the sums, unless it is given."""
     sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
     return sum_dtype, out_dtype or sum_dtype
-
-
-def stored_as(in_dtype: str) -> str:
-    """The type of the elements that an instruction takes by this name."""
-    return "float32" if in_dtype == "tfloat32" else in_dtype
-
-
-def item_bytes(dtype: str) -> int:
-    """The bytes of an element, of ``"tfloat32"`` too."""
-    return dtype_of(stored_as(dtype)).bits // 8
 
 
 def product_of_tiles(
@@ -151,20 +136,6 @@ def product_of_tiles(
     return Product(s, A, B, (Ap, Bp), (As, Bs), P, tiled, C)
 
 
-def divisor_of(extent: Extent) -> int:
-    """A number that divides the extent: a number itself, of a symbol what is said of it."""
-    if isinstance(extent, (int, Const)):
-        return int(extent.value if isinstance(extent, Const) else extent)
-    if isinstance(extent, Call) and extent.op == "mul":
-        return divisor_of(extent.args[0]) * divisor_of(extent.args[1])
-    return extent.divisible_by if isinstance(extent, Var) else 1
-
-
-def round_up(extent: Extent, size: int) -> Extent:
-    """The least multiple of `size` that is not less."""
-    return extent if divisor_of(extent) % size == 0 else (extent + (size - 1)) // size * size
-
-
 def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor:
     """The tensor, with zeros where it ends before `shape` does."""
 
@@ -173,35 +144,3 @@ def in_whole_tiles(tensor: Tensor, shape: Sequence[Extent], name: str) -> Tensor
         return if_then_else(all_of(*inside), tensor[at], 0) if inside else tensor[at]
 
     return compute(shape, element, name=name)
-
-
-def copy(stage: Stage) -> None:
-    """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
-    *outer, row, column = stage.op.axis
-    row = stage.fuse(*outer, row) if outer else row
-    row, y = stage.split(row, factor=8)
-    column, x = stage.split(column, factor=256)
-    turn, x = stage.split(x, factor=32)
-    stage.reorder(row, column, y, x, turn)
-    stage.unroll(turn)
-    for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
-        stage.bind(axis, thread_axis(tag))
-
-
-def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
-    """A kernel of its own, in which a thread adds up two neighbours."""
-    width = 2 if divisor_of(C.shape[-1]) % 2 == 0 else 1
-    *outer, row, column = s[C].op.axis
-    row = s[C].fuse(*outer, row) if outer else row
-    block, column = s[C].split(column, factor=128 * width)
-    thread, column = s[C].split(column, factor=width)
-    s[C].bind(s[C].fuse(row, block), thread_axis("blockIdx.x"))
-    s[C].bind(thread, thread_axis("threadIdx.x"))
-    s[total].set_scope("local")
-    s[total].compute_at(s[C], thread)
-    (p,) = s[total].op.reduce_axis
-    s[total].reorder(p, *s[total].op.axis)
-    s[total].unroll(p)
-    if width > 1:
-        s[C].vectorize(column)
-        s[total].vectorize(s[total].op.axis[-1])

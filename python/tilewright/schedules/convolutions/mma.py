@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import gcd, sqrt
 
-from ..devices import current
-from ..errors import TilewrightValueError as ValueError
-from ..instructions import MMA_SYNC, mma_sync
-from ..schedule import Schedule, create_schedule
-from ..te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
-from ..te import all as all_of
-from .matrices import add_up, copy, item_bytes, stored_as
-from .tensor_cores import COPY, fetch
+from ...devices import current
+from ...dtypes import item_bytes, stored_as
+from ...errors import TilewrightValueError as ValueError
+from ...instructions import MMA_SYNC, mma_sync
+from ...schedule import Schedule, create_schedule
+from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
+from ...te import all as all_of
+from ..matmuls.mma import COPY, fetch
+from ..workspaces import add_up, copy
 
 __all__ = ["conv2d_mma"]
 

@@ -1,0 +1,195 @@
+"""The schedules of a matmul that are worth a try, and what a tuning run tries beside the fastest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import ceil
+from typing import Any
+
+from ...devices import GPU, current
+from .problem import Choice, Problem, columns_across, one_more_tile
+
+__all__ = ["candidates", "equal_shares", "narrower_by", "refinements"]
+
+# The space that is searched. Of `matmul_mma`: tiles with the warps that share them, depths, and steps in bytes. Tiles
+# of few rows are for few rows of C, where they are all there is to do; longer steps read memory in longer pieces. Of
+# two that take the same the first is taken.
+_TILES = (
+    ((16, 128), (1, 4), 4, 128),
+    ((16, 128), (1, 4), 3, 256),
+    ((16, 64), (1, 4), 6, 128),
+    ((16, 64), (1, 4), 4, 256),
+    ((16, 32), (1, 2), 8, 128),
+    ((16, 32), (1, 2), 5, 256),
+    ((16, 32), (1, 4), 8, 256),
+    ((16, 32), (1, 2), 4, 512),
+    ((16, 16), (1, 2), 8, 256),
+    ((16, 16), (1, 2), 6, 512),
+    ((128, 128), (2, 2), 3, 128),
+    ((128, 256), (2, 4), 3, 128),
+    ((256, 128), (4, 2), 3, 128),
+    ((128, 64), (2, 2), 4, 128),
+    ((64, 128), (2, 2), 4, 128),
+    ((64, 64), (2, 2), 4, 128),
+    ((64, 32), (2, 1), 5, 128),
+    ((32, 128), (1, 4), 4, 128),
+    ((32, 64), (1, 4), 5, 128),
+    ((32, 32), (1, 2), 6, 128),
+)
+_PARTS = (1, 2, 4, 8, 16)
+# Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
+_WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
+_PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
+# Those of which two sets of warpgroups have sums at once, in turn.
+_TURNS = ((128, 128), (64, 256), (64, 128))
+# What is less than the rows of a warpgroup, or as many.
+_FEW_ROWS = 64
+# By how many columns some may be narrower than others, and of how many columns at least.
+_NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
+
+
+def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
+    """The choices for a product that fit a GPU, by default that of `devices.current`, and are worth a thought: no tile
+    of more than twice the rows or columns there are."""
+    device = device or current()
+    if "wgmma" in device.features:
+        yield from _by_warpgroups(problem, device)
+    most = device.shared_bytes_per_block
+    for tile, warps, depth, step_bytes in _TILES:
+        step = step_bytes // problem.item_bytes
+        if depth * sum(tile) * step_bytes > most:
+            continue
+        if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
+            continue
+        tiles = problem.tiles(tile)
+        for parts in _PARTS:
+            if parts > 1 and (tiles * parts > 4 * device.sms or problem.K < 4 * parts * step):
+                continue
+            options: dict[str, Any] = {"tile": tile, "warps": warps, "depth": depth}
+            if step_bytes != 128:
+                options["step"] = step
+            if parts > 1:
+                options["parts"] = parts
+            if problem.M > 8 * tile[0]:
+                options["group"] = 8
+            yield Choice("matmul_mma", options)
+            if not all(problem.is_aligned):
+                # The smaller the other factor, the less a copy of this one pays.
+                yield Choice("matmul_mma", options | {"pad": (False, False)})
+
+
+def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
+    # Factors that are not of 16 bits must have k along their rows.
+    if problem.item_bytes != 2 and problem.layout != "NT":
+        return
+    for tile in _warpgroup_tiles(problem, device):
+        if any(size > 64 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
+            continue
+        rows = ceil(problem.M / tile[0])
+        tiles = problem.tiles(tile)
+        steps = ceil(problem.K * problem.item_bytes / 128)
+        # Where C has many tiles a cluster may share what they read.
+        for cluster in ((1, 1), (2, 1)) if rows > 1 and tiles > device.sms else ((1, 1),):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster})
+            if tiles % (device.sms // cluster[0]) and tiles * steps > 8 * cluster[0]:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": cluster, "stream_k": True})
+        if narrower := next(narrower_by(problem, {"tile": tile}, device), None):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "narrower": narrower})
+        # Where B's rows are columns of C, tiles that are narrower begin within lines of the cache; not so if in rows,
+        # unless A's are those.
+        swapped = {"tile": tile[::-1], "cluster": (1, 1), "swap_ab": True}
+        if problem.layout[0] == "N" and (narrower := next(narrower_by(problem, swapped, device), None)):
+            yield Choice("matmul_wgmma", swapped | {"narrower": narrower})
+        if shares := equal_shares(tiles, steps, device):
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
+        for parts in _PARTS[1:] if problem.batch == 1 else ():
+            if tiles * parts <= 2 * device.sms and steps >= 4 * parts:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "parts": parts})
+    if problem.M <= _FEW_ROWS:
+        # Few rows are columns of the instruction, of which it may have few.
+        for columns in (64, 128):
+            tile = 16 * ceil(problem.M / 16), columns
+            yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True})
+
+
+def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]:
+    """The tiles of `matmul_wgmma` for a product, and of those with few rows such as have just a tile for each of the
+    multiprocessors, or for half of them."""
+    tiles = _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES
+    yield from tiles
+    for rows in (64, 128):
+        for blocks in (device.sms, device.sms // 2):
+            if not (along := blocks // (ceil(problem.M / rows) * problem.batch)):
+                continue
+            columns = 16 * ceil(problem.N / along / 16)
+            if columns <= 256 and (rows, columns) not in tiles:
+                yield rows, columns
+
+
+def narrower_by(problem: Problem, options: Mapping[str, Any], device: GPU) -> Iterator[int]:
+    """By how many columns, or rows, some tiles can be narrower for all multiprocessors to have one in the last turn."""
+    tiles, (_, width) = problem.tiles(options["tile"]), columns_across(problem, options)
+    along, over = one_more_tile(problem, options)
+    is_apt = (
+        problem.batch == 1 and problem.N % 8 == 0 and width >= _LEAST_WIDTH and not problem.dtype.startswith("float8")
+    )
+    # Where a factor's rows are columns of the instruction, copies that begin within sectors of the cache take half as
+    # long again.
+    begins_within = problem.layout[0] == "T" if options.get("swap_ab") else problem.layout[1] == "N"
+    grain = 32 // problem.item_bytes if begins_within else 16 if problem.dtype == "int8" else 8
+    if is_apt and tiles > device.sms and tiles % device.sms:
+        for less in _NARROWER:
+            if less % grain == 0 and over % less == 0 and over // less <= along:
+                yield less
+
+
+def equal_shares(tiles: int, steps: int, device: GPU) -> int:
+    """Into how many parts the work of each of so few tiles is divided, for as many blocks; 0 where it is not."""
+    shares = min(device.sms // tiles, steps // 4)
+    return shares if shares > 1 else 0
+
+
+def refinements(problem: Problem, choice: Choice, device: GPU | None = None) -> Iterator[Choice]:
+    """What a tuning run tries beside a choice that is among the fastest: other orders of the tiles, other blocks that
+    share what they read, other depths."""
+    device = device or current()
+    tile = choice.options["tile"]
+    tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])
+    more: list[dict[str, Any]] = []
+    if "narrower" in choice.options:
+        for less in narrower_by(problem, choice.options, device):
+            more += [{"narrower": less}, {"narrower": less, "serpentine_k": True}]
+        for order in (
+            {"group": 4},
+            {"group": 8},
+            {"raster": "hilbert", "group": 8},
+            {"raster": "hilbert", "group": 16},
+        ):
+            more += [order, order | {"serpentine_k": True}]
+    elif choice.schedule == "matmul_wgmma":
+        clusters = ((1, 1), (2, 1), (1, 2), (1, 4))
+        more += [{"cluster": one} for one in clusters if not any(many % size for many, size in zip(tiles, one))]
+        if tiles[0] * tiles[1] > device.sms:
+            more += [{"cluster": (1, 1), "group": group} for group in (4, 16)]
+            more += [{"cluster": (1, 1), "raster": "hilbert", "group": group} for group in (8, 16)]
+            if "stream_k" not in choice.options:
+                more.append({"cluster": (1, 1), "raster": "hilbert", "group": 16, "serpentine_k": True})
+            if tuple(tile) in _TURNS and not choice.options.keys() & {"parts", "stream_k"}:
+                more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
+        more.append({"cluster": (1, 1), "blocks": None})
+        # Small tiles have room for more steps under way than the schedule takes.
+        depth = min(16, device.shared_bytes_per_block // (sum(tile) * 128) - 1)
+        if depth > 8:
+            more.append({"depth": depth})
+        if problem.K * problem.item_bytes <= 4 * 128:
+            # Blocks that have little to copy: several on a multiprocessor, of which one stores while others multiply.
+            more.append({"cluster": (1, 1), "blocks": None, "specialize": False, "depth": 2})
+    else:
+        depth = choice.options["depth"]
+        more += [{"depth": depth - 1}, {"depth": depth + 1}]
+        if tiles[0] > 1:
+            more += [{"group": group} for group in (4, 16)]
+    if "griddepcontrol" in device.features and (choice.options.get("parts", 1) > 1 or not all(problem.is_aligned)):
+        more.append({"dependent": True})  # of several kernels
+    for options in more:
+        yield Choice(choice.schedule, {**choice.options, **options})

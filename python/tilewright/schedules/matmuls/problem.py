@@ -1,0 +1,81 @@
+"""A matmul that a schedule is chosen for, and the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import ceil, log2
+from typing import Any
+
+from ...dtypes import item_bytes
+
+__all__ = ["Choice", "Problem", "columns_across", "one_more_tile"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A product: `layout` is BLAS's, N for a factor as it is and T for a transposed one."""
+
+    M: int
+    N: int
+    K: int
+    dtype: str
+    layout: str = "NN"
+    batch: int = 1
+
+    @property
+    def item_bytes(self) -> int:
+        return item_bytes(self.dtype)
+
+    def tiles(self, tile: tuple[int, int]) -> int:
+        """How many of so many rows and columns C has."""
+        return ceil(self.M / tile[0]) * ceil(self.N / tile[1]) * self.batch
+
+    @property
+    def is_aligned(self) -> tuple[bool, bool]:
+        """Whether the rows of the factors are multiples of 16 bytes, without which nothing fetches them whole."""
+        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
+        return columns[0] * self.item_bytes % 16 == 0, columns[1] * self.item_bytes % 16 == 0
+
+    @property
+    def crosses_lines(self) -> tuple[bool, bool]:
+        """Whether rows of the factors, as the copy engine finds them, begin within lines of the cache."""
+        columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
+        first, second = (
+            is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(columns, self.is_aligned)
+        )
+        return first, second
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """What products must have in common to be near."""
+        return self.dtype, self.layout, self.is_aligned, self.crosses_lines
+
+    def distance(self, other: Problem) -> float:
+        """How many factors of two lie between the extents."""
+        pairs = ((self.M, other.M), (self.N, other.N), (self.K, other.K), (self.batch, other.batch))
+        return sum(abs(log2(mine / theirs)) for mine, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A ready schedule by its name in `tilewright.schedules`, and its options."""
+
+    schedule: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash((self.schedule, *sorted(self.options)))
+
+
+def columns_across(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
+    """How many columns of the instruction C has, and a tile of it: its own, or its rows."""
+    side = 0 if options.get("swap_ab") else 1
+    return (problem.M, problem.N)[side], options["tile"][side]
+
+
+def one_more_tile(problem: Problem, options: Mapping[str, Any]) -> tuple[int, int]:
+    """How many tiles C has across, and how many columns of the instruction too much with one more."""
+    extent, width = columns_across(problem, options)
+    along = ceil(extent / width)
+    return along, (along + 1) * width - extent

@@ -1,0 +1,105 @@
+"""Which schedule a matrix product gets: what a tuning run found, or else the least by a model of what each would take.
+
+The table is data: `tuned.json`, which `python bench/tune_matmul.py` writes. A product that is not in it gets what the
+nearest one there has, as long as that is near; any other what `estimate` takes for the fastest of `candidates`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from ...devices import GPU, current
+from ...errors import TilewrightValueError as ValueError
+from ...te.expr import Var
+from ...te.tensor import Extent
+from .candidates import candidates, equal_shares, narrower_by
+from .cost_model import estimate
+from .problem import Choice, Problem
+
+__all__ = ["choose", "choose_for_any", "table"]
+
+TABLE = Path(__file__).with_name("tuned.json")
+# How far from a product of the table another may be to get the same: so many factors of two, all extents together.
+NEAR = 1.0
+
+
+def choose(problem: Problem, device: GPU | None = None) -> Choice:
+    """What the table says for a GPU, by default that of `devices.current`, or the model."""
+    device = device or current()
+    alike = [entry for entry in table(device) if entry[0].kind == problem.kind]
+    near = min(alike, key=lambda entry: problem.distance(entry[0]), default=None)
+    if near is not None and problem.distance(near[0]) <= NEAR:
+        return near[1] if near[0] == problem else _for_other_tiles(problem, near[1], device)
+    return min(candidates(problem, device), key=lambda choice: estimate(problem, choice, device))
+
+
+def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, device: GPU | None = None) -> Choice:
+    """The choice for a product of `extents` M, N, K and batch, of which some may be symbolic: that for the greatest
+    they can be, without what needs numbers when the program is compiled.
+
+    Raises
+    ------
+    ValueError
+        Where a symbolic extent has no greatest value.
+
+    >>> from tilewright import te
+    >>> from tilewright.devices import find
+    >>> extents = {"M": te.var("tokens", max=8192), "N": 4096, "K": 4096, "batch": 1}
+    >>> choose_for_any(extents, "bfloat16", "NT", find("H200")).schedule
+    'matmul_wgmma'
+    """
+    M, N, K, batch = (_greatest(extents[name], name) for name in ("M", "N", "K", "batch"))
+    choice = choose(Problem(M, N, K, dtype, layout, batch), device)
+    if all(isinstance(extent, int) for extent in extents.values()):
+        return choice
+    needs_numbers = {"stream_k", "narrower", "raster"} | (
+        set() if isinstance(extents["K"], int) else {"parts", "consumers"}
+    )
+    return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
+
+
+def _greatest(extent: Extent, name: str) -> int:
+    if isinstance(extent, int):
+        return extent
+    if isinstance(extent, Var) and extent.maximum is not None:
+        return extent.maximum
+    raise ValueError(
+        f"expected a greatest value of {name} to choose a schedule for, as te.var(..., max=4096) has, got {extent}"
+    )
+
+
+def _for_other_tiles(problem: Problem, choice: Choice, device: GPU) -> Choice:
+    """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
+    options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "narrower", "blocks")}
+    shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
+    if not shares or choice.options.get("blocks", 0) is None:
+        return choice
+    tiles, steps = problem.tiles(options["tile"]), ceil(problem.K * problem.item_bytes / 128)
+    sharing = {name: value for name, value in options.items() if name != "serpentine_k"} | {"stream_k": True}
+    variants = [Choice(choice.schedule, options), Choice(choice.schedule, sharing)]
+    is_alone = options.get("cluster", (1, 1)) == (1, 1)
+    if is_alone and (less := next(narrower_by(problem, options, device), None)):
+        variants.append(Choice(choice.schedule, options | {"narrower": less}))
+    if is_alone and (equal := equal_shares(tiles, steps, device)):
+        variants.append(Choice(choice.schedule, sharing | {"blocks": equal * tiles}))
+    return min(variants, key=lambda one: estimate(problem, one, device))
+
+
+@cache
+def table(device: GPU) -> tuple[tuple[Problem, Choice], ...]:
+    """What a tuning run on this very GPU found: what was measured on another says nothing of it."""
+    if not TABLE.exists():
+        return ()
+    run = json.loads(TABLE.read_text())["runs"].get(device.name, {})
+    entries = run["entries"] if run.get("arch") == device.arch else []
+    return tuple((Problem(**entry["problem"]), _choice(entry)) for entry in entries)
+
+
+def _choice(entry: Mapping[str, Any]) -> Choice:
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in entry["options"].items()}
+    return Choice(entry["schedule"], options)

@@ -1,0 +1,41 @@
+"""The kernels beside a matmul's or a convolution's own: those that write workspaces, and that read them."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule, Stage
+from ..te import Tensor, thread_axis
+from .extents import divisor_of
+
+__all__ = ["add_up", "copy"]
+
+
+def copy(stage: Stage) -> None:
+    """A kernel of its own, in which neighbouring threads have neighbouring elements, eight of them at once."""
+    *outer, row, column = stage.op.axis
+    row = stage.fuse(*outer, row) if outer else row
+    row, y = stage.split(row, factor=8)
+    column, x = stage.split(column, factor=256)
+    turn, x = stage.split(x, factor=32)
+    stage.reorder(row, column, y, x, turn)
+    stage.unroll(turn)
+    for axis, tag in ((stage.fuse(row, column), "blockIdx.x"), (y, "threadIdx.y"), (x, "threadIdx.x")):
+        stage.bind(axis, thread_axis(tag))
+
+
+def add_up(s: Schedule, C: Tensor, total: Tensor) -> None:
+    """A kernel of its own, in which a thread adds up two neighbours."""
+    width = 2 if divisor_of(C.shape[-1]) % 2 == 0 else 1
+    *outer, row, column = s[C].op.axis
+    row = s[C].fuse(*outer, row) if outer else row
+    block, column = s[C].split(column, factor=128 * width)
+    thread, column = s[C].split(column, factor=width)
+    s[C].bind(s[C].fuse(row, block), thread_axis("blockIdx.x"))
+    s[C].bind(thread, thread_axis("threadIdx.x"))
+    s[total].set_scope("local")
+    s[total].compute_at(s[C], thread)
+    (p,) = s[total].op.reduce_axis
+    s[total].reorder(p, *s[total].op.axis)
+    s[total].unroll(p)
+    if width > 1:
+        s[C].vectorize(column)
+        s[total].vectorize(s[total].op.axis[-1])
