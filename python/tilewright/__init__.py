@@ -13,7 +13,7 @@ from .schedule import create_schedule
 from .target import Target
 
 if TYPE_CHECKING:
-    from . import nd, ops, runtime, testing, tir, transform
+    from . import nd, ops, runtime, testing, tir, transform, tuning
     from .export import export_header, export_library, export_object
     from .processor import num_threads, set_num_threads
     from .runtime import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         time_evaluator,
     )
     from .runtime.device import device
+    from .tuning import tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -70,6 +71,8 @@ __all__ = [
     "time_evaluator",
     "tir",
     "transform",
+    "tune",
+    "tuning",
 ]
 
 # The run time brings NumPy and the JIT; who only builds expressions does not wait for them.
@@ -84,12 +87,14 @@ def __getattr__(name: str) -> object:
         return TilewrightError
     if name == "hybrid":
         return te.hybrid
-    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform"):
+    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning"):
         return import_module(f".{name}", __name__)
     if name == "device":
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):
         return getattr(import_module(".export", __name__), name)
+    if name == "tune":
+        return import_module(".tuning", __name__).tune
     if name in ("num_threads", "set_num_threads"):
         return getattr(import_module(".processor", __name__), name)
     if name in _RUNTIME:

@@ -15,7 +15,7 @@ from typing import IO
 
 from .errors import TilewrightError
 
-__all__ = ["UntrustedError", "fresh_file", "open_folder", "read_file", "replace_file", "user_key"]
+__all__ = ["UntrustedError", "fresh_file", "open_folder", "read_file", "replace_file", "state_folder", "user_key"]
 
 _KEY_BYTES = 32
 
@@ -114,11 +114,24 @@ def replace_file(name: str, data: bytes, *, mode: int = 0o600, dir_fd: int | Non
         raise
 
 
-def _key_path() -> Path:
-    """Where this user's key is: the XDG specification's folder for state."""
+def _state_path() -> Path:
+    """Where this user's state is: the XDG specification's folder for it."""
     base = os.environ.get("XDG_STATE_HOME", "")
     place = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.local/state"))
-    return place / "tilewright" / "cache-key"
+    return place / "tilewright"
+
+
+def state_folder() -> Path:
+    """The folder of this user's state, made where there is none. Raises UntrustedError where others can write it."""
+    path = _state_path()
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(open_folder(str(path)))
+    return path
+
+
+def _key_path() -> Path:
+    """Where this user's key is."""
+    return _state_path() / "cache-key"
 
 
 def user_key() -> bytes:

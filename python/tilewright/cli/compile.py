@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..driver import Function
     from ..driver.pipeline import Lowering
 
-__all__ = ["add", "mlir_module", "python_names", "python_program"]
+__all__ = ["add", "mlir_module", "python_names", "python_program", "python_value"]
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
@@ -50,12 +50,16 @@ def python_program(path: Path, names: dict[str, Any], options: argparse.Namespac
                 f"{path}: expected `schedule` and `args` at module level, or --program with an expression for the pair"
             )
         return names["schedule"], names["args"], options.name or names.get("name")
-    with _told_by(path, "--program"):
-        # The user's own expression over the user's own file.
-        value = eval(compile(options.program, "--program", "eval"), names)
+    value = python_value(path, names, options.program)
     if not isinstance(value, tuple) or len(value) != 2:
         raise TilewrightError(f"--program: expected a pair (schedule, args), got {type(value).__name__}")
     return value[0], value[1], options.name
+
+
+def python_value(path: Path, names: dict[str, Any], expression: str) -> Any:
+    """The value of --program: the user's own expression over the names of the user's own file."""
+    with _told_by(path, "--program"):
+        return eval(compile(expression, "--program", "eval"), names)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ..codegen import LinkOptions, find_ptxas
 from ..ir import compiler_identity, library
 from .pipeline import PATHS, Lowering, pipeline_text
 
-__all__ = ["find", "keep"]
+__all__ = ["compiler_versions", "find", "keep"]
 
 FORMAT = "1"
 """Of what an entry holds; another one makes other keys."""
@@ -37,7 +37,8 @@ def _linker_version() -> str:
 
 
 @cache
-def _versions() -> str:
+def compiler_versions() -> str:
+    """What decides which code a program becomes: this library, MLIR, LLVM, nvJitLink and ptxas."""
     import ctypes
 
     version = library().tilewrightVersion
@@ -58,7 +59,7 @@ def key_of(lowering: Lowering) -> str | None:
     path = PATHS[lowering.target.kind]
     parts = [
         FORMAT,
-        _versions(),
+        compiler_versions(),
         str(lowering.target),
         lowering.name,
         *(pipeline_text(lowering.start, stop, lowering.target) for stop in (path[-1], "host")),

@@ -80,12 +80,12 @@ def test_another_build_of_the_compiler_changes_the_key(kernels: Cache, monkeypat
     from tilewright.driver import known
 
     build(kernels)
-    versions = known._versions()
+    versions = known.compiler_versions()
     assert [line.split()[0] for line in versions.splitlines()[1:4]] == [
         "libMLIRPythonCAPI.so", "libLLVM", "libtilewright.so",
     ]  # fmt: skip
     assert "nvidia_nvjitlink-13" in versions.splitlines()[-1]
-    monkeypatch.setattr(known, "_versions", lambda: versions + "+")
+    monkeypatch.setattr(known, "compiler_versions", lambda: versions + "+")
     assert not build(kernels).cache_hit
 
 

@@ -1,0 +1,125 @@
+"""A program in double precision: what results in narrower types are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import TilewrightError
+from ..runtime.ndarray import as_dtype
+from .dtypes import DType, dtype_of
+from .expr import Call, Cast, Const, Expr, Previous, Read, ReduceItem, Select, Var
+from .program import operations
+from .reduction import Reduction
+from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, placeholder
+
+__all__ = ["NoDouble", "in_double"]
+
+_DOUBLE = dtype_of("float64")
+
+
+class NoDouble(TilewrightError):
+    """A program that has no counterpart in double precision: statements."""
+
+
+def in_double(outputs: Sequence[Tensor]) -> tuple[list[Tensor], dict[Tensor, Tensor]]:
+    """The program with float64 in the place of each other float type, and its placeholders by those of `outputs`.
+
+    Each float is computed in double precision; conversions between float types round nothing. Integers, bools and
+    indices stay as they are, and so do placeholders of them.
+
+    Raises
+    ------
+    NoDouble
+        Of a program with a `te.extern`.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((4,), "float16", name="A")
+    >>> B = te.compute((4,), lambda i: te.exp(A[i]).astype("float32") * 0.5, name="B")
+    >>> (wide,), inputs = in_double([B])
+    >>> wide.dtype, inputs[A].dtype, wide.op.body[0]
+    ('float64', 'float64', exp(A[i]) * 0.5)
+    """
+    made: dict[Tensor, Tensor] = {}
+    for op in operations([one.op for one in outputs]):
+        new = _operation(op, made)
+        made.update((op.output(i), new.output(i)) for i in range(op.num_outputs))
+    return [made[one] for one in outputs], {old: new for old, new in made.items() if isinstance(old.op, PlaceholderOp)}
+
+
+def _wide(dtype: DType) -> DType:
+    return _DOUBLE if dtype.is_float else dtype
+
+
+def _operation(op: Operation, made: Mapping[Tensor, Tensor]) -> Operation:
+    if isinstance(op, PlaceholderOp):
+        dtype = op._dtypes[0]
+        return placeholder(op.shape, "float64", op.name).op if dtype.is_float else op
+    if not isinstance(op, ComputeOp):
+        raise NoDouble(f"{op.source}: {op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
+    reduction = op.reduction
+    if reduction is None:
+        body = tuple(_expr(one, made, {}) for one in op.body)
+    else:
+        wide = _reduction(reduction, made)
+        body = tuple(ReduceItem(wide, one.index) for one in op.body if isinstance(one, ReduceItem))
+    return type(op)(op.name, tuple(op.axis), op.shape, body, op.source)
+
+
+def _reduction(reduction: Reduction, made: Mapping[Tensor, Tensor]) -> Reduction:
+    exprs = tuple(_expr(one, made, {}) for one in reduction.exprs)
+    wide = Reduction(reduction.name, exprs, reduction.axis, reduction.source)
+    if reduction.name == "reduce":
+        news = {
+            one: Var(one.name, _wide(one._dtype), one.source, one.is_index) for one in (*reduction.lhs, *reduction.rhs)
+        }
+        wide.lhs = tuple(news[one] for one in reduction.lhs)
+        wide.rhs = tuple(news[one] for one in reduction.rhs)
+        wide.combined = tuple(_expr(one, made, news) for one in reduction.combined)
+        wide.identity = tuple(_const(one) for one in reduction.identity)
+    return wide
+
+
+def _const(expr: Const) -> Const:
+    if not expr._dtype.is_float:
+        return expr
+    return Const(float(np.asarray(expr.value, as_dtype(expr._dtype.name))), _DOUBLE, expr.source)
+
+
+def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:
+    done: dict[int, Expr] = {}
+    todo = [expr]
+    while todo:
+        top = todo[-1]
+        if id(top) not in done:
+            waiting = [one for one in top.operands() if id(one) not in done]
+            if waiting:
+                todo.extend(reversed(waiting))
+                continue
+            done[id(top)] = _rebuilt(top, [done[id(one)] for one in top.operands()], made, variables)
+        todo.pop()
+    return done[id(expr)]
+
+
+def _rebuilt(expr: Expr, operands: Sequence[Expr], made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:
+    if isinstance(expr, Const):
+        return _const(expr)
+    if isinstance(expr, Var):
+        new = variables.get(expr, expr)
+        return Cast(new, _DOUBLE, expr.source) if new._dtype.is_float and new._dtype != _DOUBLE else new
+    if isinstance(expr, Previous):
+        return Previous(expr.result, expr.lag, _wide(expr._dtype), expr.source)
+    if isinstance(expr, Read):
+        return Read(made[expr.tensor], tuple(operands), expr.source)
+    if isinstance(expr, Select):
+        condition, yes, no = operands
+        return Select(condition, yes, no, expr.lazy, expr.source)
+    if isinstance(expr, Cast):
+        (value,) = operands
+        if expr._dtype.is_float and value._dtype == _DOUBLE:
+            return value
+        return Cast(value, _wide(expr._dtype), expr.source)
+    if isinstance(expr, Call):
+        return Call(expr.op, tuple(operands), _wide(expr._dtype), expr.source, expr.is_index)
+    return expr  # an axis
