@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import tilewright as tw
-from tilewright import codegen, ops, schedules, te
+from tilewright import ops, schedules, te
+from tilewright.backend.ptx import emit_ptx
 
 TARGET = tw.Target("cuda", arch="sm_90a")
 TYPES = {
@@ -200,7 +201,7 @@ def write(folder: Path, part: str) -> None:
         if part not in name:
             continue
         try:
-            text = codegen.emit_ptx(tw.lower(*make(), "f", stage="nvvm", target=TARGET))
+            text = emit_ptx(tw.lower(*make(), "f", stage="nvvm", target=TARGET))
         except tw.TilewrightError as error:
             text = f"// {type(error).__name__}: {error}\n"
             print(name, text.splitlines()[0][:200], file=sys.stderr)

@@ -23,7 +23,7 @@ from tilewright.runtime import (
     Event,
     Stream,
     cuda,
-    driver,
+    cuda_driver,
     synchronize,
     time_evaluator,
 )
@@ -117,7 +117,7 @@ def driver_agrees_on_architectures() -> str:
     for arch in ("sm_80", "sm_90", "sm_90a", "sm_100"):
         try:
             with GPU.active():
-                driver.call("cuModuleUnload", driver.call("cuModuleLoadData", cubin_for(arch)))
+                cuda_driver.call("cuModuleUnload", cuda_driver.call("cuModuleLoadData", cubin_for(arch)))
             loads = True
         except DriverError as error:
             loads, _ = False, told.append(f"{arch}: {error.name}")
@@ -219,7 +219,7 @@ def time_evaluator_is_plausible() -> str:
 @check
 def graph_capture() -> str:
     """A call in a captured stream becomes part of the graph; its first launch must not need a synchronisation."""
-    from tilewright.runtime import driver
+    from tilewright.runtime import cuda_driver
 
     run, n = program(GPU.arch), 1000
     a, c = inputs(n)
@@ -227,17 +227,17 @@ def graph_capture() -> str:
     stream = Stream(GPU)
     run(a_there, c_there, out, stream=stream)
     synchronize(GPU)
-    cuda_driver = driver.module()
+    bindings = cuda_driver.module()
     with GPU.active():
-        mode = cuda_driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        driver.call("cuStreamBeginCapture", stream.handle, mode)
+        mode = bindings.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        cuda_driver.call("cuStreamBeginCapture", stream.handle, mode)
         run(a_there, c_there, out, stream=stream)
-        graph = driver.call("cuStreamEndCapture", stream.handle)
-        nodes = driver.call("cuGraphGetNodes", graph, 0)
-        executable = driver.call("cuGraphInstantiate", graph, 0)
+        graph = cuda_driver.call("cuStreamEndCapture", stream.handle)
+        nodes = cuda_driver.call("cuGraphGetNodes", graph, 0)
+        executable = cuda_driver.call("cuGraphInstantiate", graph, 0)
         a_there.copyfrom(2 * a)
         synchronize(GPU)
-        driver.call("cuGraphLaunch", executable, stream.handle)
+        cuda_driver.call("cuGraphLaunch", executable, stream.handle)
         stream.synchronize()
     np.testing.assert_array_equal(out.numpy(), 4 * a + c)
     return f"nodes: {nodes[-1] if isinstance(nodes, tuple) else nodes}"

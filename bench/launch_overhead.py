@@ -38,7 +38,7 @@ import numpy as np
 
 import tilewright as tw
 from tilewright import te
-from tilewright.ir import library
+from tilewright.native.library import library
 
 CUDA_SOURCE = r"""
 extern "C" __global__ void add(const float *a, const float *b, float *c, int n) {

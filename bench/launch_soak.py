@@ -142,14 +142,14 @@ def resident() -> int:
 
 def on_gpus(devices: list[tw.runtime.Device]) -> list[int]:
     """Bytes that each GPU has free."""
-    from tilewright.runtime import driver
+    from tilewright.runtime import cuda_driver
 
     free = []
     for device in devices:
         if device.is_cuda:
             synchronize(device)
             with device.active():
-                free.append(int(driver.call("cuMemGetInfo")[0]))
+                free.append(int(cuda_driver.call("cuMemGetInfo")[0]))
     return free
 
 

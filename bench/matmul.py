@@ -20,7 +20,7 @@ from simt import Bench
 
 import tilewright as tw
 from tilewright import schedules, te
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 from tilewright.ir import Module, context
 
 torch.backends.cuda.matmul.allow_tf32 = True

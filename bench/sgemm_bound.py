@@ -19,7 +19,7 @@ from typing import Any
 
 import tilewright as tw
 from tilewright import schedules
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 
 ARCH = "sm_90a"
 FRAGMENTS = 8 + 8  # elements of A and B that a thread multiplies with each other in a step

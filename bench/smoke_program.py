@@ -8,9 +8,9 @@ import numpy as np
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, cuda
+from tilewright.runtime.host_program import HostProgram
 
 GPU = cuda(0)
 

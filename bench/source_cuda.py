@@ -30,8 +30,8 @@ from source.nvrtc import compile_cuda, include_folders  # noqa: E402
 from source.on_cpu import arrays_for  # noqa: E402
 from source.tensors import Tensor, aligned, tensor_of, with_entry  # noqa: E402
 from tilewright import schedules  # noqa: E402
-from tilewright.host import HostProgram  # noqa: E402
 from tilewright.runtime import CudaProgram  # noqa: E402
+from tilewright.runtime.host_program import HostProgram  # noqa: E402
 
 LARGE = {
     "vector_add 2^24": lambda: example("vector_add").vector_add(1 << 24),

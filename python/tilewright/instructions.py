@@ -9,7 +9,7 @@ from math import prod
 
 from .dtypes import dtype_of
 from .errors import TilewrightValueError as ValueError
-from .source import Source, user_source
+from .messages.location import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
 from .te.expr import Expr, IterVar, constant
 from .te.intrinsic import TensorIntrin, trusted_intrinsic

@@ -12,10 +12,10 @@ array([1., 1., 1., 1.], dtype=float32)
 
 from __future__ import annotations
 
-from .compat import attribute_of
 from .runtime.device import Device, cpu, cuda, device, gpu
 from .runtime.memory import PoolStats, pool_of
 from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
+from .tvm_compat.missing_names import attribute_of
 
 __all__ = [
     "NDArray", "PoolStats", "array", "cpu", "cuda", "device", "empty", "from_dlpack", "gpu", "release", "stats",

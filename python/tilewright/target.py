@@ -11,10 +11,10 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .compat import attribute_of, attributes_of
 from .errors import TilewrightTypeError as TypeError
 from .errors import TilewrightValueError as ValueError
-from .ir import library
+from .native.library import library
+from .tvm_compat.missing_names import attribute_of, attributes_of
 
 if TYPE_CHECKING:
     from .devices.gpu import GPU

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from .compat import attribute_of
 from .errors import ScheduleError
 from .te import functions, ir_builder, nodes
 from .te.expr import Expr as PrimExpr
@@ -25,6 +24,7 @@ from .te.nodes import *  # noqa: F403
 from .te.reduction import comm_reducer, max, min, sum
 from .te.statements import Buffer
 from .te.tensor import Tensor as DataProducer
+from .tvm_compat.missing_names import attribute_of
 
 __all__ = [
     "Buffer", "DataProducer", "IterVar", "PrimExpr", "ScheduleError", "comm_reducer", "convert", "decl_buffer",

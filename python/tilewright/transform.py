@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .compat import attribute_of, attributes_of
 from .errors import TilewrightValueError as ValueError
+from .tvm_compat.missing_names import attribute_of, attributes_of
 
 __all__ = ["PassContext"]
 

@@ -8,8 +8,8 @@ import types
 
 import pytest
 
-from tilewright import codegen
-from tilewright.runtime import driver
+from tilewright.backend import cubin
+from tilewright.runtime import cuda_driver
 
 # What a test sees compiled is compiled by this tree; tests of the cache bring their own. Processes inherit it.
 os.environ["TILEWRIGHT_CACHE"] = "off"
@@ -22,7 +22,7 @@ def bindings(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     package.driver = made
     monkeypatch.setitem(sys.modules, "cuda.bindings", package)
     monkeypatch.setitem(sys.modules, "cuda.bindings.driver", made)
-    monkeypatch.setattr(driver, "_module", None)
+    monkeypatch.setattr(cuda_driver, "_module", None)
     return made
 
 
@@ -33,9 +33,9 @@ def no_spills(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if request.node.get_closest_marker("spills"):
         return
 
-    class Checked(codegen.Cubin):
+    class Checked(cubin.Cubin):
         def __post_init__(self) -> None:
             spilling = {name: found for name, found in self.resources.items() if found.spill_store_bytes}
             assert not spilling and not self.notes, f"{spilling} {self.notes}"
 
-    monkeypatch.setattr(codegen, "Cubin", Checked)
+    monkeypatch.setattr(cubin, "Cubin", Checked)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from mlir import ir
 
-from tilewright import codegen
-from tilewright.codegen import KernelResources, LinkOptions, find_ptxas, link, link_cubin
+from tilewright.backend import cubin as cubin_module
+from tilewright.backend.cubin import KernelResources, LinkOptions, find_ptxas, link, link_cubin
+from tilewright.backend.ptx import emit_ptx
 from tilewright.errors import CompileError
 from tilewright.ir import context
 
@@ -68,8 +69,8 @@ def install(folder: Path, script: str) -> None:
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without NVIDIA's tools: a PATH of one empty folder, and no package that has them."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    find = codegen.shutil.which
-    monkeypatch.setattr(codegen.shutil, "which", lambda tool, path=None: find(tool, path=str(tmp_path)))
+    find = cubin_module.shutil.which
+    monkeypatch.setattr(cubin_module.shutil, "which", lambda tool, path=None: find(tool, path=str(tmp_path)))
     return tmp_path
 
 
@@ -117,6 +118,6 @@ def test_divisions_of_small_numbers_are_no_calls() -> None:
     }
     """
     with context():
-        ptx = codegen.emit_ptx(ir.Module.parse(text))
+        ptx = emit_ptx(ir.Module.parse(text))
     assert "div.u32" in ptx and "rem.s32" in ptx
     assert "div.u16" not in ptx and "rem.s16" not in ptx

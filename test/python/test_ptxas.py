@@ -12,9 +12,9 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, testing
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
+from tilewright.backend.sass import disassemble, find_disassembler
 from tilewright.runtime import cuda
-from tilewright.sass import disassemble, find_disassembler
 
 CUDA = "cuda -arch=sm_90a"
 needs_disassembler = pytest.mark.skipif(find_disassembler() is None, reason="neither nvdisasm nor cuobjdump here")

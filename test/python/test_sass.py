@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import tilewright as tw
-from tilewright import sass, te
+from tilewright import te
+from tilewright.backend import sass
 
 
 @pytest.fixture(scope="module")

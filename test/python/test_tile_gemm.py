@@ -14,8 +14,8 @@ import pytest
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from tilewright import sass
-from tilewright.codegen import Cubin, emit_ptx, find_ptxas, link
+from tilewright.backend import sass
+from tilewright.backend.cubin import Cubin, emit_ptx, find_ptxas, link
 from tilewright.ir import context
 from tree import ROOT
 

@@ -17,9 +17,9 @@ from mlir.passmanager import PassManager
 
 import tilewright as tw
 from tilewright import schedules
-from tilewright.host import HostProgram
 from tilewright.ir import context
-from tilewright.sim import Simulator
+from tilewright.runtime.host_program import HostProgram
+from tilewright.runtime.simulator import Simulator
 from tree import ROOT
 
 

@@ -13,7 +13,7 @@ from .result import Bisection
 from .search import Found, Search
 
 if TYPE_CHECKING:
-    from ..driver.pipeline import Hook
+    from ..compiler.pipeline import Hook
 
 __all__ = ["bisect"]
 

@@ -87,6 +87,6 @@ class Inputs:
 
 def _poisoned(shape: Sequence[int], dtype: str) -> Array:
     from ..runtime.ndarray import as_dtype
-    from ..testing import poisoned
+    from .comparison import poisoned
 
     return poisoned(tuple(shape), as_dtype(dtype))

@@ -12,7 +12,7 @@ from .runs import Array, Run, copied, in_sequence, on_processor, taken_up
 if TYPE_CHECKING:
     from mlir import ir
 
-    from ..driver.pipeline import Hook, Lowering
+    from ..compiler.pipeline import Hook, Lowering
 
 __all__ = ["PLACES", "BisectedProgram"]
 
@@ -28,14 +28,14 @@ class BisectedProgram:
     def __init__(
         self, program: Any, args: Any, target: Any, name: str | None, after: Mapping[str, Hook | Sequence[Hook]] | None
     ) -> None:
-        from ..driver.build import take_up
+        from ..compiler.entry_points import take_up
         from ..runtime import DeviceKind, Signature
         from ..target import Target
 
         self.program, self.args = program, args
         self.target = Target.of(target)
         self.lowering: Lowering = take_up(program, args, self.target, name, after=after)
-        from ..driver.programs import _function
+        from ..compiler.programs import _function
 
         self.signature = Signature.from_function(_function(self.lowering), DeviceKind.CPU)
         self.name = self.lowering.name
@@ -92,7 +92,7 @@ class BisectedProgram:
 
     def _interpreter(self) -> Run:
         """The program by NumPy."""
-        from ..source import user_source
+        from ..messages.location import user_source
         from ..te.arguments import ArgumentList
         from ..te.expr import Var
         from ..te.interpret import NoMeaningInNumPy, interpret
@@ -124,7 +124,8 @@ class BisectedProgram:
 
     def steps(self, before: str, stage: str) -> list[Step]:
         """The passes from one stage to a later one, the user's own among them."""
-        from ..driver.pipeline import PATHS, apply_hook, pipeline_text, run_passes
+        from ..compiler.pipeline import PATHS, apply_hook, pipeline_text
+        from ..ir.passes import run_passes
 
         path = PATHS[self.target.kind]
         steps: list[Step] = []
@@ -154,7 +155,7 @@ class BisectedProgram:
 
     def start_of(self, before: str) -> ir.Module:
         """The module before the user's own passes of te, or at a later stage after its."""
-        from ..driver.build import take_up
+        from ..compiler.entry_points import take_up
 
         if before != "te":
             return self.module(before)

@@ -77,7 +77,7 @@ def shared(array: Array) -> Array:
 
 
 def copied(module: ir.Module) -> ir.Module:
-    from ..driver.pipeline import Lowering
+    from ..compiler.pipeline import Lowering
 
     return Lowering._copy(module)
 
@@ -104,8 +104,8 @@ def in_sequence(module: ir.Module) -> ir.Module:
 
 
 def on_processor(module: ir.Module, name: str, signature: Signature) -> Run:
-    from ..driver.pipeline import run_passes
-    from ..processor import compile_cpu, set_num_threads
+    from ..ir.passes import run_passes
+    from ..runtime.cpu_program import compile_cpu, set_num_threads
 
     run_passes(module, "builtin.module(erase-address-spaces)", f"running {name} on the processor", "loops")
     host = compile_cpu(module, name)
@@ -124,8 +124,8 @@ def on_processor(module: ir.Module, name: str, signature: Signature) -> Run:
 
 
 def taken_up(module: ir.Module, name: str, stage: str, target: Any, managed: bool = False) -> Run:
-    from ..driver.pipeline import Lowering
-    from ..driver.programs import make_program
+    from ..compiler.pipeline import Lowering
+    from ..compiler.programs import make_program
 
     lowering = Lowering(name, target, stage)
     lowering.managed = managed

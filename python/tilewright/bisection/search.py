@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CompileError, TilewrightError, TilewrightValueError
-from ..text import printable
+from ..messages.printable import printable
 from .inputs import Inputs, least
 from .program import PLACES, BisectedProgram
 from .result import StageResult
@@ -192,7 +192,7 @@ def _differs(got: Array, expected: Array, rtol: float | None) -> NDArray[np.bool
     """Where two results are not the same: integers exactly, floats within rounding."""
     if got.dtype.kind in "biu":
         return got != expected
-    from ..testing import unit_roundoff
+    from .comparison import unit_roundoff
 
     tolerance = 128 * unit_roundoff(got.dtype) if rtol is None else rtol
     mine, theirs = got.astype(np.float64), expected.astype(np.float64)

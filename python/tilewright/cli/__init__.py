@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     or described: asking for help needs neither MLIR nor a driver.
     """
     from ..errors import TilewrightError
-    from ..text import printable_lines
+    from ..messages.printable import printable_lines
     from . import bisect, cache, compile, demo, doctor, tune
 
     parser = argparse.ArgumentParser(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import CompileError, TilewrightError
 
 if TYPE_CHECKING:
-    from ..driver import Function
-    from ..driver.pipeline import Lowering
+    from ..compiler import Function
+    from ..compiler.pipeline import Lowering
 
 __all__ = ["add", "mlir_module", "python_names", "python_program", "python_value"]
 
@@ -103,8 +103,8 @@ def _output(program: Lowering | Function, stage: str) -> str | bytes:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from ..driver import build
-    from ..driver.build import take_up
+    from ..compiler import build
+    from ..compiler.entry_points import take_up
 
     path = Path(options.file)
     if not path.is_file():

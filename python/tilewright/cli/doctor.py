@@ -13,8 +13,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from .. import __version__
-from ..codegen import find_ptxas
-from ..sass import find_disassembler
+from ..backend.cubin import find_ptxas
+from ..backend.sass import find_disassembler
 
 __all__ = ["Finding", "add", "findings"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Diagnostic
-from ..text import printable, printable_lines
+from ..messages.printable import printable, printable_lines
 
 if TYPE_CHECKING:
 

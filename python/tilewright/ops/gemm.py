@@ -10,7 +10,8 @@ from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..schedule import create_schedule
-from ..schedules.matmuls.selection import Choice, choose_for_any
+from ..schedules.matmuls.problem import Choice
+from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
 from .empty import is_empty, spread

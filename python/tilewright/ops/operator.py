@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from typing import Any
 
-from ..driver import Function, build
+from ..compiler import Function, build
 from ..errors import TilewrightTypeError
 from ..schedule import Schedule
 from ..target import Target

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 
-from ..host import KernelLaunch
-from .instructions import KINDS, mismatches_of
+from ..runtime.host_program import KernelLaunch
+from .instruction_counts import KINDS, mismatches_of
 from .occupancy import Occupancy
 from .work import Work
 

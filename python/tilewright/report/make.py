@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from ..codegen import link
+from ..backend.cubin import link
+from ..backend.sass import disassemble
 from ..errors import TilewrightError
-from ..host import KernelLaunch
-from ..sass import disassemble
+from ..runtime.host_program import KernelLaunch
 from . import KernelReport, Machine, Report
-from .instructions import count_ops, count_ptx, count_sass, stages_of, tensor_types
+from .instruction_counts import count_ops, count_ptx, count_sass, stages_of, tensor_types
 from .occupancy import occupancy_of
 from .work import work_of
 

@@ -3,8 +3,8 @@
 Nothing here touches a driver when it is imported.
 """
 
-from ..compat import attribute_of
 from ..te.functions import const
+from ..tvm_compat.missing_names import attribute_of
 from .arguments import Argument, Group, Symbol
 from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
 from .memory import PoolStats

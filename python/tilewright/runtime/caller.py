@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..driver.callable import interpreter
-from ..ir import library
+from ..native.callable import interpreter
+from ..native.library import library
 from .arguments import Group, by_level
 from .device import DeviceKind, cuda
 from .ffi import Any_, raise_error

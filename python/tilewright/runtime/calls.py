@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..ir import library
+from ..native.library import library
 from . import dlpack
 from .arguments import Group, OtherFields
 from .arrays import Array

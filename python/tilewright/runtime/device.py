@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..compat import attributes_of
 from ..errors import DriverError, LaunchError, TilewrightError, TilewrightTypeError, TilewrightValueError
-from . import driver
+from ..tvm_compat.missing_names import attributes_of
+from . import cuda_driver
 
 __all__ = ["Device", "DeviceKind", "cpu", "cuda", "current_gpu", "device", "enabled", "gpu"]
 
@@ -68,7 +68,7 @@ class Device:
         if not self.is_cuda:
             return True
         try:
-            return self.index < driver.call("cuDeviceGetCount")
+            return self.index < cuda_driver.call("cuDeviceGetCount")
         except TilewrightError:
             return False
 
@@ -80,7 +80,7 @@ class Device:
         """The index, checked against the GPUs that there are."""
         if not self.is_cuda:
             raise TilewrightValueError(f"expected a cuda device, got {self!r}")
-        count = driver.call("cuDeviceGetCount")
+        count = cuda_driver.call("cuDeviceGetCount")
         if self.index >= count:
             raise LaunchError(f"no GPU {self}: the driver has {count} of them")
         return self.index
@@ -90,7 +90,7 @@ class Device:
         """The product's name, e.g. "NVIDIA H200"."""
         if not self.is_cuda:
             return "cpu"
-        return driver.call("cuDeviceGetName", 256, self._number()).split(b"\0")[0].decode()
+        return cuda_driver.call("cuDeviceGetName", 256, self._number()).split(b"\0")[0].decode()
 
     @property
     def device_type(self) -> int:
@@ -157,7 +157,7 @@ class Device:
             with _contexts_lock:
                 if number not in _contexts:
                     # Kept for the life of the process: arrays of other libraries live in it as well.
-                    _contexts[number] = driver.call("cuDevicePrimaryCtxRetain", number)
+                    _contexts[number] = cuda_driver.call("cuDevicePrimaryCtxRetain", number)
                 found = _contexts[number]
         return found
 
@@ -168,29 +168,29 @@ class Device:
             yield
             return
         context = self.context
-        if int(driver.call("cuCtxGetCurrent")) == int(context):
+        if int(cuda_driver.call("cuCtxGetCurrent")) == int(context):
             yield
             return
-        driver.call("cuCtxPushCurrent", context)
+        cuda_driver.call("cuCtxPushCurrent", context)
         try:
             yield
         finally:
-            driver.call("cuCtxPopCurrent")
+            cuda_driver.call("cuCtxPopCurrent")
 
     def sync(self) -> None:
         """Waits for all that the device was given; nothing to wait for on the cpu."""
         if self.is_cuda:
             with self.active():
-                driver.call("cuCtxSynchronize")
+                cuda_driver.call("cuCtxSynchronize")
 
 
 @cache
 def _attribute(index: int, name: str) -> int:
-    known = driver.module().CUdevice_attribute
+    known = cuda_driver.module().CUdevice_attribute
     member = getattr(known, f"CU_DEVICE_ATTRIBUTE_{name}", None)
     if member is None:
         raise TilewrightValueError(f"expected an attribute of the driver (CU_DEVICE_ATTRIBUTE_*), got {name!r}")
-    return int(driver.call("cuDeviceGetAttribute", member, index))
+    return int(cuda_driver.call("cuDeviceGetAttribute", member, index))
 
 
 @cache
@@ -216,7 +216,7 @@ def cuda(index: int = 0) -> Device:
 def current_gpu() -> Device:
     """The GPU whose context is the thread's current one, the first where none is."""
     try:
-        return cuda(int(driver.call("cuCtxGetDevice")))
+        return cuda(int(cuda_driver.call("cuCtxGetDevice")))
     except DriverError:
         return cuda(0)
 

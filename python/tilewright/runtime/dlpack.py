@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import TilewrightBufferError as BufferError
-from ..ir import library
+from ..native.library import library
 from .device import cuda
 
 __all__ = ["DLTensor", "Imported", "dtype_code", "export_capsule", "read_capsule"]

@@ -20,7 +20,7 @@ from ..errors import (
     TilewrightTypeError,
     TilewrightValueError,
 )
-from ..ir import library
+from ..native.library import library
 
 __all__ = ["Any_", "libtvm_ffi", "libtvm_ffi_path", "raise_error", "register_errors", "run_time_symbols"]
 
@@ -132,7 +132,7 @@ def raise_error() -> NoReturn:
     finally:
         loaded.TVMFFIObjectDecRef(handle)
     if kind == "KeyboardInterrupt":
-        from ..sim import raise_interrupt
+        from .interrupts import raise_interrupt
 
         raise_interrupt()
     failure: Any = library().tilewrightHostTakeFailure()

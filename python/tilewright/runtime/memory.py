@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from ..errors import DriverError
-from . import driver
+from . import cuda_driver
 from .device import Device
 from .stream import Event, Stream
 
@@ -83,7 +83,7 @@ class Block:
                 stream.wait(other)
 
     def __del__(self) -> None:
-        if not driver.is_finalizing():
+        if not cuda_driver.is_finalizing():
             # No lock: this may run at any point, in a thread that holds the pool's. A deque's append is atomic.
             self._pool._returned.append(self._memory)
 
@@ -155,7 +155,7 @@ class Pool:
         else:
             with self.device.active():
                 try:
-                    memory = _Memory(int(driver.call("cuMemAlloc", size)), size, home)
+                    memory = _Memory(int(cuda_driver.call("cuMemAlloc", size)), size, home)
                 except DriverError as error:
                     if error.code != _OUT_OF_MEMORY:
                         raise
@@ -166,7 +166,7 @@ class Pool:
 
     def _reserve_or_explain(self, size: int, home: Stream | None) -> _Memory:
         try:
-            return _Memory(int(driver.call("cuMemAlloc", size)), size, home)
+            return _Memory(int(cuda_driver.call("cuMemAlloc", size)), size, home)
         except DriverError as error:
             detail = f"{size} bytes wanted on {self.device}, with {self._in_use} in use by Tilewright's arrays"
             raise DriverError(error.call, error.code, error.name, detail) from None
@@ -176,7 +176,7 @@ class Pool:
         for memory in self._free:
             self._reserved -= memory.size
             if self.device.is_cuda:
-                driver.call("cuMemFree", memory.address)
+                cuda_driver.call("cuMemFree", memory.address)
         self._free.clear()
 
     def release(self) -> None:

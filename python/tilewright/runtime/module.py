@@ -10,11 +10,11 @@ from typing import Any
 
 from ..errors import LaunchError
 from ..errors import TilewrightValueError as ValueError
-from ..host import HostProgram, KernelLaunch
-from ..ir import library
-from . import driver
+from ..native.library import library
+from . import cuda_driver
 from .device import Device, cuda
 from .ffi import raise_error
+from .host_program import HostProgram, KernelLaunch
 from .signature import Signature
 
 __all__ = ["CudaProgram", "KernelAttributes", "runs_on"]
@@ -117,10 +117,10 @@ class CudaProgram:
         """What the driver says of each kernel, loaded into the GPU for that if need be."""
         device = cuda(0) if device is None else device
         self.load(device)
-        known = driver.module().CUfunction_attribute
+        known = cuda_driver.module().CUfunction_attribute
 
         def ask(function: Any, name: str) -> int:
-            return int(driver.call("cuFuncGetAttribute", getattr(known, f"CU_FUNC_ATTRIBUTE_{name}"), function))
+            return int(cuda_driver.call("cuFuncGetAttribute", getattr(known, f"CU_FUNC_ATTRIBUTE_{name}"), function))
 
         with device.active():
             return tuple(

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import TilewrightBufferError as BufferError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from . import dlpack, driver
+from . import cuda_driver, dlpack
 from .device import Device, DeviceKind, cpu, cuda
 from .memory import Block, pool_of
 from .stream import Stream, current_stream
@@ -113,7 +113,7 @@ class NDArray:
         result = np.empty(self.shape, self.dtype)
         stream = self._before_copy()
         with self.device.active():
-            driver.call("cuMemcpyDtoHAsync", result.ctypes.data, self.address, self.nbytes, stream.handle)
+            cuda_driver.call("cuMemcpyDtoHAsync", result.ctypes.data, self.address, self.nbytes, stream.handle)
         stream.synchronize()
         return result
 
@@ -168,14 +168,14 @@ class NDArray:
             source._block.used_on(stream)
         with stream.device.active():
             if not there.is_cuda:
-                driver.call("cuMemcpyHtoDAsync", self.address, source.address, self.nbytes, stream.handle)
+                cuda_driver.call("cuMemcpyHtoDAsync", self.address, source.address, self.nbytes, stream.handle)
             elif not here.is_cuda:
-                driver.call("cuMemcpyDtoHAsync", self.address, source.address, self.nbytes, stream.handle)
+                cuda_driver.call("cuMemcpyDtoHAsync", self.address, source.address, self.nbytes, stream.handle)
             elif here == there:
-                driver.call("cuMemcpyDtoDAsync", self.address, source.address, self.nbytes, stream.handle)
+                cuda_driver.call("cuMemcpyDtoDAsync", self.address, source.address, self.nbytes, stream.handle)
             else:
                 contexts = here.context, there.context
-                driver.call(
+                cuda_driver.call(
                     "cuMemcpyPeerAsync", self.address, contexts[0], source.address, contexts[1], self.nbytes,
                     stream.handle,
                 )  # fmt: skip
@@ -243,7 +243,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Device | N
         ctypes.memset(result.address, 0, result.nbytes)
         return result
     with result.device.active():
-        driver.call("cuMemsetD8Async", result.address, 0, result.nbytes, current_stream(result.device).handle)
+        cuda_driver.call("cuMemsetD8Async", result.address, 0, result.nbytes, current_stream(result.device).handle)
     return result
 
 

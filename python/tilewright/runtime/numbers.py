@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..ir import library
+from ..native.library import library
 from . import dlpack
 from .ffi import Any_
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..errors import DriverError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..ir import library
-from . import driver
+from ..native.library import library
+from . import cuda_driver
 from .device import Device, cuda
 from .ffi import libtvm_ffi
 
@@ -42,8 +42,8 @@ class Stream:
         self._api: Any = None
         self._owner: object = None
         with self.device.active():
-            self.handle = int(driver.call("cuStreamCreateWithPriority", _NON_BLOCKING, priority))
-        self._api = driver.module()
+            self.handle = int(cuda_driver.call("cuStreamCreateWithPriority", _NON_BLOCKING, priority))
+        self._api = cuda_driver.module()
 
     @classmethod
     def from_handle(cls, handle: int, device: Device | None = None, owner: object = None) -> Stream:
@@ -56,7 +56,7 @@ class Stream:
     def __del__(self) -> None:
         # Only what was made here is destroyed, and the driver lets the work in it finish first.
         api = getattr(self, "_api", None)
-        if api is not None and not driver.is_finalizing():
+        if api is not None and not cuda_driver.is_finalizing():
             api.cuStreamDestroy(self.handle)
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Stream:
     def synchronize(self) -> None:
         """Waits until all work given to the stream is done."""
         with self.device.active():
-            driver.call("cuStreamSynchronize", self.handle)
+            cuda_driver.call("cuStreamSynchronize", self.handle)
 
     def record(self, event: Event | None = None) -> Event:
         """Marks the point that the stream has come to; the event made or given is returned."""
@@ -97,7 +97,7 @@ class Stream:
         """All later work of this stream waits for the event, or for what the other stream was given so far."""
         event = other.record(Event(other.device, timing=False)) if isinstance(other, Stream) else other
         with self.device.active():
-            driver.call("cuStreamWaitEvent", self.handle, event.handle, 0)
+            cuda_driver.call("cuStreamWaitEvent", self.handle, event.handle, 0)
 
 
 class Event:
@@ -109,35 +109,35 @@ class Event:
         self.device = _gpu(device)
         self._api: Any = None
         with self.device.active():
-            self.handle = int(driver.call("cuEventCreate", 0 if timing else _DISABLE_TIMING))
-        self._api = driver.module()
+            self.handle = int(cuda_driver.call("cuEventCreate", 0 if timing else _DISABLE_TIMING))
+        self._api = cuda_driver.module()
 
     def __del__(self) -> None:
         api = getattr(self, "_api", None)
-        if api is not None and not driver.is_finalizing():
+        if api is not None and not cuda_driver.is_finalizing():
             api.cuEventDestroy(self.handle)
 
     def record(self, stream: Stream | None = None) -> None:
         """The event stands for all that the stream (the current one where none is given) was given so far."""
         stream = current_stream(self.device) if stream is None else stream
         with self.device.active():
-            driver.call("cuEventRecord", self.handle, stream.handle)
+            cuda_driver.call("cuEventRecord", self.handle, stream.handle)
 
     def synchronize(self) -> None:
         """Waits until the work before the event is done."""
-        driver.call("cuEventSynchronize", self.handle)
+        cuda_driver.call("cuEventSynchronize", self.handle)
 
     @property
     def done(self) -> bool:
         """True once the work before the event is done."""
-        (result,) = driver.module().cuEventQuery(self.handle)
+        (result,) = cuda_driver.module().cuEventQuery(self.handle)
         if int(result) not in (0, _NOT_READY):
             raise DriverError("cuEventQuery", int(result), result.name)
         return int(result) == 0
 
     def seconds_since(self, start: Event) -> float:
         """The time from `start` to this event; both must be done."""
-        return float(driver.call("cuEventElapsedTime", start.handle, self.handle)) / 1e3
+        return float(cuda_driver.call("cuEventElapsedTime", start.handle, self.handle)) / 1e3
 
 
 @cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from . import driver
+from . import cuda_driver
 from .device import Device
 from .memory import Block, pool_of
 from .stream import Event, Stream, stream_of_arrays
@@ -167,7 +167,7 @@ def _spans(
     """The events around the calls of one repeat."""
     for _ in range(number if buffer is not None else 1):
         if buffer is not None:
-            driver.call("cuMemsetD8Async", buffer.address, value & 0xFF, buffer.size, stream.handle)
+            cuda_driver.call("cuMemsetD8Async", buffer.address, value & 0xFF, buffer.size, stream.handle)
         start = stream.record()
         for _ in range(1 if buffer is not None else number):
             call()

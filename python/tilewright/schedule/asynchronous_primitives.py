@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TilewrightValueError as ValueError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import IterVar
 from .checks import boolean, integer
 from .stage_handles import StageHandles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import Expr, IterVar
 from ..te.extents import Range, as_extent
 from ..te.extern_op import ExternOp

@@ -6,7 +6,7 @@ from typing import SupportsIndex
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 
 __all__ = ["boolean", "integer"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from ..errors import CompileError, TilewrightTypeError, TilewrightValueError
-from ..source import Source
+from ..messages.location import Source
 from ..te.expr import IterVar
 from ..te.program import axis_names
 from .nest import loop_extents, loops_of

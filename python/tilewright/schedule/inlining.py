@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import Expr, IterVar, Read
 from ..te.recurrence import ScanOp
 from ..te.tensor import ComputeOp

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from ..compat import attributes_of
 from ..te.expr import IterVar
 from ..te.recurrence import ScanOp
 from ..te.tensor import Operation
+from ..tvm_compat.missing_names import attributes_of
 from .primitives import Primitive, primitives
 from .relations import Fuse, IterVarAttr, Relation, Singleton, Split
 from .stage_handles import StageHandles

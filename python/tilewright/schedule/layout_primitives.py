@@ -10,7 +10,7 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from ..te.expr import Call, Cast, Const, Expr, IterVar, literal
 from ..te.walks import Steps, run
 from .checks import integer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import Expr, IterVar
 from .checks import integer
 from .stage_handles import Dom, StageHandles

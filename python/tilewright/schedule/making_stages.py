@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import Expr, IterVar, ReduceItem
 from ..te.program import unique_name
 from ..te.recurrence import ScanOp

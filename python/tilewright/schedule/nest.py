@@ -32,7 +32,7 @@ _SCOPES = {"workgroup": "shared", "private": "local"}
 
 def loops_of(schedule: Schedule) -> ir.Module:
     """The program at the loops stage. Raises what keeps it from getting there."""
-    from ..driver import lower
+    from ..compiler import lower
 
     ops = operations(schedule.outputs)
     inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import IterVar
 from ..te.extern_op import ExternOp
 from ..te.recurrence import ScanOp

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..compat import attributes_of
 from ..errors import Diagnostic, ScheduleError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from ..te.expr import IterVar
 from ..te.extents import Array
 from ..te.extern_op import ExternOp
 from ..te.program import operations, unique_names
 from ..te.recurrence import ScanOp
 from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
+from ..tvm_compat.missing_names import attributes_of
 from .stage import Stage
 from .written import WrittenStage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 from ..te.expr import Call, Const, Expr, IterVar
 
 __all__ = ["storing_threads"]

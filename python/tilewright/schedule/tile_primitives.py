@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from ..te.expr import Expr, IterVar, Read
 from .checks import integer
 from .stage_handles import StageHandles

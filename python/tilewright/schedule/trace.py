@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightValueError as ValueError
+from ..ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
 from ..te.program import operations
 from .launching import launch_options
 from .primitives import identifiers, primitives
-from .steps import CALLS_OF_SCHEDULE, CALLS_OF_STAGE, Reader, Step
+from .steps import Reader, Step
 
 if TYPE_CHECKING:
     from .schedule import Schedule

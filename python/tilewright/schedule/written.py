@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..source import user_source
+from ..messages.location import user_source
 from ..te.expr import IterVar
 from .stage import Stage
 from .stage_handles import StageHandles

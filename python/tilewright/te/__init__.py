@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from ..compat import attribute_of
+from ..tvm_compat.missing_names import attribute_of
 from . import functions, hybrid
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient

@@ -7,7 +7,7 @@ from typing import SupportsIndex
 from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 
 __all__ = ["ALIGNMENT", "checked_alignment"]
 

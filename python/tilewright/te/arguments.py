@@ -10,10 +10,10 @@ from typing import Any
 from ..dtypes import DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .expr import Var
+from .names import checked_name
 from .strides import Strided, Strides
 from .tensor import PlaceholderOp, Tensor
 

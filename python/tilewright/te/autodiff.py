@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from .derivative import derivative, same
 from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from .extern_op import ExternOp

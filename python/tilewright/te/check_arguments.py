@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 from .arguments import ArgumentList
 from .expr import Var
 from .extern_op import ExternOp

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import Source
+from ..messages.location import Source
 from .expr import Call, Cast, Const, Expr, Read, Select, binary
 from .functions import cos, cosh, exp, log, sin, sinh, sqrt, trunc
 

@@ -14,7 +14,7 @@ from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 from ..ir import te as te_ops
 from ..ir.diagnostics import MLIRError, diagnostics_of
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .check_arguments import check_arguments
 from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location

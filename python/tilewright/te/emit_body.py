@@ -11,7 +11,7 @@ from mlir.dialects import affine, arith, math, scf
 
 from ..dtypes import DType, dtype_of
 from ..ir import te as te_ops
-from ..source import Source
+from ..messages.location import Source
 from .emit_arithmetic import float_floordiv, float_floormod, sigmoid, signed_floormod
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .intervals import Intervals

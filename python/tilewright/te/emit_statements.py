@@ -9,7 +9,7 @@ from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 from .emit_body import BodyEmitter, file_location, mlir_type, named_location
 from .expr import Expr, IterVar, Read, Var
 from .functions import THREAD_TAGS

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 from ..dtypes import DType, dtype_of, fits
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from .extents import Array, Range, as_extent
 from .walks import Steps, run
 

@@ -8,9 +8,9 @@ from typing import Any
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .expr import Expr
+from .names import checked_name
 from .statements import Buffer, Statement, check_stores, expressions_of, statements_in
 from .tag import current_tag
 from .tensor import Extent, Operation, Tensor, _extents

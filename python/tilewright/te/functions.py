@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .expr import (
     Call,
     Const,
@@ -26,6 +25,7 @@ from .expr import (
     literal,
     unify,
 )
+from .names import checked_name
 from .reduction import bound
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compat import attribute_of
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
+from ..tvm_compat.missing_names import attribute_of
 from .expr import Expr
 from .extents import Array
 from .extern_op import ExternOp

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightValueError as ValueError
-from ..source import user_source
+from ..messages.location import user_source
 from ..target import Target
 from . import functions, reduction
 from .expr import Expr

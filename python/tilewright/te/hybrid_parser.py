@@ -13,7 +13,7 @@ from typing import Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError, TilewrightValueError
-from ..source import Source, at_source
+from ..messages.location import Source, at_source
 from . import functions
 from .expr import Const, Expr, IterVar, literal
 from .hybrid_names import ALLOCATIONS, FUNCTIONS, LOOPS

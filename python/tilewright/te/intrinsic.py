@@ -12,13 +12,13 @@ from mlir.dialects import func
 from .. import ir as tw_ir
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .emit import emit_module
 from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
 from .functions import THREAD_TAGS
 from .intrinsic_call import TensorIntrinCall
+from .names import checked_name
 from .statements import Buffer, Loop, Statement, check_stores, statements_in
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 

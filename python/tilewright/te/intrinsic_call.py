@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source
+from ..messages.location import Source
 from .expr import Expr, IterVar, Read, ReduceItem, literal
 from .linear import linear_of
 from .reduction import Reduction, _axes

@@ -247,10 +247,11 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     """The functions of a module, to be called by name with arrays."""
     from mlir.execution_engine import ExecutionEngine
 
-    from ..driver.pipeline import pipeline_text, run_passes
-    from ..host import HostFunction
-    from ..ir.jit import lookup
-    from ..processor import PIPELINE
+    from ..compiler.pipeline import pipeline_text
+    from ..ir.passes import run_passes
+    from ..native.jit import lookup
+    from ..runtime.cpu_program import PIPELINE
+    from ..runtime.host_program import HostFunction
     from ..target import Target
 
     names = list(functions_in(module))
@@ -272,7 +273,7 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
 
 def _simulated(module: ir.Module, description: Description, where: str) -> _Run:
     """The same by the simulator: each function is a kernel of one thread."""
-    from ..driver import build
+    from ..compiler import build
     from ..errors import TilewrightError
 
     programs: Mapping[str, Any] = {

@@ -16,7 +16,7 @@ from ..dtypes import dtype_of
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 from ..ir.diagnostics import MLIRError, diagnostics_of
-from ..text import printable
+from ..messages.printable import printable
 from .emit_body import mlir_type
 from .intrinsic import TensorIntrin, was_made
 from .intrinsic_check import Description, check, functions_in, name_of, walk

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..compat import attribute_of, attributes_of
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
+from ..tvm_compat.missing_names import attribute_of, attributes_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .functions import THREAD_TAGS
+from .names import checked_name
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, store
 from .tensor import Extent, _extents
 

@@ -67,7 +67,7 @@ class Linear:
                 result = result + term if count > 0 else result - term
         if result is None:
             from ..dtypes import dtype_of
-            from ..source import user_source
+            from ..messages.location import user_source
 
             return Const(self.constant, dtype_of("int32"), user_source(), is_index=True)
         if not self.constant:

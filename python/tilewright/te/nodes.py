@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TilewrightTypeError as TypeError
-from ..source import user_source
+from ..messages.location import user_source
 from . import functions
 from . import reduction as reductions
 from .expr import Call as _Call

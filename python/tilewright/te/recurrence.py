@@ -7,9 +7,9 @@ from typing import Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .expr import Call, Const, Expr, IterVar, Previous, Read, Select, binary, literal
+from .names import checked_name
 from .rewrite import rewrite
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 

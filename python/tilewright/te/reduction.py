@@ -8,9 +8,9 @@ from typing import Any
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
+from .names import checked_name
 
 __all__ = ["Reduction", "comm_reducer", "max", "min", "prod", "reduce_axis", "sum"]
 

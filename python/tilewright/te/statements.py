@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..compat import attributes_of
 from ..dtypes import DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
+from ..tvm_compat.missing_names import attributes_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
 from .tensor import Extent
 

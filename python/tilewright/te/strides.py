@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 from .expr import Expr, Var
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
+from ..messages.location import Source, user_source
 
 __all__ = ["TagScope", "current_tag", "tag_scope"]
 

@@ -10,11 +10,11 @@ from typing import Any, SupportsIndex
 from ..dtypes import MOST, DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..source import Source, user_source
-from ..text import checked_name
+from ..messages.location import Source, user_source
 from .alignment import ALIGNMENT, checked_alignment
 from .expr import Call, Expr, ExprLike, IterVar, Read, ReduceItem, Select, Var, literal
 from .extents import Array, IntExtent
+from .names import checked_name
 from .reduction import Reduction
 from .strides import Stride, Strides, check_strides
 from .tag import current_tag

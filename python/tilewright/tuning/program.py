@@ -236,7 +236,7 @@ def _processor() -> str:
 
 
 def _threads() -> int:
-    from ..processor import num_threads
+    from ..runtime.cpu_program import num_threads
 
     return num_threads()
 
@@ -244,12 +244,12 @@ def _threads() -> int:
 def _driver(target: Target) -> str:
     if target.kind != "cuda":
         return ""
-    from ..runtime import driver
+    from ..runtime import cuda_driver
 
-    return str(driver.call("cuDriverGetVersion"))
+    return str(cuda_driver.call("cuDriverGetVersion"))
 
 
 def _compiler() -> str:
-    from ..driver.known import compiler_versions
+    from ..compiler.known import compiler_versions
 
     return hashlib.sha256(compiler_versions().encode()).hexdigest()[:16]

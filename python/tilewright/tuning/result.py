@@ -14,7 +14,7 @@ from .journal import Trial, Where
 from .space import Choices
 
 if TYPE_CHECKING:
-    from ..driver import Function
+    from ..compiler import Function
     from ..schedule import Schedule
     from ..target import Target
 
@@ -55,7 +55,7 @@ class Result:
 
     def build(self, name: str | None = None) -> Function:
         """The compiled function of the best schedule."""
-        from ..driver import build
+        from ..compiler import build
 
         return build(self.schedule, self.args, self.target, name)
 

@@ -194,7 +194,7 @@ def _error(got: Array, expected: Array) -> float:
 @contextmanager
 def _alone(device: int) -> Iterator[None]:
     """Measuring of this user on one device of this machine is done by one process at a time."""
-    from ..private_files import state_folder
+    from ..storage.private_files import state_folder
 
     path = state_folder() / f"measuring-{device}.lock"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

@@ -77,7 +77,7 @@ def test_whatever_changes_the_kernels_changes_the_key(kernels: Cache, options: d
 
 
 def test_another_build_of_the_compiler_changes_the_key(kernels: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tilewright.driver import known
+    from tilewright.compiler import known
 
     build(kernels)
     versions = known.compiler_versions()

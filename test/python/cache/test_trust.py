@@ -16,7 +16,7 @@ import pytest
 
 from tilewright import cache as cache_module
 from tilewright.cache import Cache
-from tilewright.private_files import UntrustedError, replace_file, user_key
+from tilewright.storage.private_files import UntrustedError, replace_file, user_key
 
 KEY = "ab" * 32
 PARTS = {"cubin": b"\x7fELF", "host": b"module {}"}

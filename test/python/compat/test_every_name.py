@@ -13,7 +13,7 @@ import pytest
 import tilewright as tvm
 from compat.names import NAMES
 from tilewright import te
-from tilewright.compat import REPLACEMENTS
+from tilewright.tvm_compat.missing_names import REPLACEMENTS
 
 ROOT = pathlib.Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "tvm-compatibility.md"

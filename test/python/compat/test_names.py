@@ -9,8 +9,8 @@ import pytest
 
 import tilewright as tvm
 from tilewright import te
-from tilewright.compat import REPLACEMENTS
-from tilewright.driver.callable import set_target
+from tilewright.native.callable import set_target
+from tilewright.tvm_compat.missing_names import REPLACEMENTS
 
 
 def doubled():

@@ -11,7 +11,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
-from tilewright.ir import library
+from tilewright.native.library import library
 
 TASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 

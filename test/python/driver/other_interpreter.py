@@ -1,6 +1,6 @@
 """Calls by the library in an interpreter that has nothing of this project: `python3.13t other_interpreter.py ROOT COUNTER.so`.
 
-Only driver/callable.py and the library are taken, which have to work on every version of Python, with and without GIL.
+Only native/callable.py and the library are taken, which have to work on every version of Python, with and without GIL.
 What is called is a function in C, which counts.
 """
 
@@ -18,12 +18,12 @@ library = ctypes.CDLL(str(root / "_lib" / "libtilewright.so"))
 for name, content in (
     ("numpy", {"ndarray": type("ndarray", (), {})}),
     ("tilewright", {"__path__": [str(root)]}),
-    ("tilewright.ir", {"library": lambda: library}),
-    ("tilewright.driver", {"__path__": [str(root / "driver")]}),
+    ("tilewright.native", {"__path__": [str(root / "native")]}),
+    ("tilewright.native.library", {"library": lambda: library}),
 ):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__dict__.update(content)
-spec = importlib.util.spec_from_file_location("tilewright.driver.callable", root / "driver" / "callable.py")
+spec = importlib.util.spec_from_file_location("tilewright.native.callable", root / "native" / "callable.py")
 assert spec is not None and spec.loader is not None
 made_callable = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(made_callable)

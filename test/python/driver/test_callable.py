@@ -12,7 +12,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
-from tilewright.driver.callable import CallableBase, set_target, shorten_calls
+from tilewright.native.callable import CallableBase, set_target, shorten_calls
 
 
 @shorten_calls

@@ -10,7 +10,7 @@ from mlir import ir
 
 import tilewright as tw
 from tilewright import te
-from tilewright.driver.build import take_up
+from tilewright.compiler.entry_points import take_up
 
 FILE = Path(__file__)
 

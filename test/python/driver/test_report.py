@@ -7,11 +7,11 @@ import pytest
 
 import tilewright as tw
 from tilewright import schedules, te
-from tilewright.host import KernelLaunch
+from tilewright.backend.sass import find_disassembler
 from tilewright.report import KernelReport, Machine, Report
 from tilewright.report.occupancy import occupancy_of
 from tilewright.report.work import Work
-from tilewright.sass import find_disassembler
+from tilewright.runtime.host_program import KernelLaunch
 
 CUDA = "cuda -arch=sm_90a"
 

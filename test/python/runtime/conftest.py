@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tilewright.ir import library
+from tilewright.native.library import library
+from tilewright.runtime import cuda_driver, memory
 from tilewright.runtime import device as device_module
-from tilewright.runtime import driver, memory
 
 
 class Result(enum.IntEnum):
@@ -344,7 +344,7 @@ kept: list[Table] = []
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     """The fake in place of the driver, with pools and contexts of its own."""
     made = FakeDriver()
-    monkeypatch.setattr(driver, "_module", made)
+    monkeypatch.setattr(cuda_driver, "_module", made)
     made.table = table = Table(made)
     library().tilewrightCudaUse(table.table)
     monkeypatch.setattr(memory, "_pools", {})

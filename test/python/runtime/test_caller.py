@@ -16,11 +16,11 @@ import tilewright as tw
 from gpu_tensors import Exported, Later, Tensor, tensors
 from tilewright import te
 from tilewright.errors import DriverError, LaunchError
-from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cpu, cuda
 from tilewright.runtime.caller import make_caller
 from tilewright.runtime.ffi import libtvm_ffi, raise_error
+from tilewright.runtime.host_program import HostProgram
 
 SOURCE = """
 module attributes {gpu.container_module} {

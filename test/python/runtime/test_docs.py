@@ -11,7 +11,7 @@ import pytest
 from tilewright import runtime
 
 MODULES = [
-    "tilewright.host",
+    "tilewright.runtime.host_program",
     "tilewright.nd",
     *(f"tilewright.runtime.{m.name}" for m in pkgutil.iter_modules(runtime.__path__)),
 ]

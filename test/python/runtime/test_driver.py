@@ -11,8 +11,8 @@ import pytest
 
 import tilewright
 from tilewright.errors import DriverError, LaunchError
-from tilewright.ir import library
-from tilewright.runtime import cpu, cuda, driver
+from tilewright.native.library import library
+from tilewright.runtime import cpu, cuda, cuda_driver
 from tilewright.runtime.stream import Stream
 
 
@@ -32,7 +32,7 @@ def test_no_driver(bindings: types.ModuleType) -> None:
 
     bindings.cuInit = no_library
     with pytest.raises(LaunchError) as caught:
-        driver.call("cuDeviceGetCount")
+        cuda_driver.call("cuDeviceGetCount")
     assert str(caught.value) == (
         "no CUDA driver: libcuda.so.1 was not found; install NVIDIA's driver to run on a GPU "
         '(targets "sim" and "cpu" need none)'

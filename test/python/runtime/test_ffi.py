@@ -131,7 +131,7 @@ def test_a_simulation_error_comes_by_its_class() -> None:
 
 def test_metadata(add: tw.Function) -> None:
     """What an exported library tells, asked of the compiled module's own functions."""
-    from tilewright.ir.jit import lookup
+    from tilewright.native.jit import lookup
 
     metadata, doc = (
         tvm_ffi.Function.__from_extern_c__(lookup(add._program.host.engine, symbol), keep_alive_object=add)()

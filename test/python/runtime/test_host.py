@@ -8,8 +8,8 @@ import pytest
 from mlir import ir as mlir_ir
 from mlir.passmanager import PassManager
 
-from tilewright.host import HostProgram, KernelLaunch, Launcher, _LaunchFunction
 from tilewright.ir import context
+from tilewright.runtime.host_program import HostProgram, KernelLaunch, Launcher, _LaunchFunction
 
 # Two kernels over a symbolic n, the second behind a condition, with a temporary of n floats between them.
 SOURCE = """

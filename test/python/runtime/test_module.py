@@ -12,9 +12,9 @@ from mlir.passmanager import PassManager
 
 from tilewright import nd
 from tilewright.errors import DriverError, LaunchError
-from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, Stream, cuda
+from tilewright.runtime.host_program import HostProgram
 from tilewright.runtime.module import runs_on
 
 SOURCE = """

@@ -11,9 +11,9 @@ from mlir.passmanager import PassManager
 
 from tilewright import nd
 from tilewright.errors import DriverError, LaunchError
-from tilewright.host import HostProgram
 from tilewright.ir import context
 from tilewright.runtime import CudaProgram, DeviceKind, Signature, cuda
+from tilewright.runtime.host_program import HostProgram
 
 SOURCE = """
 !map = !tile.tensor_map<1x8x32xtf32, swizzle = 128>

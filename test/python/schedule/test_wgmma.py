@@ -10,7 +10,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import schedules, te
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 from tilewright.instructions import WGMMA, wgmma
 
 Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]

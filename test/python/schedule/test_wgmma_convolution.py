@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import tilewright as tw
 from tilewright import te
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 from tilewright.instructions import wgmma
 
 Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]

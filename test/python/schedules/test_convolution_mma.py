@@ -10,7 +10,7 @@ import pytest
 import tilewright as tw
 from convolutions import check_conv2d
 from tilewright import schedules
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 
 SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
 

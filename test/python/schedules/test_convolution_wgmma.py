@@ -10,7 +10,7 @@ import pytest
 import tilewright as tw
 from convolutions import check_conv2d, convolved
 from tilewright import schedules, te, testing
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import products
 import tilewright as tw
 from tilewright import schedules, te, testing
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 from tilewright.runtime.ndarray import as_dtype
 
 SMALL: dict[str, Any] = {"tile": (64, 64), "blocks": 2}

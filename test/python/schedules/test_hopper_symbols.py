@@ -11,7 +11,7 @@ import pytest
 import products
 import tilewright as tw
 from tilewright import schedules, te, testing
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 from tilewright.instructions import wgmma
 from tilewright.runtime.ndarray import as_dtype
 from tilewright.te import Var

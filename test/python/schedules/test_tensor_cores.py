@@ -10,7 +10,7 @@ import pytest
 import products
 import tilewright as tw
 from tilewright import schedules
-from tilewright.codegen import link
+from tilewright.backend.cubin import link
 
 SMALL = {"tile": (32, 32), "warps": (1, 2)}
 TYPES = [

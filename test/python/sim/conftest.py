@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright.ir import Module, context
-from tilewright.sim import Buffer, compile_sim
+from tilewright.runtime.simulator import Buffer, compile_sim
 
 Run = Callable[..., None]
 

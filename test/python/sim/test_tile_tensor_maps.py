@@ -10,7 +10,7 @@ from mlir import ir
 
 from tilewright.errors import SimulationError
 from tilewright.ir import context, library
-from tilewright.sim import Buffer, Simulator, compile_sim
+from tilewright.runtime.simulator import Buffer, Simulator, compile_sim
 
 EMPTY = """
 module attributes {gpu.container_module} {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tilewright as tw
-from tilewright.host import HostProgram, Launcher, _LaunchFunction
+from tilewright.runtime.host_program import HostProgram, Launcher, _LaunchFunction
 
 SHIM = Path(__file__).parent / "cuda_on_cpu.h"
 # What is PTX in the kernels' helpers: the header has it.

@@ -17,8 +17,8 @@ import tilewright as tw
 from source.nvrtc import compile_cuda, include_folders
 from source.on_cpu import compile_on_cpu, run_printed
 from tilewright import te, tir
-from tilewright.source import Source
-from tilewright.text import in_c_comment, printable
+from tilewright.messages.location import Source
+from tilewright.messages.printable import in_c_comment, printable
 
 # What ends a line, a string or a comment, and what a terminal would obey.
 HOSTILE = 'A"b\\\n*/ int injected; /* // %s {} \x1b[31m\t\u202e\x7f'

@@ -6,10 +6,7 @@ control characters, and a comment of C ends where we end it.
 
 from __future__ import annotations
 
-from .errors import TilewrightTypeError
-from .source import Source
-
-__all__ = ["checked_name", "in_c_comment", "printable", "printable_lines"]
+__all__ = ["in_c_comment", "printable", "printable_lines"]
 
 
 def printable(text: str) -> str:
@@ -40,13 +37,3 @@ def in_c_comment(text: str) -> str:
     'A* / int x; / *'
     """
     return printable(text).replace("*/", "* /").replace("/*", "/ *")
-
-
-def checked_name(name: object, what: str, source: Source) -> str:
-    """A name that the user gave to a tensor, an axis or a symbol, as it is called from here on.
-
-    Raises TypeError where it is no string.
-    """
-    if not isinstance(name, str):
-        raise TilewrightTypeError(f"{source}: {what}: expected a string as name, got {name!r}")
-    return printable(name)

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from mlir import ir
 
-from .driver.pipeline import run_passes
-from .errors import LaunchError
-from .errors import TilewrightTypeError as TypeError
-from .errors import TilewrightValueError as ValueError
-from .host import HostProgram
-from .ir import library
-from .ir.jit import lookup
+from ..errors import LaunchError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..ir.passes import run_passes
+from ..native.jit import lookup
+from ..native.library import library
+from .host_program import HostProgram
 
 __all__ = ["CPUProgram", "compile_cpu", "num_threads", "set_num_threads"]
 

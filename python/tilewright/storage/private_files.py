@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import IO
 
-from .errors import TilewrightError
+from ..errors import TilewrightError
 
 __all__ = ["UntrustedError", "fresh_file", "open_folder", "read_file", "replace_file", "state_folder", "user_key"]
 

@@ -11,7 +11,7 @@ from mlir import _mlir_libs
 from mlir.execution_engine import ExecutionEngine
 
 from ..errors import LaunchError
-from . import _pointer
+from .library import capsule_pointer
 
 __all__ = ["lookup"]
 
@@ -39,7 +39,7 @@ def lookup(engine: ExecutionEngine, name: str) -> int:
     Raises LaunchError if there is no such symbol.
     """
     encoded = name.encode()
-    address = _engine_lookup()(_Handle(_pointer(engine._CAPIPtr)), _StringRef(encoded, len(encoded)))
+    address = _engine_lookup()(_Handle(capsule_pointer(engine._CAPIPtr)), _StringRef(encoded, len(encoded)))
     if not address:
         raise LaunchError(f"the compiled program has no symbol {name}")
     return address

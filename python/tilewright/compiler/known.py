@@ -12,8 +12,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..codegen import LinkOptions, find_ptxas
-from ..ir import compiler_identity, library
+from ..backend.cubin import LinkOptions, find_ptxas
+from ..native.library import compiler_identity, library
 from .pipeline import PATHS, Lowering, pipeline_text
 
 __all__ = ["compiler_versions", "find", "keep"]

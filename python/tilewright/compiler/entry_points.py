@@ -14,7 +14,7 @@ from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
-from ..source import user_source
+from ..messages.location import user_source
 from ..target import Target
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..ir import library
+from .library import library
 
 __all__ = ["CallableBase", "Interpreter", "hold_lock", "holds_lock", "interpreter", "set_target", "shorten_calls"]
 
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 else:
     CallableBase = _function("tilewrightCallableType", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p)(
-        ctypes.addressof(interpreter()), b"tilewright.driver.callable.CallableBase"
+        ctypes.addressof(interpreter()), b"tilewright.native.callable.CallableBase"
     )
 
 _Derived = TypeVar("_Derived", bound=CallableBase)

@@ -9,8 +9,8 @@ import re
 
 from mlir import ir
 
-from .errors import CompileError
-from .ir.diagnostics import MLIRError, diagnostics_of
+from ..errors import CompileError
+from ..ir.diagnostics import MLIRError, diagnostics_of
 
 __all__ = ["cuda_source", "host_source"]
 

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
-from ..compat import attribute_of
+from ..backend.sass import disassemble
 from ..errors import TilewrightError
 from ..errors import TilewrightKeyError as KeyError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..sass import disassemble
+from ..native.callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls
 from ..target import Target
-from .callable import CallableBase, hold_lock, holds_lock, set_target, shorten_calls
+from ..tvm_compat.missing_names import attribute_of
 from .pipeline import Lowering
 from .programs import ManagedCuda, Program, make_program
 
 if TYPE_CHECKING:
     import tvm_ffi
 
-    from ..host import HostProgram, KernelLaunch
     from ..report import Report
     from ..runtime import Argument, Device, Signature, Timing
-    from .tvm import DeviceModule
+    from ..runtime.host_program import HostProgram, KernelLaunch
+    from .tvm_module import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
 
@@ -226,7 +226,7 @@ class Function(CallableBase):
 
         >>> mmult.export_library("mmult.so", architectures=["sm_80", "sm_90a"])     # doctest: +SKIP
         """
-        from ..export import export_library
+        from ..aot.library import export_library
 
         export_library([self], path, **options)
 
@@ -285,7 +285,7 @@ class Function(CallableBase):
         CompileError
             Where an op has no form in C++.
         """
-        from ..listing import cuda_source, host_source
+        from ..backend.cpp_source import cuda_source, host_source
 
         if what not in ("cuda", "host"):
             raise ValueError(f"expected 'cuda' or 'host', got {what!r}")
@@ -404,7 +404,7 @@ class Function(CallableBase):
         and more of them a repeat where `min_repeat_ms` asks for it.
         """
         from ..runtime import cpu, cuda, time_evaluator
-        from .tvm import tvm_time_evaluator
+        from .tvm_module import tvm_time_evaluator
 
         on_gpu = self.target.kind == "cuda"
         if isinstance(device, str):
@@ -448,7 +448,7 @@ class Function(CallableBase):
     @property
     def imported_modules(self) -> list[DeviceModule]:
         """The kernels: `f.imported_modules[0].get_source()` is their PTX, on the simulator their IR of stage gpu."""
-        from .tvm import DeviceModule
+        from .tvm_module import DeviceModule
 
         if self.target.kind == "cuda":
             return [DeviceModule("cuda", "ptx", self.ptx)]

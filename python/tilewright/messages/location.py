@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from .printable import printable
+
 __all__ = ["Source", "at_source", "user_source"]
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMMANDS = os.path.join(_PACKAGE, "cli", "")
 # Between a `with` statement and what it enters.
 _CONTEXTS = contextlib.__file__
@@ -24,8 +26,6 @@ class Source(NamedTuple):
     line: int
 
     def __str__(self) -> str:
-        from .text import printable
-
         return f"{printable(self.file)}:{self.line}"
 
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from mlir import ir
 
 from ..errors import TilewrightValueError as ValueError
+from ..ir.passes import run_passes
 from ..target import Target
 from .known import find, keep
-from .pipeline import Lowering, pipeline_text, run_passes
+from .pipeline import Lowering, pipeline_text
 
 if TYPE_CHECKING:
-    from ..host import HostProgram, KernelLaunch
     from ..runtime import CudaProgram, Device, Signature
+    from ..runtime.host_program import HostProgram, KernelLaunch
 
 __all__ = ["ManagedCuda", "Program", "make_program"]
 
@@ -84,15 +85,16 @@ class _Cuda:
         if known is not None:
             self.ptx, self.cubin = known
             return
-        from .. import codegen
+        from ..backend.cubin import link_cubin
+        from ..backend.ptx import emit_ptx
 
         arch = lowering.target.arch
         assert arch is not None  # Target sees to it
         nvvm = lowering.reach("nvvm")
         with lowering.timed("ptx"):
-            self.ptx = codegen.emit_ptx(nvvm)
+            self.ptx = emit_ptx(nvvm)
         with lowering.timed("cubin"):
-            self.cubin = codegen.link_cubin(self.ptx, arch)
+            self.cubin = link_cubin(self.ptx, arch)
         _ = self._program
         keep(lowering, self.ptx, self.cubin)
 
@@ -101,7 +103,7 @@ class _Cuda:
         return self._host_of({self._lowering.target.arch or "": self.cubin})
 
     def _host_of(self, cubins: Mapping[str, bytes]) -> HostProgram:
-        from ..host import HostProgram
+        from ..runtime.host_program import HostProgram
 
         lowering = self._lowering
         return HostProgram(lowering.reach("host"), lowering.name, "cuda", cubins, managed=self.is_managed)
@@ -128,7 +130,8 @@ class _Cuda:
         return CudaProgram(self._host, self._signature)
 
     def for_architectures(self, architectures: Sequence[str]) -> HostProgram:
-        from .. import codegen
+        from ..backend.cubin import link_cubin
+        from ..backend.ptx import emit_ptx
 
         cubins = dict(self.host.cubins)
         for arch in architectures:
@@ -138,7 +141,7 @@ class _Cuda:
             kernels = self._lowering.copy_of("gpu")
             doing = f"compiling {self.entry_name} for {arch}"
             run_passes(kernels, pipeline_text("gpu", "nvvm", target), doing, "nvvm")
-            cubins[arch] = codegen.link_cubin(codegen.emit_ptx(kernels), arch)
+            cubins[arch] = link_cubin(emit_ptx(kernels), arch)
         return self._host_of(cubins)
 
     def __call__(self, *arrays: object, stream: object = None) -> None:
@@ -203,8 +206,8 @@ class _Sim(_OnHost):
     kind = "sim"
 
     def _compile(self, lowering: Lowering) -> HostProgram:
-        from ..host import HostProgram
-        from ..sim import compile_sim
+        from ..runtime.host_program import HostProgram
+        from ..runtime.simulator import compile_sim
 
         kernels = lowering.reach("gpu")
         host = HostProgram(lowering.reach("host"), lowering.name, "sim")
@@ -222,7 +225,7 @@ class _CPU(_OnHost):
     kind = "cpu"
 
     def _compile(self, lowering: Lowering) -> HostProgram:
-        from ..processor import compile_cpu
+        from ..runtime.cpu_program import compile_cpu
 
         module = lowering.reach("loops")
         with lowering.timed("cpu"):

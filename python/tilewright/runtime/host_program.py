@@ -20,15 +20,15 @@ from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
-from .errors import TilewrightValueError as ValueError
-from .ir import library
-from .ir.jit import lookup
-from .schedule.launching import launch_options
+from ..errors import TilewrightValueError as ValueError
+from ..native.jit import lookup
+from ..native.library import library
+from ..schedule.launching import launch_options
 
 if TYPE_CHECKING:
     import tvm_ffi
 
-    from .sim import Simulator
+    from .simulator import Simulator
 
 __all__ = ["CONFIG_SIZE", "HostFunction", "HostProgram", "KernelLaunch", "Launcher"]
 
@@ -233,7 +233,7 @@ class HostProgram:
             return module
 
     def _compile(self) -> None:
-        from .runtime.ffi import run_time_symbols
+        from .ffi import run_time_symbols
 
         with self._lock:
             if self._engine is not None:
@@ -281,7 +281,7 @@ class HostProgram:
     @cached_property
     def ffi(self) -> tvm_ffi.Function:
         """The function of tvm-ffi's ABI, as tvm-ffi's Python package has functions; it keeps the program alive."""
-        from .runtime.ffi import register_errors
+        from .ffi import register_errors
 
         register_errors()
         import tvm_ffi
@@ -306,7 +306,7 @@ class HostProgram:
             on = None if stream is None else ctypes.byref(ctypes.c_void_p(stream))
             code = run(self.program, on, device, addresses, extents)
         if code:
-            from .runtime.ffi import raise_error
+            from .ffi import raise_error
 
             raise_error()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import TilewrightTypeError, TilewrightValueError
-from .callable import CallableBase, set_target, shorten_calls
+from ..native.callable import CallableBase, set_target, shorten_calls
 from .function import Function
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Dispatch(CallableBase):
 
     def export_library(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes it as a shared library: `tw.export_library([self], path)`, with its options."""
-        from ..export import export_library
+        from ..aot.library import export_library
 
         export_library([self], path, **options)
 
@@ -176,7 +176,7 @@ class _Compiled:
         from mlir.execution_engine import ExecutionEngine
 
         from ..ir import context
-        from ..ir.jit import lookup
+        from ..native.jit import lookup
         from ..runtime.ffi import run_time_symbols
         from .dispatch_module import module_text
 

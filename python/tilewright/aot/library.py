@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 from mlir import ir
 from mlir.passmanager import PassManager
 
-from .errors import TilewrightError
-from .errors import TilewrightTypeError as TypeError
-from .errors import TilewrightValueError as ValueError
-from .private_files import replace_file
-from .text import in_c_comment
+from ..errors import TilewrightError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..messages.printable import in_c_comment
+from ..storage.private_files import replace_file
 
 if TYPE_CHECKING:
-    from .driver import Dispatch, Function
-    from .runtime import Argument
+    from ..compiler import Dispatch, Function
+    from ..runtime import Argument
 
 __all__ = ["export_header", "export_library", "export_object"]
 
@@ -52,7 +52,7 @@ def _object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
 
 def _checked(functions: Function | Dispatch | Sequence[Function | Dispatch]) -> list[Function | Dispatch]:
     """What is exported, in order; before a function that chooses between others stand those."""
-    from .driver import Dispatch, Function
+    from ..compiler import Dispatch, Function
 
     given = [functions] if isinstance(functions, (Function, Dispatch)) else list(functions)
     if not given:
@@ -128,7 +128,7 @@ def export_object(
 
     >>> export_object(mmult, "mmult.o")                     # doctest: +SKIP
     """
-    from .driver import Dispatch
+    from ..compiler import Dispatch
 
     if isinstance(function, Dispatch):
         names = ", ".join(part.name for part in function.functions)
@@ -141,9 +141,9 @@ def export_object(
 
 
 def _object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
-    from .driver import Dispatch
-    from .driver.dispatch_module import module_text
-    from .ir import context
+    from ..compiler import Dispatch
+    from ..compiler.dispatch_module import module_text
+    from ..ir import context
 
     if isinstance(function, Dispatch):
         with context():
@@ -191,12 +191,12 @@ def export_library(
     >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
     >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
     """
-    from .runtime.ffi import libtvm_ffi_path
+    from ..runtime.ffi import libtvm_ffi_path
 
     path = Path(path)
     checked, processors = _checked(functions), _processors(mcpu)
     command = _linker(linker)
-    archive = Path(__file__).parent / "_lib" / "libtilewright_host.a"
+    archive = Path(__file__).parent.parent / "_lib" / "libtilewright_host.a"
     with tempfile.TemporaryDirectory() as folder:
         objects = []
         has_kernels = any(not _is_on_cpu(function) for function in checked)
@@ -288,7 +288,7 @@ def _field(argument: Argument, name: str) -> tuple[str, str]:
 
 def _told(function: Function | Dispatch) -> str:
     """What a function takes, in a comment of C's."""
-    from .driver import Dispatch
+    from ..compiler import Dispatch
 
     if isinstance(function, Dispatch):
         parts = "".join(f"\n *   {part.signature}" for part in function.functions)
@@ -303,7 +303,7 @@ def _told(function: Function | Dispatch) -> str:
 
 def _is_on_cpu(function: Function | Dispatch) -> bool:
     """Whether it has no kernels for GPUs, nor chooses functions that have some."""
-    from .driver import Dispatch
+    from ..compiler import Dispatch
 
     parts = function.functions if isinstance(function, Dispatch) else (function,)
     return all(part.target.kind == "cpu" for part in parts)
@@ -339,7 +339,7 @@ def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch]
 
 def _function_lines(function: Function | Dispatch) -> list[str]:
     """The declaration of a function of tvm-ffi's ABI, and the one that calls it."""
-    from .runtime.arguments import Group, by_level
+    from ..runtime.arguments import Group, by_level
 
     name, arguments = function.entry_name, function.signature.arguments
     names = [_parameter(argument) for argument in arguments]

@@ -14,19 +14,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
 from mlir import ir
 from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
-from .errors import SimulationError
-from .host import CONFIG_SIZE, Launcher, bytecode
-from .ir import library
-from .ir.diagnostics import MLIRError
-from .ir.jit import lookup
+from ..errors import SimulationError
+from ..ir.diagnostics import MLIRError
+from ..ir.passes import compile_error
+from ..native.jit import lookup
+from ..native.library import library
+from .host_program import CONFIG_SIZE, Launcher, bytecode
+from .interrupts import raise_interrupt, watch_for_interrupts
 
-__all__ = ["Buffer", "Simulator", "compile_sim", "raise_interrupt"]
+__all__ = [
+    "Buffer",
+    "Simulator",
+    "compile_sim",
+]
 
 # What compiled kernels call (runtime/sim/ABI.h).
 _RUNTIME = (
@@ -101,51 +107,8 @@ def _runtime() -> ctypes.CDLL:
     for name, (result, arguments) in signatures.items():
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, arguments
-    _watch_for_interrupts(loaded)
+    watch_for_interrupts(loaded)
     return loaded
-
-
-_INTERRUPT_CHECK = ctypes.CFUNCTYPE(ctypes.c_int32)
-_raised: BaseException | None = None
-_kept: list[object] = []  # what the library calls must not be freed
-
-
-def _checks_for_interrupts() -> Iterator[int]:
-    """For each check, whether a handler of a signal has raised something, which is kept until `raise_interrupt`.
-
-    The interpreter may run handlers as soon as it is entered: a function would not be in its `try` yet, this is.
-    """
-    global _raised
-    found = 0
-    while True:
-        try:
-            yield found
-            ctypes.pythonapi.PyErr_CheckSignals()
-            found = 0
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            _raised, found = error, 1
-
-
-def _watch_for_interrupts(loaded: ctypes.CDLL) -> None:
-    """Lets the simulator ask for signals. Only the main interpreter gets them."""
-    api = ctypes.pythonapi
-    current, main = api.PyInterpreterState_Get, api.PyInterpreterState_Main
-    current.restype = main.restype = ctypes.c_void_p
-    if current() == main():
-        checks = _checks_for_interrupts()
-        next(checks)
-        check = _INTERRUPT_CHECK(checks.__next__)
-        _kept.append(check)
-        loaded.tilewrightSimSetInterruptCheck(check)
-
-
-def raise_interrupt() -> NoReturn:
-    """Raises what the handler of the signal that ended a launch has raised: KeyboardInterrupt after Ctrl-C."""
-    global _raised
-    error, _raised = _raised, None
-    raise KeyboardInterrupt if error is None else error
 
 
 class Simulator:
@@ -253,7 +216,5 @@ def compile_sim(
         try:
             manager.run(copy.operation)
         except MLIRError as error:
-            from .driver.diagnostics import compile_error  # the driver imports this module
-
             raise compile_error("compiling for the simulator", "sim", error) from None
         return Simulator(copy, names, checks)

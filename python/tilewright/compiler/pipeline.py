@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlir import ir
-from mlir.passmanager import PassManager
 
 from ..cache import Cache
-from ..errors import CompileError, TilewrightTypeError, TilewrightValueError
+from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
+from ..ir.passes import compile_error, run_passes
 from ..target import Target
-from .diagnostics import compile_error
 
-__all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "run_passes", "stages_of"]
+__all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "stages_of"]
 
 STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 """Every stage that can be shown, in order. `schedule` stands beside `te`, in one module; `host` is made from `gpu`."""
@@ -51,19 +50,6 @@ def pipeline_text(start: str, stop: str, target: Target) -> str:
     """
     arch = "" if target.arch is None else f" arch={target.arch}"
     return f"builtin.module(tilewright-pipeline{{from={start} to={stop} target={target.kind}{arch}}})"
-
-
-def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, schedule: bool = False) -> None:
-    """Runs a pass pipeline on `module` in place; an error of MLIR becomes a CompileError."""
-    with module.context:
-        try:
-            manager = PassManager.parse(pipeline)
-        except ValueError as error:
-            raise CompileError(f"{error}\n({doing})", stage=stage) from None
-        try:
-            manager.run(module.operation)
-        except MLIRError as error:
-            raise compile_error(doing, stage, error, schedule=schedule) from None
 
 
 def hooks_of(after: Mapping[str, Hook | Sequence[Hook]] | None, target: Target) -> dict[str, tuple[Hook, ...]]:

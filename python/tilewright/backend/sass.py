@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .errors import TilewrightError
+from ..errors import TilewrightError
 
 __all__ = ["disassemble", "find_disassembler"]
 

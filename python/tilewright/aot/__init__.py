@@ -1,0 +1,1 @@
+"""Functions compiled ahead of time: object files, shared libraries and C headers."""

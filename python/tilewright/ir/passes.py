@@ -1,0 +1,38 @@
+"""Passes, whose errors become Tilewright's."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.passmanager import PassManager
+
+from ..errors import CompileError, ScheduleError
+from .diagnostics import MLIRError, diagnostics_of
+from .schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
+
+__all__ = ["compile_error", "run_passes"]
+
+
+def compile_error(doing: str, stage: str, error: MLIRError, *, schedule: bool = False) -> CompileError:
+    """The error for MLIR's `error`, met while `doing` something on the way to `stage`.
+
+    With `schedule`, or where it is about a primitive, it is a ScheduleError: what the user wrote that cannot be is a
+    schedule.
+    """
+    found = diagnostics_of(error.error_diagnostics)
+    schedule |= bool(found) and found[0].message.partition(":")[0] in (*CALLS_OF_SCHEDULE, *CALLS_OF_STAGE)
+    text = "\n".join(map(str, found)) or str(error)
+    kind = ScheduleError if schedule else CompileError
+    return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
+
+
+def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, schedule: bool = False) -> None:
+    """Runs a pass pipeline on `module` in place; an error of MLIR becomes a CompileError."""
+    with module.context:
+        try:
+            manager = PassManager.parse(pipeline)
+        except ValueError as error:
+            raise CompileError(f"{error}\n({doing})", stage=stage) from None
+        try:
+            manager.run(module.operation)
+        except MLIRError as error:
+            raise compile_error(doing, stage, error, schedule=schedule) from None

@@ -1,0 +1,38 @@
+"""The C++ library: dialects, passes and the support of the run time."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from pathlib import Path
+
+__all__ = ["capsule_pointer", "compiler_identity", "library"]
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The C++ library: dialects, passes and the run-time support, loaded once and registered with MLIR."""
+    path = Path(__file__).parent.parent / "_lib" / "libtilewright.so"
+    # Not RTLD_GLOBAL: that would put libLLVM's symbols before those of every library loaded later. The LLVM inside of
+    # Triton or torch would register its options with ours, which aborts the process.
+    loaded = ctypes.CDLL(str(path))
+    loaded.tilewrightRegisterDialects.argtypes = [ctypes.c_void_p]
+    loaded.tilewrightRegisterPasses()
+    return loaded
+
+
+@cache
+def compiler_identity() -> str:
+    """A line for each library that has part in what a program compiles to, with a hash of its contents."""
+    identity = library().tilewrightCompilerIdentity
+    identity.restype = ctypes.c_char_p
+    return identity().decode()
+
+
+def capsule_pointer(capsule: object) -> int:
+    """The address inside a capsule of the bindings."""
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))

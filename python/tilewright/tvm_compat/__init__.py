@@ -1,0 +1,1 @@
+"""For scripts that were written for TVM: what is not carried over, and what takes its place."""
