@@ -8,8 +8,8 @@ from . import cache, target, te
 from .cache import Cache
 from .compiler import Dispatch, Function, LaunchConfig, build, dispatch, lower
 from .errors import CompileError, DriverError, LaunchError, ScheduleError, SimulationError, TilewrightError
-from .schedule import create_schedule
 from .target import Target
+from .te.schedule import create_schedule
 from .tvm_compat.missing_names import attribute_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import numpy as np
 import tilewright as tw
 from tilewright import te, testing
 from tilewright.runtime.ndarray import as_dtype
-from tilewright.schedule import Schedule
 from tilewright.te import Tensor
+from tilewright.te.schedule import Schedule
 
 # Of the result's type, and of tf32, whose factors lose bits.
 ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20, "tfloat32": 2**-9}

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.schedule import Schedule, Stage
-from tilewright.schedule.group import Group
+from tilewright.te.schedule import Schedule, Stage
+from tilewright.te.schedule.group import Group
 
 # What a schedule has besides primitives.
 NO_PRIMITIVES: dict[type, set[str]] = {

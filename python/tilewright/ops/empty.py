@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..schedule import Schedule, create_schedule
 from ..te import Expr, Tensor, compute, placeholder, thread_axis
+from ..te.schedule import Schedule, create_schedule
 from .operator import Operand, Scheduled
 
 __all__ = ["copy_of_nothing", "is_empty", "of_elements", "spread"]

@@ -9,11 +9,11 @@ from .. import schedules
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..schedule import create_schedule
 from ..schedules.matmuls.problem import Choice
 from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
+from ..te.schedule import create_schedule
 from .empty import is_empty, spread
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape

@@ -8,10 +8,10 @@ from .. import schedules
 from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..schedule import create_schedule
 from ..target import Target
 from ..te import Expr, Tensor, compute, if_then_else, placeholder, reduce_axis, sum
 from ..te import all as all_of
+from ..te.schedule import create_schedule
 from .empty import is_empty, of_elements, spread
 from .gemm import expect_activation, make_epilogue
 from .operator import Operand, Scheduled, operator

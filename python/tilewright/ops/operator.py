@@ -10,10 +10,10 @@ from typing import Any
 
 from ..compiler import Function, build
 from ..errors import TilewrightTypeError
-from ..schedule import Schedule
 from ..target import Target
 from ..te import Tensor
 from ..te.expr import Var
+from ..te.schedule import Schedule
 
 __all__ = ["Operand", "Operator", "operator"]
 

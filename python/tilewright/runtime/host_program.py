@@ -23,7 +23,7 @@ from mlir.passmanager import PassManager
 from ..errors import TilewrightValueError as ValueError
 from ..native.jit import lookup
 from ..native.library import library
-from ..schedule.launching import launch_options
+from ..te.schedule.launching import launch_options
 
 if TYPE_CHECKING:
     import tvm_ffi

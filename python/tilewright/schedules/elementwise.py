@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..schedule import Schedule, create_schedule
 from ..te import Expr, Tensor, compute, erf, placeholder, thread_axis
+from ..te.schedule import Schedule, create_schedule
 
 __all__ = ["add", "elementwise", "gelu"]
 

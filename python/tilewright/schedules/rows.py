@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule, create_schedule
 from ..te import IterVar, Tensor, compute, exp, max, placeholder, reduce_axis, rsqrt, sum, thread_axis
+from ..te.schedule import Schedule, create_schedule
 
 __all__ = ["layer_norm", "rms_norm", "row_sum", "softmax"]
 

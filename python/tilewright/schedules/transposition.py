@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule, create_schedule
 from ..te import Tensor, compute, placeholder, thread_axis
+from ..te.schedule import Schedule, create_schedule
 
 __all__ = ["transpose"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule, create_schedule
 from ..te import Tensor, compute, placeholder, reduce_axis, sum, thread_axis
+from ..te.schedule import Schedule, create_schedule
 
 __all__ = ["column_sum", "matvec", "vecmat"]
 

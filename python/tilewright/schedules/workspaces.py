@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule, Stage
 from ..te import Tensor, thread_axis
+from ..te.schedule import Schedule, Stage
 from .extents import divisor_of
 
 __all__ = ["add_up", "copy"]

@@ -30,8 +30,8 @@ from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, co
 
 # isort: split
 # At the end: a schedule is made of the above.
-from .. import schedule as schedule
-from ..schedule import Schedule, Stage, Trace, create_schedule
+from . import schedule as schedule
+from .schedule import Schedule, Stage, Trace, create_schedule
 
 __all__ = [
     "Aligned", "ComputeOp", "Expr", "ExternOp", "HybridOp", "IterVar", "Operation", "PlaceholderOp", "Pointer",

@@ -27,7 +27,7 @@ from .recurrence import ScanOp
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
 
 if TYPE_CHECKING:
-    from ..schedule import Schedule
+    from .schedule import Schedule
 
 __all__ = ["Arg", "emit_module"]
 
@@ -53,7 +53,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
     CompileError
         Where the program is wrong in itself, as where an index provably leaves its tensor.
     """
-    from ..schedule import Schedule
+    from .schedule import Schedule
 
     source = user_source()
     schedule = None

@@ -20,7 +20,7 @@ from .journal import Where
 from .policy import Policy
 
 if TYPE_CHECKING:
-    from ..schedule import Schedule
+    from ..te.schedule import Schedule
 
 __all__ = ["AnotherProgram", "TunedProgram"]
 

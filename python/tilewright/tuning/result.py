@@ -15,8 +15,8 @@ from .space import Choices
 
 if TYPE_CHECKING:
     from ..compiler import Function
-    from ..schedule import Schedule
     from ..target import Target
+    from ..te.schedule import Schedule
 
 __all__ = ["Result"]
 

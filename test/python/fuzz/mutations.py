@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from fuzz.choices import Choices
-from tilewright.schedule.steps import Step
 from tilewright.te import Trace
+from tilewright.te.schedule.steps import Step
 
 THREADS = ("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "vthread")
 SCOPES = ("global", "shared", "local")

@@ -7,7 +7,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te
-from tilewright.schedule import Trace
+from tilewright.te.schedule import Trace
 
 
 def chain(n: int = 256) -> tuple[te.Schedule, list[te.Tensor]]:

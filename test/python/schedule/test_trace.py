@@ -6,9 +6,9 @@ import pytest
 
 from tilewright import ScheduleError, te
 from tilewright.ir import schedule as dialect
-from tilewright.schedule import handles
-from tilewright.schedule.steps import Reader
-from tilewright.schedule.trace import Trace
+from tilewright.te.schedule import handles
+from tilewright.te.schedule.steps import Reader
+from tilewright.te.schedule.trace import Trace
 
 
 def program():

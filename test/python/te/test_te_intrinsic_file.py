@@ -13,8 +13,8 @@ from mlir import ir
 import tilewright as tw
 from tilewright import ir as tw_ir
 from tilewright import schedules, te, testing, tir
-from tilewright.schedule.trace import Trace
 from tilewright.te.intrinsic_ir import intrinsic_from_file
+from tilewright.te.schedule.trace import Trace
 
 MARK = "expected an instruction's intrinsic as tilewright.instructions makes it, got another that is marked so"
 

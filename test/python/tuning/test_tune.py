@@ -433,7 +433,7 @@ space = tw.tuning.Knobs(doubled, factor=(4, 8))
     assert "2 trials, 2 of them in this run: 2 ok" in done.stdout
     assert "s[B].vectorize(i_inner)" in done.stdout
     s, _ = te_program()
-    from tilewright.schedule.trace import Trace
+    from tilewright.te.schedule.trace import Trace
 
     Trace.load(tmp_path / "best.json").apply(s)
     assert run("--size", "n").stderr == "tilewright tune: --size: expected NAME=NUMBER, got 'n'\n"

@@ -9,9 +9,9 @@ from ...devices import current
 from ...dtypes import item_bytes, stored_as
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import MMA_SYNC, mma_sync
-from ...schedule import Schedule, create_schedule
 from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
+from ...te.schedule import Schedule, create_schedule
 from ..matmuls.mma import COPY, fetch
 from ..workspaces import add_up, copy
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...errors import TilewrightValueError as ValueError
-from ...schedule import Schedule, create_schedule
 from ...te import (
     Expr,
     Tensor,
@@ -17,6 +16,7 @@ from ...te import (
     sum,
     thread_axis,
 )
+from ...te.schedule import Schedule, create_schedule
 from .winograd import conv2d_winograd
 
 __all__ = ["conv2d"]

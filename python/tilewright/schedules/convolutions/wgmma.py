@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ...devices import current
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
-from ...schedule import Schedule, Stage, create_schedule
 from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
+from ...te.schedule import Schedule, Stage, create_schedule
 from ..workspaces import add_up, copy
 
 __all__ = ["conv2d_wgmma"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...errors import TilewrightValueError as ValueError
-from ...schedule import Schedule, Stage, create_schedule
 from ...te import (
     Expr,
     IterVar,
@@ -21,6 +20,7 @@ from ...te import (
     sum,
     thread_axis,
 )
+from ...te.schedule import Schedule, Stage, create_schedule
 from ..matmuls.simt import fetch, multiply_tiles
 
 __all__ = ["conv2d_winograd"]

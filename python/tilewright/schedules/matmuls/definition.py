@@ -8,9 +8,9 @@ from typing import Any
 
 from ...dtypes import stored_as
 from ...errors import TilewrightValueError as ValueError
-from ...schedule import Schedule, create_schedule
 from ...te import Expr, Tensor, compute, if_then_else, min, placeholder, reduce_axis, sum
 from ...te import all as all_of
+from ...te.schedule import Schedule, create_schedule
 from ...te.tensor import Extent
 from ..extents import divisor_of, round_up
 from ..workspaces import add_up, copy

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import MMA_SYNC, WGMMA
-from ...schedule import Schedule
 from ...target import Target
 from ...te import Expr, Tensor
+from ...te.schedule import Schedule
 from ...te.tensor import Extent
 from .mma import matmul_mma
 from .selection import choose_for_any

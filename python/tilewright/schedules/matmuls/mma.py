@@ -8,8 +8,8 @@ from math import gcd
 from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import MMA_SYNC, mma_sync
-from ...schedule import Schedule, Stage
 from ...te import Expr, Tensor, thread_axis
+from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
 from ..extents import divisor_of
 from .definition import product_of_tiles, result_dtypes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...devices import current
 from ...errors import TilewrightValueError as ValueError
-from ...schedule import Schedule, Stage, create_schedule
 from ...te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
+from ...te.schedule import Schedule, Stage, create_schedule
 
 __all__ = ["fetch", "multiply_tiles", "sgemm"]
 

@@ -9,9 +9,9 @@ from ...devices import current
 from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
-from ...schedule import Schedule
 from ...te import Expr, Tensor, thread_axis
 from ...te.expr import Var
+from ...te.schedule import Schedule
 from ...te.tensor import Extent
 from ..extents import divisor_of
 from .definition import product_of_tiles, result_dtypes

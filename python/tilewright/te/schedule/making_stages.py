@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import user_source
-from ..te.expr import Expr, IterVar, ReduceItem
-from ..te.program import unique_name
-from ..te.recurrence import ScanOp
-from ..te.tensor import CacheOp, Operation, PlaceholderOp, Tensor
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import user_source
+from ..expr import Expr, IterVar, ReduceItem
+from ..program import unique_name
+from ..recurrence import ScanOp
+from ..tensor import CacheOp, Operation, PlaceholderOp, Tensor
 from . import handles
 from .bodies import body_of, elements, over_axes, reduced
 from .checks import integer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import SupportsIndex
 
-from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import Source
+from ...errors import TilewrightTypeError as TypeError
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import Source
 
 __all__ = ["boolean", "integer"]
 

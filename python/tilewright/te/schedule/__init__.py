@@ -4,7 +4,7 @@ Each primitive is checked and becomes an op of the `schedule` dialect at the cal
 `ScheduleError` and leaves the schedule as it was.
 """
 
-from ..tvm_compat.missing_names import attribute_of
+from ...tvm_compat.missing_names import attribute_of
 from .bounds import InferBound
 from .inlining import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
 from .relations import Fuse, Singleton, Split
@@ -17,4 +17,4 @@ __all__ = [
     "Split", "Stage", "Trace", "create_schedule",
 ]  # fmt: skip
 
-__getattr__ = attribute_of("te.schedule", "module 'tilewright.schedule'")
+__getattr__ = attribute_of("te.schedule", "module 'tilewright.te.schedule'")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import user_source
-from ..te.expr import Expr, IterVar
-from ..te.extents import Range, as_extent
-from ..te.extern_op import ExternOp
-from ..te.program import axis_names
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import user_source
+from ..expr import Expr, IterVar
+from ..extents import Range, as_extent
+from ..extern_op import ExternOp
+from ..program import axis_names
 from .nest import loop_extents, loops_of
 from .primitives import identifiers, primitives
 from .relations import Split

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import user_source
-from ..te.expr import Expr, IterVar, Read
-from ..te.recurrence import ScanOp
-from ..te.tensor import ComputeOp
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import user_source
+from ..expr import Expr, IterVar, Read
+from ..recurrence import ScanOp
+from ..tensor import ComputeOp
 
 if TYPE_CHECKING:
     from .schedule import Schedule

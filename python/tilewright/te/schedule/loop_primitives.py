@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import user_source
-from ..te.expr import Expr, IterVar
+from ...errors import TilewrightTypeError as TypeError
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import user_source
+from ..expr import Expr, IterVar
 from .checks import integer
 from .stage_handles import Dom, StageHandles
 

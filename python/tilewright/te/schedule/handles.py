@@ -7,10 +7,10 @@ from typing import Any
 
 from mlir import ir
 
-from ..errors import ScheduleError
-from ..ir import schedule as ops
-from ..ir.diagnostics import MLIRError, diagnostics_of
-from ..messages.location import Source
+from ...errors import ScheduleError
+from ...ir import schedule as ops
+from ...ir.diagnostics import MLIRError, diagnostics_of
+from ...messages.location import Source
 
 __all__ = ["append", "clone_for", "new_module"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..te.expr import IterVar
+from ..expr import IterVar
 from .stage import Stage
 
 __all__ = ["Group"]

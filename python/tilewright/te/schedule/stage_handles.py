@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import Source, user_source
-from ..te.expr import Expr, IterVar
-from ..te.extern_op import ExternOp
-from ..te.hybrid import HybridOp
-from ..te.program import axis_names
-from ..te.recurrence import ScanOp
-from ..te.tensor import Operation, PlaceholderOp
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import Source, user_source
+from ..expr import Expr, IterVar
+from ..extern_op import ExternOp
+from ..hybrid import HybridOp
+from ..program import axis_names
+from ..recurrence import ScanOp
+from ..tensor import Operation, PlaceholderOp
 from .primitives import Loops, factored_axes, loops_of_stage
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 from mlir import ir
 
-from ..ir.diagnostics import describe
-from ..te.program import unique_name
+from ...ir.diagnostics import describe
+from ..program import unique_name
 
 __all__ = ["Loops", "Primitive", "factored_axes", "identifiers", "loops_of_stage", "primitives"]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from mlir import ir
 
-from ..errors import TilewrightTypeError, TilewrightValueError
-from ..ir.diagnostics import MLIRError
-from ..messages.location import Source, user_source
-from ..te.expr import Call, Cast, Const, Expr, IterVar, literal
-from ..te.walks import Steps, run
+from ...errors import TilewrightTypeError, TilewrightValueError
+from ...ir.diagnostics import MLIRError
+from ...messages.location import Source, user_source
+from ..expr import Call, Cast, Const, Expr, IterVar, literal
+from ..walks import Steps, run
 from .checks import integer
 from .stage_handles import StageHandles
 
 if TYPE_CHECKING:
-    from ..te.tensor import Tensor
+    from ..tensor import Tensor
 
 __all__ = ["LayoutPrimitives"]
 
@@ -185,7 +185,7 @@ class LayoutPrimitives(StageHandles):
 
         TVM, Halide: ``prefetch``; Exo: none; MLIR: ``memref.prefetch``.
         """
-        from ..te.tensor import PlaceholderOp, Tensor
+        from ..tensor import PlaceholderOp, Tensor
         from . import handles
         from .schedule import schedule_error
 

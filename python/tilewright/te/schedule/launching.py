@@ -7,9 +7,9 @@ from typing import Any
 
 from mlir import ir
 
-from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import Source
+from ...errors import TilewrightTypeError as TypeError
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import Source
 from .checks import boolean
 
 __all__ = ["launch_options", "launch_text", "set_launch"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import user_source
-from ..te.expr import IterVar
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import user_source
+from ..expr import IterVar
 from .checks import boolean, integer
 from .stage_handles import StageHandles
 
@@ -230,7 +230,7 @@ class AsynchronousPrimitives(StageHandles):
         CUTLASS: ``PersistentScheduler``; tilelang: ``T.Persistent``; Triton: a loop by hand; TVM, Halide, Exo, MLIR:
         none.
         """
-        from ..devices import current
+        from ...devices import current
         from . import handles
 
         source = user_source()

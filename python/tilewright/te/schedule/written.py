@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..messages.location import user_source
-from ..te.expr import IterVar
+from ...messages.location import user_source
+from ..expr import IterVar
 from .stage import Stage
 from .stage_handles import StageHandles
 

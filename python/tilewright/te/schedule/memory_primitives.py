@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import user_source
-from ..te.expr import IterVar
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import user_source
+from ..expr import IterVar
 from .checks import integer
 from .stage_handles import StageHandles
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..te.expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
-from ..te.reduction import Reduction
-from ..te.rewrite import rewrite
-from ..te.tensor import Operation
+from ..expr import Expr, ExprLike, IterVar, Read, ReduceItem, literal
+from ..reduction import Reduction
+from ..rewrite import rewrite
+from ..tensor import Operation
 
 __all__ = ["body_of", "elements", "over_axes", "reduced"]
 

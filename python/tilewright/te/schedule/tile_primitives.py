@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import Source, user_source
-from ..te.expr import Expr, IterVar, Read
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import Source, user_source
+from ..expr import Expr, IterVar, Read
 from .checks import integer
 from .stage_handles import StageHandles
 
 if TYPE_CHECKING:
-    from ..te.intrinsic import TensorIntrin
-    from ..te.tensor import ComputeOp, Tensor
+    from ..intrinsic import TensorIntrin
+    from ..tensor import ComputeOp, Tensor
 
 __all__ = ["TilePrimitives"]
 
@@ -60,7 +60,7 @@ class TilePrimitives(StageHandles):
         TVM: ``tensorize``; Exo: ``replace``; Halide: none by name, instructions are selected; MLIR transform: patterns
         as those of ``vector.contract``.
         """
-        from ..te.intrinsic import TensorIntrin
+        from ..intrinsic import TensorIntrin
         from . import handles
 
         source = user_source()
@@ -110,8 +110,8 @@ class TilePrimitives(StageHandles):
         TVM: ``tir.Schedule.pad_einsum``; Halide: ``bound`` and ``align_bounds``; Exo: none; MLIR transform:
         ``structured.pad``.
         """
-        from ..te.program import axis_names, unique_name
-        from ..te.tensor import CacheOp, ComputeOp
+        from ..program import axis_names, unique_name
+        from ..tensor import CacheOp, ComputeOp
         from . import handles
         from .schedule import schedule_error
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mlir import ir
 
-from ..errors import TilewrightValueError as ValueError
+from ...errors import TilewrightValueError as ValueError
 from .primitives import Primitive, identifiers
 
 __all__ = ["Reader", "Step"]

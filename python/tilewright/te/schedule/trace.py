@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TilewrightValueError as ValueError
-from ..ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
-from ..te.program import operations
+from ...errors import TilewrightValueError as ValueError
+from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
+from ..program import operations
 from .launching import launch_options
 from .primitives import identifiers, primitives
 from .steps import Reader, Step
@@ -144,17 +144,17 @@ class Trace:
             if "stage" in arg:
                 return stage(arg["stage"])
             if "intrin" in arg:
-                from ..te.intrinsic_ir import intrinsic_from_file
+                from ..intrinsic_ir import intrinsic_from_file
 
                 return intrinsic_from_file(arg["intrin"], arg["functions"])
             if "first" in arg:
-                from ..te.functions import all as te_all
-                from ..te.functions import thread_axis
+                from ..functions import all as te_all
+                from ..functions import thread_axis
 
                 index, first, end = thread_axis(arg["first"]), arg.get("from", 0), arg.get("to", 1)
                 return te_all(index >= first, *(() if end is None else (index < end,)))
             if "thread" in arg:
-                from ..te.functions import thread_axis
+                from ..functions import thread_axis
 
                 tag, extent = arg["thread"], arg["extent"]
                 return thread_axis(tag) if extent is None else thread_axis((0, extent), tag)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import Source
-from ..te.expr import Call, Const, Expr, IterVar
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import Source
+from ..expr import Call, Const, Expr, IterVar
 
 __all__ = ["storing_threads"]
 

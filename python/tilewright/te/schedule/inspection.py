@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from ..te.expr import IterVar
-from ..te.recurrence import ScanOp
-from ..te.tensor import Operation
-from ..tvm_compat.missing_names import attributes_of
+from ...tvm_compat.missing_names import attributes_of
+from ..expr import IterVar
+from ..recurrence import ScanOp
+from ..tensor import Operation
 from .primitives import Primitive, primitives
 from .relations import Fuse, IterVarAttr, Relation, Singleton, Split
 from .stage_handles import StageHandles

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Diagnostic, ScheduleError
-from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
-from ..messages.location import Source, user_source
-from ..te.expr import IterVar
-from ..te.extents import Array
-from ..te.extern_op import ExternOp
-from ..te.program import operations, unique_names
-from ..te.recurrence import ScanOp
-from ..te.tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
-from ..tvm_compat.missing_names import attributes_of
+from ...errors import Diagnostic, ScheduleError
+from ...errors import TilewrightTypeError as TypeError
+from ...errors import TilewrightValueError as ValueError
+from ...messages.location import Source, user_source
+from ...tvm_compat.missing_names import attributes_of
+from ..expr import IterVar
+from ..extents import Array
+from ..extern_op import ExternOp
+from ..program import operations, unique_names
+from ..recurrence import ScanOp
+from ..tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
 from .stage import Stage
 from .written import WrittenStage
 
@@ -64,7 +64,7 @@ class Schedule:
     )  # fmt: skip
 
     def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
-        from .. import ir as tw_ir
+        from ... import ir as tw_ir
         from .handles import new_module
 
         self.outputs = Array(outputs)

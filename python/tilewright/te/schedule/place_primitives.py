@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..errors import TilewrightTypeError as TypeError
-from ..messages.location import user_source
-from ..te.expr import IterVar
-from ..te.extern_op import ExternOp
-from ..te.recurrence import ScanOp
+from ...errors import TilewrightTypeError as TypeError
+from ...messages.location import user_source
+from ..expr import IterVar
+from ..extern_op import ExternOp
+from ..recurrence import ScanOp
 from .stage_handles import StageHandles
 
 __all__ = ["PlacePrimitives"]

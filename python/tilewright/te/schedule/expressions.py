@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from mlir import ir
 
-from ..te.program import unique_name
-from ..te.walks import Steps, run
+from ..program import unique_name
+from ..walks import Steps, run
 from .notation import (
     ADD,
     ATOM,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..te.expr import IterVar
+from ..expr import IterVar
 
 __all__ = ["Fuse", "IterVarAttr", "Relation", "Singleton", "Split"]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from ..errors import CompileError
-from ..target import DEFAULT_ARCH, Target
-from ..te.program import operations, symbols_of
-from ..te.tensor import PlaceholderOp, is_optional
+from ...errors import CompileError
+from ...target import DEFAULT_ARCH, Target
+from ..program import operations, symbols_of
+from ..tensor import PlaceholderOp, is_optional
 from .expressions import Expressions
 from .launching import launch_options, launch_text
 from .notation import dtype_name
@@ -32,7 +32,7 @@ _SCOPES = {"workgroup": "shared", "private": "local"}
 
 def loops_of(schedule: Schedule) -> ir.Module:
     """The program at the loops stage. Raises what keeps it from getting there."""
-    from ..compiler import lower
+    from ...compiler import lower
 
     ops = operations(schedule.outputs)
     inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from mlir import ir
 
-from ..errors import CompileError, TilewrightTypeError, TilewrightValueError
-from ..messages.location import Source
-from ..te.expr import IterVar
-from ..te.program import axis_names
+from ...errors import CompileError, TilewrightTypeError, TilewrightValueError
+from ...messages.location import Source
+from ..expr import IterVar
+from ..program import axis_names
 from .nest import loop_extents, loops_of
 from .primitives import Primitive, identifiers, primitives
 from .steps import Reader
