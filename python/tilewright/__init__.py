@@ -15,6 +15,7 @@ from .tvm_compat.missing_names import attribute_of
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning
     from .aot.library import export_header, export_library, export_object
+    from .rules import auto_schedule
     from .runtime import (
         Device,
         Event,
@@ -61,6 +62,7 @@ __all__ = [
     "runtime",
     "set_num_threads",
     "synchronize",
+    "auto_schedule",
     "build",
     "create_schedule",
     "lower",
@@ -89,6 +91,8 @@ def __getattr__(name: str) -> object:
         return te.hybrid
     if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning"):
         return import_module(f".{name}", __name__)
+    if name == "auto_schedule":
+        return import_module(".rules", __name__).auto_schedule
     if name == "device":
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):

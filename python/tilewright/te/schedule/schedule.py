@@ -22,6 +22,7 @@ from .written import WrittenStage
 if TYPE_CHECKING:
     from mlir import ir
 
+    from ..rules.plan import Plan
     from .group import Group
     from .trace import Trace
 
@@ -60,7 +61,8 @@ class Schedule:
     """How a program is computed. ``s[C]`` is the stage of a tensor; `te.create_schedule` makes one."""
 
     __slots__ = (
-        "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs"
+        "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs",
+        "plan",
     )  # fmt: skip
 
     def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
@@ -68,6 +70,7 @@ class Schedule:
         from .handles import new_module
 
         self.outputs = Array(outputs)
+        self.plan: Plan | None = None
         self._groups: list[Group] = []
         ops = operations(outputs)
         self.names: dict[Operation, str] = unique_names(ops, {})
@@ -136,8 +139,9 @@ class Schedule:
 
         return trace_of(self)
 
-    def explain(self, axis: IterVar) -> str:
+    def explain(self, axis: IterVar | None = None) -> str:
         """Where an axis went: which primitives took it, at which lines of the program, and which loops it became.
+        Without an axis, of a schedule that `tw.auto_schedule` made: which rule made what, and why.
 
         >>> from tilewright import te
         >>> A = te.placeholder((60,), name="A")
@@ -154,7 +158,13 @@ class Schedule:
         """
         from .explain import explain
 
-        return explain(self, axis, user_source())
+        if axis is not None:
+            return explain(self, axis, user_source())
+        if self.plan is None:
+            raise ValueError(
+                f"{user_source()}: explain: expected an axis, of a schedule that tw.auto_schedule did not make"
+            )
+        return str(self.plan)
 
     def cache_read(self, tensor: Tensor, scope: str, readers: TensorOrOp | Sequence[TensorOrOp]) -> Tensor:
         """A copy of `tensor` in another memory, which `readers` read in its place. Returns the copy.

@@ -1,0 +1,59 @@
+"""What rules go by: the target, and what their kernels may use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..devices import GPU
+from ..dtypes import dtype_of
+from ..schedule import Schedule
+from ..target import Target
+from ..te.tensor import Tensor
+from .facts import Program
+from .groups import Group
+from .plan import Choice, Decision
+
+__all__ = ["Context", "Rule", "choice", "power_of_two", "item_bytes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The program and the target. `gpu` is None on a processor."""
+
+    target: Target
+    gpu: GPU | None
+    program: Program
+    threads: int
+    """How many threads keep the device busy."""
+
+
+class Rule(Protocol):
+    """A way to schedule a group of stages."""
+
+    name: str
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        """What it would make of the group; None where it is not for such a group."""
+        ...
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        """Uses the primitives."""
+        ...
+
+
+def choice(name: str, value: object, alternatives: Sequence[object] = ()) -> Choice:
+    """A setting; its value is always among the alternatives."""
+    values = tuple(dict.fromkeys((*alternatives, value)))
+    return Choice(name, value, values)
+
+
+def power_of_two(limit: float, most: int = 1 << 30) -> int:
+    """The largest power of two up to `limit`, from 1 to `most`."""
+    return min(most, 1 << max(1, int(limit)).bit_length() - 1)
+
+
+def item_bytes(tensor: Tensor) -> int:
+    """The bytes of an element in memory."""
+    return max(1, dtype_of(tensor.dtype).bits // 8)

@@ -1,0 +1,213 @@
+"""Kernels for a processor: rows among threads, and vectors along what lies together."""
+
+from __future__ import annotations
+
+from ..dtypes import dtype_of
+from ..schedule import Schedule, Stage
+from ..te import Tensor
+from ..te.expr import IterVar
+from .context import Context, choice, power_of_two
+from .contraction import contraction_of
+from .elementwise import inline
+from .facts import Kind, StageFacts, extent_of, is_static
+from .groups import Group
+from .plan import Decision
+from .simt import attached
+
+__all__ = ["CPU_RULES"]
+
+# Iterations that are worth waking other threads, and bytes of a vector.
+_WORTH, _VECTOR = 1 << 15, 64
+
+
+def _is_small(context: Context) -> bool:
+    return sum(stage.work for stage in context.program) < _WORTH
+
+
+def _lanes(stage: StageFacts) -> int:
+    """Elements of a vector of the widest type that a stage stores or reads along its last axis."""
+    bits = [dtype_of(stage.op.output(place).dtype).bits for place in range(stage.op.num_outputs)]
+    bits += [dtype_of(access.tensor.dtype).bits for access in stage.accesses]
+    return max(1, 8 * _VECTOR // max(8, *bits))
+
+
+class AsItIs:
+    """The compiler makes loops and vectors by itself: best for what is done before threads would be awake."""
+
+    name = "as it is"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        if group.root.kind in (Kind.SCAN, Kind.EXTERN):
+            return Decision(self.name, group.names, "its elements have an order, or loops of their own")
+        if not _is_small(context):
+            return None
+        work = sum(stage.work for stage in context.program)
+        return Decision(self.name, group.names, f"the program has {work} iterations, fewer than threads pay for")
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+
+
+class ParallelMap:
+    """Threads share the outer axes, vectors go along the last."""
+
+    name = "parallel elementwise"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        root = group.root
+        if root.kind != Kind.MAP or group.reductions or group.kept or group.anchor or not root.spatial:
+            return None
+        lanes = _lanes(root)
+        row = extent_of(root.spatial[-1].dom.extent) if root.spatial[-1].dom else 1
+        lanes = lanes if row >= lanes else 1
+        return Decision(
+            self.name,
+            group.names,
+            f"{root.size} elements, none of which needs another",
+            (choice("lanes", lanes, [one for one in (1, 8, 16, 32) if one <= max(1, row)]),),
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+        parallel_rows(s[group.root.op.output(0)], decision["lanes"])
+
+
+def parallel_rows(stage: Stage, lanes: int) -> None:
+    """Threads share all axes but the last, or pieces of the only one; vectors along the last."""
+    *outer, last = stage.op.axis
+    if not outer:
+        block, last = stage.split(last, factor=max(4096, lanes))
+        outer = [block]
+    if lanes > 1:
+        _, lane = stage.split(last, factor=lanes)
+        stage.vectorize(lane)
+    stage.parallel(stage.fuse(*outer) if len(outer) > 1 else outer[0])
+
+
+class ParallelRows:
+    """Threads share the rows; of a row the reductions come first, then what is made of them."""
+
+    name = "parallel reduction"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        root = group.root
+        stages = [stage for stage in (root, *group.reductions) if stage.kind == Kind.REDUCTION]
+        if not stages or group.anchor is not None or not root.spatial or root.is_empty:
+            return None
+        rows = group.rows
+        columns = rows.root_columns if rows else ()
+        if len(columns) == len(root.spatial):
+            return None
+        lanes = _lanes(stages[0])
+        can_factor = all(
+            stage.op.num_outputs == 1 and len(stage.reduced) == 1 and is_static(stage.reduced) for stage in stages
+        )
+        along = all(any(access.innermost is stage.reduced[-1] for access in stage.accesses) for stage in stages)
+        short = any(extent_of(stage.reduced[-1].dom.extent) < 2 * lanes for stage in stages if stage.reduced[-1].dom)
+        has_lanes = can_factor and along and not short
+        values = (1, lanes) if can_factor else (1,)
+        return Decision(
+            self.name,
+            group.names,
+            f"{root.size} results" + (", whose elements lie together" if along else ""),
+            (choice("lanes", lanes if has_lanes else 1, values),),
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        lanes = decision["lanes"]
+        inline(s, group)
+        root = group.root
+        reductions = [stage.op.output(0) for stage in group.reductions]
+        if root.kind == Kind.REDUCTION:
+            outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
+            made = s.cache_write(outputs if len(outputs) > 1 else outputs[0], "local")
+            reductions.append(made[0] if isinstance(made, (list, tuple)) else made)
+        stage = s[root.op.output(0)]
+        rows = group.rows
+        places = rows.root_columns if rows else ()
+        axes = list(stage.op.axis)
+        columns = [axes[place] for place in places]
+        outer = [axis for place, axis in enumerate(axes) if place not in places]
+        if columns:
+            stage.reorder(*outer, *columns)
+        row = stage.fuse(*outer) if len(outer) > 1 else outer[0]
+        stage.parallel(row)
+        for one in group.kept:
+            s[one.op].compute_at(stage, row)
+        for tensor in reductions:
+            if lanes > 1:
+                partial = self._in_lanes(s, tensor, lanes)
+                s[partial].compute_at(stage, row)
+            s[tensor].compute_at(stage, row)
+
+    def _in_lanes(self, s: Schedule, tensor: Tensor, lanes: int) -> Tensor:
+        """Sums of every so many elements, side by side in a vector."""
+        _, lane = s[tensor].split(s[tensor].op.reduce_axis[0], factor=lanes)
+        partial = s.rfactor(tensor, lane)
+        own = s[partial]
+        first, *rest = own.op.axis
+        own.reorder(*rest, own.op.reduce_axis[0], first)
+        own.vectorize(first)
+        return partial
+
+
+class ParallelTiles:
+    """Threads share tiles of the results, whose sums stay in vector registers."""
+
+    name = "tiles in vector registers"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        anchor = group.anchor
+        found = contraction_of(anchor) if anchor is not None else None
+        if found is None:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            f"{found.M} rows, {found.N} columns, K {found.K}",
+            (choice("rows", 4, (1, 2, 4, 8)), choice("columns", 32, (16, 32, 64))),
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        anchor = group.anchor
+        found = contraction_of(anchor) if anchor is not None else None
+        assert found is not None and anchor is not None
+        stage, sums = attached(s, group)
+        for operand in group.operands:
+            parallel_rows(s[operand.op.output(0)], 1)
+        axes = list(stage.op.axis)
+        places = {id(axis): group.anchor_axes[i] for i, axis in enumerate(anchor.spatial)}
+        row, column = (axes[max(places[id(axis)] for axis in some)] for some in (found.m, found.n))
+        others = [axis for axis in axes if axis is not row and axis is not column]
+        io, ii = stage.split(row, factor=self._tile(row, decision["rows"]))
+        jo, ji = stage.split(column, factor=self._tile(column, decision["columns"]))
+        stage.reorder(*others, io, jo, ii, ji)
+        tile = stage.fuse(*others, io, jo)
+        stage.parallel(tile)
+        own = s[sums]
+        own.compute_at(stage, tile)
+        by_id = {id(axis): place for place, axis in enumerate(anchor.spatial)}
+        i = own.op.axis[by_id[id(max(found.m, key=lambda axis: places[id(axis)]))]]
+        j = own.op.axis[by_id[id(max(found.n, key=lambda axis: places[id(axis)]))]]
+        own.reorder(*own.op.reduce_axis, i, j)
+        own.unroll(i)
+        own.vectorize(j)
+
+    def _tile(self, axis: IterVar, most: int) -> int:
+        extent = extent_of(axis.dom.extent) if axis.dom else 1
+        return min(most, power_of_two(extent))
+
+
+class Serial:
+    """One thread, loops as they are."""
+
+    name = "serial"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        return Decision(self.name, group.names, "there is nothing that threads could share")
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+
+
+CPU_RULES = (AsItIs(), ParallelTiles(), ParallelRows(), ParallelMap(), Serial())

@@ -1,0 +1,310 @@
+"""Which stages are computed where: in the place of their reads, in one kernel with others, or in a kernel alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from ..te.expr import IterVar
+from ..te.tensor import Extent, Operation
+from .facts import Access, Kind, Program, StageFacts, extent_of, is_static
+
+__all__ = ["Group", "Rows", "groups_of"]
+
+# A stage is computed in the place of its reads where that repeats it at most so many times, or adds so many additions
+# to an element, and expressions stay below a limit.
+_REPEATS, _FREE, _LONGEST = 2, 4, 400
+# A reduction along so many elements is worth a kernel that divides it, where there are few rows.
+_LONG = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What reductions of a kernel have in common: each result is of a row, and rows are along `columns`.
+
+    `labels` says of each stage which axis of the kernel's root, or which column (a number), each of its axes is.
+    """
+
+    labels: dict[Operation, tuple[int, ...]]
+    columns: tuple[int, ...]
+    """The extents along which is reduced."""
+    root_columns: tuple[int, ...]
+    """Which axes of the root are the columns; none where it has one element a row."""
+    root_rows: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """The stages of one kernel: the root stores the result, `reductions` and `kept` are computed in its loops."""
+
+    root: StageFacts
+    reductions: list[StageFacts] = field(default_factory=list)
+    kept: list[StageFacts] = field(default_factory=list)
+    inlined: list[StageFacts] = field(default_factory=list)
+    rows: Rows | None = None
+    anchor: StageFacts | None = None
+    """The contraction, which may be the root itself."""
+    anchor_axes: tuple[int, ...] = ()
+    """Which axis of the root each axis of the contraction is."""
+    operands: list[StageFacts] = field(default_factory=list)
+    """Maps that the contraction alone reads: its operands, computed where they are staged."""
+
+    @property
+    def stages(self) -> list[StageFacts]:
+        some = [] if self.anchor is None or self.anchor is self.root else [self.anchor]
+        return [self.root, *some, *self.reductions, *self.kept, *self.operands]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(stage.name for stage in (*self.stages, *self.inlined))
+
+    def accesses(self) -> list[Access]:
+        """What its stages read of memory: of all but its own."""
+        own = {stage.op for stage in (*self.stages, *self.inlined)}
+        some = [access for stage in (*self.stages, *self.inlined) for access in stage.accesses]
+        return [access for access in some if access.tensor.op not in own]
+
+
+def groups_of(program: Program, parallel: int, is_contraction: Iterable[Operation] = ()) -> list[Group]:
+    """The kernels of a program in the order of their execution. `parallel` is how many threads keep the device busy:
+    with fewer rows, long reductions are kernels of their own."""
+    taken: dict[Operation, Group] = {}
+    anchors = set(is_contraction)
+    _count_evaluations(program, anchors)
+    groups: list[Group] = []
+    for stage in program.backwards():
+        if stage.op in taken:
+            continue
+        group = Group(stage)
+        groups.append(group)
+        taken[stage.op] = group
+        if stage.kind in (Kind.SCAN, Kind.EXTERN):
+            continue
+        if stage.op in anchors:
+            group.anchor, group.anchor_axes = stage, tuple(range(len(stage.spatial)))
+        else:
+            _join_anchor(program, group, taken, anchors)
+        if group.anchor is None:
+            _join_rows(program, group, taken, anchors, parallel)
+        else:
+            _join_operands(program, group, taken)
+        _join_maps(program, group, taken, anchors)
+    return groups[::-1]
+
+
+def _count_evaluations(program: Program, anchors: set[Operation]) -> None:
+    """How often an element of each stage would be computed if all maps were computed in the place of their reads."""
+    for stage in program.backwards():
+        count = 0
+        for reader in stage.readers:
+            if reader.kind in (Kind.SCAN, Kind.EXTERN):
+                count += stage.size
+                continue
+            inside = reader.kind == Kind.MAP and not reader.is_output
+            times = reader.evaluations if inside else reader.work
+            count += times * max(1, len(reader.reads_of(stage.op)))
+        stage.evaluations = count if not stage.is_output else max(count, stage.size)
+
+
+def can_inline(stage: StageFacts) -> bool:
+    """Whether it may be computed in the place of its reads at all."""
+    return (
+        stage.kind == Kind.MAP
+        and not stage.is_output
+        and stage.op.num_outputs == 1
+        and all(reader.kind in (Kind.MAP, Kind.REDUCTION) for reader in stage.readers)
+    )
+
+
+def _join_anchor(program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation]) -> None:
+    """A contraction that the root reads element by element, and the maps between the two."""
+    root = group.root
+    if root.kind != Kind.MAP or root.op.num_outputs > 1 or not root.is_static:
+        return
+    found, between = _Labels(root), list[StageFacts]()
+    for stage in program.backwards():
+        if stage.op in taken or stage.is_output or not stage.readers:
+            continue
+        if any(reader.op not in found.labels for reader in stage.readers):
+            continue
+        if stage.op in anchors:
+            labels = found.labels_by_readers(stage)
+            if labels is not None and len(labels) == len(root.spatial):
+                group.anchor, group.anchor_axes = stage, labels
+                break
+        elif can_inline(stage):
+            found.add(stage)
+            if stage.op in found.labels:
+                between.append(stage)
+    if group.anchor is None:
+        return
+    taken[group.anchor.op] = group
+    needed = {group.anchor.op}
+    for stage in reversed(between):  # those that the anchor is read by first
+        if any(producer.op in needed for producer in program.producers(stage)):
+            needed.add(stage.op)
+            group.inlined.append(stage)
+            taken[stage.op] = group
+    group.inlined.reverse()
+
+
+def _join_operands(program: Program, group: Group, taken: dict[Operation, Group]) -> None:
+    """Maps that the contraction reads and nothing else does, where an element is computed about once a tile."""
+    anchor = group.anchor
+    assert anchor is not None
+    for stage in program.producers(anchor):
+        if stage.op not in taken and can_inline(stage) and stage.readers == [anchor] and stage.cost <= 32:
+            group.operands.append(stage)
+            taken[stage.op] = group
+
+
+def _join_maps(program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation]) -> None:
+    """Maps that only this kernel reads, computed in the place of their reads where that is cheap."""
+    members = {stage.op: stage.cost for stage in (*group.stages, *group.inlined)}
+    for stage in program.backwards():
+        if stage.op in taken or not can_inline(stage):
+            continue
+        if not stage.readers or any(reader.op not in members for reader in stage.readers):
+            continue
+        if group.anchor in stage.readers:
+            continue
+        repeats = stage.evaluations / max(1, stage.size)
+        cost = stage.cost + max(members[reader.op] for reader in stage.readers)
+        if (repeats <= _REPEATS or stage.cost <= _FREE or (repeats <= 16 and stage.cost <= 16)) and cost <= _LONGEST:
+            group.inlined.append(stage)
+            taken[stage.op] = group
+            members[stage.op] = cost
+
+
+def _join_rows(
+    program: Program, group: Group, taken: dict[Operation, Group], anchors: set[Operation], parallel: int
+) -> None:
+    """Reductions of rows, and the maps between them, where all have the same rows and columns."""
+    root = group.root
+    if root.op.num_outputs > 1 and root.kind == Kind.MAP:
+        return
+    found = _Labels(root)
+    if not found.is_possible:
+        return
+    for stage in program.backwards():
+        if stage.op in taken or stage.op in anchors or stage.is_output or stage.kind in (Kind.SCAN, Kind.EXTERN):
+            continue
+        if not stage.readers or any(reader.op not in found.labels for reader in stage.readers):
+            continue
+        found.add(stage)
+    reductions = [stage for stage in found.members if stage.kind == Kind.REDUCTION]
+    if not reductions or found.columns is None:
+        return
+    rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
+    along = prod(found.columns)
+    is_split = rows * 32 < parallel and along >= _LONG
+    if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
+        # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own.
+        return
+    if is_split:
+        return
+    group.rows = Rows(dict(found.labels), found.columns, found.root_columns, found.rows)
+    for stage in found.members:
+        if stage.kind == Kind.REDUCTION:
+            group.reductions.append(stage)
+            taken[stage.op] = group
+    needed = {stage.op for stage in group.stages}
+    for stage in found.members:  # readers first
+        if stage.kind == Kind.MAP and all(
+            reader.op in needed or reader in group.inlined or reader in group.kept for reader in stage.readers
+        ):
+            if not can_inline(stage):
+                continue
+            is_full = len(found.labels[stage.op]) == len(found.rows) + len(found.columns)
+            if is_full and stage.cost > _FREE and stage.evaluations > stage.size and is_static(stage.spatial):
+                group.kept.append(stage)
+            else:
+                group.inlined.append(stage)
+            taken[stage.op] = group
+
+
+def _is_same(one: Extent, other: Extent) -> bool:
+    return one == other if isinstance(one, int) and isinstance(other, int) else one is other
+
+
+class _Labels:
+    """Which axes of stages are which of the root's, as it grows by stages that its members read.
+
+    Columns are numbered from the number of the root's axes on where the root has none of them.
+    """
+
+    def __init__(self, root: StageFacts) -> None:
+        self.root = root
+        self.members: list[StageFacts] = []
+        self.labels: dict[Operation, tuple[int, ...]] = {}
+        self.reduced: dict[Operation, tuple[int, ...]] = {}
+        self.columns: tuple[int, ...] | None = None
+        self.root_columns: tuple[int, ...] = ()
+        self.rows: tuple[int, ...] = ()
+        self._column_labels: tuple[int, ...] = ()
+        places = tuple(range(len(root.spatial)))
+        self.labels[root.op] = places
+        self.is_possible = root.kind in (Kind.MAP, Kind.REDUCTION) and not root.is_empty
+        if root.kind == Kind.REDUCTION and self.is_possible:
+            self.is_possible = self._take_columns(root, places)
+
+    def _take_columns(self, stage: StageFacts, labels: tuple[int, ...]) -> bool:
+        """The reduction axes of a stage whose own axes are so labelled, as columns."""
+        if not is_static(stage.reduced) or any(axis.dom is None or axis.dom.min for axis in stage.reduced):
+            return False
+        extents = tuple(extent_of(axis.dom.extent) for axis in stage.reduced if axis.dom)
+        root_axes = self.root.spatial
+        places = range(len(root_axes))
+        if self.columns is None:
+            others = tuple(place for place in places if place not in labels)
+            if not others:
+                self.columns, self.rows = extents, tuple(places)
+                self._column_labels = tuple(range(len(root_axes), len(root_axes) + len(extents)))
+            else:
+                own = [root_axes[place] for place in others]
+                if not is_static(own) or tuple(extent_of(axis.dom.extent) for axis in own if axis.dom) != extents:
+                    return False
+                self.columns, self.rows, self.root_columns = extents, tuple(sorted(labels)), others
+                self._column_labels = others
+        if extents != self.columns or sorted(labels) != sorted(self.rows):
+            return False
+        self.reduced[stage.op] = self._column_labels
+        return True
+
+    def add(self, stage: StageFacts) -> None:
+        labels = self.labels_by_readers(stage)
+        if labels is None or stage.is_empty:
+            return
+        if stage.kind == Kind.REDUCTION:
+            if not self._take_columns(stage, labels):
+                return
+        elif stage.op.num_outputs > 1:
+            return
+        self.labels[stage.op] = labels
+        self.members.append(stage)
+
+    def labels_by_readers(self, stage: StageFacts) -> tuple[int, ...] | None:
+        """The labels of a stage's axes, where all that read it agree, each at axes alone, which are whole."""
+        found: tuple[int, ...] | None = None
+        for reader in stage.readers:
+            known = self._axis_labels(reader)
+            for access in reader.reads_of(stage.op):
+                labels: list[int] = []
+                for place, axis in enumerate(access.axes):
+                    label = known.get(id(axis)) if axis is not None else None
+                    own = stage.spatial[place].dom
+                    if label is None or axis is None or axis.dom is None or own is None or axis.dom.min:
+                        return None
+                    if not _is_same(axis.dom.extent, own.extent):
+                        return None
+                    labels.append(label)
+                if len(set(labels)) != len(labels) or (found is not None and tuple(labels) != found):
+                    return None
+                found = tuple(labels)
+        return found
+
+    def _axis_labels(self, stage: StageFacts) -> dict[int, int]:
+        axes: Sequence[IterVar] = (*stage.spatial, *stage.reduced)
+        labels = (*self.labels[stage.op], *self.reduced.get(stage.op, ()))
+        return {id(axis): label for axis, label in zip(axes, labels)}

@@ -1,0 +1,219 @@
+"""Kernels with reductions: of rows and of columns, chains of them, tuples of them, and what is made of the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ..schedule import Schedule, Stage
+from ..te import Tensor, thread_axis
+from ..te.expr import IterVar
+from ..te.tensor import Operation
+from .context import Context, choice, power_of_two
+from .elementwise import inline
+from .facts import Kind, extent_of, is_static, size_of
+from .groups import Group
+from .plan import Decision
+
+__all__ = ["Reductions", "SplitReduction"]
+
+_ALONG_ROWS, _ALONG_COLUMNS = "threads along the reduction", "threads along the results"
+# Elements of a row that a thread may keep in registers.
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How many results there are, how many elements each is of, and which of the two lie together in memory."""
+
+    rows: int
+    columns: int
+    is_along_rows: bool
+
+
+def _shape(group: Group) -> _Shape | None:
+    """None of a group without reductions."""
+    root = group.root
+    reductions = [stage for stage in (root, *group.reductions) if stage.kind == Kind.REDUCTION]
+    if not reductions or any(stage.is_empty for stage in reductions):
+        return None
+    votes = {True: 0, False: 0}
+    for stage in reductions:
+        for access in stage.accesses:
+            if access.tensor.op in [one.op for one in group.stages]:
+                continue
+            inner = access.innermost
+            size = prod(map(extent_of, access.tensor.shape))
+            if inner is not None:
+                # Windows move along the results.
+                last = access.indices[-1]
+                is_window = last is not None and any(last.of(axis) for axis in stage.spatial)
+                votes[not is_window and any(inner is axis for axis in stage.reduced)] += size
+    if group.rows is None:
+        rows = root.size
+    else:
+        rows = size_of([root.spatial[place] for place in group.rows.root_rows])
+    return _Shape(rows, size_of(reductions[0].reduced), votes[True] >= votes[False])
+
+
+class Reductions:
+    """Threads share each row where its elements lie together; else each has a row, and several share it where rows are
+    few. What is made of the results is computed in the same kernel."""
+
+    name = "reduction"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        shape = _shape(group)
+        if shape is None:
+            return None
+        rows, columns = max(1, shape.rows), shape.columns
+        stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
+        has_shared_columns = all(is_static(stage.reduced) for stage in stages)
+        if columns <= 4 or not has_shared_columns and len(stages) > 1:
+            along, threads, of_block = _ALONG_COLUMNS, 1, power_of_two(max(32, rows // 64), 128)
+        elif shape.is_along_rows:
+            along = _ALONG_ROWS
+            threads = self._threads_of_row(context, rows, columns)
+            of_block = max(1, min(256 // threads, power_of_two(rows)))
+        else:
+            along = _ALONG_COLUMNS
+            of_block = 32 if rows >= 32 else power_of_two(max(1, 2 * rows - 1), 32)
+            blocks = -(-rows // of_block)
+            wanted = context.threads // (blocks * of_block)
+            threads = power_of_two(max(1, min(wanted, columns // 4)), 1024 // max(32, of_block))
+        why = f"{rows} results of {columns} elements each, " + (
+            "whose elements lie together" if shape.is_along_rows else "which lie together themselves"
+        )
+        if len(stages) > 1 or group.rows is not None and group.rows.root_columns:
+            why += "; all of a row is computed where its reductions are"
+        return Decision(
+            self.name,
+            group.names,
+            why,
+            (
+                choice("along", along, (_ALONG_ROWS, _ALONG_COLUMNS)),
+                choice(
+                    "threads", threads, [one for one in (1, 8, 16, 32, 64, 128, 256, 512, 1024) if one <= 2 * columns]
+                ),
+                choice("rows", of_block, [one for one in (1, 2, 4, 8, 16, 32, 64, 128) if one * threads <= 1024]),
+            ),
+        )
+
+    def _threads_of_row(self, context: Context, rows: int, columns: int) -> int:
+        """A warp for rows of up to 1024, and more for longer ones, for few of them most."""
+        if columns < 32:
+            return power_of_two(columns)
+        threads = 32
+        while threads < 512 and columns > 1024 and columns > 16 * threads:
+            threads *= 2
+        while threads < 1024 and rows * threads < context.threads and columns >= 8 * threads:
+            threads *= 2
+        return threads
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        along_rows = decision["along"] == _ALONG_ROWS
+        threads, of_block = decision["threads"], decision["rows"]
+        if threads * of_block > 1024:
+            of_block = max(1, 1024 // threads)
+        inline(s, group)
+        root = group.root
+        reductions: list[Operation] = [stage.op for stage in group.reductions]
+        if root.kind == Kind.REDUCTION:
+            # The root's own reduction becomes a stage, so that the root is what stores the results.
+            outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
+            made = s.cache_write(outputs if len(outputs) > 1 else outputs[0], "local")
+            first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
+            reductions.append(first.op)
+        stage = s[root.op.output(0)]
+        axes = list(stage.op.axis)
+        rows = group.rows
+        column_places = rows.root_columns if rows else ()
+        row_axes = [axis for place, axis in enumerate(axes) if place not in column_places]
+        columns = [axes[place] for place in column_places]
+        if columns:
+            stage.reorder(*row_axes, *columns)
+        block, row = stage.split(stage.fuse(*row_axes), factor=of_block)
+        stage.bind(block, thread_axis("blockIdx.x"))
+        stage.bind(row, thread_axis("threadIdx.y" if along_rows else "threadIdx.x"))
+        tag = "threadIdx.x" if along_rows else "threadIdx.y"
+        for one in group.kept:
+            own = s[one.op]
+            own.set_scope("local")
+            own.compute_at(stage, row)
+            labels = rows.labels[one.op] if rows else ()
+            own_columns = [own.op.axis[labels.index(label)] for label in self._column_labels(group)]
+            others = [axis for axis in own.op.axis if not any(axis is column for column in own_columns)]
+            own.reorder(*others, *own_columns)
+            self._divide(own, own.fuse(*own_columns), threads, tag)
+        for op in reductions:
+            own = s[op.output(0)]
+            own.set_scope("local")
+            own.compute_at(stage, row)
+            reduced = list(own.op.reduce_axis)
+            self._divide(own, own.fuse(*reduced) if len(reduced) > 1 else reduced[0], threads, tag)
+        if columns:
+            self._divide(stage, stage.fuse(*columns), threads, tag)
+
+    def _column_labels(self, group: Group) -> tuple[int, ...]:
+        assert group.rows is not None
+        if group.rows.root_columns:
+            return group.rows.root_columns
+        first = len(group.root.spatial)
+        return tuple(range(first, first + len(group.rows.columns)))
+
+    def _divide(self, stage: Stage, axis: IterVar, threads: int, tag: str) -> None:
+        if threads > 1:
+            _, thread = stage.split(axis, factor=threads)
+            stage.bind(thread, thread_axis(tag))
+
+
+class SplitReduction:
+    """Few results of many elements: blocks reduce parts of each, and a second kernel reduces the parts."""
+
+    name = "reduction in parts"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        root = group.root
+        if root.kind != Kind.REDUCTION or group.reductions or group.kept or not is_static(root.reduced):
+            return None
+        shape = _shape(group)
+        if shape is None or any(axis.dom is None or axis.dom.min for axis in root.reduced):
+            return None
+        rows, columns = max(1, shape.rows), shape.columns
+        if columns < 4096 or rows * 256 >= context.threads:
+            return None
+        blocks = context.threads // 1024
+        parts = power_of_two(min(max(1, 2 * blocks // rows), columns // 1024), 1024)
+        if parts < 2:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            f"{rows} results of {columns} elements each are too few for the device's {context.threads} threads",
+            (choice("parts", parts, [one for one in (2, 4, 8, 16, 32, 64, 128, 256) if one <= columns // 256]),),
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        inline(s, group)
+        root = group.root
+        shape = _shape(group)
+        assert shape is not None
+        stage = s[root.op.output(0)]
+        reduced = list(stage.op.reduce_axis)
+        axis = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
+        parts = decision["parts"]
+        part, _ = stage.split(axis, nparts=parts)
+        outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
+        made = s.rfactor(outputs if len(outputs) > 1 else outputs[0], part)
+        first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
+        self._reduce(s, first, 256 if shape.is_along_rows else 1, 1 if shape.is_along_rows else 32)
+        self._reduce(s, root.op.output(0), 32, 1)
+
+    def _reduce(self, s: Schedule, tensor: Tensor, threads: int, rows: int) -> None:
+        stage = s[tensor]
+        block, row = stage.split(stage.fuse(*stage.op.axis), factor=rows)
+        stage.bind(block, thread_axis("blockIdx.x"))
+        stage.bind(row, thread_axis("threadIdx.y" if threads > 1 else "threadIdx.x"))
+        if threads > 1:
+            _, thread = stage.split(stage.op.reduce_axis[0], factor=threads)
+            stage.bind(thread, thread_axis("threadIdx.x"))

@@ -1,0 +1,39 @@
+"""Recurrences, and statements with loops of their own."""
+
+from __future__ import annotations
+
+from ..schedule import Schedule
+from ..te import thread_axis
+from .context import Context, choice
+from .facts import Kind
+from .groups import Group
+from .plan import Decision
+
+__all__ = ["Statements"]
+
+
+class Statements:
+    """A recurrence has a thread for each of its independent elements; statements of `te.extern` are as they are."""
+
+    name = "recurrence"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        kind = group.root.kind
+        if kind == Kind.EXTERN:
+            return Decision("statements", group.names, "te.extern has loops of its own")
+        if kind != Kind.SCAN:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            "each element along the first axis needs those before it",
+            (choice("threads", 64, (32, 64, 128)),),
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        if group.root.kind == Kind.EXTERN:
+            return
+        stage = s[group.root.op.output(0)]
+        block, thread = stage.split(stage.fuse(*stage.op.axis[1:]), factor=decision["threads"])
+        stage.bind(block, thread_axis("blockIdx.x"))
+        stage.bind(thread, thread_axis("threadIdx.x"))

@@ -1,0 +1,143 @@
+"""Contractions and convolutions without tensor cores: tiles in shared memory, and tiles of those in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..schedule import Schedule, Stage
+from ..te import Tensor, thread_axis
+from ..te.expr import IterVar
+from .context import Context, choice, item_bytes, power_of_two
+from .contraction import Contraction, contraction_of
+from .elementwise import inline
+from .facts import extent_of
+from .groups import Group
+from .plan import Decision
+
+__all__ = ["TiledContraction", "attached", "extents_of"]
+
+_TILES = ((128, 128), (64, 64), (32, 64), (16, 64), (64, 32), (32, 32), (16, 16))
+
+
+def extents_of(axes: Sequence[IterVar]) -> list[int]:
+    return [extent_of(axis.dom.extent) for axis in axes if axis.dom]
+
+
+def attached(s: Schedule, group: Group) -> tuple[Stage, Tensor]:
+    """The stage that stores a contraction's results, and the tensor of its sums, which that stage reads."""
+    inline(s, group)
+    root, anchor = group.root, group.anchor
+    assert anchor is not None
+    if anchor is root:
+        sums = s.cache_write(root.op.output(0), "local")
+        return s[root.op.output(0)], sums
+    sums = anchor.op.output(0)
+    s[sums].set_scope("local")
+    return s[root.op.output(0)], sums
+
+
+class TiledContraction:
+    """A block computes a tile of the results, a thread a tile of that in registers; steps along K go by way of shared
+    memory. Windows of convolutions are read as they are: no matrix of them is made."""
+
+    name = "tiles in shared memory"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        found = contraction_of(group.anchor) if group.anchor is not None else None
+        if found is None or context.gpu is None:
+            return None
+        blocks = context.gpu.sms
+        fitting = [tile for tile in _TILES if tile[0] < 2 * found.M and tile[1] < 2 * found.N] or [(16, 16)]
+        full = [one for one in fitting if -(-found.M // one[0]) * -(-found.N // one[1]) * found.B >= blocks]
+        tile = full[0] if full else fitting[-1]
+        threads = 8 if tile == (128, 128) else 4
+        step = 16 if self._bytes(found, tile, 16) <= context.gpu.shared_bytes_per_block // 4 else 8
+        why = (
+            f"{found.M} rows, {found.N} columns, K {found.K}"
+            + (f", {found.B} of them" if found.B > 1 else "")
+            + f"; no tensor core multiplies {found.a.tensor.dtype} so"
+        )
+        return Decision(
+            self.name,
+            group.names,
+            why,
+            (
+                choice("tile", tile, fitting),
+                choice("thread_tile", threads, (2, 4, 8)),
+                choice("block_k", step, (4, 8, 16)),
+            ),
+        )
+
+    def _bytes(self, found: Contraction, tile: tuple[int, int], step: int) -> int:
+        """What a step of both operands takes at least; windows take more."""
+        a, b = item_bytes(found.a.tensor), item_bytes(found.b.tensor)
+        return step * (tile[0] * a + tile[1] * b)
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        anchor = group.anchor
+        found = contraction_of(anchor) if anchor is not None else None
+        assert found is not None and anchor is not None
+        stage, sums = attached(s, group)
+        places = {id(axis): group.anchor_axes[i] for i, axis in enumerate(anchor.spatial)}
+        axes = list(stage.op.axis)
+        rows, columns, others = (
+            [axes[place] for place in sorted(places[id(axis)] for axis in some)]
+            for some in (found.m, found.n, found.batch)
+        )
+        by, ty, ri, rows_of_block = self._split(stage, rows, decision["tile"][0], decision["thread_tile"])
+        bx, tx, rj, columns_of_block = self._split(stage, columns, decision["tile"][1], decision["thread_tile"])
+        stage.reorder(*others, *by, *bx, *ty, *tx, *ri, *rj)
+        stage.bind(stage.fuse(*others, *by, *bx), thread_axis("blockIdx.x"))
+        y, x = stage.fuse(*ty), stage.fuse(*tx)
+        stage.bind(y, thread_axis("threadIdx.y"))
+        stage.bind(x, thread_axis("threadIdx.x"))
+
+        own = s[sums]
+        own.compute_at(stage, x)
+        reduced = list(own.op.reduce_axis)
+        extents = extents_of(found.k)
+        longest = max(range(len(reduced)), key=lambda place: extents[place])
+        ko, ki = own.split(reduced[longest], factor=min(decision["block_k"], power_of_two(2 * extents[longest] - 1)))
+        outer = [axis for place, axis in enumerate(reduced) if place != longest]
+        own.reorder(*outer, ko, ki, *own.op.axis)
+        own.unroll(ki)
+        for axis in own.op.axis:
+            own.unroll(axis)
+        operands = {stage.op: stage.op.output(0) for stage in group.operands}
+        for access in (found.a, found.b):
+            tensor = access.tensor
+            if tensor.op in operands:
+                shared = tensor
+                s[shared].set_scope("shared")
+            else:
+                shared = s.cache_read(tensor, "shared", [sums])
+            local = s.cache_read(shared, "local", [sums])
+            s[shared].compute_at(own, ko)
+            s[local].compute_at(own, ki)
+            self._fetch(s[shared], rows_of_block, columns_of_block)
+
+    def _split(
+        self, stage: Stage, axes: list[IterVar], tile: int, of_thread: int
+    ) -> tuple[list[IterVar], list[IterVar], list[IterVar], int]:
+        """Axes in blocks, threads and elements of a thread: `tile` elements a block, the innermost axes first."""
+        blocks, threads, inner, count = list[IterVar](), list[IterVar](), list[IterVar](), 1
+        for axis in reversed(axes):
+            extent = extent_of(axis.dom.extent) if axis.dom else 1
+            of_block = min(tile, power_of_two(2 * extent - 1))
+            of_one = min(of_thread, of_block)
+            tile, of_thread = max(1, tile // of_block), max(1, of_thread // of_one)
+            block, rest = stage.split(axis, factor=of_block)
+            thread, element = stage.split(rest, factor=of_one)
+            count *= of_block // of_one
+            blocks.insert(0, block)
+            threads.insert(0, thread)
+            inner.insert(0, element)
+        return blocks, threads, inner, count
+
+    def _fetch(self, stage: Stage, threads_y: int, threads_x: int) -> None:
+        """All threads of the block compute the stage, in turns."""
+        fused = stage.fuse(*stage.op.axis)
+        fused, x = stage.split(fused, factor=threads_x)
+        _, y = stage.split(fused, factor=threads_y)
+        stage.bind(y, thread_axis("threadIdx.y"))
+        stage.bind(x, thread_axis("threadIdx.x"))

@@ -1,0 +1,95 @@
+"""Plans: what was decided is told, can be enumerated and changed, and takes little time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+import tilewright as tw
+from tilewright import te
+
+
+def layer() -> te.Tensor:
+    """Three stages: a product, its bias and an activation."""
+    A, B, bias = te.placeholder((512, 256), name="A"), te.placeholder((256, 384), name="B"), te.placeholder((384,))
+    k = te.reduce_axis((0, 256), "k")
+    C = te.compute((512, 384), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    D = te.compute((512, 384), lambda i, j: C[i, j] + bias[j], name="D")
+    return te.compute((512, 384), lambda i, j: te.max(D[i, j], 0.0), name="E")
+
+
+def test_explain() -> None:
+    assert tw.auto_schedule(layer(), "cuda -device=a100").explain() == (
+        "scheduled by rules for cuda -arch=sm_80 -device=a100, NVIDIA A100-SXM4-80GB\n"
+        "  tiles in shared memory: E, C, D: 512 rows, 384 columns, K 256; no tensor core multiplies float32 so "
+        "(tile=(16, 64), thread_tile=4, block_k=16)"
+    )
+    processor = tw.auto_schedule(layer(), "cpu").explain()
+    assert processor.startswith("scheduled by rules for cpu\n  tiles in vector registers: E, C, D: 512 rows, ")
+
+
+def test_a_schedule_of_the_users_explains_axes_alone() -> None:
+    s = te.create_schedule(layer().op)
+    with pytest.raises(tw.TilewrightError) as caught:
+        s.explain()
+    text = str(caught.value)
+    assert text.endswith(": explain: expected an axis, of a schedule that tw.auto_schedule did not make")
+    assert "test_plan.py:" in text
+
+
+def test_a_plan_is_data() -> None:
+    """Each neighbour differs in one setting, and is a schedule of its own."""
+    out = layer()
+    plan = tw.auto_schedule(out, "cuda -device=a100").plan
+    assert plan is not None
+    (decision,) = plan
+    assert decision["thread_tile"] == 4
+    others = list(plan.neighbours())
+    assert len(others) == sum(len(choice.alternatives) - 1 for choice in decision.choices)
+    assert len({other.decisions[0].choices for other in others}) == len(others)
+    for other in others[:3]:
+        s = tw.auto_schedule(out, "cuda -device=a100", settings={"E": other.decisions[0].settings})
+        assert s.plan == other
+    again = tw.auto_schedule(out, "cuda -device=a100", settings={"C": {"block_k": 8}})
+    assert again.plan is not None and again.plan.decisions[0]["block_k"] == 8
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"E": {"block_k": 7}}, "rule 'tiles in shared memory' of E, C, D: expected block_k of 4, 8, 16, got 7"),
+        (
+            {"E": {"speed": 7}},
+            "rule 'tiles in shared memory' of E, C, D: expected a setting of tile, thread_tile, block_k, got 'speed'",
+        ),
+        ({"F": {}}, "expected a stage of E, C, D, got 'F'"),
+    ],
+)
+def test_settings_that_there_are_not(settings: Any, message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        tw.auto_schedule(layer(), "cuda -device=a100", settings=settings)
+    assert str(caught.value) == message
+
+
+def test_it_takes_milliseconds() -> None:
+    """50 for three stages: the least of several times, as others may use the machine."""
+    out = layer()
+    tw.auto_schedule(out, "cuda")
+    times = []
+    for _ in range(10):
+        begin = time.perf_counter()
+        tw.auto_schedule(out, "cuda")
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 0.05
+
+
+def test_the_same_program_gets_the_same_schedule() -> None:
+    assert str(tw.auto_schedule(layer(), "cuda")) == str(tw.auto_schedule(layer(), "cuda"))
+
+
+def test_what_is_no_output() -> None:
+    with pytest.raises(TypeError) as caught:
+        tw.auto_schedule(te.placeholder((4,), name="A"), "sim")
+    assert "expected what te.compute makes, or its .op, got" in str(caught.value)
