@@ -14,8 +14,8 @@ __all__ = ["add"]
 DESCRIPTION = """\
 Searches for a fast schedule of FILE's program by measuring, and prints what was found.
 
-A Python file has its space of schedules, such as a tw.tuning.Knobs, as `space` at module level; or --program gives an
-expression over the file's names for one:
+A Python file says its program by a name at module level: `outputs`, the outputs of a te program, or `space`, a space of
+schedules such as a tw.tuning.Knobs. Or --program gives an expression over the file's names for one of the two:
 
   tilewright tune matmul.py --program "matmul(1024)" --target cpu --trials 64 --database tuning.db
 
@@ -45,10 +45,10 @@ def _run(options: argparse.Namespace) -> int:
     program: Any
     if options.program is not None:
         program = python_value(path, names, options.program)
-    elif "space" in names:
-        program = names["space"]
+    elif "space" in names or "outputs" in names:
+        program = names["space"] if "space" in names else names["outputs"]
     else:
-        raise TilewrightError(f"{path}: expected `space` at module level, or --program with an expression for one")
+        raise TilewrightError(f"{path}: expected `outputs` or `space` at module level, or --program with an expression")
     try:
         result = tune(
             program, options.target, options.trials, options.database, sizes=_sizes(options.size), seed=options.seed,
@@ -75,7 +75,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="a Python file")
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80" or "cpu" (default: cuda)')
-    parser.add_argument("--program", metavar="EXPRESSION", help="a space of schedules")
+    parser.add_argument("--program", metavar="EXPRESSION", help="the outputs of a program, or a space")
     parser.add_argument(
         "--trials", type=int, default=64, help="records in all, with those of earlier runs (default: 64)"
     )

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from ..devices import GPU
 from ..dtypes import dtype_of
-from ..schedule import Schedule
 from ..target import Target
+from ..te.schedule import Schedule
 from ..te.tensor import Tensor
 from .facts import Program
 from .groups import Group

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..dtypes import dtype_of
-from ..schedule import Schedule, Stage
 from ..te import Tensor
 from ..te.expr import IterVar
+from ..te.schedule import Schedule, Stage
 from .context import Context, choice, power_of_two
 from .contraction import contraction_of
 from .elementwise import inline

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..schedule import Schedule
 from ..te import Tensor, thread_axis
 from ..te.expr import IterVar
+from ..te.schedule import Schedule
 from .context import Context, choice, item_bytes, power_of_two
 from .facts import Kind, StageFacts, extent_of, is_static
 from .groups import Group

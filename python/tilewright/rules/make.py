@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..schedule import Schedule, create_schedule
 from ..target import Target
+from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
 from .context import Context, Rule
 from .contraction import contraction_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from ..schedule import Schedule, Stage
 from ..te import Tensor, thread_axis
 from ..te.expr import IterVar
+from ..te.schedule import Schedule, Stage
 from ..te.tensor import Operation
 from .context import Context, choice, power_of_two
 from .elementwise import inline

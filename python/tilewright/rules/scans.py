@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule
 from ..te import thread_axis
+from ..te.schedule import Schedule
 from .context import Context, choice
 from .facts import Kind
 from .groups import Group

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..schedule import Schedule, Stage
 from ..te import Tensor, thread_axis
 from ..te.expr import IterVar
+from ..te.schedule import Schedule, Stage
 from .context import Context, choice, item_bytes, power_of_two
 from .contraction import Contraction, contraction_of
 from .elementwise import inline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..schedule import Schedule
+from ..te.schedule import Schedule
 from .context import Context
 from .groups import Group
 from .plan import Decision

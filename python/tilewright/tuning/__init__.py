@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -19,21 +19,26 @@ from .policy import Policy
 from .process import run_trial
 from .program import TunedProgram
 from .result import Result
+from .rules import RuleSpace
 from .search import Search, bar, local_workers
 from .space import Choices, Knobs, Space, key_of
 
+if TYPE_CHECKING:
+    from ..te import Tensor
+
 __all__ = [
-    "Choices", "Journal", "JournalError", "Knobs", "Policy", "RayExecutor", "Result", "Space", "Trial", "Where",
-    "key_of", "run_trial", "tune",
+    "Choices", "Journal", "JournalError", "Knobs", "Policy", "RayExecutor", "Result", "RuleSpace", "Space", "Trial",
+    "Where", "key_of", "run_trial", "tune",
 ]  # fmt: skip
 
 
 def tune(
-    space: Space,
+    program: Tensor | Sequence[Tensor] | Space,
     target: Target | str | None = None,
     trials: int = 64,
     database: str | os.PathLike[str] | None = None,
     *,
+    args: Sequence[Any] | None = None,
     sizes: Mapping[str, int] | None = None,
     device: int = 0,
     policy: Policy | None = None,
@@ -43,7 +48,7 @@ def tune(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Result:
-    """Searches a space of schedules for a fast one by measuring, beginning with the space's first one.
+    """Searches for a fast schedule by measuring, beginning with the one that `tw.auto_schedule` makes.
 
     Each candidate is compiled, checked against the program in double precision, and timed beside the best one so far,
     in a process that may hang or crash. Each trial is a record in the database: a run that was killed goes on where it
@@ -51,14 +56,17 @@ def tune(
 
     Parameters
     ----------
-    space
-        What can be chosen, such as `Knobs`, whose schedules are all of one program.
+    program
+        The outputs of a te program: what the rules of `tw.auto_schedule` could have chosen is searched. Or a space of
+        your own, such as `Knobs`, whose schedules are all of one program.
     target
         "cuda" or "cpu", or a `Target`.
     trials
         How many records there shall be of the program, those of earlier runs into the same database included.
     database
         A file for the records, made where there is none. Without it they are lost with the result.
+    args
+        The order of the program's arguments; without it the inputs, then the outputs. A space brings its own.
     sizes
         The values of symbolic extents at which the program is measured, by name; those with a `max=` have that.
     device
@@ -104,7 +112,8 @@ def tune(
         raise ValueError(f"expected trials to be 1 or more, got {trials!r}")
     if executor is not None and not isinstance(executor, Executor):
         raise TypeError(f"expected a concurrent.futures.Executor, got {type(executor).__name__}")
-    problem = TunedProgram(_arguments(space), target, device, sizes or {}, policy)
+    space = _space_of(program, target, args)
+    problem = TunedProgram(space.make(space.first())[1], target, device, sizes or {}, policy)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trials.db" if database is None else Path(database)
         with Journal(path) as journal, journal.writing():
@@ -128,7 +137,14 @@ def tune(
     )  # fmt: skip
 
 
-def _arguments(space: Any) -> Sequence[Any]:
-    if not all(callable(getattr(space, name, None)) for name in ("first", "draft", "neighbours", "make")):
-        raise TypeError(f"expected a space of schedules, such as tw.tuning.Knobs, got {space!r}")
-    return space.make(space.first())[1]
+def _space_of(program: Any, target: Target, args: Sequence[Any] | None) -> Space:
+    if all(callable(getattr(program, name, None)) for name in ("first", "draft", "neighbours", "make")):
+        if args is not None:
+            raise TypeError("expected no args beside a space: its schedules bring them")
+        return program
+    from ..te import Tensor
+
+    outputs = [program] if isinstance(program, Tensor) else list(program) if isinstance(program, Sequence) else []
+    if not outputs or not all(isinstance(one, Tensor) for one in outputs):
+        raise TypeError(f"expected the outputs of a program or a space, got {program!r}")
+    return RuleSpace(outputs, target, args)

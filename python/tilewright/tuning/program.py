@@ -220,8 +220,8 @@ def _reads(expr: Expr) -> list[Read]:
 
 
 def _device_name(target: Target, device: Any) -> str:
-    if device.is_cuda:
-        return f"{device.name} {target.arch}"
+    if target.device is not None:
+        return f"{target.device.name} {target.arch}"
     return f"{_processor()}, {_threads()} threads"
 
 

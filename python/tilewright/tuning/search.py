@@ -251,7 +251,7 @@ class Search:
         policy = self._program.policy
         most = max(policy.repeats[1], 30)
         careful = replace(policy, repeats=(min(30, most), most), precision=policy.precision / 2, hopeless=1e9)
-        task = self._program.task(self.best.text, self.first.text, self._first_error, self._seed + 1)
+        task = self._program.task(self.best.text, self.first.text, self._first_error, self._seed)
         from dataclasses import asdict
 
         with _engine(None, 1) as engine:

@@ -65,6 +65,20 @@ def test_a_run_measures_each_point_once_and_returns_a_schedule_that_is_right(tmp
     assert "24 trials, 24 of them in this run: 24 ok" in report
 
 
+def test_what_the_rules_could_have_chosen_is_searched(tmp_path):
+    X, b = te.placeholder((64, 96), name="X"), te.placeholder((96,), name="b")
+    k = te.reduce_axis((0, 96), name="k")
+    total = te.compute((64,), lambda i: te.sum(X[i, k], axis=k), name="total")
+    Y = te.compute((64, 96), lambda i, j: te.exp(X[i, j]) / total[i] + b[j], name="Y")
+    result = tw.tune([Y], "cpu", trials=4, database=tmp_path / "t.db", args=[b, X, Y], policy=POLICY)
+    assert result.trials[0].choices == key_of(tw.tuning.RuleSpace([Y], Target.of("cpu")).first())
+    assert result.trials[0].status == "ok" and {one.status for one in result.trials} <= {"ok", "refused"}
+    x, y = np.random.rand(64, 96).astype("float32"), np.zeros((64, 96), "float32")
+    c = np.random.rand(96).astype("float32")
+    result.build()(c, x, y)
+    np.testing.assert_allclose(y, np.exp(x) / x.sum(1, keepdims=True) + c, rtol=1e-5)
+
+
 def test_all_points_are_found_where_there_are_fewer_than_trials(tmp_path):
     result = tw.tune(Knobs(matmul, block=(8, 16), n=(16,)), "cpu", trials=64, policy=POLICY)
     assert [key_of({"block": block, "n": 16}) for block in (8, 16)] == sorted(
@@ -220,8 +234,9 @@ def test_a_space_of_several_programs_is_refused():
     [
         (lambda: tw.tune(space(), "sim"), 'expected a target whose time can be measured ("cuda" or "cpu"), got "sim"'),
         (lambda: tw.tune(space(), "cpu", trials=0), "expected trials to be 1 or more, got 0"),
-        (lambda: tw.tune(3, "cpu"), "expected a space of schedules, such as tw.tuning.Knobs, got 3"),
+        (lambda: tw.tune(3, "cpu"), "expected the outputs of a program or a space, got 3"),
         (lambda: tw.tune(space(), "cpu", executor=3), "expected a concurrent.futures.Executor, got int"),
+        (lambda: tw.tune(space(), "cpu", args=[]), "expected no args beside a space: its schedules bring them"),
         (lambda: Knobs(matmul, block=()), "knob block: expected a list or tuple of values, got ()"),
         (
             lambda: Knobs(matmul, where=lambda block: block > 4, block=(4, 8)),
@@ -439,7 +454,7 @@ space = tw.tuning.Knobs(doubled, factor=(4, 8))
     assert run("--size", "n").stderr == "tilewright tune: --size: expected NAME=NUMBER, got 'n'\n"
     assert (
         run("--program", "1").stderr
-        == f"tilewright tune: {file}: expected a space of schedules, such as tw.tuning.Knobs, got 1\n"
+        == f"tilewright tune: {file}: expected the outputs of a program or a space, got 1\n"
     )
 
 
