@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
+#include "passes/index/LinearForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,16 +22,6 @@ static bool becomesConstant(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
   return loop && isToBeWrittenOut(loop) && value == loop.getInductionVar();
-}
-
-static void collectTerms(AffineExpr sum, SmallVectorImpl<AffineExpr> &terms) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(sum);
-  if (binary && sum.getKind() == AffineExprKind::Add) {
-    collectTerms(binary.getLHS(), terms);
-    collectTerms(binary.getRHS(), terms);
-    return;
-  }
-  terms.push_back(sum);
 }
 
 /// Whether `buffer` lies in shared memory, all of it at distances that are known.
@@ -70,18 +61,19 @@ void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOp
   affine::fullyComposeAffineMapAndOperands(&map, &operands);
   affine::canonicalizeMapAndOperands(&map, &operands);
 
-  SmallVector<AffineExpr> terms;
-  collectTerms(simplifyAffineExpr(map.getResult(0), map.getNumDims(), map.getNumSymbols()), terms);
-  AffineExpr base = builder.getAffineConstantExpr(0), rest = base;
-  for (AffineExpr term : terms) {
-    bool isLate = isa<AffineConstantExpr>(term);
-    for (auto [position, operand] : llvm::enumerate(operands)) {
-      unsigned symbol = position - map.getNumDims();
-      isLate |= becomesConstant(operand) &&
-                (position < map.getNumDims() ? term.isFunctionOfDim(position) : term.isFunctionOfSymbol(symbol));
-    }
-    (isLate ? rest : base) = (isLate ? rest : base) + term;
-  }
+  auto isLate = [&](AffineExpr term) {
+    return llvm::any_of(llvm::enumerate(operands), [&](auto operand) {
+      unsigned position = operand.index();
+      return becomesConstant(operand.value()) && (position < map.getNumDims() ? term.isFunctionOfDim(position)
+                                                                              : term.isFunctionOfSymbol(position - map.getNumDims()));
+    });
+  };
+  auto whole = index::LinearForm::get(simplifyAffineExpr(map.getResult(0), map.getNumDims(), map.getNumSymbols()));
+  index::LinearForm early, late;
+  late.constant = whole.constant;
+  for (const index::LinearForm::Term &term : whole.terms)
+    (isLate(term.expr) ? late : early).add(term.expr, term.coefficient);
+  AffineExpr base = early.getExpr(builder.getContext()), rest = late.getExpr(builder.getContext());
   if (isa<AffineConstantExpr>(base))
     return;
   auto apply = [&](AffineExpr expr) {

@@ -1,5 +1,6 @@
 //===- KnownValues.cpp - what is known of index values --------------------===//
 #include "passes/linalg-to-loops/KnownValues.h"
+#include "passes/index/Bounds.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -7,35 +8,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-AffineExpr KnownValues::getSymbol(Value value, std::optional<int64_t> leastOfIt) {
-  size_t position = llvm::find(symbols, value) - symbols.begin();
-  if (position == symbols.size()) {
-    symbols.push_back(value);
-    least.push_back(leastOfIt);
-  }
-  return getAffineSymbolExpr(position, function.getContext());
-}
-
-AffineExpr KnownValues::getExpr(Value value) {
-  MLIRContext *context = function.getContext();
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
-    return getAffineConstantExpr(*constant, context);
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (!loop || loop.getInductionVar() != value || getConstantIntValue(loop.getLowerBound()) != 0 ||
-        getConstantIntValue(loop.getStep()) != 1)
-      return getSymbol(value, std::nullopt);
-    size_t position = llvm::find(loops, loop) - loops.begin();
-    if (position == loops.size())
-      loops.push_back(loop);
-    return getAffineDimExpr(position, context);
-  }
-  if (auto apply = value.getDefiningOp<affine::AffineApplyOp>()) {
-    SmallVector<AffineExpr> dims, syms;
-    for (auto [i, operand] : llvm::enumerate(apply.getMapOperands()))
-      (i < apply.getAffineMap().getNumDims() ? dims : syms).push_back(getExpr(operand));
-    return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, syms);
-  }
+std::optional<int64_t> KnownValues::getLeast(Value value) {
   // An extent in units of a number that divides it, as apply-schedule has it.
   int64_t unit = 1;
   Value extent = value;
@@ -47,12 +20,29 @@ AffineExpr KnownValues::getExpr(Value value) {
   auto dim = extent.getDefiningOp<memref::DimOp>();
   std::optional<int64_t> position = dim ? dim.getConstantIndex() : std::nullopt;
   if (!position)
-    return getSymbol(value, std::nullopt);
+    return std::nullopt;
   int64_t minimum = 0;
   if (auto argument = dyn_cast<BlockArgument>(dim.getSource()); argument && argument.getOwner()->getParentOp() == function)
     if (auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kMinimumAttr))
       minimum = *position >= 0 && *position < minima.size() ? minima[*position] : 0;
-  return getSymbol(value, minimum / unit);
+  return minimum / unit;
+}
+
+AffineExpr KnownValues::classify(Value value) {
+  scf::ForOp loop = scf::getForInductionVarOwner(value);
+  if (loop && getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1) {
+    loops.push_back(loop);
+    return getAffineDimExpr(loops.size() - 1, function.getContext());
+  }
+  least.push_back(getLeast(value));
+  return getAffineSymbolExpr(least.size() - 1, function.getContext());
+}
+
+AffineExpr KnownValues::getExpr(Value value) {
+  AffineExpr expr = space.compose(value);
+  while (kinds.size() < space.getNumDims())
+    kinds.push_back(classify(space.getValue(kinds.size())));
+  return expr.replaceDims(kinds);
 }
 
 bool KnownValues::isLess(AffineExpr here, AffineExpr there) {
@@ -69,7 +59,7 @@ bool KnownValues::isLess(AffineExpr here, AffineExpr there) {
     return false;
   AffineExpr one = getAffineConstantExpr(1, function.getContext());
   // One expression, so that what both are made of cancels.
-  return isProvablyLess(simplify(here - there) + 1, one, ExtentFn([&](unsigned loop) { return extents[loop]; }, least));
+  return index::isProvablyLess(index::simplify(here - there) + 1, one, index::ExtentFn([&](unsigned loop) { return extents[loop]; }, least));
 }
 
 } // namespace tilewright

@@ -2,7 +2,8 @@
 #ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_KNOWNVALUES_H
 #define TILEWRIGHT_PASSES_LINALGTOLOOPS_KNOWNVALUES_H
 
-#include "passes/linalg-to-loops/StageModel.h"
+#include "passes/PassSupport.h"
+#include "passes/index/IndexSpace.h"
 
 namespace tilewright {
 
@@ -12,7 +13,7 @@ inline constexpr llvm::StringLiteral kMinimumAttr = "te.minimum";
 /// Index values as expressions of loops, the dimensions, and of what is known before them, the symbols.
 class KnownValues {
 public:
-  explicit KnownValues(mlir::func::FuncOp function) : function(function) {}
+  explicit KnownValues(mlir::func::FuncOp function) : function(function), space(function.getContext()) {}
 
   /// Whether a + more < b, for all that the values can be.
   bool isLess(mlir::Value a, mlir::Value b, int64_t more = 0) { return isLess(getExpr(a) + more, getExpr(b)); }
@@ -23,13 +24,16 @@ public:
 private:
   mlir::AffineExpr getExpr(mlir::Value value);
   bool isLess(mlir::AffineExpr a, mlir::AffineExpr b);
-  /// The symbol that stands for `value`, whose least value is `least`, where one is known.
-  mlir::AffineExpr getSymbol(mlir::Value value, std::optional<int64_t> least);
+  /// The next dimension for a loop from 0 with step 1, the next symbol for any other value.
+  mlir::AffineExpr classify(mlir::Value value);
+  /// The least value of what `te.minimum` says of.
+  std::optional<int64_t> getLeast(mlir::Value value);
 
   mlir::func::FuncOp function;
+  index::IndexSpace space;
+  llvm::SmallVector<mlir::AffineExpr> kinds; // for each dimension of `space` the loop's dimension or the symbol
   llvm::SmallVector<mlir::scf::ForOp> loops;
-  llvm::SmallVector<mlir::Value> symbols;
-  llvm::SmallVector<std::optional<int64_t>> least;
+  llvm::SmallVector<std::optional<int64_t>> least; // of each symbol
 };
 
 } // namespace tilewright

@@ -1,6 +1,7 @@
 //===- PartitionLoops.cpp - loops without predicates, and what is left ----===//
 #include "passes/Marks.h"
 #include "passes/PassSupport.h"
+#include "passes/index/IndexSpace.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -16,20 +17,20 @@ namespace {
 /// A loop in parts: its first iterations, those in which predicates hold whatever the other loops do, and its last.
 class Partitioner {
 public:
-  explicit Partitioner(scf::ForOp loop) : loop(loop), loc(loop.getLoc()), builder(loop) {}
+  explicit Partitioner(scf::ForOp loop) : loop(loop), loc(loop.getLoc()), builder(loop), space(loop.getContext()) {}
   void run();
 
 private:
   /// Notes from which iteration on, and up to which, `condition` always holds.
   void collect(arith::CmpIOp condition);
   /// The least that `expr` can be while all loops but this one run; none where it is not linear in them.
-  std::optional<AffineExpr> getLeast(AffineExpr expr, SmallVectorImpl<Value> &operands);
-  Value materialize(AffineExpr expr, ValueRange operands);
+  std::optional<AffineExpr> getLeast(AffineExpr expr);
   void emitPart(Value from, Value to, bool holds);
 
   scf::ForOp loop;
   Location loc;
   OpBuilder builder;
+  index::IndexSpace space;
   llvm::SmallPtrSet<Operation *, 8> conditions; // that hold in the middle
   Value from, to;                               // the middle
 };
@@ -50,65 +51,37 @@ struct PartitionLoops : impl::PartitionLoopsBase<PartitionLoops> {
 };
 } // namespace
 
-/// How much `expr` grows with the dimension, where that is always the same.
-static std::optional<int64_t> getSlope(AffineExpr expr, unsigned dim, unsigned numDims) {
-  AffineExpr variable = getAffineDimExpr(dim, expr.getContext());
-  AffineExpr step = simplifyAffineExpr(expr.replace(variable, variable + 1) - expr, numDims, 0);
-  auto constant = dyn_cast<AffineConstantExpr>(step);
-  return constant ? std::optional(constant.getValue()) : std::nullopt;
-}
-
 static bool isOutsideLoops(Value value) { return isa<func::FuncOp>(value.getParentRegion()->getParentOp()); }
 
-/// The loop that counts `value`, if one does.
-static scf::ForOp getCountedLoop(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto counting = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-  return counting && counting.getInductionVar() == value ? counting : scf::ForOp();
-}
-
-std::optional<AffineExpr> Partitioner::getLeast(AffineExpr expr, SmallVectorImpl<Value> &operands) {
-  for (unsigned d = 0; d < operands.size(); ++d) {
-    if (!expr.isFunctionOfDim(d) || operands[d] == loop.getInductionVar())
-      continue;
-    AffineExpr variable = getAffineDimExpr(d, expr.getContext());
-    scf::ForOp other = getCountedLoop(operands[d]);
+std::optional<AffineExpr> Partitioner::getLeast(AffineExpr expr) {
+  for (Value value : space.getValues(expr)) {
+    scf::ForOp other = scf::getForInductionVarOwner(value);
     if (!other) {
       // What is known before all loops is the same for all threads.
-      if (isOutsideLoops(operands[d]))
+      if (isOutsideLoops(value))
         continue;
       return std::nullopt;
     }
-    std::optional<int64_t> slope = getSlope(expr, d, operands.size());
+    std::optional<int64_t> slope = space.getSlope(expr, value);
     if (!slope)
       return std::nullopt;
-    AffineExpr extreme = getAffineConstantExpr(0, expr.getContext());
+    AffineExpr extreme = builder.getAffineConstantExpr(0);
     if (*slope < 0) {
-      if (auto extent = getConstantIntValue(other.getUpperBound())) {
-        extreme = getAffineConstantExpr(*extent - 1, expr.getContext());
-      } else {
-        if (!isOutsideLoops(other.getUpperBound()))
-          return std::nullopt;
-        extreme = getAffineDimExpr(operands.size(), expr.getContext()) - 1;
-        operands.push_back(other.getUpperBound());
-      }
+      Value extent = other.getUpperBound();
+      if (!getConstantIntValue(extent) && !isOutsideLoops(extent))
+        return std::nullopt;
+      extreme = space.get(extent) - 1;
     }
-    expr = simplifyAffineExpr(expr.replace(variable, extreme), operands.size(), 0);
+    expr = space.simplify(expr.replace(space.get(value), extreme));
   }
   return expr;
-}
-
-Value Partitioner::materialize(AffineExpr expr, ValueRange operands) {
-  return getValueOrCreateConstantIndexOp(
-      builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(operands.size(), 0, expr),
-                                                          getAsOpFoldResult(operands)));
 }
 
 void Partitioner::collect(arith::CmpIOp condition) {
   if (!condition.getLhs().getType().isIndex())
     return;
   // As an expression that is to be at least 0.
-  AffineExpr lhs = builder.getAffineDimExpr(0), rhs = builder.getAffineDimExpr(1), margin;
+  AffineExpr lhs = space.get(condition.getLhs()), rhs = space.get(condition.getRhs()), margin;
   switch (condition.getPredicate()) {
   case arith::CmpIPredicate::slt:
     margin = rhs - lhs - 1;
@@ -125,34 +98,20 @@ void Partitioner::collect(arith::CmpIOp condition) {
   default:
     return;
   }
-  AffineMap map = AffineMap::get(2, 0, margin);
-  SmallVector<Value> operands(condition.getOperands());
-  affine::fullyComposeAffineMapAndOperands(&map, &operands);
-  affine::canonicalizeMapAndOperands(&map, &operands);
-  // Dimensions alone: what is a symbol matters to affine loops only.
-  SmallVector<AffineExpr> dims;
-  for (unsigned d = 0; d < operands.size(); ++d)
-    dims.push_back(builder.getAffineDimExpr(d));
-  ArrayRef<AffineExpr> all(dims);
-  AffineExpr expr = map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
-
-  auto *own = llvm::find(operands, loop.getInductionVar());
-  if (own == operands.end())
-    return;
-  unsigned d = own - operands.begin();
-  std::optional<int64_t> slope = getSlope(expr, d, operands.size());
+  margin = space.simplify(margin);
+  std::optional<int64_t> slope = space.getSlope(margin, loop.getInductionVar());
   if (!slope || *slope == 0)
     return;
-  std::optional<AffineExpr> least = getLeast(expr.replace(dims[d], builder.getAffineConstantExpr(0)), operands);
+  AffineExpr zero = builder.getAffineConstantExpr(0);
+  std::optional<AffineExpr> least = getLeast(margin.replace(space.get(loop.getInductionVar()), zero));
   if (!least)
     return;
   conditions.insert(condition);
-  AffineExpr zero = builder.getAffineConstantExpr(0);
   if (*slope > 0) {
-    Value first = materialize((zero - *least).ceilDiv(*slope), operands);
+    Value first = space.materialize(builder, loc, (zero - *least).ceilDiv(*slope));
     from = builder.createOrFold<arith::MaxSIOp>(loc, from, first);
   } else {
-    Value end = materialize(least->floorDiv(-*slope) + 1, operands);
+    Value end = space.materialize(builder, loc, least->floorDiv(-*slope) + 1);
     to = builder.createOrFold<arith::MinSIOp>(loc, to, end);
   }
 }
@@ -170,15 +129,14 @@ void Partitioner::emitPart(Value begin, Value end, bool holds) {
   if (first && last && *first >= *last)
     return;
   // Counted from 0, as all loops are here.
-  AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
-  Value extent = materialize(d1 - d0, {begin, end});
+  Value extent = space.materialize(builder, loc, space.get(end) - space.get(begin));
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   auto part = scf::ForOp::create(builder, loc, zero, extent, loop.getStep());
   part->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(part.getBody());
   IRMapping mapping;
-  Value iteration = first == 0 ? part.getInductionVar() : materialize(d0 + d1, {part.getInductionVar(), begin});
+  Value iteration = first == 0 ? part.getInductionVar() : space.materialize(builder, loc, space.get(part.getInductionVar()) + space.get(begin));
   mapping.map(loop.getInductionVar(), iteration);
   for (Operation &op : loop.getBody()->without_terminator())
     builder.clone(op, mapping);

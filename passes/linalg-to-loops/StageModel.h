@@ -9,11 +9,18 @@
 #define TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
 
 #include "passes/PassSupport.h"
+#include "passes/index/Bounds.h"
 
 namespace tilewright {
 
+using index::ExtentFn;
+using index::getInterval;
+using index::Interval;
+using index::isProvablyLess;
+using index::isProvablyNonNegative;
+using index::simplify;
+
 struct ScheduledStage;
-struct Interval;
 struct Access;
 
 /// An axis of a stage: a root axis of its op, or one made by split or fuse.
@@ -276,40 +283,8 @@ private:
 mlir::Attribute getMemorySpace(mlir::MLIRContext *context, schedule::Scope scope);
 
 //===----------------------------------------------------------------------===//
-// Intervals of index expressions over loops
+// Reads
 //===----------------------------------------------------------------------===//
-
-/// The extent of each loop, by its number, and the least value of each symbol where one is known.
-class ExtentFn {
-public:
-  ExtentFn(std::nullptr_t = nullptr) {}
-  template <typename Callable, typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, ExtentFn>>>
-  ExtentFn(Callable &&extent, llvm::ArrayRef<std::optional<int64_t>> least = {})
-      : extent(std::forward<Callable>(extent)), least(least) {}
-
-  explicit operator bool() const { return bool(extent); }
-  mlir::AffineExpr operator()(unsigned loop) const { return extent(loop); }
-  std::optional<int64_t> getLeast(unsigned symbol) const { return symbol < least.size() ? least[symbol] : std::nullopt; }
-
-private:
-  llvm::function_ref<mlir::AffineExpr(unsigned)> extent;
-  llvm::ArrayRef<std::optional<int64_t>> least;
-};
-
-/// The values of an expression while some loops run: from `min`, `width` further at most. Both are expressions of the
-/// loops that do not run, and of symbols.
-struct Interval {
-  mlir::AffineExpr min, width;
-};
-/// Lets the loops for which `runs` holds run over their extents. None where no expression is known.
-std::optional<Interval> getInterval(mlir::AffineExpr expr, llvm::function_ref<bool(unsigned)> runs,
-                                    ExtentFn extent);
-/// True where `expr < bound` for all values of the loops.
-bool isProvablyLess(mlir::AffineExpr expr, mlir::AffineExpr bound, ExtentFn extent);
-/// True where `expr >= 0` for all values of the loops.
-bool isProvablyNonNegative(mlir::AffineExpr expr, ExtentFn extent);
-/// Simplifies sums, and quotients and remainders of sums; with the loops' extents also those that never wrap.
-mlir::AffineExpr simplify(mlir::AffineExpr expr, ExtentFn extent = nullptr);
 
 /// What a read or write of a tensor says of its indices: an affine expression of the root axes a dimension, or null.
 struct Access {

@@ -2,33 +2,10 @@
 #ifndef TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_ADDRESSFORMS_H
 
+#include "passes/index/LinearForm.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
 namespace tilewright {
-
-/// A range of integers, both ends included; an end that is not known is missing.
-struct Range {
-  std::optional<int64_t> min, max;
-};
-
-/// `constant` + the sum of `coefficient` times a value. A value is the index of a thread (`thread` is its dimension)
-/// or any other in `range`.
-struct LinearForm {
-  struct Term {
-    int64_t coefficient;
-    int thread; // -1 for a value that is no thread index
-    Range range;
-  };
-  int64_t constant = 0;
-  llvm::SmallVector<Term> terms;
-
-  Range getRange() const;
-  /// If the index of the thread along `dim`, one of `extent`, can be read off the number alone, the place value of
-  /// its digit: index = (number floordiv place) mod extent. Negative where the digit counts the threads backwards.
-  std::optional<int64_t> getThreadPlace(unsigned dim, int64_t extent) const;
-  /// Whether the two can never be one number: their ranges are apart, or they leave different remainders.
-  bool isNever(const LinearForm &other) const;
-};
 
 /// One access to a shared buffer, and what is known of where.
 class SharedAccess {
@@ -52,11 +29,14 @@ private:
   bool isBySameThread(const SharedAccess &other) const;
   /// The thread indices, as bits, along which the threads of the two accesses may differ.
   unsigned getOpenThreads(const SharedAccess &other) const;
-  /// An index that can be read off the same number in the same way is the same: it is taken out of `open`.
-  void closeThreads(unsigned &open, const LinearForm &here, const LinearForm &there) const;
-  /// A sum of the indices; without the parts that `isApart` takes with their factors.
-  LinearForm getForm(llvm::ArrayRef<int64_t> weights,
-                     llvm::function_ref<bool(mlir::AffineExpr, int64_t)> isApart = nullptr) const;
+  /// If the index of the thread along `dim` can be read off the number alone that a form of this access is, the place
+  /// value of its digit: index = (number floordiv place) mod threads. Negative where the digit counts backwards.
+  std::optional<int64_t> getThreadPlace(const index::LinearForm &form, unsigned dim) const;
+  /// A thread's index that can be read off the same number, a form of each access, in the same way is the same: it is taken
+  /// out of `open`.
+  void closeThreads(unsigned &open, const index::LinearForm &here, const SharedAccess &other, const index::LinearForm &there) const;
+  /// A sum of the indices of the elements that are accessed, over the operands and one more symbol: which of these elements it is.
+  index::LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
   /// An expression of the indices' operands over `common` values, those for which `isSame` holds; null where it is of
   /// others, too.
   mlir::AffineExpr overCommon(mlir::AffineExpr expr, llvm::SmallVectorImpl<mlir::Value> &common,
@@ -64,7 +44,8 @@ private:
   /// How far apart in memory, in elements, neighbours along each dimension are.
   llvm::SmallVector<int64_t> getStrides() const;
   /// Where in the block's shared memory the element is, counted in elements of its size.
-  std::optional<LinearForm> getAddress() const;
+  std::optional<index::LinearForm> getAddress() const;
+  index::OperandRanges getRanges() const { return {indices.getNumDims(), ranges}; }
 
   std::array<int64_t, 3> blockSize;
   /// Bytes of the block's shared memory that the buffer occupies.
@@ -75,7 +56,7 @@ private:
   mlir::AffineMap indices;
   llvm::SmallVector<mlir::Value> operands;
   int64_t length = 1;
-  llvm::SmallVector<Range> ranges;
+  llvm::SmallVector<index::Range> ranges; // of the operands, and of which of these elements it is
   /// By thread dimension: the only index whose thread gets here.
   std::array<std::optional<int64_t>, 3> pinned;
 };

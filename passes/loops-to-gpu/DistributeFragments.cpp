@@ -38,7 +38,7 @@ struct SharedLoop {
 class Warp {
 public:
   Warp(gpu::LaunchOp launch, func::FuncOp function, unsigned capability)
-      : launch(launch), function(function), capability(capability), forms(launch.getContext()) {}
+      : launch(launch), function(function), capability(capability), space(launch.getContext()) {}
 
   LogicalResult run(ArrayRef<scf::ForOp> nests);
 
@@ -63,7 +63,7 @@ private:
   gpu::LaunchOp launch;
   func::FuncOp function;
   unsigned capability;
-  IndexForms forms;
+  index::IndexSpace space;
   std::string stage;
   SmallVector<MatrixProduct> products;
   FragmentLayouts layouts;
@@ -129,19 +129,19 @@ LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange i
   };
   unsigned rows = 0, cols = 0;
   for (auto [d, index] : llvm::enumerate(indices)) {
-    AffineExpr expr = forms.get(index);
+    AffineExpr expr = space.get(index);
     // What an index is computed from by other ops than affine ones.
     for (Value variable : {row, col})
-      if (isComputedFrom(index, scf::getForInductionVarOwner(variable)) && !forms.dependsOn(expr, variable))
+      if (isComputedFrom(index, scf::getForInductionVarOwner(variable)) && !space.dependsOn(expr, variable))
         return refuse();
-    if (forms.dependsOn(expr, row)) {
+    if (space.dependsOn(expr, row)) {
       layout.rowDim = d;
-      AffineExpr rest = forms.without(expr, row);
+      AffineExpr rest = space.without(expr, row);
       rows += rest && rest.isMultipleOf(layout.rowTile) ? 1 : 2;
     }
-    if (forms.dependsOn(expr, col)) {
+    if (space.dependsOn(expr, col)) {
       layout.colDim = d;
-      AffineExpr rest = forms.without(expr, col);
+      AffineExpr rest = space.without(expr, col);
       cols += rest && rest.isMultipleOf(layout.colTile) ? 1 : 2;
     }
   }
@@ -180,9 +180,9 @@ scf::ForOp Warp::findLoop(Operation *op, Value buffer, AffineExpr index, int64_t
     auto loop = dyn_cast<scf::ForOp>(parent);
     bool isFromZero = loop && getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1;
     std::optional<int64_t> extent = isFromZero ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
-    if (!extent || *extent % unit || !forms.dependsOn(index, loop.getInductionVar()))
+    if (!extent || *extent % unit || !space.dependsOn(index, loop.getInductionVar()))
       continue;
-    rest = forms.without(index, loop.getInductionVar());
+    rest = space.without(index, loop.getInductionVar());
     if (rest && rest.isMultipleOf(unit))
       return loop;
   }
@@ -198,7 +198,7 @@ LogicalResult Warp::share(scf::ForOp loop, SharedLoop how, Operation *at) {
 }
 
 LogicalResult Warp::collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout) {
-  FragmentAccess access{op, buffer, layout, {}, {}, forms.get(indices)};
+  FragmentAccess access{op, buffer, layout, {}, {}, space.get(indices)};
   AffineExpr row, col;
   access.rowLoop = findLoop(op, buffer, access.indices[layout.rowDim], FragmentLayout::kRows, row);
   access.colLoop = findLoop(op, buffer, access.indices[layout.colDim], layout.getColumns(), col);
@@ -244,8 +244,8 @@ LogicalResult Warp::checkUses(scf::ForOp loop) {
       if (alloca && row && col && row->isProperAncestor(alloca) && col->isProperAncestor(alloca))
         continue;
       auto moves = [&](scf::ForOp by) {
-        return by && llvm::any_of(forms.get(store.getIndices()), [&](AffineExpr expr) {
-                 return forms.dependsOn(expr, by.getInductionVar());
+        return by && llvm::any_of(space.get(store.getIndices()), [&](AffineExpr expr) {
+                 return space.dependsOn(expr, by.getInductionVar());
                });
       };
       if (alloca || !moves(row) || !moves(col)) {
@@ -325,8 +325,8 @@ void Warp::rewrite(FragmentAccess &access) {
   const FragmentLayout &layout = access.layout;
   // The first of the elements that the loops share out among the lanes: it tells the tile, and the part of it.
   auto first = [&](unsigned dim, scf::ForOp loop, int64_t unit) {
-    AffineExpr variable = forms.get(loop.getInductionVar());
-    return forms.simplify(access.indices[dim].replace(variable, variable * unit));
+    AffineExpr variable = space.get(loop.getInductionVar());
+    return space.simplify(access.indices[dim].replace(variable, variable * unit));
   };
   int64_t columns = layout.getColumns();
   AffineExpr row = first(layout.rowDim, access.rowLoop, FragmentLayout::kRows), col = first(layout.colDim, access.colLoop, columns);
@@ -336,14 +336,14 @@ void Warp::rewrite(FragmentAccess &access) {
       expr = row.floorDiv(layout.rowTile);
     if (d == layout.colDim)
       expr = col.floorDiv(layout.colTile);
-    indices.push_back(placeInLane(forms, builder, loc, expr));
+    indices.push_back(placeInLane(space, builder, loc, expr));
   }
   AffineExpr part = (col.floorDiv(columns) % (layout.colTile / columns)) * layout.getRowParts() +
                     row.floorDiv(FragmentLayout::kRows) % layout.getRowParts();
   AffineExpr element = part * layout.pack;
   if (scf::ForOp elements = shared[access.colLoop].elements)
-    element = element + forms.get(elements.getInductionVar());
-  indices.push_back(placeInLane(forms, builder, loc, element));
+    element = element + space.get(elements.getInductionVar());
+  indices.push_back(placeInLane(space, builder, loc, element));
   Value buffer = laneBuffers[access.buffer];
   if (auto load = dyn_cast<memref::LoadOp>(access.op))
     load.getResult().replaceAllUsesWith(memref::LoadOp::create(builder, loc, buffer, indices));
@@ -397,9 +397,9 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
     own.setAlignment(std::min<int64_t>(16, layout.getElements() * getElementBytes(type.getElementType())));
     laneBuffers[buffer] = own;
   }
-  SmallVector<scf::ForOp> replaced; // erased when nothing asks `forms` any more
+  SmallVector<scf::ForOp> replaced; // erased when nothing asks `space` any more
   llvm::erase_if(accesses, [&](FragmentAccess &access) {
-    scf::ForOp nest = loadMatrices(access, laneBuffers[access.buffer], launch.getThreadIds().x, forms);
+    scf::ForOp nest = loadMatrices(access, laneBuffers[access.buffer], launch.getThreadIds().x, space);
     if (!nest)
       return false;
     shared.erase(access.rowLoop);
@@ -412,7 +412,7 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
   for (FragmentAccess &access : accesses)
     rewrite(access);
   for (MatrixProduct &product : products) {
-    emitProduct(product, layouts, laneBuffers, forms);
+    emitProduct(product, layouts, laneBuffers, space);
     replaced.push_back(product.m);
   }
   for (scf::ForOp nest : replaced)

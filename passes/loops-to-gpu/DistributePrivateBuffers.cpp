@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Marks.h"
+#include "passes/index/LinearForm.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -26,39 +27,24 @@ struct ThreadDigit {
   }
 };
 
-/// The element that an access touches along one dimension: a sum of `coefficient` times a value that is not negative.
+/// The element that an access touches along one dimension.
 class PrivateIndex {
 public:
-  PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dimension, Operation *buffer)
-      : map(map), operands(operands) {
-    collect(map.getResult(dimension), 1, buffer);
-  }
+  PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dimension, Operation *buffer);
 
   /// The digits that are thread indices, the largest unit first; none where a thread index is no digit.
   std::optional<SmallVector<ThreadDigit>> getDigits();
   /// The element's place among those of its thread. After getDigits.
   AffineExpr getPlace() const;
   /// Whether thread indices have a part in it.
-  bool hasThreads() const {
-    return isUnknown || llvm::any_of(terms, [](const Term &term) { return bool(term.thread); });
-  }
+  bool hasThreads() const { return isUnknown || !threads.empty(); }
 
 private:
-  struct Term {
-    int64_t coefficient;
-    AffineExpr value;
-    std::optional<int64_t> max;
-    scf::ForOp thread;
-  };
-  void collect(AffineExpr expr, int64_t factor, Operation *buffer);
-  scf::ForOp getLoop(AffineExpr expr) const;
-  std::optional<int64_t> getMax(AffineExpr expr) const;
-
   AffineMap map;
-  ArrayRef<Value> operands;
-  int64_t constant = 0;
-  SmallVector<Term> terms;
-  bool isUnknown = false; // a thread index within a quotient or remainder
+  SmallVector<index::Range> ranges; // of the operands
+  index::LinearForm form;
+  SmallVector<std::pair<AffineExpr, scf::ForOp>> threads; // the terms that are thread indices
+  bool isUnknown = false;                                 // a thread index within a quotient or remainder
 };
 
 struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
@@ -86,92 +72,43 @@ static scf::ForOp getThreadLoopInScope(Value value, Operation *buffer) {
   return isThread ? loop : nullptr;
 }
 
-scf::ForOp PrivateIndex::getLoop(AffineExpr expr) const {
-  auto dim = dyn_cast<AffineDimExpr>(expr);
-  return dim ? scf::getForInductionVarOwner(operands[dim.getPosition()]) : nullptr;
-}
-
-std::optional<int64_t> PrivateIndex::getMax(AffineExpr expr) const {
-  SmallVector<std::optional<int64_t>> lower, upper;
-  for (Value operand : operands) {
-    scf::ForOp loop = scf::getForInductionVarOwner(operand);
-    std::optional<int64_t> extent = loop ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
-    lower.push_back(loop ? std::optional<int64_t>(0) : std::nullopt);
-    upper.push_back(extent ? std::optional<int64_t>(*extent - 1) : std::nullopt);
-  }
-  auto bound = [&](bool isUpper) {
-    return getBoundForAffineExpr(expr, map.getNumDims(), map.getNumSymbols(), lower, upper, isUpper);
+PrivateIndex::PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dimension, Operation *buffer)
+    : map(map), form(index::LinearForm::get(map.getResult(dimension))) {
+  for (Value operand : operands)
+    ranges.push_back(index::getRange(operand));
+  auto getThread = [&](AffineExpr part) {
+    auto dim = dyn_cast<AffineDimExpr>(part);
+    return dim ? getThreadLoopInScope(operands[dim.getPosition()], buffer) : scf::ForOp();
   };
-  std::optional<int64_t> min = bound(false);
-  return min && *min >= 0 ? bound(true) : std::nullopt;
-}
-
-void PrivateIndex::collect(AffineExpr expr, int64_t factor, Operation *buffer) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
-    constant += factor * number.getValue();
-    return;
+  for (const index::LinearForm::Term &term : form.terms) {
+    if (scf::ForOp thread = getThread(term.expr))
+      threads.push_back({term.expr, thread});
+    else
+      term.expr.walk([&](AffineExpr part) { isUnknown |= bool(getThread(part)); });
   }
-  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
-    if (binary.getKind() == AffineExprKind::Add) {
-      collect(binary.getLHS(), factor, buffer);
-      collect(binary.getRHS(), factor, buffer);
-      return;
-    }
-    auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
-    if (binary.getKind() == AffineExprKind::Mul && number)
-      return collect(binary.getLHS(), factor * number.getValue(), buffer);
-  }
-  scf::ForOp thread;
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    thread = getThreadLoopInScope(operands[dim.getPosition()], buffer);
-  else
-    expr.walk([&](AffineExpr part) {
-      auto dim = dyn_cast<AffineDimExpr>(part);
-      isUnknown |= dim && getThreadLoopInScope(operands[dim.getPosition()], buffer);
-    });
-  terms.push_back({factor, expr, getMax(expr), thread});
+  llvm::stable_sort(threads, [&](auto &a, auto &b) { return form.getCoefficient(a.first) > form.getCoefficient(b.first); });
 }
 
 std::optional<SmallVector<ThreadDigit>> PrivateIndex::getDigits() {
   if (isUnknown)
     return std::nullopt;
-  llvm::stable_sort(terms, [](const Term &a, const Term &b) { return a.coefficient > b.coefficient; });
   SmallVector<ThreadDigit> digits;
-  for (unsigned i = 0; i < terms.size();) {
-    if (!terms[i].thread) {
-      ++i;
-      continue;
-    }
-    Term term = terms[i];
-    auto tag = term.thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue();
-    if (!term.max || *term.max < 0 || term.coefficient < 1 || constant < 0)
+  for (auto [expr, loop] : threads) {
+    std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
+    int64_t unit = form.getCoefficient(expr);
+    auto rest = extent && unit > 0 ? index::removeDigit(form, expr, *extent, {map.getNumDims(), ranges}) : std::nullopt;
+    if (!rest)
       return std::nullopt;
-    int64_t unit = term.coefficient, extent = *term.max + 1, above = unit * extent;
-    terms.erase(terms.begin() + i);
-    // What is below the digit must not carry into it.
-    int64_t below = constant % above;
-    constant = constant / above * unit + below;
-    for (Term &other : terms) {
-      if (other.coefficient % above == 0) {
-        other.coefficient /= extent;
-        continue;
-      }
-      if (!other.max || other.coefficient < 0)
-        return std::nullopt;
-      below += other.coefficient * *other.max;
-    }
-    if (below >= unit)
-      return std::nullopt;
-    digits.push_back({tag, extent, unit});
+    form = *rest;
+    digits.push_back({loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue(), *extent, unit});
   }
   return digits;
 }
 
 AffineExpr PrivateIndex::getPlace() const {
-  AffineExpr place = getAffineConstantExpr(constant, map.getContext());
-  for (const Term &term : terms)
-    place = place + term.value * term.coefficient;
-  return place;
+  index::LinearForm sorted = form;
+  llvm::stable_sort(sorted.terms, [](auto &a, auto &b) { return a.coefficient > b.coefficient; });
+  return sorted.getExpr(map.getContext());
 }
 
 /// The stage that an access belongs to: that of the loop around it.

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_LOOPSTOGPU_FRAGMENTS_H
 
 #include "passes/PassSupport.h"
+#include "passes/index/IndexSpace.h"
 
 namespace tilewright {
 
@@ -33,41 +34,6 @@ struct FragmentLayout {
   mlir::MemRefType getLaneType(mlir::MemRefType type) const;
 };
 
-/// Indices as affine expressions of values, each of which has a dimension. What is computed in another way is such a
-/// value too, the same one for the same operands. Values and operations are told apart by where they are: what has been
-/// asked about may not be erased before the last question.
-class IndexForms {
-public:
-  using Substitution = llvm::SmallDenseMap<mlir::Value, mlir::AffineExpr, 4>;
-
-  explicit IndexForms(mlir::MLIRContext *context) : context(context) {}
-
-  mlir::AffineExpr get(mlir::Value index, const Substitution &substitution = Substitution());
-  llvm::SmallVector<mlir::AffineExpr> get(mlir::ValueRange indices, const Substitution &substitution = Substitution());
-  /// A dimension of its own that stands for no value.
-  mlir::AffineExpr getFresh();
-  mlir::AffineExpr simplify(mlir::AffineExpr expr) { return mlir::simplifyAffineExpr(expr, atoms.size(), 0); }
-  bool dependsOn(mlir::AffineExpr expr, mlir::Value value) {
-    return expr.isFunctionOfDim(mlir::cast<mlir::AffineDimExpr>(get(value)).getPosition());
-  }
-  /// The expression without a value that it counts along, one by one; null where it does not.
-  mlir::AffineExpr without(mlir::AffineExpr expr, mlir::Value value);
-  /// True where all that the expression depends on are values as they stand.
-  bool isOfValues(mlir::AffineExpr expr) const;
-  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr) const;
-  /// The values that an expression depends on.
-  llvm::SmallVector<mlir::Value> getValues(mlir::AffineExpr expr) const;
-
-private:
-  struct Atom {
-    mlir::Value value;            // as it stands, or null
-    mlir::Operation *op = nullptr; // what computes it from operands
-    llvm::SmallVector<mlir::AffineExpr> operands;
-  };
-  mlir::MLIRContext *context;
-  llvm::SmallVector<Atom> atoms;
-};
-
 /// A load or store of one element of a fragment, in loops that the lanes share out.
 struct FragmentAccess {
   mlir::Operation *op;
@@ -80,7 +46,7 @@ struct FragmentAccess {
 /// Where the access is all that its loops do, and copies from shared memory: lets the lanes of a warp fetch the tiles together
 /// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them. Gives back the loops that this replaces, which are left for
 /// the caller to erase; null where the instruction cannot: 16 bytes of a row have to lie together.
-mlir::scf::ForOp loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, IndexForms &forms);
+mlir::scf::ForOp loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, index::IndexSpace &space);
 
 } // namespace tilewright
 

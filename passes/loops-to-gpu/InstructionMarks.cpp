@@ -83,13 +83,13 @@ FailureOr<MultiplyAdd> readMultiplyAdd(scf::ForOp nest, function_ref<InFlightDia
   Operation *add = store.getValue().getDefiningOp();
   if (!add || !isa<arith::AddFOp, arith::AddIOp>(add))
     return fail(store, "a store of something else than a sum");
-  IndexForms forms(nest.getContext());
+  index::IndexSpace space(nest.getContext());
   Operation *multiply = nullptr;
   for (unsigned number : {0, 1}) {
     auto load = add->getOperand(number).getDefiningOp<memref::LoadOp>();
     // The element as it is before the store: of the same iteration.
     if (found.sum || !load || load.getMemRef() != store.getMemRef() || load->getBlock() != store->getBlock() ||
-        forms.get(load.getIndices()) != forms.get(store.getIndices()))
+        space.get(load.getIndices()) != space.get(store.getIndices()))
       continue;
     found.sum = load;
     multiply = add->getOperand(1 - number).getDefiningOp();

@@ -13,7 +13,8 @@ namespace tilewright {
 static constexpr int64_t kMaxPeriod = 4096;
 
 AffineExpr SharedAccess::overCommon(AffineExpr expr, SmallVectorImpl<Value> &common, llvm::function_ref<bool(Value)> isSame) const {
-  bool known = true;
+  // Which of the accessed elements it is differs.
+  bool known = !expr.isFunctionOfSymbol(indices.getNumSymbols());
   SmallVector<AffineExpr> replacements;
   for (auto [i, operand] : llvm::enumerate(operands)) {
     bool isDim = i < indices.getNumDims();
@@ -87,27 +88,32 @@ bool SharedAccess::isApartInIteration(const SharedAccess &other, llvm::function_
     return false;
   unsigned open = getOpenThreads(other);
   SmallVector<Value> common;
+  // The form without the terms that are one number for both, whose sum is `same`.
   auto apart = [&](const SharedAccess &access, ArrayRef<int64_t> weights, AffineExpr &same) {
+    index::LinearForm form;
     same = getAffineConstantExpr(0, op->getContext());
-    return access.getForm(weights, [&](AffineExpr part, int64_t factor) {
-      AffineExpr over = access.overCommon(part, common, isSame);
-      if (over)
-        same = same + over * factor;
-      return bool(over);
-    });
+    index::LinearForm whole = access.getForm(weights);
+    form.constant = whole.constant;
+    for (const index::LinearForm::Term &term : whole.terms) {
+      if (AffineExpr over = access.overCommon(term.expr, common, isSame))
+        same = same + over * term.coefficient;
+      else
+        form.terms.push_back(term);
+    }
+    return form;
   };
   for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i) {
     SmallVector<int64_t> weights(rank, 0);
     weights[i] = 1;
     AffineExpr hereSame, thereSame;
-    LinearForm here = apart(*this, weights, hereSame), there = apart(other, weights, thereSame);
+    index::LinearForm here = apart(*this, weights, hereSame), there = apart(other, weights, thereSame);
     auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(hereSame - thereSame, common.size(), 0));
     if (!difference)
       continue;
     here.constant += difference.getValue();
-    if (here.isNever(there))
+    if (index::areNeverEqual(here, getRanges(), there, other.getRanges()))
       return true;
-    closeThreads(open, here, there);
+    closeThreads(open, here, other, there);
   }
   return !open;
 }

@@ -5,7 +5,7 @@
 // earlier access of a later iteration touches, and one of them stores: a sum that goes through memory, for example.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/loops-to-gpu/Fragments.h"
+#include "passes/index/IndexSpace.h"
 #include "passes/loops-to-gpu/Lanes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -39,13 +39,13 @@ bool isComputed(Value value, scf::ForOp loop) {
                                    llvm::all_of(op->getOperands(), [&](Value operand) { return isComputed(operand, loop); }));
 }
 
-bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, int64_t laneOfB, IndexForms &forms) {
+bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, int64_t laneOfB, index::IndexSpace &space) {
   if (a.buffer != b.buffer) {
     Value rootOfA = getRoot(a.buffer), rootOfB = getRoot(b.buffer);
     return !rootOfA || !rootOfB || rootOfA == rootOfB;
   }
   for (auto [x, y] : llvm::zip_equal(a.places[laneOfA], b.places[laneOfB])) {
-    auto distance = x && y ? dyn_cast<AffineConstantExpr>(forms.simplify(x - y)) : AffineConstantExpr();
+    auto distance = x && y ? dyn_cast<AffineConstantExpr>(space.simplify(x - y)) : AffineConstantExpr();
     if (distance && distance.getValue() != 0)
       return false;
   }
@@ -54,15 +54,15 @@ bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, 
 } // namespace
 
 bool areLanesIndependent(scf::ForOp loop, int64_t lanes) {
-  IndexForms forms(loop.getContext());
+  index::IndexSpace space(loop.getContext());
   SmallVector<LaneAccess> accesses;
   auto add = [&](Value buffer, ValueRange indices, bool isStore) {
     LaneAccess access{buffer, isStore, {}};
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      IndexForms::Substitution at;
+      index::IndexSpace::Substitution at;
       at[loop.getInductionVar()] = getAffineConstantExpr(lane, loop.getContext());
       access.places.push_back(llvm::map_to_vector(
-          indices, [&](Value index) { return isComputed(index, loop) ? forms.get(index, at) : AffineExpr(); }));
+          indices, [&](Value index) { return isComputed(index, loop) ? space.get(index, at) : AffineExpr(); }));
     }
     accesses.push_back(std::move(access));
   };
@@ -78,7 +78,7 @@ bool areLanesIndependent(scf::ForOp loop, int64_t lanes) {
         continue;
       for (int64_t lane = 1; lane < lanes; ++lane)
         for (int64_t earlier = 0; earlier < lane; ++earlier)
-          if (mayBeOneElement(first, lane, second, earlier, forms))
+          if (mayBeOneElement(first, lane, second, earlier, space))
             return false;
     }
   return true;

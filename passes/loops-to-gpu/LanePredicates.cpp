@@ -1,68 +1,13 @@
 //===- LanePredicates.cpp - predicates in front of a vectorized loop ------===//
 #include "passes/loops-to-gpu/Lanes.h"
+#include "passes/index/Stride.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using namespace tilewright;
 
-std::optional<int64_t> tilewright::getStride(Value index, Value variable) {
-  if (index == variable)
-    return 1;
-  if (getConstantIntValue(index))
-    return 0;
-  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply) {
-    Operation *op = index.getDefiningOp();
-    auto loop = cast<BlockArgument>(variable).getOwner()->getParentOp();
-    // Computed in the loop, but from what is the same in all lanes.
-    bool isUniform = !op || !loop->isAncestor(op) ||
-                     (isPure(op) && op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
-                      llvm::all_of(op->getOperands(), [&](Value operand) { return getStride(operand, variable) == 0; }));
-    return isUniform ? std::optional<int64_t>(0) : std::nullopt;
-  }
-  int64_t stride = 0;
-  AffineExpr expr = apply.getAffineMap().getResult(0);
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    auto inner = getStride(operand, variable);
-    if (!inner)
-      return std::nullopt;
-    if (*inner == 0)
-      continue;
-    bool isDim = i < apply.getAffineMap().getNumDims();
-    AffineExpr unknown = isDim ? getAffineDimExpr(i, index.getContext())
-                               : getAffineSymbolExpr(i - apply.getAffineMap().getNumDims(), index.getContext());
-    AffineExpr next = expr.replace(unknown, unknown + 1);
-    auto difference = dyn_cast<AffineConstantExpr>(
-        simplifyAffineExpr(next - expr, apply.getAffineMap().getNumDims(), apply.getAffineMap().getNumSymbols()));
-    if (!difference)
-      return std::nullopt;
-    stride += *inner * difference.getValue();
-  }
-  return stride;
-}
-
-int64_t tilewright::getDivisor(Value index, Value variable) {
-  if (index == variable)
-    return 1 << 30;
-  if (auto constant = getConstantIntValue(index))
-    return *constant ? *constant & -*constant : 1 << 30;
-  auto apply = index.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply)
-    return 1;
-  // Each operand counts with what divides it: as a multiple of that.
-  AffineMap map = apply.getAffineMap();
-  SmallVector<AffineExpr> dims, symbols;
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    bool isDim = i < map.getNumDims();
-    AffineExpr expr = isDim ? getAffineDimExpr(i, index.getContext()) : getAffineSymbolExpr(i - map.getNumDims(), index.getContext());
-    expr = operand == variable ? getAffineConstantExpr(0, index.getContext()) : expr * getDivisor(operand, variable);
-    (isDim ? dims : symbols).push_back(expr);
-  }
-  int64_t divisor = map.getResult(0).replaceDimsAndSymbols(dims, symbols).getLargestKnownDivisor();
-  return divisor ? divisor & -divisor : 1 << 30;
-}
+namespace tilewright {
 
 bool LanePredicates::isKnownBefore(Value value) {
   if (value == loop.getInductionVar())
@@ -132,15 +77,15 @@ Value LanePredicates::valueInLane(OpBuilder &builder, Value value, int64_t lane)
   return known[{value, lane}] = copy->getResult(cast<OpResult>(value).getResultNumber());
 }
 
-/// By how much the left side of a comparison grows on the right from lane to lane, where that is a constant.
-static std::optional<int64_t> getSlope(arith::CmpIOp compare, Value variable) {
+/// By how much the left side of a comparison gains on the right from lane to lane, where that is a constant.
+static std::optional<int64_t> getGrowth(arith::CmpIOp compare, Value variable) {
   if (!compare.getLhs().getType().isIndex())
     return std::nullopt;
-  auto lhs = getStride(compare.getLhs(), variable), rhs = getStride(compare.getRhs(), variable);
+  auto lhs = index::getStride(compare.getLhs(), variable), rhs = index::getStride(compare.getRhs(), variable);
   return lhs && rhs ? std::optional<int64_t>(*lhs - *rhs) : std::nullopt;
 }
 
-bool tilewright::isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lanes) {
+bool isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lanes) {
   Operation *op = condition.getDefiningOp();
   if (!op || !loop->isAncestor(op))
     return true;
@@ -148,7 +93,7 @@ bool tilewright::isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lane
   if (auto both = dyn_cast<arith::AndIOp>(op))
     return isSameInAllLanes(both.getLhs(), loop, lanes) && isSameInAllLanes(both.getRhs(), loop, lanes);
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  auto slope = compare ? getSlope(compare, variable) : std::nullopt;
+  auto slope = compare ? getGrowth(compare, variable) : std::nullopt;
   if (!slope)
     return false;
   if (*slope == 0)
@@ -156,8 +101,8 @@ bool tilewright::isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lane
   // Lanes that begin at a multiple of their number are all on one side of another multiple of it.
   auto predicate = compare.getPredicate();
   return (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sge) &&
-         getStride(compare.getLhs(), variable) == 1 && *slope == 1 && getDivisor(compare.getLhs(), variable) % lanes == 0 &&
-         getDivisor(compare.getRhs(), variable) % lanes == 0;
+         index::getStride(compare.getLhs(), variable) == 1 && *slope == 1 && index::getDivisor(compare.getLhs(), variable) % lanes == 0 &&
+         index::getDivisor(compare.getRhs(), variable) % lanes == 0;
 }
 
 Value LanePredicates::holdsInAllLanes(OpBuilder &builder, Value condition) {
@@ -168,7 +113,7 @@ Value LanePredicates::holdsInAllLanes(OpBuilder &builder, Value condition) {
     return arith::AndIOp::create(builder, op->getLoc(), holdsInAllLanes(builder, both.getLhs()),
                                  holdsInAllLanes(builder, both.getRhs()));
   auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (auto slope = compare ? getSlope(compare, loop.getInductionVar()) : std::nullopt) {
+  if (auto slope = compare ? getGrowth(compare, loop.getInductionVar()) : std::nullopt) {
     // What grows is below a bound in all lanes where it is in the last.
     using Predicate = arith::CmpIPredicate;
     bool isBelow = llvm::is_contained({Predicate::slt, Predicate::sle}, compare.getPredicate());
@@ -201,3 +146,4 @@ scf::ForOp LanePredicates::hoist(scf::ForOp unguarded) {
     loop->moveBefore(choose.elseBlock()->getTerminator());
   return unguarded;
 }
+} // namespace tilewright

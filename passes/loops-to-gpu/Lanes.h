@@ -8,12 +8,6 @@
 
 namespace tilewright {
 
-/// How an index changes from lane to lane, with the loop's variable: by a constant, or in some other way.
-std::optional<int64_t> getStride(mlir::Value index, mlir::Value variable);
-
-/// The largest power of two known to divide an index while `variable` is 0.
-int64_t getDivisor(mlir::Value index, mlir::Value variable);
-
 /// Whether a condition in a loop of that many lanes is the same in all of them.
 bool isSameInAllLanes(mlir::Value condition, mlir::scf::ForOp loop, int64_t lanes);
 

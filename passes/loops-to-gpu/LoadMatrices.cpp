@@ -31,7 +31,7 @@ struct FragmentFill {
 } // namespace
 
 /// Whether an access is all that its loops do: to copy from shared memory.
-static std::optional<FragmentFill> findFill(const FragmentAccess &access, IndexForms &forms) {
+static std::optional<FragmentFill> findFill(const FragmentAccess &access, index::IndexSpace &space) {
   auto store = dyn_cast<memref::StoreOp>(access.op);
   auto load = store ? store.getValueToStore().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
   scf::ForOp rowLoop = access.rowLoop, colLoop = access.colLoop, inner = rowLoop, outer = colLoop;
@@ -47,38 +47,38 @@ static std::optional<FragmentFill> findFill(const FragmentAccess &access, IndexF
   unsigned row = access.layout.rowDim, col = access.layout.colDim;
   for (auto [d, expr] : llvm::enumerate(access.indices))
     if (d != row && d != col &&
-        (forms.dependsOn(expr, rowLoop.getInductionVar()) || forms.dependsOn(expr, colLoop.getInductionVar())))
+        (space.dependsOn(expr, rowLoop.getInductionVar()) || space.dependsOn(expr, colLoop.getInductionVar())))
       return std::nullopt;
   return FragmentFill{rowLoop, colLoop, load, store, access.layout,
-                      forms.without(access.indices[row], rowLoop.getInductionVar()),
-                      forms.without(access.indices[col], colLoop.getInductionVar())};
+                      space.without(access.indices[row], rowLoop.getInductionVar()),
+                      space.without(access.indices[col], colLoop.getInductionVar())};
 }
 
 /// Whether the elements that `variable` counts, from a multiple of `count` on, lie together at an aligned address.
-static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, IndexForms &forms) {
+static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, index::IndexSpace &space) {
   MemRefType type = load.getMemRefType();
   if (!type.getLayout().isIdentity() || type.getShape().back() % count)
     return false;
-  AffineExpr group = forms.getFresh();
+  AffineExpr group = space.getFresh();
   auto at = [&](int64_t element) {
-    IndexForms::Substitution substitution;
+    index::IndexSpace::Substitution substitution;
     substitution[variable] = group * count + element;
-    return forms.get(load.getIndices(), substitution);
+    return space.get(load.getIndices(), substitution);
   };
   SmallVector<AffineExpr> first = at(0);
   if (!first.back().isMultipleOf(count))
     return false;
   for (int64_t element = 1; element < count; ++element) {
     SmallVector<AffineExpr> indices = at(element);
-    indices.back() = forms.simplify(indices.back() - element);
+    indices.back() = space.simplify(indices.back() - element);
     if (indices != first)
       return false;
   }
   return true;
 }
 
-scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, IndexForms &forms) {
-  std::optional<FragmentFill> found = findFill(access, forms);
+scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, index::IndexSpace &space) {
+  std::optional<FragmentFill> found = findFill(access, space);
   if (!found)
     return nullptr;
   const FragmentFill &fill = *found;
@@ -89,8 +89,8 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
   if (columns * elementBytes != kRowBytes)
     return nullptr;
   scf::ForOp rowLoop = fill.rowLoop, colLoop = fill.colLoop;
-  bool isTransposed = !liesTogether(load, colLoop.getInductionVar(), columns, forms);
-  if (isTransposed && (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, forms)))
+  bool isTransposed = !liesTogether(load, colLoop.getInductionVar(), columns, space);
+  if (isTransposed && (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, space)))
     return nullptr;
   int64_t rows = *getConstantIntValue(rowLoop.getUpperBound()), cols = *getConstantIntValue(colLoop.getUpperBound());
   if (rows % layout.rowTile || cols % layout.colTile || !fill.row.isMultipleOf(layout.rowTile) ||
@@ -154,8 +154,8 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
 
   // To the places of the tiles.
   memref::StoreOp store = fill.store;
-  SmallVector<AffineExpr> at = forms.get(store.getIndices());
-  AffineExpr rowDim = forms.get(rowStep), colDim = forms.get(colStep);
+  SmallVector<AffineExpr> at = space.get(store.getIndices());
+  AffineExpr rowDim = space.get(rowStep), colDim = space.get(colStep);
   for (int64_t tile = 0; tile < tiles; ++tile) {
     SmallVector<Value> places;
     for (auto [d, expr] : llvm::enumerate(at)) {
@@ -163,7 +163,7 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
         expr = (fill.row + (rowDim * tiles + tile) * layout.rowTile).floorDiv(layout.rowTile);
       if (d == layout.colDim)
         expr = (fill.col + colDim * layout.colTile).floorDiv(layout.colTile);
-      places.push_back(forms.materialize(builder, loc, forms.simplify(expr)));
+      places.push_back(space.materialize(builder, loc, space.simplify(expr)));
     }
     places.push_back(index(0));
     Value part = flat;

@@ -79,31 +79,31 @@ void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value 
 /// A float of 8 bits, which an nvgpu.mma.sync takes as a byte.
 static bool isByteFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; }
 
-Value placeInLane(IndexForms &forms, OpBuilder &builder, Location loc, AffineExpr expr) {
-  expr = forms.simplify(expr);
-  for (Value value : forms.getValues(expr))
+Value placeInLane(index::IndexSpace &space, OpBuilder &builder, Location loc, AffineExpr expr) {
+  expr = space.simplify(expr);
+  for (Value value : space.getValues(expr))
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
         loop->setAttr(schedule::kUnrollAttr, builder.getUnitAttr());
-  return forms.materialize(builder, loc, expr);
+  return space.materialize(builder, loc, expr);
 }
 
-void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, IndexForms &forms) {
+void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, index::IndexSpace &space) {
   OpBuilder builder(product.m);
   Location loc = product.m.getLoc();
-  IndexForms::Substitution first;
+  index::IndexSpace::Substitution first;
   for (scf::ForOp loop : {product.m, product.n, product.k})
     first[loop.getInductionVar()] = builder.getAffineConstantExpr(0);
   auto indicesOf = [&](Value buffer, ValueRange indices) {
     const FragmentLayout &layout = layouts[buffer];
     SmallVector<Value> places;
     for (auto [d, index] : llvm::enumerate(indices)) {
-      AffineExpr expr = forms.get(index, first);
+      AffineExpr expr = space.get(index, first);
       if (d == layout.rowDim)
         expr = expr.floorDiv(layout.rowTile);
       if (d == layout.colDim)
         expr = expr.floorDiv(layout.colTile);
-      places.push_back(placeInLane(forms, builder, loc, expr));
+      places.push_back(placeInLane(space, builder, loc, expr));
     }
     places.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
     return places;

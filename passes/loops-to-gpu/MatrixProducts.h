@@ -28,10 +28,10 @@ mlir::FailureOr<MatrixProduct> readProductLoops(mlir::scf::ForOp nest);
 void stageFactor(MatrixProduct &product, mlir::memref::LoadOp &load, mlir::Value row, mlir::Value col);
 
 /// The instruction before the loops that it replaces, which are left for the caller to erase.
-void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, IndexForms &forms);
+void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &laneBuffers, index::IndexSpace &space);
 
 /// An index of what a lane keeps. The loops that count along it are to be written out: registers have no addresses.
-mlir::Value placeInLane(IndexForms &forms, mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr);
+mlir::Value placeInLane(index::IndexSpace &space, mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr);
 
 } // namespace tilewright
 

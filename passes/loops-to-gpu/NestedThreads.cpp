@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/loops-to-gpu/NestedThreads.h"
 
-#include "passes/loops-to-gpu/Fragments.h"
+#include "passes/index/IndexSpace.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -107,15 +107,15 @@ bool dependsOnIteration(scf::ForOp inner, scf::ForOp outer) {
 
 /// Whether `inner` changes elements that nothing in the loop around it set before: each iteration of that changes them again.
 bool changesAgain(scf::ForOp inner, scf::ForOp outer) {
-  IndexForms forms(inner.getContext());
+  index::IndexSpace space(inner.getContext());
   WalkResult walked = inner->walk([&](memref::LoadOp load) {
     Value buffer = load.getMemRef();
     if (Operation *alloc = buffer.getDefiningOp(); alloc && outer->isAncestor(alloc))
       return WalkResult::advance();
-    SmallVector<AffineExpr> place = forms.get(load.getIndices());
+    SmallVector<AffineExpr> place = space.get(load.getIndices());
     bool isChanged = llvm::any_of(buffer.getUsers(), [&](Operation *user) {
       auto store = dyn_cast<memref::StoreOp>(user);
-      return store && inner->isAncestor(store) && forms.get(store.getIndices()) == place;
+      return store && inner->isAncestor(store) && space.get(store.getIndices()) == place;
     });
     if (!isChanged)
       return WalkResult::advance();

@@ -12,6 +12,7 @@
 #include "passes/PassSupport.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/index/Stride.h"
 #include "passes/loops-to-gpu/Lanes.h"
 #include "passes/loops-to-tile/Extents.h"
 
@@ -129,9 +130,9 @@ private:
     if (indices.empty() || !hasUnitRows(type) || !type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
       return 1;
     for (Value index : indices.drop_back())
-      if (getStride(index, loop.getInductionVar()) != 0)
+      if (index::getStride(index, loop.getInductionVar()) != 0)
         return 1;
-    if (getStride(indices.back(), loop.getInductionVar()) != 1)
+    if (index::getStride(indices.back(), loop.getInductionVar()) != 1)
       return 1;
     // A processor's vectors may begin at any element.
     if (onProcessor)
@@ -139,7 +140,7 @@ private:
     int64_t bytes = std::min<int64_t>(kMaxBytes, getBufferAlignment(memref));
     int64_t width = std::min<int64_t>(lanes, bytes * 8 / type.getElementTypeBitWidth());
     // Rows must be multiples of the width for an index to say anything of an address.
-    width = std::min(width, getDivisor(indices.back(), loop.getInductionVar()));
+    width = std::min(width, index::getDivisor(indices.back(), loop.getInductionVar()));
     bool isRowMajor = type.getLayout().isIdentity();
     for (int64_t dimension = 0; dimension + 1 < type.getRank() && width > 1; ++dimension) {
       int64_t row = isRowMajor ? getKnownDivisor(memref, type.getRank() - 1) : getStrideDivisor(memref, dimension);
@@ -163,7 +164,7 @@ private:
   void visitLoad(memref::LoadOp load) {
     Location loc = load.getLoc();
     MemRefType type = load.getMemRefType();
-    bool moves = llvm::any_of(load.getIndices(), [&](Value index) { return getStride(index, loop.getInductionVar()) != 0; });
+    bool moves = llvm::any_of(load.getIndices(), [&](Value index) { return index::getStride(index, loop.getInductionVar()) != 0; });
     if (!moves) {
       first.map(load.getResult(), memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), 0, loc)).getResult());
       return;
@@ -272,7 +273,7 @@ private:
       return visitStore(store), nullptr;
     if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
       // Only for uses as a value; addresses are computed where they are used.
-      if (getStride(apply, loop.getInductionVar()) == 0) {
+      if (index::getStride(apply, loop.getInductionVar()) == 0) {
         first.map(apply.getResult(), indexOfLane(apply, 0, op.getLoc()));
         return nullptr;
       }

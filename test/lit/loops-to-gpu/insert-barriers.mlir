@@ -598,4 +598,44 @@ gpu.func @own_place(%A: memref<64xf32>) kernel attributes {known_block_size = ar
   memref.store %x, %U[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
   gpu.return
 }
+
+// Elements that lie as far apart as the grid has blocks: what an iteration reads the same thread stored before.
+// CHECK-LABEL: gpu.func @blocks_between
+// CHECK: gpu.return
+gpu.func @blocks_between(%A: memref<9x64xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>,
+                                                                known_grid_size = array<i32: 2, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %tx = gpu.thread_id x
+  %bx = gpu.block_id x
+  %i = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%tx, %bx)
+  scf.for %k = %c0 to %c8 step %c1 {
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+    %x = memref.load %A[%k, %i] : memref<9x64xf32>
+    memref.store %x, %A[%next, %i] : memref<9x64xf32>
+  }
+  gpu.return
+}
+
+// One more block would reach the next thread's elements.
+// CHECK-LABEL: gpu.func @blocks_beyond
+// CHECK: scf.for
+// CHECK: gpu.barrier
+// CHECK: gpu.return
+gpu.func @blocks_beyond(%A: memref<9x65xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>,
+                                                                known_grid_size = array<i32: 3, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %tx = gpu.thread_id x
+  %bx = gpu.block_id x
+  %i = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%tx, %bx)
+  scf.for %k = %c0 to %c8 step %c1 {
+    %next = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+    %x = memref.load %A[%k, %i] : memref<9x65xf32>
+    memref.store %x, %A[%next, %i] : memref<9x65xf32>
+  }
+  gpu.return
+}
 }

@@ -1,13 +1,14 @@
-//===- Intervals.cpp - ranges of index expressions over loops -------------===//
-#include "passes/linalg-to-loops/StageModel.h"
+//===- Bounds.cpp - bounds of index expressions over loops ----------------===//
+#include "passes/index/Bounds.h"
+#include "passes/index/LinearForm.h"
 
-#include "mlir/IR/AffineExprVisitor.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::index {
 
 static std::optional<int64_t> getConstant(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -20,70 +21,44 @@ static std::optional<int64_t> getConstant(AffineExpr expr) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An expression as a constant plus multiples of terms that are no sums. Upstream's simplification writes a mod as a
-/// difference with a floordiv, of which no tight interval is known; here a mod stays one.
-class Sum {
+/// Makes the linear form of an expression whose terms are simplified.
+class Simplifier {
 public:
-  explicit Sum(AffineExpr expr, ExtentFn extent) : context(expr.getContext()), extent(extent) { add(expr, 1); }
+  explicit Simplifier(AffineExpr expr, ExtentFn extent) : context(expr.getContext()), extent(extent) { add(expr, 1); }
   AffineExpr get();
-  /// The part that is a multiple of `divisor`, divided, and the rest.
-  std::pair<AffineExpr, AffineExpr> divide(int64_t divisor);
+  const LinearForm &getForm() const { return form; }
 
 private:
   void add(AffineExpr expr, int64_t factor);
-  void addTerm(AffineExpr term, int64_t factor);
   AffineExpr simplifyDivision(AffineBinaryOpExpr expr);
 
   MLIRContext *context;
   ExtentFn extent;
-  SmallVector<std::pair<AffineExpr, int64_t>> terms;
-  int64_t constant = 0;
+  LinearForm form;
 };
 } // namespace
 
-void Sum::addTerm(AffineExpr term, int64_t factor) {
-  for (auto &[known, count] : terms)
-    if (known == term) {
-      count += factor;
-      return;
+void Simplifier::add(AffineExpr expr, int64_t factor) {
+  LinearForm whole = LinearForm::get(expr);
+  form.constant += factor * whole.constant;
+  for (const LinearForm::Term &term : whole.terms) {
+    int64_t coefficient = factor * term.coefficient;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(term.expr);
+    if (!binary) {
+      form.add(term.expr, coefficient);
+    } else if (term.expr.getKind() == AffineExprKind::Mul) {
+      form.add(LinearForm::get(simplify(binary.getLHS(), extent) * simplify(binary.getRHS(), extent)), coefficient);
+    } else {
+      AffineExpr simplified = simplifyDivision(binary);
+      if (simplified.getKind() == term.expr.getKind())
+        form.add(simplified, coefficient);
+      else
+        add(simplified, coefficient);
     }
-  terms.push_back({term, factor});
-}
-
-void Sum::add(AffineExpr expr, int64_t factor) {
-  if (auto value = getConstant(expr)) {
-    constant += factor * *value;
-    return;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return addTerm(expr, factor);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    add(binary.getLHS(), factor);
-    return add(binary.getRHS(), factor);
-  case AffineExprKind::Mul:
-    if (auto value = getConstant(binary.getRHS()))
-      return add(binary.getLHS(), factor * *value);
-    return addTerm(simplify(binary.getLHS(), extent) * simplify(binary.getRHS(), extent), factor);
-  default:
-    AffineExpr simplified = simplifyDivision(binary);
-    return simplified.getKind() == expr.getKind() ? addTerm(simplified, factor) : add(simplified, factor);
   }
 }
 
-std::pair<AffineExpr, AffineExpr> Sum::divide(int64_t divisor) {
-  AffineExpr quotient = getAffineConstantExpr(llvm::divideFloorSigned(constant, divisor), context);
-  AffineExpr rest = getAffineConstantExpr(llvm::mod(constant, divisor), context);
-  for (auto [term, factor] : terms)
-    if (factor % divisor == 0)
-      quotient = quotient + term * (factor / divisor);
-    else
-      rest = rest + term * factor;
-  return {quotient, rest};
-}
-
-AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
+AffineExpr Simplifier::simplifyDivision(AffineBinaryOpExpr expr) {
   AffineExpr lhs = simplify(expr.getLHS(), extent), rhs = simplify(expr.getRHS(), extent);
   auto divisor = getConstant(rhs);
   if (expr.getKind() == AffineExprKind::CeilDiv)
@@ -91,19 +66,23 @@ AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
   bool isMod = expr.getKind() == AffineExprKind::Mod;
   if (!divisor || *divisor <= 0)
     return isMod ? lhs % rhs : lhs.floorDiv(rhs);
-  auto [quotient, rest] = Sum(lhs, extent).divide(*divisor);
+  auto parts = Simplifier(lhs, extent).getForm().divide(*divisor);
+  AffineExpr quotient = parts.first.getExpr(context), rest = parts.second.getExpr(context);
   // An extent is rounded up in one way, that of splits.
-  if (!isMod && *divisor > 1 && rest.isSymbolicOrConstant() && Sum(rest, extent).constant == *divisor - 1)
+  if (!isMod && *divisor > 1 && rest.isSymbolicOrConstant() &&
+      Simplifier(rest, extent).getForm().constant == *divisor - 1)
     return quotient + simplify(rest - (*divisor - 1), extent).ceilDiv(rhs);
   bool small = extent && isProvablyNonNegative(rest, extent) && isProvablyLess(rest, rhs, extent);
   if (small)
     return isMod ? rest : quotient;
   // Multiples of g beside something below g: (g a + b) mod (g c) is g (a mod c) + b, and b is gone from the quotient.
-  for (auto [term, factor] : Sum(rest, extent).terms) {
-    int64_t g = std::abs(factor);
+  LinearForm restForm = Simplifier(rest, extent).getForm();
+  for (const LinearForm::Term &term : restForm.terms) {
+    int64_t g = std::abs(term.coefficient);
     if (!extent || g <= 1 || *divisor % g)
       continue;
-    auto [coarse, fine] = Sum(rest, extent).divide(g);
+    auto [coarseForm, fineForm] = restForm.divide(g);
+    AffineExpr coarse = coarseForm.getExpr(context), fine = fineForm.getExpr(context);
     AffineExpr step = getAffineConstantExpr(g, context);
     if (!isProvablyNonNegative(fine, extent) || !isProvablyLess(fine, step, extent))
       continue;
@@ -113,31 +92,27 @@ AffineExpr Sum::simplifyDivision(AffineBinaryOpExpr expr) {
   return isMod ? rest % rhs : quotient + rest.floorDiv(rhs);
 }
 
-AffineExpr Sum::get() {
+AffineExpr Simplifier::get() {
   // x mod c + (x floordiv c) * c is x.
-  for (auto &[term, factor] : terms) {
-    auto mod = dyn_cast<AffineBinaryOpExpr>(term);
+  for (const LinearForm::Term &term : form.terms) {
+    auto mod = dyn_cast<AffineBinaryOpExpr>(term.expr);
     auto divisor = mod && mod.getKind() == AffineExprKind::Mod ? getConstant(mod.getRHS()) : std::nullopt;
-    if (!divisor || !factor)
+    if (!divisor)
       continue;
     AffineExpr division = mod.getLHS().floorDiv(mod.getRHS());
-    for (auto &[other, count] : terms)
-      if (other == division && count == factor * *divisor) {
-        int64_t times = factor;
-        factor = count = 0;
-        Sum whole(*this);
-        whole.add(mod.getLHS(), times);
-        return whole.get();
-      }
+    int64_t times = term.coefficient;
+    if (form.getCoefficient(division) != times * *divisor)
+      continue;
+    Simplifier whole(*this);
+    whole.form.add(mod, -times);
+    whole.form.add(division, -times * *divisor);
+    whole.add(mod.getLHS(), times);
+    return whole.get();
   }
-  AffineExpr expr = getAffineConstantExpr(0, context);
-  for (auto [term, factor] : terms)
-    if (factor)
-      expr = expr + term * factor;
-  return expr + constant;
+  return form.getExpr(context);
 }
 
-AffineExpr simplify(AffineExpr expr, ExtentFn extent) { return Sum(expr, extent).get(); }
+AffineExpr simplify(AffineExpr expr, ExtentFn extent) { return Simplifier(expr, extent).get(); }
 
 //===----------------------------------------------------------------------===//
 // Intervals
@@ -268,43 +243,4 @@ bool isProvablyNonNegative(AffineExpr expr, ExtentFn extent) {
   return min && *min >= 0;
 }
 
-AffineExpr getIndexExpr(linalg::GenericOp op, Value value) {
-  if (auto index = value.getDefiningOp<linalg::IndexOp>())
-    return getAffineDimExpr(index.getDim(), op.getContext());
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return getAffineConstantExpr(constant.getSExtValue(), op.getContext());
-  auto apply = value.getDefiningOp<affine::AffineApplyOp>();
-  if (!apply)
-    return nullptr;
-  SmallVector<AffineExpr> dims, symbols;
-  for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
-    AffineExpr expr = getIndexExpr(op, operand);
-    if (!expr)
-      return nullptr;
-    (i < apply.getAffineMap().getNumDims() ? dims : symbols).push_back(expr);
-  }
-  return simplify(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols));
-}
-
-SmallVector<Access> getReads(ScheduledStage &stage) {
-  SmallVector<Access> reads;
-  // Statements may read any element of what an extern reads.
-  if (stage.externOp) {
-    for (Value tensor : stage.externOp.getInputs())
-      reads.push_back({tensor, SmallVector<AffineExpr>(cast<RankedTensorType>(tensor.getType()).getRank())});
-    return reads;
-  }
-  linalg::GenericOp op = stage.op;
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (isa<RankedTensorType>(operand->get().getType()) && op.payloadUsesValueFromOperand(operand))
-      reads.push_back({operand->get(), SmallVector<AffineExpr>(op.getMatchingIndexingMap(operand).getResults())});
-  op.getBody()->walk([&](tensor::ExtractOp extract) {
-    Access access{extract.getTensor(), {}};
-    for (Value index : extract.getIndices())
-      access.indices.push_back(getIndexExpr(op, index));
-    reads.push_back(access);
-  });
-  return reads;
-}
-} // namespace tilewright
+} // namespace tilewright::index

@@ -1,0 +1,120 @@
+//===- LinearForm.cpp - indices as sums of multiples ----------------------===//
+#include "passes/index/LinearForm.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilewright::index {
+
+static void collect(AffineExpr expr, int64_t factor, LinearForm &form) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    form.constant += factor * constant.getValue();
+    return;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && expr.getKind() == AffineExprKind::Add) {
+    collect(binary.getLHS(), factor, form);
+    collect(binary.getRHS(), factor, form);
+    return;
+  }
+  auto right = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+  if (right && expr.getKind() == AffineExprKind::Mul)
+    return collect(binary.getLHS(), factor * right.getValue(), form);
+  form.add(expr, factor);
+}
+
+LinearForm LinearForm::get(AffineExpr expr) {
+  LinearForm form;
+  collect(expr, 1, form);
+  return form;
+}
+
+void LinearForm::add(AffineExpr expr, int64_t factor) {
+  auto *known = llvm::find_if(terms, [&](const Term &term) { return term.expr == expr; });
+  if (known == terms.end())
+    known = &terms.emplace_back(Term{expr, 0});
+  known->coefficient += factor;
+  if (known->coefficient == 0)
+    terms.erase(known);
+}
+
+void LinearForm::add(const LinearForm &other, int64_t factor) {
+  constant += other.constant * factor;
+  for (const Term &term : other.terms)
+    add(term.expr, term.coefficient * factor);
+}
+
+AffineExpr LinearForm::getExpr(MLIRContext *context) const {
+  AffineExpr sum = getAffineConstantExpr(0, context);
+  for (const Term &term : terms)
+    sum = sum + term.expr * term.coefficient;
+  return sum + constant;
+}
+
+int64_t LinearForm::getCoefficient(AffineExpr expr) const {
+  const auto *found = llvm::find_if(terms, [&](const Term &term) { return term.expr == expr; });
+  return found == terms.end() ? 0 : found->coefficient;
+}
+
+int64_t LinearForm::getCommonFactor() const {
+  int64_t factor = 0;
+  for (const Term &term : terms)
+    factor = std::gcd(factor, term.coefficient);
+  return factor;
+}
+
+Range LinearForm::getRange(const OperandRanges &operands) const {
+  Range sum = Range::constant(constant);
+  for (const Term &term : terms)
+    sum = sum + index::getRange(term.expr, operands) * term.coefficient;
+  return sum;
+}
+
+std::pair<LinearForm, LinearForm> LinearForm::divide(int64_t divisor) const {
+  LinearForm quotient, rest;
+  quotient.constant = llvm::divideFloorSigned(constant, divisor);
+  rest.constant = llvm::mod(constant, divisor);
+  for (const Term &term : terms)
+    if (term.coefficient % divisor == 0)
+      quotient.terms.push_back({term.expr, term.coefficient / divisor});
+    else
+      rest.terms.push_back(term);
+  return {quotient, rest};
+}
+
+bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b, const OperandRanges &operandsOfB) {
+  Range rangeOfA = a.getRange(operandsOfA), rangeOfB = b.getRange(operandsOfB);
+  if (rangeOfA.isBelow(rangeOfB) || rangeOfB.isBelow(rangeOfA))
+    return true;
+  int64_t factor = std::gcd(a.getCommonFactor(), b.getCommonFactor());
+  return factor > 1 && (a.constant - b.constant) % factor != 0;
+}
+
+std::optional<LinearForm> removeDigit(const LinearForm &form, AffineExpr digit, int64_t extent, const OperandRanges &operands) {
+  int64_t coefficient = form.getCoefficient(digit), place = std::abs(coefficient), span = place * extent;
+  if (span <= 0)
+    return std::nullopt;
+  LinearForm others = form;
+  others.add(digit, -coefficient);
+  // A digit that counts backwards is the complement of one that counts forwards.
+  if (coefficient < 0)
+    others.constant -= place * (extent - 1);
+  auto [above, below] = others.divide(span);
+  Range carry = below.getRange(operands);
+  if (!carry.min || !carry.max || *carry.min < 0 || *carry.max >= place)
+    return std::nullopt;
+  LinearForm rest = below;
+  rest.add(above, place);
+  return rest;
+}
+
+std::optional<int64_t> getSlope(AffineExpr expr, AffineExpr variable, unsigned numDims, unsigned numSymbols) {
+  AffineExpr step = simplifyAffineExpr(expr.replace(variable, variable + 1) - expr, numDims, numSymbols);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+} // namespace tilewright::index
