@@ -1,13 +1,20 @@
-"""The element types, by NumPy's names."""
+"""The element types: NumPy's names, MLIR's and DLPack's codes, and sizes. No other module has such a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
 
 from .errors import TilewrightTypeError as TypeError
 from .messages.location import Source, user_source
 
-__all__ = ["MOST", "DType", "dtype_of", "fits", "item_bytes", "stored_as"]
+__all__ = [
+    "DLPACK_CODES", "DLPACK_TYPES", "DTYPE_NAMES", "MOST", "DType", "as_dtype", "dtype_of", "fits", "item_bytes",
+    "itemsize", "name_of_mlir", "stored_as",
+]  # fmt: skip
 
 MOST = 2**63 - 1
 """The largest number of elements, bytes or iterations: the compiler counts in 64 bits."""
@@ -61,7 +68,8 @@ _DTYPES = {
 
 # TVM's names of types without their bits.
 _DTYPES |= {"float": _DTYPES["float32"], "int": _DTYPES["int32"], "uint": _DTYPES["uint32"]}
-_NAMES = ", ".join(name for name, dtype in _DTYPES.items() if dtype.name == name)
+DTYPE_NAMES = tuple(name for name, dtype in _DTYPES.items() if dtype.name == name)
+_NAMES = ", ".join(DTYPE_NAMES)
 
 
 def dtype_of(name: object, source: Source | None = None) -> DType:
@@ -98,3 +106,63 @@ def fits(value: int, dtype: DType) -> bool:
     low = 0 if dtype.kind == "uint" else -(1 << dtype.bits - 1)
     high = (1 << dtype.bits if dtype.kind == "uint" else 1 << dtype.bits - 1) - 1
     return low <= value <= high
+
+
+# Those of DLPack, which has more types than te, by code and bits.
+DLPACK_TYPES = {
+    **{(0, bits): f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{(1, bits): f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{(2, bits): f"float{bits}" for bits in (16, 32, 64)},
+    (4, 16): "bfloat16",
+    (5, 64): "complex64",
+    (5, 128): "complex128",
+    (6, 8): "bool",
+    (7, 8): "float8_e3m4",
+    (8, 8): "float8_e4m3",
+    (9, 8): "float8_e4m3b11fnuz",
+    (10, 8): "float8_e4m3fn",
+    (11, 8): "float8_e4m3fnuz",
+    (12, 8): "float8_e5m2",
+    (13, 8): "float8_e5m2fnuz",
+    (14, 8): "float8_e8m0fnu",
+}
+DLPACK_CODES = {name: code for code, name in DLPACK_TYPES.items()}
+
+
+def itemsize(name: str) -> int:
+    """The bytes of an element in memory, by NumPy's name of its type.
+
+    >>> itemsize("bool"), itemsize("bfloat16"), itemsize("complex64")
+    (1, 2, 8)
+    """
+    return DLPACK_CODES[name][1] // 8
+
+
+def name_of_mlir(mlir: str) -> str:
+    """NumPy's name for an MLIR type, of which integers have no sign; any other text stays.
+
+    >>> name_of_mlir("bf16"), name_of_mlir("i8"), name_of_mlir("index")
+    ('bfloat16', 'int8', 'index')
+    """
+    return _OF_MLIR.get(mlir, mlir)
+
+
+_OF_MLIR = {dtype.mlir: dtype.name for dtype in reversed(_DTYPES.values()) if not dtype.kind == "uint"}
+
+
+@cache
+def _of_ml_dtypes() -> dict[str, np.dtype[Any]]:
+    import ml_dtypes  # takes time that most imports of this module need not wait for
+
+    names = (name for name in DLPACK_CODES if not hasattr(np, name) and hasattr(ml_dtypes, name))
+    return {name: np.dtype(getattr(ml_dtypes, name)) for name in names}
+
+
+def as_dtype(dtype: Any) -> np.dtype[Any]:
+    """NumPy's dtype of that name, with ml_dtypes' (bfloat16, float8_e4m3fn, ...) beside its own."""
+    name = getattr(dtype, "name", dtype)
+    more = _of_ml_dtypes()
+    found = more[name] if isinstance(name, str) and name in more else np.dtype(dtype)
+    if found.name not in DLPACK_CODES:
+        raise TypeError(f"expected a dtype of numbers, got {found}")
+    return found

@@ -23,9 +23,12 @@ from ..errors import TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.printable import in_c_comment
+from ..native.callable import CallableBase
 from ..storage.private_files import replace_file
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ..compiler import Dispatch, Function
     from ..runtime import Argument
 
@@ -52,24 +55,22 @@ def _object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
 
 def _checked(functions: Function | Dispatch | Sequence[Function | Dispatch]) -> list[Function | Dispatch]:
     """What is exported, in order; before a function that chooses between others stand those."""
-    from ..compiler import Dispatch, Function
-
-    given = [functions] if isinstance(functions, (Function, Dispatch)) else list(functions)
+    given = [functions] if isinstance(functions, CallableBase) else list(functions)
     if not given:
         raise ValueError("expected one function or more to export, got none")
     found: list[Function | Dispatch] = []
     for function in given:
-        parts = (*function.functions, function) if isinstance(function, Dispatch) else (function,)
+        parts = (*function.functions, function) if _is_dispatch(function) else (function,)
         # One that several choose is there once; what the user names twice is a mistake.
         found += [part for part in parts if part is function or not any(part is known for known in (*found, *given))]
     names: set[str] = set()
     for function in found:
-        if isinstance(function, Dispatch):
+        if _is_dispatch(function):
             if function.name in names:
                 raise ValueError(_twice(function.name))
             names.add(function.name)
             continue
-        if not isinstance(function, Function):
+        if not isinstance(function, CallableBase):
             raise TypeError(f"expected functions that tw.build has made, got {type(function).__name__}")
         if function.target.kind == "sim":
             raise TilewrightError(
@@ -79,6 +80,11 @@ def _checked(functions: Function | Dispatch | Sequence[Function | Dispatch]) -> 
             raise ValueError(_twice(function.entry_name))
         names.add(function.entry_name)
     return found
+
+
+def _is_dispatch(function: object) -> TypeIs[Dispatch]:
+    """Whether it is what `tw.dispatch` has made; its class is in a package that imports this module."""
+    return isinstance(function, CallableBase) and hasattr(function, "functions")
 
 
 def _twice(name: str) -> str:
@@ -128,9 +134,7 @@ def export_object(
 
     >>> export_object(mmult, "mmult.o")                     # doctest: +SKIP
     """
-    from ..compiler import Dispatch
-
-    if isinstance(function, Dispatch):
+    if _is_dispatch(function):
         names = ", ".join(part.name for part in function.functions)
         raise TypeError(
             f"expected one function that tw.build has made, got {function.name}, which chooses between {names}: "
@@ -141,15 +145,11 @@ def export_object(
 
 
 def _object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
-    from ..compiler import Dispatch
-    from ..compiler.dispatch_module import module_text
     from ..ir import context
 
-    if isinstance(function, Dispatch):
+    if _is_dispatch(function):
         with context():
-            return _object_code(
-                ir.Module.parse(module_text(function.name, function.functions, export=True)), (mcpu or [""])[:1], 2
-            )
+            return _object_code(ir.Module.parse(function.module_text(export=True)), (mcpu or [""])[:1], 2)
     on_cpu = function.target.kind == "cpu"
     if mcpu is None:
         mcpu = [_PORTABLE if on_cpu else ""]
@@ -288,9 +288,7 @@ def _field(argument: Argument, name: str) -> tuple[str, str]:
 
 def _told(function: Function | Dispatch) -> str:
     """What a function takes, in a comment of C's."""
-    from ..compiler import Dispatch
-
-    if isinstance(function, Dispatch):
+    if _is_dispatch(function):
         parts = "".join(f"\n *   {part.signature}" for part in function.functions)
         return f"{function}: calls the first of these that takes the dtypes and extents:{parts}"
     if function.is_managed:
@@ -303,9 +301,7 @@ def _told(function: Function | Dispatch) -> str:
 
 def _is_on_cpu(function: Function | Dispatch) -> bool:
     """Whether it has no kernels for GPUs, nor chooses functions that have some."""
-    from ..compiler import Dispatch
-
-    parts = function.functions if isinstance(function, Dispatch) else (function,)
+    parts = function.functions if _is_dispatch(function) else (function,)
     return all(part.target.kind == "cpu" for part in parts)
 
 

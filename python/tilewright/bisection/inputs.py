@@ -24,7 +24,7 @@ def least(symbol: Any, wanted: int) -> int:
 
 def _random(argument: Any, shape: Sequence[int], rng: np.random.Generator, low: int) -> Array:
     """Small numbers, whose sums are exact in any order."""
-    from ..runtime.ndarray import as_dtype
+    from ..dtypes import as_dtype
 
     dtype = as_dtype(argument.dtype)
     if argument.dtype == "bool":
@@ -49,7 +49,7 @@ class Inputs:
         self.arrays = self.make(self.values)
 
     def make(self, values: Mapping[str, int]) -> list[Array]:
-        from ..runtime.ndarray import as_dtype
+        from ..dtypes import as_dtype
 
         rng = np.random.default_rng(self.seed)
         made: list[Array] = []
@@ -86,7 +86,7 @@ class Inputs:
 
 
 def _poisoned(shape: Sequence[int], dtype: str) -> Array:
-    from ..runtime.ndarray import as_dtype
+    from ..dtypes import as_dtype
     from .comparison import poisoned
 
     return poisoned(tuple(shape), as_dtype(dtype))

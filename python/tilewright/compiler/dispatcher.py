@@ -87,6 +87,12 @@ class Dispatch(CallableBase):
         """It as a function of tvm-ffi, as `Function.ffi` is one."""
         return self._choice.host.ffi
 
+    def module_text(self, *, export: bool) -> str:
+        """The host function that chooses, as IR."""
+        from .dispatch_module import module_text
+
+        return module_text(self.name, self.functions, export=export)
+
     def export_library(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Writes it as a shared library: `tw.export_library([self], path)`, with its options."""
         from ..aot.library import export_library

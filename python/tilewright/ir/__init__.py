@@ -44,17 +44,4 @@ def context(*, front_end: bool = False) -> Context:
     return made
 
 
-_missing = attribute_of("ir", "module 'tilewright.ir'")
-
-
-def __getattr__(name: str) -> object:
-    # What scripts for TVM look for here; te is made on top of this package.
-    if name == "Array":
-        from ..te.extents import Array
-
-        return Array
-    if name == "PrimExpr":
-        from ..te.expr import Expr
-
-        return Expr
-    return _missing(name)
+__getattr__ = attribute_of("ir", "module 'tilewright.ir'")

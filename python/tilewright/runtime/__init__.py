@@ -3,7 +3,6 @@
 Nothing here touches a driver when it is imported.
 """
 
-from ..te.functions import const
 from ..tvm_compat.missing_names import attribute_of
 from .arguments import Argument, Group, Symbol
 from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
@@ -28,7 +27,6 @@ __all__ = [
     "Stream",
     "Symbol",
     "Timing",
-    "const",
     "cpu",
     "cuda",
     "current_stream",

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..dtypes import itemsize, name_of_mlir
+
 if TYPE_CHECKING:
     from mlir import ir
 
@@ -15,13 +17,6 @@ __all__ = ["Argument", "Group", "OtherFields", "Symbol", "arguments_of", "by_lev
 
 ALIGNMENT = 16
 _NO_MAXIMUM = (1 << 63) - 1  # of an extent that may be as large as any
-_BITS = {"bool": 8, "bfloat16": 16}
-
-
-def _itemsize(dtype: str) -> int:
-    if dtype.startswith("float8"):
-        return 1
-    return _BITS.get(dtype, int("".join(filter(str.isdigit, dtype)) or 8)) // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ class Argument:
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return _itemsize(self.dtype)
+        return itemsize(self.dtype)
 
     @property
     def extent_count(self) -> int:
@@ -238,7 +233,11 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
 
     name = ir.StringAttr(entry["te.name"]).value if "te.name" in entry else f"arg{position}"
     element = kind if shaped is None else shaped.element_type
-    dtype = ir.StringAttr(entry["te.dtype"]).value if "te.dtype" in entry else _dtype_name(element)
+    dtype = (
+        ir.StringAttr(entry["te.dtype"]).value
+        if "te.dtype" in entry
+        else name_of_mlir(str(element).replace("index", "i64"))
+    )
     if shaped is None:
         default = _default_of(entry, dtype) if "te.default" in entry else None
         return Argument(name, dtype, (symbol(0),) if names else (), is_number=True, default=default)
@@ -291,10 +290,3 @@ def _strides_of(position: int, entry: ir.DictAttr) -> tuple[int | Symbol, ...]:
         )
         for dim, number in enumerate(numbers)
     )
-
-
-def _dtype_name(element: ir.Type) -> str:
-    """NumPy's name for an element type that came without one."""
-    text = str(element)
-    known = {"i1": "bool", "bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "index": "int64"}
-    return known.get(text) or text.replace("f", "float", 1).replace("i", "int", 1)

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
+from ..dtypes import DLPACK_CODES, DLPACK_TYPES
 from ..errors import TilewrightBufferError as BufferError
 from ..native.library import library
 from .device import cuda
@@ -23,25 +24,6 @@ DEVICE_NAMES = {
     1: "cpu", 2: "cuda", 3: "pinned cpu", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 11: "pinned rocm",
     13: "managed cuda", 14: "oneapi", 15: "webgpu", 16: "hexagon",
 }  # fmt: skip
-
-_CODES = {
-    **{(0, bits): f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{(1, bits): f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{(2, bits): f"float{bits}" for bits in (16, 32, 64)},
-    (4, 16): "bfloat16",
-    (5, 64): "complex64",
-    (5, 128): "complex128",
-    (6, 8): "bool",
-    (7, 8): "float8_e3m4",
-    (8, 8): "float8_e4m3",
-    (9, 8): "float8_e4m3b11fnuz",
-    (10, 8): "float8_e4m3fn",
-    (11, 8): "float8_e4m3fnuz",
-    (12, 8): "float8_e5m2",
-    (13, 8): "float8_e5m2fnuz",
-    (14, 8): "float8_e8m0fnu",
-}
-_CODE_OF = {name: code for code, name in _CODES.items()}
 
 
 class DLTensor(ctypes.Structure):
@@ -83,7 +65,7 @@ class Imported:
         self.shape = tuple(tensor.shape[:ndim]) if ndim else ()
         self.strides = tuple(tensor.strides[:ndim]) if ndim and tensor.strides else None
         self.code = (tensor.code, tensor.bits, tensor.lanes)
-        name = _CODES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+        name = DLPACK_TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
         self.dtype = name or f"DLPack type {tensor.code} with {tensor.bits} bits and {tensor.lanes} lanes"
         self.device_type, self.device_index = tensor.device_type, tensor.device_id
         self.read_only, self.keep = read_only, keep
@@ -150,7 +132,7 @@ def _make_capsule() -> Any:
 
 def dtype_code(name: str) -> tuple[int, int]:
     """DLPack's code and bits for a NumPy name."""
-    found = _CODE_OF.get(name)
+    found = DLPACK_CODES.get(name)
     if found is None:
         raise BufferError(f"DLPack has no type for {name}")
     return found

@@ -21,9 +21,9 @@ from mlir.execution_engine import ExecutionEngine
 from mlir.passmanager import PassManager
 
 from ..errors import TilewrightValueError as ValueError
+from ..ir.launch_options import launch_options
 from ..native.jit import lookup
 from ..native.library import library
-from ..te.schedule.launching import launch_options
 
 if TYPE_CHECKING:
     import tvm_ffi

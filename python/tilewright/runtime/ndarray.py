@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from ..dtypes import DLPACK_CODES, as_dtype
 from ..errors import TilewrightBufferError as BufferError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -18,22 +18,7 @@ from .device import Device, DeviceKind, cpu, cuda
 from .memory import Block, pool_of
 from .stream import Stream, current_stream
 
-__all__ = ["NDArray", "array", "as_dtype", "empty", "from_dlpack", "zeros"]
-
-_EXTRA = {
-    name: np.dtype(getattr(ml_dtypes, name))
-    for name in dlpack._CODE_OF
-    if not hasattr(np, name) and hasattr(ml_dtypes, name)
-}
-
-
-def as_dtype(dtype: Any) -> np.dtype[Any]:
-    """NumPy's dtype of that name, with ml_dtypes' (bfloat16, float8_e4m3fn, ...) beside its own."""
-    name = getattr(dtype, "name", dtype)
-    found = _EXTRA[name] if isinstance(name, str) and name in _EXTRA else np.dtype(dtype)
-    if found.name not in dlpack._CODE_OF:
-        raise TypeError(f"expected a dtype of numbers, got {found}")
-    return found
+__all__ = ["NDArray", "array", "empty", "from_dlpack", "zeros"]
 
 
 def _as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -280,7 +265,7 @@ def from_dlpack(source: Any) -> NDArray:
         raise ValueError(f"expected an array on cpu or cuda, got one on {dlpack.DEVICE_NAMES.get(kind, kind)}")
     handle = (current_stream(device).handle or 1) if device.kind is DeviceKind.CUDA else None
     found = dlpack.read_capsule(source, handle)
-    dtype = as_dtype(found.dtype) if found.dtype in dlpack._CODE_OF else None
+    dtype = as_dtype(found.dtype) if found.dtype in DLPACK_CODES else None
     if dtype is None:
         raise TypeError(f"expected a dtype of numbers, got {found.dtype}")
     if found.strides is not None and not is_row_major(found.shape, found.strides):

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 import numpy as np
 
+from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError, TilewrightValueError
 from .arguments import Argument, Group, Symbol, arguments_of, places_of
 from .arrays import Array, Bound, Refused, device_of, read_array
 from .calls import LEFT_OUT, check, flattened, leaves_outputs
 from .device import Device, DeviceKind, cpu, current_gpu
 from .ffi import Any_
-from .ndarray import NDArray, as_dtype, empty
+from .ndarray import NDArray, empty
 from .numbers import NotANumber, address_of, any_of
 from .stream import Stream, as_stream, stream_of_arrays
 from .structs import as_struct

@@ -12,11 +12,12 @@
 
 from __future__ import annotations
 
-from ..tvm_compat.missing_names import attribute_of
+from ..tvm_compat.missing_names import attribute_of, provide
 from . import functions, hybrid
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
 from .autodiff import gradient
 from .expr import Expr, IterVar, Var
+from .extents import Array
 from .extern_op import ExternOp, extern
 from .functions import *  # noqa: F403
 from .hybrid import HybridOp
@@ -43,3 +44,8 @@ __all__ = [
 __all__ += functions.__all__
 
 __getattr__ = attribute_of("te", "module 'tilewright.te'")
+
+# What scripts for TVM look for in modules that te is made on top of.
+provide("ir", "Array", Array)
+provide("ir", "PrimExpr", Expr)
+provide("runtime", "const", functions.const)

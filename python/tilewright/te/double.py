@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..dtypes import DType, dtype_of
+from ..dtypes import DType, as_dtype, dtype_of
 from ..errors import TilewrightError
-from ..runtime.ndarray import as_dtype
 from .expr import Call, Cast, Const, Expr, Previous, Read, ReduceItem, Select, Var
 from .program import operations
 from .reduction import Reduction

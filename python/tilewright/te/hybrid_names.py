@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype_of
+from ..dtypes import DTYPE_NAMES, dtype_of
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import user_source
 from ..target import Target
@@ -21,7 +21,7 @@ __all__ = ["ALLOCATIONS", "FUNCTIONS", "LOOPS", "RUN_TIME"]
 # Of loops the kind that `ir_builder.for_range` has for them.
 LOOPS = {"range": "serial", "serial": "serial", "unroll": "unroll", "parallel": "parallel", "vectorize": "vectorize"}
 ALLOCATIONS = ("allocate", "output_tensor")
-_TYPES = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)] + ["float16", "float32", "float64"]
+_TYPES = [name for name in DTYPE_NAMES if name not in ("bfloat16", "bool") and "float8" not in name]
 
 
 def _has_expr(values: tuple[Any, ...]) -> bool:

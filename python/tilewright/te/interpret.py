@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dtypes import DType
+from ..dtypes import DType, as_dtype
 from ..errors import TilewrightError
-from ..runtime.ndarray import as_dtype
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .program import operations
 from .recurrence import ScanOp

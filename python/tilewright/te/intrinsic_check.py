@@ -18,6 +18,7 @@ from mlir import ir
 
 from .. import ir as tw_ir
 from ..errors import TilewrightValueError as ValueError
+from .compiler_interface import compiler
 
 __all__ = ["Description", "check", "functions_in", "name_of"]
 
@@ -192,7 +193,7 @@ class _Trials:
     def elements(self, tensor: _Argument, trial: str) -> Any:
         import numpy
 
-        from ..runtime.ndarray import as_dtype
+        from ..dtypes import as_dtype
 
         dtype, shape = tensor.dtype, tensor.shape
         if dtype == "bool":
@@ -247,7 +248,6 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     """The functions of a module, to be called by name with arrays."""
     from mlir.execution_engine import ExecutionEngine
 
-    from ..compiler.pipeline import pipeline_text
     from ..ir.passes import run_passes
     from ..native.jit import lookup
     from ..runtime.cpu_program import PIPELINE
@@ -258,7 +258,7 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
     doing = "compiling an intrinsic to check it"
     # What is compiled of it later has vectors in place of the loops marked so.
     run_passes(module, "builtin.module(func.func(vectorize-scheduled-loops))", doing, "te")
-    run_passes(module, pipeline_text("te", "linalg", Target("cpu")), doing, "te")
+    run_passes(module, compiler().pipeline_text("te", "linalg", Target("cpu")), doing, "te")
     run_passes(module, PIPELINE, doing, "linalg")
     engine = ExecutionEngine(module, opt_level=0)
     programs = {name: HostFunction(lookup(engine, name)) for name in names}
@@ -273,13 +273,12 @@ def _compiled(module: ir.Module, description: Description, where: str) -> _Run:
 
 def _simulated(module: ir.Module, description: Description, where: str) -> _Run:
     """The same by the simulator: each function is a kernel of one thread."""
-    from ..compiler import build
     from ..errors import TilewrightError
 
     programs: Mapping[str, Any] = {
-        name: build(_described(function, description), start="te", target="sim")
+        name: compiler().build(_described(function, description), start="te", target="sim")
         if name == "describe"
-        else build(_of_one_thread(function), start="loops", target="sim")
+        else compiler().build(_of_one_thread(function), start="loops", target="sim")
         for name, function in functions_in(module).items()
     }
 

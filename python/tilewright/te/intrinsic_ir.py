@@ -17,6 +17,7 @@ from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..messages.printable import printable
+from .compiler_interface import compiler
 from .emit_body import mlir_type
 from .intrinsic import TensorIntrin, was_made
 from .intrinsic_check import Description, check, functions_in, name_of, walk
@@ -183,13 +184,11 @@ def _check_functions(module: ir.Module, where: str) -> None:
 
 def _is_of_instructions(name: str, module: ir.Module, where: str) -> bool:
     """Whether it is the intrinsic of a matrix instruction as Python makes it, whatever the lines that it came from."""
-    from ..instructions import intrinsics_like
-
     given = Description(module, where).arguments
     if len(given) != 3:
         return False
     text = module.operation.get_asm(enable_debug_info=False)
-    for made in intrinsics_like(name, *((one.dtype, one.shape) for one in given)):
+    for made in compiler().intrinsics_like(name, *((one.dtype, one.shape) for one in given)):
         if ir.Module.parse(made.functions).operation.get_asm(enable_debug_info=False) == text:
             return True
     return False

@@ -38,7 +38,7 @@ class _Wrong(Exception):
 
 
 def _dtype(name: str) -> np.dtype[Any]:
-    from ..runtime.ndarray import as_dtype
+    from ..dtypes import as_dtype
 
     return np.dtype(as_dtype(name))
 

@@ -10,7 +10,7 @@ from ..errors import TilewrightAttributeError as AttributeError
 from ..errors import TilewrightImportError as ImportError
 from .replacements import REPLACEMENTS
 
-__all__ = ["attribute_of", "attributes_of", "refusal"]
+__all__ = ["attribute_of", "attributes_of", "provide", "refusal"]
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -22,10 +22,20 @@ def refusal(name: str, what: str) -> str | None:
     return f"{what}: of TVM's te it is not carried over (docs/tvm-compatibility.md): use {REPLACEMENTS[name]}"
 
 
+_provided: dict[tuple[str, str], object] = {}
+
+
+def provide(owner: str, name: str, value: object) -> None:
+    """Makes `name` an attribute of the module called `owner` in TVM, which lies below what has the value."""
+    _provided[owner, name] = value
+
+
 def attribute_of(owner: str, what: str) -> Callable[[str], object]:
     """The `__getattr__` of a module called `owner` in TVM ("" for tvm itself), for names that it lacks."""
 
     def missing(name: str) -> object:
+        if (owner, name) in _provided:
+            return _provided[owner, name]
         message = f"{what} has no attribute {name!r}"
         raise AttributeError(refusal(f"{owner}.{name}" if owner else name, message) or message)
 

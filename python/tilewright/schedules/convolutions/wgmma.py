@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...devices import current
+from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
 from ...te import Expr, Tensor, compute, if_then_else, indexdiv, indexmod, placeholder, reduce_axis, sum, thread_axis
@@ -16,7 +17,7 @@ from ..workspaces import add_up, copy
 __all__ = ["conv2d_wgmma"]
 
 _DTYPES = ("float16", "bfloat16")
-_BYTES, _BYTES_MADE = 2, {"float16": 2, "bfloat16": 2, "float32": 4}
+_BYTES, _MADE = 2, ("float16", "bfloat16", "float32")
 # What strides of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel may be.
 _ALIGNED, _SPANS = 16, (32, 64, 128)
 # Of a block's shared memory barriers take so many bytes.
@@ -82,9 +83,9 @@ def conv2d_wgmma(
     True
     """
     out_dtype = out_dtype or in_dtype
-    if in_dtype not in _DTYPES or out_dtype not in _BYTES_MADE:
+    if in_dtype not in _DTYPES or out_dtype not in _MADE:
         raise ValueError(
-            f"expected images of {' or '.join(_DTYPES)} and results of {', '.join(_BYTES_MADE)}, got {in_dtype} and "
+            f"expected images of {' or '.join(_DTYPES)} and results of {', '.join(_MADE)}, got {in_dtype} and "
             f"{out_dtype}"
         )
     margin = kernel // 2 * dilation
@@ -223,7 +224,7 @@ def conv2d_wgmma(
     shape = (batch, out, out, filters)
     made = out_dtype if parts == 1 else "float32"
     # The engine stores rows that it can step over.
-    is_copied = filters * _BYTES_MADE[made] % _ALIGNED == 0 and width * _BYTES_MADE[made] % _SPANS[-1] == 0
+    is_copied = filters * item_bytes(made) % _ALIGNED == 0 and width * item_bytes(made) % _SPANS[-1] == 0
     if parts == 1:
         P = compute(whole, lambda *at: product(at, 0), name="P")
 
@@ -264,11 +265,11 @@ def conv2d_wgmma(
     slot = _slot_bytes(tile, over, dilation, span)
     if stored is not None:
         # All columns at once where that leaves room for the tiles of three steps.
-        at_once = _columns_at_once(pixels * consumers, width, _BYTES_MADE[made], slot)
+        at_once = _columns_at_once(pixels * consumers, width, item_bytes(made), slot)
         s[stored].set_scope("shared")
         s[stored].compute_at(s[tiled], bx)
         s[tiled].copy_by("tma", swizzle=_SPANS[-1], columns=at_once)
-        bytes_stored = pixels * consumers * at_once * _BYTES_MADE[made]
+        bytes_stored = pixels * consumers * at_once * item_bytes(made)
         n, y, x, f = s[stored].op.axis[-4:]
         ends = stored
     else:

@@ -9,12 +9,12 @@ from mlir import ir
 
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
+from ...ir.launch_options import LAUNCH
 from ...messages.location import Source
 from .checks import boolean
 
-__all__ = ["launch_options", "launch_text", "set_launch"]
+__all__ = ["launch_text", "set_launch"]
 
-_LAUNCH = "schedule.launch"
 _MOST_BLOCKS = 8  # of a cluster, on every GPU that has them
 
 
@@ -43,20 +43,9 @@ def set_launch(
         if any(size > 1 for size in sizes):
             entries["cluster"] = ir.DenseI32ArrayAttr.get(sizes)
         if entries:
-            of.attributes[_LAUNCH] = ir.DictAttr.get(entries)
-        elif _LAUNCH in of.attributes:
-            del of.attributes[_LAUNCH]
-
-
-def launch_options(of: ir.Operation, name: str = _LAUNCH) -> dict[str, Any]:
-    """What `Schedule.launch` was called with, empty where it was not."""
-    if name not in of.attributes:
-        return {}
-    entries = ir.DictAttr(of.attributes[name])
-    options: dict[str, Any] = {key: True for key in ("dependent", "cooperative") if key in entries}
-    if "cluster" in entries:
-        options["cluster"] = tuple(ir.DenseI32ArrayAttr(entries["cluster"]))
-    return options
+            of.attributes[LAUNCH] = ir.DictAttr.get(entries)
+        elif LAUNCH in of.attributes:
+            del of.attributes[LAUNCH]
 
 
 def launch_text(options: dict[str, Any]) -> str:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from ...errors import CompileError
+from ...ir.launch_options import launch_options
 from ...target import DEFAULT_ARCH, Target
+from ..compiler_interface import compiler
 from ..program import operations, symbols_of
 from ..tensor import PlaceholderOp, is_optional
 from .expressions import Expressions
-from .launching import launch_options, launch_text
+from .launching import launch_text
 from .notation import dtype_name
 from .threads import Block, block_of, combined_by
 
@@ -32,8 +34,6 @@ _SCOPES = {"workgroup": "shared", "private": "local"}
 
 def loops_of(schedule: Schedule) -> ir.Module:
     """The program at the loops stage. Raises what keeps it from getting there."""
-    from ...compiler import lower
-
     ops = operations(schedule.outputs)
     inputs = [op.output(0) for op in ops if isinstance(op, PlaceholderOp)]
     outputs = [op.output(i) for op in schedule.outputs for i in range(op.num_outputs)]
@@ -43,7 +43,9 @@ def loops_of(schedule: Schedule) -> ir.Module:
     known |= {id(tensor.op.given) for tensor in tensors if isinstance(tensor.op, PlaceholderOp)}
     numbers = {id(var): var for op in ops for var in symbols_of(op) if id(var) not in known}
     # Down to the loops all architectures are one.
-    return lower(schedule, [*tensors, *numbers.values()], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH))
+    return compiler().lower(
+        schedule, [*tensors, *numbers.values()], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH)
+    )
 
 
 def show(schedule: Schedule) -> str:

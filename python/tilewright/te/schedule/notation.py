@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ...dtypes import name_of_mlir
+
 __all__ = [
     "ADD", "ATOM", "CALLS", "CASTS", "CHOICE", "COMPARE", "FLOAT_ORDER", "INFIX", "INTEGER_ORDER", "LOGIC", "MULTIPLY",
     "OR", "SIGN", "Text", "dtype_name", "infix",
@@ -49,9 +51,6 @@ FLOAT_ORDER = {
     13: "!=",
 }
 
-_DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool",
-           "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}  # fmt: skip
-
 
 class Text(NamedTuple):
     """An expression, how tightly its outermost operator binds, and a key that is the same for equal expressions."""
@@ -85,4 +84,4 @@ def dtype_name(kind: str) -> str:
     >>> dtype_name("bf16"), dtype_name("i8")
     ('bfloat16', 'int8')
     """
-    return _DTYPES.get(kind) or (f"int{kind[1:]}" if kind[:1] == "i" and kind[1:].isdigit() else kind)
+    return name_of_mlir(kind)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TilewrightValueError as ValueError
+from ...ir.launch_options import launch_options
 from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
 from ..program import operations
-from .launching import launch_options
 from .primitives import identifiers, primitives
 from .steps import Reader, Step
 
