@@ -2,18 +2,136 @@
 
 from __future__ import annotations
 
+from math import gcd
+
+from ..dtypes import item_bytes
+from ..instructions import MMA_SYNC, mma_sync
+from ..schedules.matmuls.candidates import candidates
+from ..schedules.matmuls.cost_model import estimate
+from ..schedules.matmuls.mma import COPY, tile_by_mma
+from ..schedules.matmuls.problem import Problem
 from ..te.schedule import Schedule
-from .context import Context
+from ..te.tensor import ComputeOp
+from .context import Context, choice
+from .contraction import Contraction, contraction_of, first_read
+from .elementwise import inline
+from .facts import extent_of
 from .groups import Group
 from .plan import Decision
 
-__all__ = ["TensorCores"]
+__all__ = ["TensorCores", "matrices_of"]
+
+Tile = tuple[tuple[int, int], tuple[int, int], int, int]
+"""Rows and columns, the warps that share them, the stages of the pipeline, and the elements of a step along K."""
+
+
+def matrices_of(group: Group) -> Contraction | None:
+    """The group's contraction, where it is a matmul as `matmul_mma` has it, None of another.
+
+    The last two axes of the result are then a row axis of the first operand and a column axis of the second, and the
+    last two of each operand are one of these and the only reduction axis.
+    """
+    anchor = group.anchor
+    found = contraction_of(anchor) if anchor is not None else None
+    if found is None or anchor is None or not found.is_plain or not found.is_product or len(found.k) != 1:
+        return None
+    if len(anchor.spatial) < 2 or group.anchor_axes != tuple(range(len(anchor.spatial))):
+        return None
+    row, column = anchor.spatial[-2:]
+    if not any(axis is row for axis in found.m) or not any(axis is column for axis in found.n):
+        return None
+    for access, own in ((found.a, row), (found.b, column)):
+        last = access.axes[-2:]
+        if len(last) < 2 or {id(axis) for axis in last} != {id(own), id(found.k[0])}:
+            return None
+    op = anchor.op
+    assert isinstance(op, ComputeOp) and op.reduction is not None
+    left = op.reduction.exprs[0].operands()[0]
+    return found if first_read(left) is found.a.tensor else None
 
 
 class TensorCores:
+    """A block of warps computes a tile of the results by ``mma.sync``; the operands of the next steps along K are on
+    their way to shared memory by ``cp.async``. Extents grow to whole tiles, with zeros that no memory holds."""
+
     name = "tensor cores"
 
     def decide(self, context: Context, group: Group) -> Decision | None:
-        return None
+        found = matrices_of(group)
+        gpu = context.gpu
+        if found is None or gpu is None or "mma.sync" not in gpu.features:
+            return None
+        a, b = found.operand_dtypes
+        types = a, found.stage.op.dtype
+        if a != b or types not in MMA_SYNC or a.startswith("float8") and "mma.sync.f8" not in gpu.features:
+            return None
+        problem = self._problem(found)
+        if problem.batch > 65535 or -(-problem.M // 16) > 65535:
+            return None
+        seconds: dict[Tile, float] = {}
+        for one in candidates(problem, gpu):
+            options = one.options
+            if one.schedule == "matmul_mma" and not {"parts", "pad"} & options.keys():
+                step = options.get("step", 8 * COPY // item_bytes(a))
+                seconds[options["tile"], options["warps"], options["depth"], step] = estimate(problem, one, gpu)
+        fitting = sorted((tile for tile in seconds if tile[3] % MMA_SYNC[types] == 0), key=lambda tile: seconds[tile])
+        if not fitting:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            f"{problem.M} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}"
+            + (f", {problem.batch} of them" if problem.batch > 1 else ""),
+            (
+                choice("tile", fitting[0], fitting),
+                choice("group", 8 if problem.M > 8 * fitting[0][0][0] else 1, (1, 4, 8)),
+            ),
+        )
 
-    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None: ...
+    def _problem(self, found: Contraction) -> Problem:
+        """The product of the innermost rows and columns; what other axes count are as many of them."""
+        row, column = found.stage.spatial[-2:]
+        M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
+        a_is_transposed, b_is_transposed = self._transposed(found)
+        layout = "NT"[a_is_transposed] + "NT"[b_is_transposed]
+        return Problem(M, N, K, found.operand_dtypes[0], layout, found.stage.size // (M * N))
+
+    def _transposed(self, found: Contraction) -> tuple[bool, bool]:
+        k = found.k[0]
+        return found.a.axes[-2] is k, found.b.axes[-1] is k
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        found = matrices_of(group)
+        anchor = group.anchor
+        assert found is not None and anchor is not None
+        tile, warps, stages, step = decision["tile"]
+        inline(s, group)
+        in_dtype, acc_dtype = found.operand_dtypes[0], anchor.op.dtype
+        sums = anchor.op.output(0)
+        padding = [1] * (len(anchor.spatial) - 2) + [*tile, step]
+        *copies, total = s[sums].pad_einsum(padding)
+        by_tensor = dict(zip((tensor.op for tensor in anchor.op.input_tensors), copies))
+        factors = [by_tensor[access.tensor.op] for access in (found.a, found.b)]
+        for operand in group.operands:
+            s[operand.op.output(0)].compute_inline()
+        if anchor is not group.root:
+            s[sums].compute_inline()
+        of_transposed = self._transposed(found)
+        granule = COPY // item_bytes(in_dtype)
+        widths = [gcd(granule, extent_of(access.tensor.shape[-1])) for access in (found.a, found.b)]
+        tile_by_mma(
+            s,
+            group.root.op.output(0),
+            total,
+            factors,
+            mma_sync(in_dtype, acc_dtype, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
+            k_is_in_rows=(not of_transposed[0], of_transposed[1]),
+            widths=widths,
+            instruction_k=MMA_SYNC[in_dtype, acc_dtype],
+            tile=tile,
+            step=step,
+            warps=warps,
+            depth=stages,
+            group=decision["group"],
+            is_async=not group.operands and all(width * item_bytes(in_dtype) >= 4 for width in widths),
+        )

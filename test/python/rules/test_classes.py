@@ -11,6 +11,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, testing
+from tilewright.runtime.ndarray import as_dtype
 from tilewright.te import Tensor
 
 DEVICES = ("T4", "A100", "H200")
@@ -32,7 +33,7 @@ class Case:
 
 
 def integers(shape: Sequence[int], dtype: str = "float32", seed: int = 0) -> Any:
-    return np.random.default_rng(seed).integers(-3, 4, tuple(shape)).astype(dtype)
+    return np.random.default_rng(seed).integers(-3, 4, tuple(shape)).astype(as_dtype(dtype))
 
 
 def rows(function: Callable[[Tensor], Sequence[Tensor]], exact: Callable[[Any], Sequence[Any]], *shape: int) -> Case:
@@ -223,6 +224,18 @@ CASES: dict[str, tuple[Callable[[], Case], str]] = {
     "batches": (lambda: matmul(20, 30, 12, batch=(3, 2)), "tiles in shared memory"),
     "epilogue": (lambda: matmul(40, 48, 24, b=True, epilogue=lambda v: v * 2 + 1), "tiles in shared memory"),
     "prologue": (lambda: matmul(40, 48, 24, prologue=lambda v: v * 2 - 1), "tiles in shared memory"),
+    "float16": (lambda: matmul(100, 72, 50, dtype="float16", acc="float32"), "tensor cores"),
+    "bfloat16 of b transposed": (lambda: matmul(60, 72, 64, dtype="bfloat16", acc="float32", b=True), "tensor cores"),
+    "float16 of a transposed, odd": (lambda: matmul(33, 65, 17, dtype="float16", acc="float32", a=True), "tensor cores"),
+    "float16, both transposed": (lambda: matmul(64, 64, 64, dtype="float16", acc="float32", a=True, b=True), "tensor cores"),
+    "int8": (lambda: matmul(3, 200, 72, dtype="int8", acc="int32", b=True), "reduction"),
+    "int8 of more rows": (lambda: matmul(24, 128, 32, dtype="int8", acc="int32", b=True), "tensor cores"),
+    "batches of float16": (
+        lambda: matmul(40, 48, 64, dtype="float16", acc="float32", batch=(2, 3), epilogue=lambda v: v * 2), "tensor cores"
+    ),
+    "prologue of float16": (
+        lambda: matmul(40, 48, 64, dtype="float16", acc="float32", prologue=lambda v: v * 2), "tensor cores"
+    ),
     "matvec": (lambda: matmul(70, 1, 300), "reduction"),
     "convolution": (lambda: convolution((1, 8, 10, 10), 16, 3, pad=1), "tiles in shared memory"),
     "convolution, stride 2": (lambda: convolution((2, 3, 13, 13), 9, 3, stride=2, pad=1), "tiles in shared memory"),
@@ -258,6 +271,8 @@ def test_compiles(name: str, device: str) -> None:
     target = tw.Target("cuda", device=device)
     function = tw.build(tw.auto_schedule(case.outputs, target), [*case.inputs, *case.outputs], target, "scheduled")
     assert f".target {target.arch}" in function.ptx
+    if CASES[name][1] == "tensor cores":
+        assert ("mma.sync" in function.ptx) == (device != "T4")
 
 
 def test_symbolic_extents() -> None:

@@ -9,12 +9,13 @@ from ...dtypes import item_bytes
 from ...errors import TilewrightValueError as ValueError
 from ...instructions import MMA_SYNC, mma_sync
 from ...te import Expr, Tensor, thread_axis
+from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule, Stage
 from ...te.tensor import Extent
 from ..extents import divisor_of
 from .definition import product_of_tiles, result_dtypes
 
-__all__ = ["COPY", "fetch", "matmul_mma", "side_by_side"]
+__all__ = ["COPY", "fetch", "matmul_mma", "side_by_side", "tile_by_mma"]
 
 # Bytes that a thread copies at once.
 COPY = 16
@@ -101,28 +102,74 @@ def matmul_mma(
         parts=parts,
         whole=pad or granule,
     )
-    s, sums, tiled = product.schedule, product.sums, product.tiled
+    s = product.schedule
+    widths = [gcd(granule, divisor_of(source.shape[-1])) for source in product.sources]
+    tile_by_mma(
+        s,
+        product.tiled,
+        product.sums,
+        product.factors,
+        mma,
+        k_is_in_rows=(not transpose_a, transpose_b),
+        widths=widths,
+        instruction_k=instruction_k,
+        tile=tile,
+        step=step,
+        warps=warps,
+        depth=depth,
+        group=group,
+        is_async=all(width * item_bytes(in_dtype) >= 4 for width in widths),
+    )
+    if min_blocks is not None:
+        s[product.tiled].launch_bounds(min_blocks)
+    if dependent:
+        s.launch(dependent=True)
+    return s, [product.A, product.B, *operands, product.C]
+
+
+def tile_by_mma(
+    s: Schedule,
+    tiled: Tensor,
+    sums: Tensor,
+    factors: Sequence[Tensor],
+    mma: TensorIntrin,
+    *,
+    k_is_in_rows: Sequence[bool],
+    widths: Sequence[int],
+    instruction_k: int,
+    tile: tuple[int, int],
+    step: int,
+    warps: tuple[int, int],
+    depth: int,
+    group: int = 1,
+    is_async: bool = True,
+) -> None:
+    """Schedules a matmul in whole tiles as `matmul_mma` says.
+
+    `tiled` stores what `sums` adds up along its one reduction axis of `factors`, A and B as stages of their own. The
+    last two axes of each are its rows and columns; `k_is_in_rows` says of the factors whether their rows are along k.
+    Threads fetch as many elements at once as `widths` says, by ``cp.async`` if the factors are copies and `is_async`.
+    """
     *outer, i, j = s[tiled].op.axis
+    rows = s[tiled].op.shape[-2]
     by, i = s[tiled].split(i, factor=tile[0])
     bx, j = s[tiled].split(j, factor=tile[1])
     wy, i = s[tiled].split(i, nparts=warps[0])
     wx, j = s[tiled].split(j, nparts=warps[1])
     s[tiled].reorder(*outer, by, bx, wy, wx, i, j)
-    if isinstance(M, int):
-        group = max(size for size in range(1, group + 1) if -(-M // tile[0]) % size == 0)
+    if isinstance(rows, int):
+        group = max(size for size in range(1, group + 1) if -(-rows // tile[0]) % size == 0)
     else:
-        group = max(size for size in range(1, group + 1) if size == 1 or divisor_of(M) % (size * tile[0]) == 0)
+        group = max(size for size in range(1, group + 1) if size == 1 or divisor_of(rows) % (size * tile[0]) == 0)
     if group > 1:
         by, gy = s[tiled].split(by, factor=group)
         s[tiled].reorder(by, bx, gy)
         bx = s[tiled].fuse(bx, gy)
-    if len(outer) == 2:
+    if len(outer) > 1:
         outer = [s[tiled].fuse(*outer)]
     tags = ("blockIdx.z",) * len(outer) + ("blockIdx.y", "blockIdx.x", "threadIdx.z", "threadIdx.y")
     for axis, tag in zip((*outer, by, bx, wy, wx), tags, strict=True):
         s[tiled].bind(axis, thread_axis(tag))
-    if min_blocks is not None:
-        s[tiled].launch_bounds(min_blocks)
 
     s[sums].set_scope("local")
     s[sums].compute_at(s[tiled], wx)
@@ -136,9 +183,8 @@ def matmul_mma(
         s[sums].unroll(axis)
     s[sums].tensorize(it, mma)
 
-    is_async = True
-    k_is_in_rows = not transpose_a, transpose_b
-    for stage, source, has_k_in_rows in zip(product.factors, product.sources, k_is_in_rows, strict=True):
+    for stage, width, has_k_in_rows in zip(factors, widths, k_is_in_rows, strict=True):
+        granule = COPY // item_bytes(stage.dtype)
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [sums])
         s[fragments].compute_at(s[sums], ki)
@@ -147,13 +193,8 @@ def matmul_mma(
             side_by_side(s[stage], 8 * granule // step, step)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
-        width = gcd(granule, divisor_of(source.shape[-1]))
         fetch(s[stage], width, warps)
-        is_async = is_async and width * item_bytes(in_dtype) >= 4
     s[sums].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
-    if dependent:
-        s.launch(dependent=True)
-    return s, [product.A, product.B, *operands, product.C]
 
 
 def side_by_side(stage: Stage, rows: int, length: int) -> None:
