@@ -1,6 +1,7 @@
 //===- Registration.cpp - the plug-in's entry points ----------------------===//
 #include "passes/Registration.h"
 
+#include "dialects/Graph/Graph.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
@@ -12,7 +13,7 @@
 using namespace mlir;
 
 void tilewright::registerDialects(DialectRegistry &registry) {
-  registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect>();
+  registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect, graph::GraphDialect>();
   registerExternBufferization(registry);
 }
 

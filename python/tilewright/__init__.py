@@ -15,6 +15,7 @@ from .tvm_compat.missing_names import attribute_of
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning
     from .aot.library import export_header, export_library, export_object
+    from .models import compile
     from .rules import auto_schedule
     from .runtime import (
         Device,
@@ -64,6 +65,7 @@ __all__ = [
     "synchronize",
     "auto_schedule",
     "build",
+    "compile",
     "create_schedule",
     "lower",
     "ops",
@@ -97,6 +99,8 @@ def __getattr__(name: str) -> object:
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):
         return getattr(import_module(".aot.library", __name__), name)
+    if name == "compile":
+        return import_module(".models", __name__).compile
     if name == "tune":
         return import_module(".tuning", __name__).tune
     if name in ("num_threads", "set_num_threads"):

@@ -10,13 +10,15 @@ from mlir.ir import Context, DialectRegistry, Location, Module
 
 from ..native.library import capsule_pointer, library
 from ..tvm_compat.missing_names import attribute_of
+from . import _graph_ops_gen as graph
 from . import _schedule_ops_gen as schedule
 from . import _te_ops_gen as te
 
-__all__ = ["Context", "Location", "Module", "context", "schedule", "te"]
+__all__ = ["Context", "Location", "Module", "context", "graph", "schedule", "te"]
 
 # Where the bindings look for an op's class. Of a dialect without such a module they search the disk at each op.
 sys.modules["mlir.dialects.te"] = te
+sys.modules["mlir.dialects.graph"] = graph
 sys.modules["mlir.dialects.schedule"] = schedule
 
 # What the front end makes ops of.

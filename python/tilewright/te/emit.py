@@ -29,7 +29,7 @@ from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_opti
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-__all__ = ["Arg", "emit_module"]
+__all__ = ["Arg", "emit_function", "emit_module"]
 
 
 def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[Any], name: str = "main") -> ir.Module:
@@ -82,6 +82,17 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
             found = diagnostics_of(error.error_diagnostics)
             raise CompileError("\n".join(map(str, found)), "te", found) from None
     return module
+
+
+def emit_function(outputs: Sequence[Tensor], args: Sequence[Any], name: str) -> None:
+    """Emits the te function of `outputs` at the insertion point: as `emit_module` does it into a module of its own."""
+    source = user_source()
+    ops = operations([output.op for output in outputs])
+    given = ArgumentList.of(args, source)
+    check_arguments(ops, list(outputs), given, source)
+    inputs = [arg.op for arg in given.args if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp)]
+    ops = [op for op in inputs if op not in ops] + ops
+    _Function(ops, given, unique_names(ops, {}), name, source).emit()
 
 
 class _Function:

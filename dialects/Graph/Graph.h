@@ -1,0 +1,33 @@
+#ifndef TILEWRIGHT_DIALECTS_GRAPH_GRAPH_H
+#define TILEWRIGHT_DIALECTS_GRAPH_GRAPH_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Graph/GraphDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Graph/GraphAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Graph/GraphOps.h.inc"
+
+namespace tilewright::graph {
+/// On an argument or a result of a model's function: its name in the model.
+inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
+/// On an op: the function of te that defines it, which stands beside the model's function.
+inline constexpr llvm::StringLiteral kDefinitionAttr = "graph.definition";
+/// On a model's function: the bytes of the arena that the offsets of its groups lie in.
+inline constexpr llvm::StringLiteral kArenaBytesAttr = "graph.arena_bytes";
+} // namespace tilewright::graph
+
+#endif

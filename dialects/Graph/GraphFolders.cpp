@@ -1,0 +1,106 @@
+//===- GraphFolders.cpp - operators that are one of their operands --------===//
+// Only what is exact for every value, NaN, infinities and zeros of either sign included, is folded.
+#include "dialects/Graph/Graph.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilewright::graph;
+
+/// Whether `attr` holds one number everywhere, and that is `number`; of a float 0 the sign counts.
+static bool isSplatOf(Attribute attr, int64_t number, bool isNegativeZero = false) {
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(attr);
+  if (!elements || !elements.isSplat())
+    return false;
+  if (isa<FloatType>(elements.getElementType())) {
+    APFloat value = elements.getSplatValue<APFloat>();
+    if (number == 0)
+      return value.isZero() && value.isNegative() == isNegativeZero;
+    APFloat wanted(value.getSemantics(), std::to_string(number));
+    return value.bitwiseIsEqual(wanted);
+  }
+  return elements.getSplatValue<APInt>() == number;
+}
+
+/// `value` where it has the result's type.
+static OpFoldResult ifSameType(Operation *op, Value value) {
+  return value.getType() == op->getResult(0).getType() ? OpFoldResult(value) : OpFoldResult();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
+  if (isSplatOf(adaptor.getB(), 0, /*isNegativeZero=*/true))
+    return ifSameType(*this, getA());
+  if (isSplatOf(adaptor.getA(), 0, /*isNegativeZero=*/true))
+    return ifSameType(*this, getB());
+  return {};
+}
+
+OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
+  return isSplatOf(adaptor.getB(), 0) ? ifSameType(*this, getA()) : OpFoldResult();
+}
+
+OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+  if (isSplatOf(adaptor.getB(), 1))
+    return ifSameType(*this, getA());
+  if (isSplatOf(adaptor.getA(), 1))
+    return ifSameType(*this, getB());
+  return {};
+}
+
+OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
+  return isSplatOf(adaptor.getB(), 1) ? ifSameType(*this, getA()) : OpFoldResult();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
+OpFoldResult ReshapeOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
+OpFoldResult ExpandOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  return llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())) ? ifSameType(*this, getX()) : OpFoldResult();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? ifSameType(*this, getInputs()[0]) : OpFoldResult(); }
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  // Of a whole tensor: the sizes are its own, and no dimension is reversed.
+  return llvm::all_of(getSteps(), [](int64_t step) { return step > 0; }) ? ifSameType(*this, getX()) : OpFoldResult();
+}
+
+namespace {
+struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getX().getDefiningOp<ReshapeOp>();
+    if (!before)
+      return rewriter.notifyMatchFailure(op, "not of a reshape");
+    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(before.getX()); });
+    return success();
+  }
+};
+
+struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto before = op.getX().getDefiningOp<TransposeOp>();
+    if (!before)
+      return rewriter.notifyMatchFailure(op, "not of a transpose");
+    SmallVector<int64_t> permutation;
+    for (int64_t d : op.getPermutation())
+      permutation.push_back(before.getPermutation()[d]);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(before.getX());
+      op.setPermutation(permutation);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<ReshapeOfReshape>(context);
+}
+void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<TransposeOfTranspose>(context);
+}

@@ -1,0 +1,38 @@
+#ifndef TILEWRIGHT_GRAPH_OPS
+#define TILEWRIGHT_GRAPH_OPS
+
+include "dialects/Graph/GraphBase.td"
+include "dialects/Graph/GraphElementwise.td"
+include "dialects/Graph/GraphMovement.td"
+include "dialects/Graph/GraphReductions.td"
+include "dialects/Graph/GraphContractions.td"
+
+def Graph_GroupOp : Graph_Op<"group", [Pure, SingleBlock, NoRegionArguments]> {
+  let summary = "operators that are computed together, as one program of tensor expressions";
+  let description = [{
+    What the operators read from outside is read as it is; what others read of them are the group's results. `ends` says
+    for each result why the group ends there, and `offsets` is its place in the model's arena, in bytes, -1 of a result
+    that has none.
+
+    ```mlir
+    %y = graph.group "matmul_relu" {
+      %h = graph.matmul %x, %w {acc = "float32", to = "float32"} : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+      %r = graph.relu %h : tensor<4x64xf32>
+      graph.yield %r : tensor<4x64xf32>
+    } {ends = ["an output of the model"]} : tensor<4x64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrArrayAttr>:$ends, OptionalAttr<DenseI64ArrayAttr>:$offsets);
+  let results = (outs Variadic<Graph_AnyTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name $body attr-dict `:` type($results)";
+  let hasVerifier = 1;
+}
+
+def Graph_YieldOp : Graph_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"GroupOp">]> {
+  let summary = "the results of a group";
+  let arguments = (ins Variadic<Graph_AnyTensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef TILEWRIGHT_GRAPH_TO_GRAPH_PASSES
+#define TILEWRIGHT_GRAPH_TO_GRAPH_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+// In pipeline order; one def, one class, one file. Before these run upstream's canonicalize and cse.
+
+def FuseOperators : Pass<"fuse-operators", "mlir::ModuleOp"> {
+  let summary = "Operators become groups, each of which is computed as one program";
+  let description = [{
+    What an operator does is read off the function of te that defines it (`graph.definition`), from the maps of its reads:
+    it computes each element from others (injective), or it reduces. An operator joins the group of its only user where
+
+    - the group of the operator has no reduction, and the user reads each element once; or however often, where the
+      group does no arithmetic but moves elements;
+    - the group of the operator has a reduction, the user has none, and reads each element at its own place.
+
+    So a group has at most one operator that reduces, what comes before it element by element, and what comes after it.
+    `ends` says for each result of a group why nothing more is in it. A constant of one element is in each group that
+    reads it.
+
+    ```mlir
+    %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+    %r = graph.relu %s {graph.definition = @relu} : tensor<4xf32>
+    return %r : tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %r = graph.group "reduce_sum_relu" {
+      %s = graph.reduce_sum %x {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+      %y = graph.relu %s {graph.definition = @relu} : tensor<4xf32>
+      graph.yield %y : tensor<4xf32>
+    } {ends = ["an output of the model"]} : tensor<4xf32>
+    return %r : tensor<4xf32>
+    ```
+  }];
+  let options = [Option<"maxOperators", "max-operators", "int64_t", /*default=*/"0",
+                        "How many operators a group has at most; 0 is any number, 1 is no fusion">];
+}
+
+def PlanMemory : Pass<"plan-memory", "mlir::ModuleOp"> {
+  let summary = "The results of groups get places in one arena";
+  let description = [{
+    Results whose lives do not overlap share memory. A result lives from its group to the last group that reads it. The
+    largest ones are placed first, each at the lowest offset that is free all its life. An output of the model and a
+    result of symbolic size have no place: their offset is -1. Offsets are multiples of 64 bytes; the function gets
+    the size of the arena.
+
+    ```mlir
+    %a = graph.group "exp" { ... } {ends = ["2 operators use it"]} : tensor<16xf32>
+    ```
+
+    becomes, in a function with `graph.arena_bytes = 64 : i64`,
+
+    ```mlir
+    %a = graph.group "exp" { ... } {ends = ["2 operators use it"], offsets = array<i64: 0>} : tensor<16xf32>
+    ```
+  }];
+}
+
+#endif // TILEWRIGHT_GRAPH_TO_GRAPH_PASSES

@@ -1,0 +1,14 @@
+"""Whole models: the graph dialect's front end, its passes, and what comes out of them."""
+
+from __future__ import annotations
+
+from .builder import Graph, GraphBuilder, Value
+from .compile import PASSES, compile_graph
+from .groups import Group
+from .model import Model, Plan, PlannedBuffer
+from .types import TensorType
+
+__all__ = [
+    "PASSES", "Graph", "GraphBuilder", "Group", "Model", "Plan", "PlannedBuffer", "TensorType", "Value",
+    "compile_graph",
+]  # fmt: skip

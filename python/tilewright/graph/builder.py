@@ -1,0 +1,218 @@
+"""Builds a model as IR of the graph dialect, one operator after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mlir import ir
+
+from .. import te
+from ..dtypes import dtype_of
+from ..errors import CompileError, TilewrightError
+from ..errors import TilewrightTypeError as TypeError
+from ..ir import context
+from ..messages.location import Source, at_source
+from ..te import Var
+from ..te.emit_body import constant_attr
+from .operators import OPERATORS
+from .types import Extent, TensorType, attribute_of, to_ir
+
+__all__ = ["Graph", "GraphBuilder", "Value"]
+
+_NO_SOURCE = Source("model", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor of the model: the value in the IR, and its type."""
+
+    value: ir.Value
+    type: TensorType
+
+    @property
+    def shape(self) -> tuple[Extent, ...]:
+        """The extents."""
+        return self.type.shape
+
+    @property
+    def dtype(self) -> str:
+        """NumPy's name of the element type."""
+        return self.type.dtype
+
+    @property
+    def rank(self) -> int:
+        """How many dimensions there are."""
+        return self.type.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A model as IR, and what stands outside of it: the weights by their names, and the symbols of its extents."""
+
+    module: ir.Module
+    weights: Mapping[str, np.ndarray]
+    symbols: Mapping[str, Var]
+    name: str
+
+
+class GraphBuilder:
+    """Makes the function of a model.
+
+    >>> from tilewright.graph import GraphBuilder, TensorType
+    >>> with GraphBuilder("double", [("x", TensorType((4,), "float32"))]) as b:
+    ...     graph = b.finish([("y", b.op("add", b.inputs["x"], b.inputs["x"]))])
+    >>> print(graph.module)
+    module {
+      func.func @double(%arg0: tensor<4xf32> {graph.name = "x"}) -> (tensor<4xf32> {graph.name = "y"}) {
+        %0 = graph.add %arg0, %arg0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        return %0 : tensor<4xf32>
+      }
+    }
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None
+    ) -> None:  # fmt: skip
+        self.context = context()
+        self.symbols: dict[str, Var] = dict(symbols or {})
+        self.weights: dict[str, np.ndarray] = {}
+        self.name = name
+        self._names = inputs
+        self._weights: dict[str, Value] = {}
+        self._source, self._label = _NO_SOURCE, ""
+        with self.context, ir.Location.unknown():
+            self.module = ir.Module.create()
+            types = [to_ir(kind) for _, kind in inputs]
+            function_type = ir.FunctionType.get(types, [])
+            with ir.InsertionPoint(self.module.body):
+                self._function = ir.Operation.create(
+                    "func.func",
+                    attributes={
+                        "sym_name": ir.StringAttr.get(name),
+                        "function_type": ir.TypeAttr.get(function_type),
+                        "arg_attrs": ir.ArrayAttr.get(
+                            [ir.DictAttr.get({"graph.name": ir.StringAttr.get(each)}) for each, _ in inputs]
+                        ),
+                    },
+                    regions=1,
+                )
+            self._block = ir.Block.create_at_start(self._function.regions[0], types)
+        self.inputs = {
+            each: Value(argument, kind) for (each, kind), argument in zip(inputs, self._block.arguments)
+        }  # fmt: skip
+
+    def __enter__(self) -> GraphBuilder:
+        self.context.__enter__()
+        self._location = ir.Location.unknown()
+        self._location.__enter__()
+        self._point = ir.InsertionPoint(self._block)
+        self._point.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._point.__exit__(*error)
+        self._location.__exit__(*error)
+        self.context.__exit__(*error)
+
+    @contextmanager
+    def node(self, label: str, position: int) -> Iterator[None]:
+        """In the `with` block operators are those of a node of the model, which errors and locations name."""
+        before = self._source, self._label
+        self._source, self._label = Source(label, position), label
+        try:
+            yield
+        finally:
+            self._source, self._label = before
+
+    def op(self, name: str, *operands: Value, **attributes: Any) -> Value:
+        """The result of an operator that has one."""
+        return self.ops(name, *operands, **attributes)[0]
+
+    def ops(self, name: str, *operands: Value, **attributes: Any) -> tuple[Value, ...]:
+        """The results of an operator: their types are those that its function of te gives."""
+        operator = OPERATORS[name]
+        with at_source(self._source):
+            placeholders = [te.placeholder(one.shape, one.dtype, name=f"x{i}") for i, one in enumerate(operands)]
+            try:
+                results = [TensorType.of(tensor) for tensor in operator(*placeholders, **attributes)]
+            except TilewrightError as error:
+                raise self.error(f"{name}: {_told(error)}") from error
+        made = ir.Operation.create(
+            f"graph.{name}",
+            results=[to_ir(kind) for kind in results],
+            operands=[one.value for one in operands],
+            attributes={key: attribute_of(key, value) for key, value in attributes.items()},
+            loc=self._location_of(),
+        )
+        return tuple(Value(value, kind) for value, kind in zip(made.results, results))
+
+    def error(self, message: str) -> CompileError:
+        """An error of the node that is being made."""
+        return CompileError(f"{self._label}: {message}" if self._label else message, stage="graph")
+
+    def _location_of(self) -> ir.Location:
+        if not self._label:
+            return ir.Location.unknown()
+        return ir.Location.name(self._label)
+
+    def constant(self, value: object, dtype: str | None = None) -> Value:
+        """A constant: in the IR where it has one element, otherwise a weight."""
+        array = np.asarray(value, dtype=dtype)
+        kind = TensorType(array.shape, array.dtype.name)
+        if array.size != 1:
+            return self.weight(f"constant{len(self.weights)}", np.ascontiguousarray(array).reshape(array.shape))
+        element = array.reshape(-1)[0].item()
+        attr = constant_attr(element, dtype_of(kind.dtype))
+        number = str(attr).split(" : ")[0]
+        elements = ir.Attribute.parse(f"dense<{number}> : {to_ir(kind)}")
+        made = ir.Operation.create(
+            "graph.constant", results=[to_ir(kind)], attributes={"value": elements}, loc=self._location_of()
+        )
+        return Value(made.result, kind)
+
+    def weight(self, name: str, array: np.ndarray) -> Value:
+        """A tensor whose contents are kept outside of the IR, once a name."""
+        if name in self._weights and self.weights[name] is array:
+            return self._weights[name]
+        while name in self.weights:
+            name += "_"
+        kind = TensorType(array.shape, array.dtype.name)
+        self.weights[name] = array
+        with ir.InsertionPoint.at_block_begin(self._block):
+            made = ir.Operation.create(
+                "graph.weight", results=[to_ir(kind)], attributes={"name": ir.StringAttr.get(name)}
+            )
+        self._weights[name] = Value(made.result, kind)
+        return self._weights[name]
+
+    def finish(self, outputs: Sequence[tuple[str, Value]]) -> Graph:
+        """Ends the function with the model's outputs."""
+        types = [one.value.type for _, one in outputs]
+        ir.Operation.create("func.return", operands=[one.value for _, one in outputs])
+        attributes = self._function.attributes
+        arguments = [to_ir(kind) for _, kind in self._names]
+        attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, types))
+        attributes["res_attrs"] = ir.ArrayAttr.get(
+            [ir.DictAttr.get({"graph.name": ir.StringAttr.get(each)}) for each, _ in outputs]
+        )
+        self.module.operation.verify()
+        return Graph(self.module, self.weights, self.symbols, self.name)
+
+
+def _told(error: Exception) -> str:
+    """What an error says, without the place that it names: that is the node's."""
+    text = str(error)
+    return text.split(": ", 1)[1] if text.startswith(("model:", "node ")) and ": " in text else text
+
+
+def checked_type(what: str, shape: Sequence[Extent], dtype: str) -> TensorType:
+    """A type whose element type is one that te has."""
+    try:
+        return TensorType(tuple(shape), dtype_of(dtype).name)
+    except TypeError:
+        raise TypeError(f"{what}: expected an element type that te has, got {dtype}") from None

@@ -1,0 +1,104 @@
+"""From a graph to a compiled model: the passes, and a program for each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mlir import ir
+
+from ..errors import TilewrightValueError as ValueError
+from ..ir.passes import run_passes
+from ..target import Target
+from .builder import Graph
+from .definitions import define, model_function
+from .groups import constants_outside, read_groups
+from .model import Model, Plan, PlannedBuffer, fitting
+from .types import TensorType, from_ir
+
+__all__ = ["PASSES", "compile_graph"]
+
+PASSES = ("canonicalize", "cse", "fuse-operators", "plan-memory")
+"""The passes on a graph, in their order. Each can be switched off."""
+
+
+def compile_graph(graph: Graph, target: Target | str | None = None, without: Iterable[str] = ()) -> Model:
+    """Compiles a graph.
+
+    Parameters
+    ----------
+    graph
+        What a `GraphBuilder` or an importer made.
+    target
+        As of `tw.build`.
+    without
+        The passes, of `PASSES`, that are left out. Without `fuse-operators` each operator is a group of its own.
+    """
+    off = frozenset(without)
+    unknown = sorted(off - set(PASSES))
+    if unknown:
+        raise ValueError(f"expected passes ({', '.join(PASSES)}) in without, got {', '.join(unknown)}")
+    target = Target.of(target)
+    module, name = graph.module, graph.name
+    texts = {}
+    doing = f"optimising {name}"
+    simplify = [flag for flag in ("canonicalize", "cse") if flag not in off]
+    if simplify:
+        run_passes(module, f"builtin.module({','.join(simplify)})", doing, "graph")
+    texts["graph"] = str(module)
+    define(module, name, graph.symbols)
+    limit = "{max-operators=1}" if "fuse-operators" in off else ""
+    run_passes(module, f"builtin.module(fuse-operators{limit})", doing, "graph")
+    if "plan-memory" not in off:
+        run_passes(module, "builtin.module(plan-memory)", doing, "graph")
+    texts["groups"] = str(module)
+    return _model(graph, target, texts)
+
+
+def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
+    with graph.module.context:
+        function = model_function(graph.module, graph.name)
+        block = function.regions[0].blocks[0]
+        groups = read_groups(function, graph.symbols)
+        arguments = list(block.arguments)
+        attributes = function.attributes
+        inputs = _named(attributes, "arg_attrs", [argument.type for argument in arguments], graph)
+        last = block.operations[len(block.operations) - 1].operation
+        results = list(last.operands)
+        outputs = _named(attributes, "res_attrs", [result.type for result in results], graph)
+        constants = constants_outside(function, graph.symbols)
+        for operation in block.operations:
+            if operation.operation.name == "graph.weight":
+                weight = ir.StringAttr(operation.operation.attributes["name"]).value
+                constants[operation.operation.result] = fitting(graph.weights[weight])
+        return Model(
+            graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
+            constants, _plan(function, groups), texts,
+        )  # fmt: skip
+
+
+def _named(attributes, key: str, types: list[ir.Type], graph: Graph) -> list[tuple[str, TensorType]]:
+    names = [
+        ir.StringAttr(ir.DictAttr(one)["graph.name"]).value for one in (attributes[key] if key in attributes else ())
+    ]
+    return list(zip(names, (from_ir(kind, graph.symbols) for kind in types)))
+
+
+def _plan(function: ir.Operation, groups: list) -> Plan:
+    if "graph.arena_bytes" not in function.attributes:
+        return Plan(0, ())
+    last = {result: i for i, group in enumerate(groups) for result in group.results}
+    for i, group in enumerate(groups):
+        for value in group.inputs:
+            if value in last:
+                last[value] = i
+    buffers = []
+    for i, group in enumerate(groups):
+        for result, kind, offset in zip(group.results, group.types, group.offsets):
+            if offset >= 0:
+                from ..dtypes import dtype_of
+
+                size = max(dtype_of(kind.dtype).bits // 8, 1)
+                for extent in kind.shape:
+                    size *= int(extent)  # pyright: ignore[reportArgumentType] - only what is static has a place
+                buffers.append(PlannedBuffer(group.name, kind, offset, size, i, last[result]))
+    return Plan(ir.IntegerAttr(function.attributes["graph.arena_bytes"]).value, tuple(buffers))

@@ -1,0 +1,40 @@
+"""The value of a symbolic extent in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..errors import TilewrightValueError as ValueError
+from ..te import Expr
+from ..te.expr import Call, Const, Var
+
+__all__ = ["evaluate"]
+
+_INTEGER: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "floormod": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+}
+
+
+def evaluate(extent: Expr, values: Mapping[str, int]) -> int:
+    """What an expression of symbols is where each symbol has a value.
+
+    >>> from tilewright import te
+    >>> evaluate(te.var("n") * 2 + 1, {"n": 4})
+    9
+    """
+    if isinstance(extent, Const):
+        return int(extent)
+    if isinstance(extent, Var):
+        if extent.name not in values:
+            raise ValueError(f"expected an input that has the symbol {extent.name} as an extent, got none")
+        return values[extent.name]
+    if isinstance(extent, Call) and extent.op in _INTEGER:
+        a, b = (evaluate(one, values) for one in extent.args)
+        return _INTEGER[extent.op](a, b)
+    raise ValueError(f"expected an extent of sums, products, quotients, minima and maxima, got {extent}")

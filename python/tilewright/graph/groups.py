@@ -1,0 +1,234 @@
+"""The groups of a model: each a program of tensor expressions, compiled for a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mlir import ir
+
+from .. import te
+from ..errors import CompileError, TilewrightError
+from ..messages.location import Source, at_source
+from ..te import ComputeOp, Tensor, Var
+from ..te.expr import Const, Expr, IterVar, Read, ReduceItem, Select
+from ..te.program import operations
+from ..te.recurrence import ScanOp
+from .definitions import label_of, tensors_of
+from .types import TensorType, from_ir
+
+if TYPE_CHECKING:
+    from ..compiler import Function
+    from ..target import Target
+
+__all__ = ["Group", "read_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Operators of a model that are computed together.
+
+    `nodes` are the nodes of the model that they came from, `ends` says for each result why nothing more is in the
+    group, and `offsets` are the results' places in the arena, -1 of one that has none. `schedule` is the schedule, and
+    `function` the compiled program, which takes the inputs and then the results.
+    """
+
+    name: str
+    operators: tuple[str, ...]
+    nodes: tuple[str, ...]
+    inputs: tuple[ir.Value, ...]
+    results: tuple[ir.Value, ...]
+    types: tuple[TensorType, ...]
+    ends: tuple[str, ...]
+    offsets: tuple[int, ...]
+    schedule: te.Schedule
+    arguments: tuple[Tensor, ...]
+    key: str
+    functions: dict[str, Function]
+
+    def compile(self, target: Target) -> Function:
+        """The program; groups that are the same share one."""
+        if self.key not in self.functions:
+            from ..compiler import build
+
+            try:
+                self.functions[self.key] = build(self.schedule, self.arguments, target=target, name=self.identifier)
+            except TilewrightError as error:
+                raise CompileError(f"{', '.join(self.nodes)}: {error}", stage="te") from error
+        return self.functions[self.key]
+
+    @property
+    def identifier(self) -> str:
+        """The name of the program."""
+        return "".join(c if c.isalnum() else "_" for c in self.name) or "group"
+
+    @property
+    def function(self) -> Function:
+        """The compiled program."""
+        return self.functions[self.key]
+
+    def __str__(self) -> str:
+        shapes = ", ".join(map(str, self.types))
+        return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}"
+
+
+def read_groups(function: ir.Operation, symbols: Mapping[str, Var]) -> list[Group]:
+    """The groups of a model's function, in their order."""
+    functions: dict[str, Function] = {}
+    with function.context:
+        return [
+            _read_group(operation.operation, symbols, functions)
+            for operation in function.regions[0].blocks[0].operations
+            if operation.operation.name == "graph.group"
+        ]
+
+
+def _constant(operation: ir.Operation, symbols: Mapping[str, Var]) -> Tensor:
+    kind = from_ir(operation.result.type, symbols)
+    value = element_of(operation.attributes["value"], kind.dtype)
+    return te.compute(kind.shape, lambda *_: te.const(value, kind.dtype), name="constant")
+
+
+def element_of(attribute: ir.Attribute, dtype: str) -> int | float | bool:
+    """The one element of a constant."""
+    dense = ir.DenseElementsAttr(attribute)
+    element = dense.get_splat_value()
+    if isinstance(element, ir.FloatAttr):
+        return element.value
+    number = ir.IntegerAttr(element).value
+    if dtype.startswith("uint"):
+        return number % (1 << int(dtype.removeprefix("uint")))
+    return bool(number) if dtype == "bool" else number
+
+
+def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function]) -> Group:
+    block = group.regions[0].blocks[0]
+    tensors: dict[ir.Value, Tensor] = {}
+    inputs: dict[ir.Value, Tensor] = {}
+    names: list[str] = []
+    nodes: dict[str, None] = {}
+    text: list[str] = []
+    for operation in block.operations:
+        found = operation.operation
+        if found.name == "graph.constant":
+            with at_source(Source(label_of(found), 0)):
+                tensors[found.result] = _constant(found, symbols)
+            text.append(f"{found.attributes['value']}")
+            continue
+        if found.name == "graph.yield":
+            break
+        operands = []
+        for operand in found.operands:
+            if operand not in tensors:
+                kind = from_ir(operand.type, symbols)
+                with at_source(Source(label_of(found), 0)):
+                    inputs[operand] = te.placeholder(kind.shape, kind.dtype, name=f"x{len(inputs)}")
+                tensors[operand] = inputs[operand]
+                text.append(f"{operand.type}")
+            operands.append(tensors[operand])
+        numbers = [list(tensors).index(operand) for operand in found.operands]
+        kept = {key: str(found.attributes[key]) for key in _attribute_names(found)}
+        text.append(f"{found.name} {numbers} {kept}")
+        for value, tensor in zip(found.results, tensors_of(found, operands, symbols)):
+            tensors[value] = tensor
+        names.append(found.name.removeprefix("graph."))
+        nodes.setdefault(label_of(found))
+    yielded = list(block.operations[len(block.operations) - 1].operation.operands)
+    outputs = [tensors[value] for value in yielded]
+    attributes = group.attributes
+    ends = tuple(ir.StringAttr(one).value for one in ir.ArrayAttr(attributes["ends"])) if "ends" in attributes else ()
+    offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
+    text.append(str([list(tensors).index(value) for value in yielded]))
+    with at_source(Source(next(iter(nodes), "group"), 0)):
+        schedule = _schedule(outputs)
+    return Group(
+        ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(inputs), tuple(group.results),
+        tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule,
+        (*inputs.values(), *outputs), "\n".join(text), functions,
+    )  # fmt: skip
+
+
+def _attribute_names(operation: ir.Operation) -> Sequence[str]:
+    from .operators import OPERATORS
+
+    return OPERATORS[operation.name.removeprefix("graph.")].attributes
+
+
+# The schedule of a group.
+
+
+def _schedule(outputs: Sequence[Tensor]) -> te.Schedule:
+    """Every stage that is computed element by element is computed where it is read, unless that repeats work."""
+    schedule = te.create_schedule([tensor.op for tensor in dict.fromkeys(outputs)])
+    stages = operations([tensor.op for tensor in outputs])
+    results = {tensor.op for tensor in outputs}
+    reads = _reads(stages)
+    for op in stages:
+        if not isinstance(op, ComputeOp) or isinstance(op, ScanOp) or op in results or op.reduction is not None:
+            continue
+        if op.num_outputs == 1 and _is_inlined(op, reads.get(op, [])):
+            schedule[op.output(0)].compute_inline()
+    return schedule
+
+
+def _parts(exprs: Sequence[Expr]) -> list[Expr]:
+    seen: dict[int, Expr] = {}
+    todo = list(exprs)
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            todo.extend(one.reduction.exprs if isinstance(one, ReduceItem) else one.operands())
+    return list(seen.values())
+
+
+def _reads(stages: Sequence[Any]) -> dict[Any, list[tuple[Any, Read]]]:
+    """By stage, where its elements are read, and by which stage."""
+    found: dict[Any, list[tuple[Any, Read]]] = {}
+    for reader in stages:
+        if isinstance(reader, ComputeOp):
+            for part in _parts(reader.body):
+                if isinstance(part, Read):
+                    found.setdefault(part.tensor.op, []).append((reader, part))
+    return found
+
+
+def _is_inlined(op: ComputeOp, reads: Sequence[tuple[Any, Read]]) -> bool:
+    if any(isinstance(reader, ScanOp) for reader, _ in reads):
+        return False
+    if _only_moves(op):
+        return True
+    if len(reads) != 1:
+        return False
+    reader, read = reads[0]
+    alone = {id(index) for index in read.indices if isinstance(index, IterVar)}
+    axes = [axis for axis in (*reader.axis, *reader.reduce_axis) if axis.dom is None or str(axis.dom[1]) != "1"]
+    return all(id(axis) in alone for axis in axes)
+
+
+def _only_moves(op: ComputeOp) -> bool:
+    """Whether the elements are others as they are, or constants: then it costs nothing to compute one again."""
+
+    def moves(expr: Expr) -> bool:
+        if isinstance(expr, (Const, Read)):
+            return True
+        if isinstance(expr, Select):
+            return moves(expr.true_value) and moves(expr.false_value)
+        return False
+
+    return all(moves(expr) for expr in op.body)
+
+
+def constants_outside(function: ir.Operation, symbols: Mapping[str, Var]) -> dict[ir.Value, np.ndarray]:
+    """Constants of one element that the model has as outputs, or that stand outside of groups for another reason."""
+    import ml_dtypes  # noqa: F401 - names of its types are NumPy's
+
+    found: dict[ir.Value, np.ndarray] = {}
+    for operation in function.regions[0].blocks[0].operations:
+        one = operation.operation
+        if one.name == "graph.constant":
+            kind = from_ir(one.result.type, symbols)
+            found[one.result] = np.full(kind.shape, element_of(one.attributes["value"], kind.dtype), kind.dtype)
+    return found

@@ -1,0 +1,13 @@
+"""What each operator of the graph dialect means: one function of tensor expressions an operator."""
+
+from __future__ import annotations
+
+from . import contractions as contractions
+from . import elementwise as elementwise
+from . import movement as movement
+from . import pooling as pooling
+from . import reductions as reductions
+from . import scatter as scatter
+from .common import OPERATORS, Operator
+
+__all__ = ["OPERATORS", "Operator"]

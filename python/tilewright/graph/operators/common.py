@@ -1,0 +1,127 @@
+"""What the operators share: the table of them, and arithmetic on shapes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ... import te
+from ...errors import TilewrightValueError as ValueError
+from ...te import Expr, Tensor
+
+__all__ = [
+    "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
+    "is_one", "normalized", "operator", "same",
+]  # fmt: skip
+
+Extent = int | Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of the graph dialect: its name there, and the function that returns it as tensor expressions."""
+
+    name: str
+    function: Callable[..., Any]
+    attributes: tuple[str, ...]
+
+    def __call__(self, *operands: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
+        """The results on these operands."""
+        made = self.function(*operands, **attributes)
+        return tuple(made) if isinstance(made, (tuple, list)) else (made,)
+
+
+OPERATORS: dict[str, Operator] = {}
+"""Every operator by its name: the op `graph.NAME`, whose attributes are the function's keyword arguments."""
+
+
+def operator(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Puts a function into `OPERATORS`, under its name without the `_` that tells it from Python's own."""
+    name = function.__name__.rstrip("_")
+    parameters = inspect.signature(function).parameters.values()
+    attributes = tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+    OPERATORS[name] = Operator(name, function, attributes)
+    return function
+
+
+def same(a: Extent, b: Extent) -> bool:
+    """Whether two extents are known to be one number.
+
+    >>> from tilewright import te
+    >>> n = te.var("n")
+    >>> same(n * 2, n * 2), same(n, 4)
+    (True, False)
+    """
+    return str(a) == str(b)
+
+
+def is_one(extent: Extent) -> bool:
+    """Whether an extent is the number 1."""
+    return isinstance(extent, int) and extent == 1
+
+
+def broadcast_shapes(*shapes: Sequence[Extent]) -> list[Extent]:
+    """The shape that several have together, as NumPy broadcasts them.
+
+    >>> broadcast_shapes((4, 1), (3,))
+    [4, 3]
+    """
+    rank = max(map(len, shapes), default=0)
+    result: list[Extent] = [1] * rank
+    for number, shape in enumerate(shapes):
+        for d, extent in enumerate(shape, rank - len(shape)):
+            if is_one(result[d]):
+                result[d] = extent
+            elif not is_one(extent) and not same(extent, result[d]):
+                raise ValueError(f"operand {number}, dimension {d}: expected 1 or {result[d]}, got {extent}")
+    return result
+
+
+def at(tensor: Tensor, axes: Sequence[Any], shape: Sequence[Extent]) -> Expr:
+    """The element of a tensor that is broadcast to `shape`, at its place `axes`."""
+    skipped = len(shape) - tensor.ndim
+    return tensor(*[
+        0 if is_one(extent) and not is_one(shape[d + skipped]) else axes[d + skipped]
+        for d, extent in enumerate(tensor.shape)
+    ])  # fmt: skip
+
+
+def broadcast(name: str, function: Callable[..., Expr], *tensors: Tensor) -> Tensor:
+    """The tensor of a function of one element of each."""
+    shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return te.compute(shape, lambda *i: function(*(at(tensor, i, shape) for tensor in tensors)), name=name)
+
+
+def normalized(axis: int, rank: int) -> int:
+    """An axis counted from 0, of one that may count from the end.
+
+    >>> normalized(-1, 4)
+    3
+    """
+    if not -rank <= axis < max(rank, 1):
+        raise ValueError(f"expected an axis from {-rank} to {rank - 1}, got {axis}")
+    return axis % rank if rank else 0
+
+
+def elements(shape: Sequence[Extent]) -> Extent:
+    """How many elements a shape has."""
+    symbols = [extent for extent in shape if isinstance(extent, Expr)]
+    number = math.prod(extent for extent in shape if isinstance(extent, int))
+    result: Extent = number
+    for position, symbol in enumerate(symbols):
+        result = symbol if position == 0 and number == 1 else result * symbol
+    return result
+
+
+def accumulator(dtype: str) -> str:
+    """The type in which elements of a type are summed: float32 for floats of 16 bits, otherwise the type."""
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def in_range(index: Any, extent: Extent) -> Expr:
+    """An index that may count from the end, and that is cut to what there is: no index leaves the tensor."""
+    last = extent - 1
+    return te.max(te.min(te.select(index < 0, index + extent, index), last), 0)

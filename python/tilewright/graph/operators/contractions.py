@@ -1,0 +1,167 @@
+"""Operators that sum products: matmul, einsum and convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import te
+from ...errors import TilewrightValueError as ValueError
+from ...te import Expr, Tensor
+from .common import Extent, at, broadcast_shapes, is_one, operator, same
+from .movement import padded
+
+
+def _as(value: Expr, dtype: str) -> Expr:
+    return value if value.dtype == dtype else value.astype(dtype)
+
+
+def _rounded(total: Tensor, to: str, name: str) -> Tensor:
+    """A contraction in the type of its result."""
+    return total if total.dtype == to else te.compute(total.shape, lambda *i: total(*i).astype(to), name=name)
+
+
+@operator
+def matmul(a: Tensor, b: Tensor, *, acc: str, to: str) -> Tensor:
+    """Matmul of the last two dimensions, accumulated in `acc`; the others are broadcast."""
+    if not same(a.shape[-1], b.shape[-2]):
+        raise ValueError(f"matmul: expected as many rows of b as columns of a, {a.shape[-1]}, got {b.shape[-2]}")
+    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    k = te.reduce_axis((0, a.shape[-1]), name="k")
+
+    def read(tensor: Tensor, outer: Sequence[Any], row: Any, column: Any) -> Expr:
+        shape = [*batch, *tensor.shape[-2:]]
+        return _as(at(tensor, [*outer, row, column], shape), acc)
+
+    def value(*i: Any) -> Expr:
+        *outer, row, column = i
+        return te.sum(read(a, outer, row, k) * read(b, outer, k, column), axis=k)
+
+    total = te.compute([*batch, a.shape[-2], b.shape[-1]], value, name="matmul")
+    return _rounded(total, to, "matmul_cast")
+
+
+@operator
+def einsum(*inputs: Tensor, equation: str) -> Tensor:
+    """The sum of products that an equation in Einstein's notation gives; `...` is not in it any more."""
+    left, right = equation.replace(" ", "").split("->")
+    extents: dict[str, Extent] = {}
+    for term, tensor in zip(left.split(","), inputs):
+        for letter, extent in zip(term, tensor.shape):
+            if letter not in extents or is_one(extents[letter]):
+                extents[letter] = extent
+            elif not is_one(extent) and not same(extent, extents[letter]):
+                raise ValueError(f"einsum: {letter!r}: expected {extents[letter]}, got {extent}")
+    reduced = {c: te.reduce_axis((0, e), name=f"k_{c}") for c, e in extents.items() if c not in right}
+
+    def value(*i: Any) -> Expr:
+        place: dict[str, Any] = dict(zip(right, i)) | reduced
+        product: Any = None
+        for term, tensor in zip(left.split(","), inputs):
+            read = tensor(*[
+                0 if is_one(extent) and not is_one(extents[letter]) else place[letter]
+                for letter, extent in zip(term, tensor.shape)
+            ])  # fmt: skip
+            product = read if product is None else product * read
+        return te.sum(product, axis=list(reduced.values())) if reduced else product
+
+    return te.compute([extents[letter] for letter in right], value, name="einsum")
+
+
+def window_extents(
+    shape: Sequence[Extent], kernel: Sequence[Extent], strides: Sequence[int], before: Sequence[int],
+    after: Sequence[int], dilations: Sequence[int],
+) -> list[Extent]:  # fmt: skip
+    """How many windows there are along each spatial dimension.
+
+    >>> window_extents((7,), (3,), (2,), (1,), (1,), (1,))
+    [4]
+    """
+    result: list[Extent] = []
+    for extent, size, stride, low, high, dilation in zip(shape, kernel, strides, before, after, dilations):
+        room = extent + (low + high) - (size - 1) * dilation - 1
+        if isinstance(room, int):
+            result.append(max(room // stride + 1, 0))
+        else:
+            result.append((room if stride == 1 else room // stride) + 1)
+    return result
+
+
+def places(axes: Sequence[Any], offsets: Sequence[Any], strides: Sequence[int], dilations: Sequence[int]) -> list[Any]:
+    """Where the elements of a window are: the window's axes and those within it."""
+    return [
+        (axis if stride == 1 else axis * stride) + (offset if dilation == 1 else offset * dilation)
+        for axis, offset, stride, dilation in zip(axes, offsets, strides, dilations)
+    ]
+
+
+@operator
+def conv(
+    x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
+    dilations: Sequence[int], groups: int, acc: str, to: str,
+) -> Tensor:  # fmt: skip
+    """Convolution of images NC… with filters OI…, accumulated in `acc`."""
+    zero = te.const(0, x.dtype)
+    image = padded(x, [0, 0, *before], [0, 0, *after], zero, "conv_padded")
+    return _convolution(image, w, window_extents(x.shape[2:], w.shape[2:], strides, before, after, dilations),
+                        strides, dilations, groups, acc, to, "conv")  # fmt: skip
+
+
+def _convolution(
+    image: Tensor, w: Tensor, extents: Sequence[Extent], strides: Sequence[int], dilations: Sequence[int],
+    groups: int, acc: str, to: str, name: str,
+) -> Tensor:  # fmt: skip
+    """A convolution of what is padded already."""
+    channel = te.reduce_axis((0, w.shape[1]), name="channel")
+    window = [te.reduce_axis((0, size), name=f"k{d}") for d, size in enumerate(w.shape[2:])]
+    each = w.shape[0] // groups
+
+    def value(n: Any, o: Any, *i: Any) -> Expr:
+        read = channel if groups == 1 else (o // each) * w.shape[1] + channel
+        if groups > 1 and same(w.shape[1], 1):
+            read = o if same(each, 1) else o // each
+        at_ = places(i, window, strides, dilations)
+        return te.sum(_as(image(n, read, *at_), acc) * _as(w(o, channel, *window), acc), axis=[channel, *window])
+
+    return _rounded(te.compute([image.shape[0], w.shape[0], *extents], value, name=name), to, f"{name}_cast")
+
+
+@operator
+def conv_transpose(
+    x: Tensor, w: Tensor, *, strides: Sequence[int], before: Sequence[int], after: Sequence[int],
+    dilations: Sequence[int], groups: int, acc: str, to: str,
+) -> Tensor:  # fmt: skip
+    """The transpose of a convolution, filters IO….
+
+    Each dimension has (extent - 1) * stride + (size - 1) * dilation + 1 elements, less `before` and `after`, which may
+    be negative. It is the convolution, with reversed filters, of the image with zeros between its elements.
+    """
+    reach = [(size - 1) * dilation for size, dilation in zip(w.shape[2:], dilations)]
+    extents = [
+        (extent - 1) * stride + far + 1 - low - high
+        for extent, stride, far, low, high in zip(x.shape[2:], strides, reach, before, after)
+    ]
+    zero = te.const(0, x.dtype)
+
+    def spread(n: Any, c: Any, *i: Any) -> Expr:
+        index, conditions = [], []
+        for axis, stride, far, low, extent in zip(i, strides, reach, before, x.shape[2:]):
+            place = axis + low - far
+            index.append(te.floordiv(place, stride) if stride > 1 else place)
+            conditions += [place >= 0, place < (extent - 1) * stride + 1]
+            if stride > 1:
+                conditions.append(te.floormod(place, stride) == 0)
+        return te.if_then_else(te.all(*conditions), x(n, c, *index), zero)
+
+    wide = [extent + far for extent, far in zip(extents, reach)]
+    image = te.compute([*x.shape[:2], *wide], spread, name="conv_transpose_spread")
+    inputs, each = w.shape[0] // groups, w.shape[1]
+
+    def reverse(o: Any, c: Any, *k: Any) -> Expr:
+        back = [size - 1 - axis for size, axis in zip(w.shape[2:], k)]
+        if groups == 1:
+            return w(c, o, *back)
+        return w((o // each) * inputs + c, o % each, *back)
+
+    filters = te.compute([each * groups, inputs, *w.shape[2:]], reverse, name="conv_transpose_filters")
+    return _convolution(image, filters, extents, [1] * len(strides), dilations, groups, acc, to, "conv_transpose")

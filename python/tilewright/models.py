@@ -1,0 +1,75 @@
+"""`tw.compile`: a whole model becomes one function."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import TilewrightTypeError as TypeError
+from .target import Target
+
+if TYPE_CHECKING:
+    from .graph import Model
+
+__all__ = ["compile"]
+
+
+def compile(
+    model: Any,
+    example_inputs: Sequence[Any] | None = None,
+    target: Target | str | None = None,
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    without: Iterable[str] = (),
+) -> Model:
+    """Compiles a whole model to one function.
+
+    Parameters
+    ----------
+    model
+        An ``onnx.ModelProto``, the path of an .onnx file, or a `tilewright.graph.Graph`.
+    example_inputs
+        Not needed by these: their inputs have types.
+    target
+        "cpu", "sim", "cuda" or a `Target`, as of `tw.build`.
+    dynamic_shapes
+        By input and dimension, a number for a symbolic extent of the model's, or a `te.var` of one's own.
+    constants
+        By input, its value, where shapes depend on it. The compiled model is for this value alone.
+    without
+        Passes on the graph that are left out, of `tilewright.graph.PASSES`.
+
+    Returns
+    -------
+    Model
+        Call it with arrays: ``compiled(x)``. ``compiled.ir("graph")`` is the model as IR, ``compiled.groups`` says what
+        is computed together and why, ``compiled.plan`` where each intermediate result lies.
+
+    Raises
+    ------
+    CompileError
+        Where the model has what is not supported: all of it is listed, by the names of its nodes.
+    ImportError
+        Where the package is missing that reads such models.
+
+    >>> import onnx, numpy as np
+    >>> x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (3,))
+    >>> y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (3,))
+    >>> relu = onnx.helper.make_node("Relu", ["x"], ["y"], name="relu")
+    >>> model = onnx.helper.make_model(onnx.helper.make_graph([relu], "small", [x], [y]))
+    >>> compiled = compile(model, target="cpu")
+    >>> compiled(np.array([-1, 0, 2], np.float32))
+    array([0., 0., 2.], dtype=float32)
+    """
+    from .graph import Graph, compile_graph
+
+    del example_inputs
+    if isinstance(model, Graph):
+        return compile_graph(model, target, without)
+    if isinstance(model, (str, os.PathLike)) or type(model).__module__.split(".")[0] == "onnx":
+        from .onnx import compile_onnx
+
+        return compile_onnx(model, target, constants, dynamic_shapes, without)
+    raise TypeError(f"expected an onnx.ModelProto, the path of an .onnx file or a Graph, got {type(model).__name__}")

@@ -1,0 +1,19 @@
+"""ONNX models: the importer and, as `tilewright.onnx.backend`, ONNX's interface of backends.
+
+The package onnx is imported here and nowhere else: `pip install tilewright[onnx]`.
+"""
+
+from __future__ import annotations
+
+from ..errors import TilewrightImportError
+
+try:
+    import onnx as _onnx  # noqa: F401
+except ImportError as error:
+    raise TilewrightImportError(
+        "expected the package onnx, which reads ONNX models: pip install 'tilewright[onnx]'"
+    ) from error
+
+from .importer import compile_onnx, import_onnx
+
+__all__ = ["compile_onnx", "import_onnx"]

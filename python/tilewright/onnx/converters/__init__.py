@@ -1,0 +1,10 @@
+"""What makes operators of the graph of ONNX's nodes. Operators that are not here are their function bodies."""
+
+from . import contractions as contractions
+from . import elementwise as elementwise
+from . import indexing as indexing
+from . import movement as movement
+from . import normalization as normalization
+from . import pooling as pooling
+from . import quantization as quantization
+from . import reductions as reductions

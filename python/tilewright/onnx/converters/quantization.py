@@ -1,0 +1,157 @@
+"""Quantised operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph import Value
+from ..dtypes import dtype_name
+from ..node import Node, converter
+from .contractions import matmul, windows
+
+
+def _spread(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
+    """A scale or a zero point in the shape in which it is broadcast to `x`."""
+    if value.rank == 0 or value.rank == 1 and str(value.shape[0]) == "1":
+        return node.reshape(value, [])
+    axis = node.axis(axis, x.rank)
+    if value.rank == 1:
+        return node.reshape(value, [*[1] * axis, value.shape[0], *[1] * (x.rank - axis - 1)])
+    if value.rank == x.rank and block:
+        shape = list(value.shape)
+        wide = node.reshape(value, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
+        wide = node.op_("expand", wide, shape=[*shape[: axis + 1], block, *shape[axis + 1 :]])
+        joined = node.reshape(wide, [*shape[:axis], shape[axis] * block, *shape[axis + 1 :]])
+        extent = x.shape[axis]
+        if str(joined.shape[axis]) != str(extent):
+            sizes = [*joined.shape[:axis], extent, *joined.shape[axis + 1 :]]
+            joined = node.op_("slice", joined, starts=[0] * x.rank, steps=[1] * x.rank, sizes=sizes)
+        return joined
+    return value
+
+
+def quantized(node: Node, x: Value, scale: Value, zero: Value | None, to: str) -> Value:
+    """Floats as integers: rounded over the scale, plus the zero point, saturated."""
+    y = node.op_("div", x, scale)
+    if "float8" in to:
+        return node.op_("cast", y, to=to, saturate=bool(node.attr("saturate", 1)))
+    y = node.op_("round", y)
+    if zero is not None:
+        y = node.op_("add", y, node.cast(zero, y.dtype))
+    limits = np.iinfo(to)
+    y = node.op_("max", y, node.constant(limits.min, y))
+    return node.cast(node.op_("min", y, node.constant(limits.max, y)), to)
+
+
+@converter("QuantizeLinear")
+def _quantize(node: Node) -> Value:
+    x, scale = node.tensor(0), node.tensor(1)
+    axis, block = node.attr("axis", 1), node.attr("block_size", 0)
+    to = "uint8"
+    if node.has(2):
+        to = node.type(2).dtype
+    elif node.attr("output_dtype", 0):
+        to = dtype_name(node.attr("output_dtype"))
+    precise = node.cast(x, "float32")
+    zero = _spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float8" not in to else None
+    return quantized(node, precise, _spread(node, node.cast(scale, "float32"), x, axis, block), zero, to)
+
+
+@converter("DequantizeLinear")
+def _dequantize(node: Node) -> Value:
+    x, scale = node.tensor(0), node.tensor(1)
+    axis, block = node.attr("axis", 1), node.attr("block_size", 0)
+    to = dtype_name(node.attr("output_dtype")) if node.attr("output_dtype", 0) else scale.dtype
+    if "float8" in x.dtype:
+        y = node.cast(x, "float32")
+    else:
+        y = node.cast(x, "int32")
+        if node.has(2):
+            y = node.op_("sub", y, node.cast(_spread(node, node.tensor(2), x, axis, block), "int32"))
+        y = node.cast(y, "float32")
+    return node.cast(node.op_("mul", y, _spread(node, node.cast(scale, "float32"), x, axis, block)), to)
+
+
+def _shifted(node: Node, x: Value, zero: Value | None, rank: int, is_row: bool) -> Value:
+    """An integer tensor as int32, less its zero point, which may be one for each row or column."""
+    y = node.cast(x, "int32")
+    if zero is None:
+        return y
+    zero = node.cast(zero, "int32")
+    if zero.rank == 1 and str(zero.shape[0]) != "1":
+        zero = node.reshape(zero, [*zero.shape, 1] if is_row else list(zero.shape))
+    elif zero.rank <= 1:
+        zero = node.reshape(zero, [])
+    del rank
+    return node.op_("sub", y, zero)
+
+
+@converter("MatMulInteger")
+def _matmul_integer(node: Node) -> Value:
+    a, b = node.tensor(0), node.tensor(1)
+    a = _shifted(node, a, node.tensor(2) if node.has(2) else None, a.rank, True)
+    b = _shifted(node, b, node.tensor(3) if node.has(3) else None, b.rank, False)
+    return matmul(node, a, b, "int32", "int32")
+
+
+@converter("QLinearMatMul")
+def _qlinear_matmul(node: Node) -> Value:
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = node.tensors()
+    a32 = _shifted(node, a, a_zero, a.rank, True)
+    b32 = _shifted(node, b, b_zero, b.rank, False)
+    total = node.cast(matmul(node, a32, b32, "int32", "int32"), "float32")
+    scale = node.op_("mul", _scale(node, a_scale, True), _scale(node, b_scale, False))
+    real = node.op_("mul", total, scale)
+    zero = _scalar(node, y_zero)
+    return quantized(node, real, _scale(node, y_scale, True), zero, y_zero.dtype)
+
+
+def _scale(node: Node, scale: Value, is_row: bool) -> Value:
+    scale = node.cast(scale, "float32")
+    if scale.rank == 1 and str(scale.shape[0]) != "1":
+        return node.reshape(scale, [*scale.shape, 1] if is_row else list(scale.shape))
+    return _scalar(node, scale)
+
+
+def _scalar(node: Node, value: Value) -> Value:
+    return node.reshape(value, []) if value.rank <= 1 and str(value.shape or 1) in ("1", "(1,)", "[1]") else value
+
+
+def _convolved(node: Node, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None) -> Value:
+    x32 = node.cast(x, "int32")
+    if x_zero is not None:
+        x32 = node.op_("sub", x32, node.reshape(node.cast(x_zero, "int32"), []))
+    w32 = node.cast(w, "int32")
+    if w_zero is not None:
+        zero = node.cast(w_zero, "int32")
+        is_one = zero.rank == 0 or str(zero.shape[0]) == "1"
+        zero = node.reshape(zero, [] if is_one else [*zero.shape, *[1] * (w.rank - 1)])
+        w32 = node.op_("sub", w32, zero)
+    found = windows(node, x, list(w.shape[2:]))
+    return node.op_("conv", x32, w32, **found, groups=node.attr("group", 1), acc="int32", to="int32")
+
+
+@converter("ConvInteger")
+def _conv_integer(node: Node) -> Value:
+    return _convolved(
+        node, node.tensor(0), node.tensor(1), node.tensor(2) if node.has(2) else None,
+        node.tensor(3) if node.has(3) else None,
+    )  # fmt: skip
+
+
+@converter("QLinearConv")
+def _qlinear_conv(node: Node) -> Any:
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (node.tensor(i) for i in range(8))
+    total = _convolved(node, x, w, x_zero, w_zero)
+    if node.has(8):
+        bias = node.tensor(8)
+        total = node.op_("add", total, node.reshape(bias, [*bias.shape, *[1] * (total.rank - 2)]))
+    w_scale = node.cast(w_scale, "float32")
+    is_one = w_scale.rank == 0 or str(w_scale.shape[0]) == "1"
+    w_scale = node.reshape(w_scale, [] if is_one else [*w_scale.shape, *[1] * (x.rank - 2)])
+    scale = node.op_("mul", node.reshape(node.cast(x_scale, "float32"), []), w_scale)
+    real = node.op_("mul", node.cast(total, "float32"), scale)
+    y_scale = node.reshape(node.cast(y_scale, "float32"), [])
+    return quantized(node, real, y_scale, node.reshape(y_zero, []), y_zero.dtype)

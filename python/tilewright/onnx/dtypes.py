@@ -1,0 +1,35 @@
+"""Element types, ONNX's numbers and NumPy's names."""
+
+from __future__ import annotations
+
+import onnx
+
+from ..dtypes import dtype_of
+from ..errors import CompileError
+
+__all__ = ["dtype_name", "onnx_type"]
+
+_NAMES = {
+    onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.UINT8: "uint8", onnx.TensorProto.INT8: "int8",
+    onnx.TensorProto.UINT16: "uint16", onnx.TensorProto.INT16: "int16", onnx.TensorProto.INT32: "int32",
+    onnx.TensorProto.INT64: "int64", onnx.TensorProto.BOOL: "bool", onnx.TensorProto.FLOAT16: "float16",
+    onnx.TensorProto.DOUBLE: "float64", onnx.TensorProto.UINT32: "uint32", onnx.TensorProto.UINT64: "uint64",
+    onnx.TensorProto.BFLOAT16: "bfloat16", onnx.TensorProto.FLOAT8E4M3FN: "float8_e4m3fn",
+    onnx.TensorProto.FLOAT8E5M2: "float8_e5m2",
+}  # fmt: skip
+
+
+def dtype_name(number: int) -> str:
+    """NumPy's name of an element type of ONNX's."""
+    if number not in _NAMES:
+        try:
+            told = onnx.TensorProto.DataType.Name(number)
+        except ValueError:
+            told = str(number)
+        raise CompileError(f"expected an element type that can be computed with, got {told}", stage="graph")
+    return dtype_of(_NAMES[number]).name
+
+
+def onnx_type(name: str) -> int:
+    """The number of an element type."""
+    return next(number for number, each in _NAMES.items() if each == name)

@@ -1,0 +1,134 @@
+"""From an ONNX model to a graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+
+from .. import te
+from ..errors import CompileError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..graph import Graph, GraphBuilder, Model, TensorType, compile_graph
+from ..target import Target
+from ..te import Var
+from . import converters as converters
+from .dtypes import dtype_name
+from .load import initializers_of, load_model
+from .scope import Scope
+
+__all__ = ["compile_onnx", "import_onnx"]
+
+
+def compile_onnx(
+    model: Any, target: Target | str | None = "cpu", constants: Mapping[str, np.ndarray] | None = None,
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None, without: Iterable[str] = (),
+) -> Model:  # fmt: skip
+    """Compiles an ONNX model: `import_onnx`, then `tilewright.graph.compile_graph`."""
+    return compile_graph(import_onnx(model, constants, dynamic_shapes), target, without)
+
+
+def import_onnx(
+    model: Any, constants: Mapping[str, np.ndarray] | None = None,
+    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
+) -> Graph:  # fmt: skip
+    """The graph of an ONNX model.
+
+    Parameters
+    ----------
+    model
+        An `onnx.ModelProto`, or the path of a file.
+    constants
+        By input, its value, where shapes depend on it. The compiled model takes the input all the same, and is right
+        for this value alone.
+    dynamic_shapes
+        By input and dimension, a number in the place of a symbol of the model's, or a `te.var`.
+
+    Raises
+    ------
+    CompileError
+        Where the model is damaged, or has what is not supported: the message lists all of it.
+    """
+    path = None
+    if isinstance(model, (str, os.PathLike)):
+        path = os.fspath(model)
+        model = load_model(path)
+    if not isinstance(model, onnx.ModelProto):
+        raise TypeError(f"expected an onnx.ModelProto or a path, got {type(model).__name__}")
+    return _Import(model, path, dict(constants or {}), dynamic_shapes or {}).graph()
+
+
+class _Import:
+    def __init__(
+        self, model: onnx.ModelProto, path: str | None, constants: dict[str, np.ndarray], dynamic: Mapping[str, Any]
+    ) -> None:  # fmt: skip
+        self._model, self._constants, self._dynamic = model, constants, dynamic
+        self._arrays = initializers_of(model, path)
+        self._symbols: dict[str, Var] = {}
+
+    def graph(self) -> Graph:
+        proto = self._model.graph
+        inputs = [one for one in proto.input if one.name not in self._arrays]
+        names = [one.name for one in inputs]
+        for what, given in (("constants", self._constants), ("dynamic_shapes", self._dynamic)):
+            unknown = [name for name in given if name not in names]
+            if unknown:
+                raise ValueError(f"{what}: expected names of inputs ({', '.join(names)}), got {', '.join(unknown)}")
+        types = [(one.name, self._type(one)) for one in inputs]
+        name = "".join(c if c.isalnum() and c.isascii() else "_" for c in proto.name) or "main"
+        name = name if name[0].isalpha() else f"main_{name}"
+        opsets = {"" if one.domain == "ai.onnx" else one.domain: one.version for one in self._model.opset_import}
+        functions = {(one.domain, one.name): one for one in self._model.functions}
+        with GraphBuilder(name, types, self._symbols) as builder:
+            scope = Scope(builder, opsets, functions=functions)
+            for each, value in builder.inputs.items():
+                known = self._constants.get(each)
+                scope.put_input(each, value, None if known is None else np.asarray(known))
+            scope.add_initializers(proto, self._arrays)
+            scope.run(proto.node)
+            outputs = []
+            for one in proto.output:
+                if not scope.errors:
+                    outputs.append((one.name, scope.tensor(one.name)))
+            if scope.errors:
+                raise CompileError("\n".join(dict.fromkeys(scope.errors)), stage="graph")
+            return builder.finish(outputs)
+
+    def _type(self, info: Any) -> TensorType:
+        kind = info.type
+        if kind.WhichOneof("value") != "tensor_type":
+            raise CompileError(
+                f"input {info.name!r}: expected a tensor, got {kind.WhichOneof('value') or 'no type'}", stage="graph"
+            )
+        tensor = kind.tensor_type
+        try:
+            dtype = dtype_name(tensor.elem_type)
+        except CompileError as error:
+            raise CompileError(f"input {info.name!r}: {error}", stage="graph") from None
+        if not tensor.HasField("shape"):
+            if info.name in self._constants:
+                return TensorType(np.asarray(self._constants[info.name]).shape, dtype)
+            raise CompileError(f"input {info.name!r}: expected a shape, got none", stage="graph")
+        given = self._dynamic.get(info.name, {})
+        extents = [
+            given[d] if d in given else self._extent(info.name, d, one) for d, one in enumerate(tensor.shape.dim)
+        ]
+        for extent in extents:
+            if isinstance(extent, Var):
+                self._symbols.setdefault(extent.name, extent)
+        return TensorType(tuple(extents), dtype)
+
+    def _extent(self, name: str, d: int, dim: Any) -> int | Var:
+        if dim.WhichOneof("value") == "dim_value" and dim.dim_value >= 0:
+            return dim.dim_value
+        text = dim.dim_param if dim.WhichOneof("value") == "dim_param" else ""
+        symbol = "".join(c if c.isalnum() and c.isascii() else "_" for c in text) or f"{name}_{d}".replace(".", "_")
+        symbol = symbol if symbol.isidentifier() else f"n_{symbol}"
+        symbol = "".join(c if c.isalnum() and c.isascii() else "_" for c in symbol)
+        if symbol not in self._symbols:
+            self._symbols[symbol] = te.var(symbol, min=1)
+        return self._symbols[symbol]

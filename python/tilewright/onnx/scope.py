@@ -1,0 +1,355 @@
+"""The values of a graph or a function body by their names, and the nodes that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from ..errors import CompileError, TilewrightError
+from ..graph import GraphBuilder, TensorType, Value
+from . import symbolic
+from .node import CONVERTERS, Node, refused
+
+__all__ = ["NeedsInput", "Scope"]
+
+# So many iterations of a Loop or a Scan are written out at most.
+MOST_ITERATIONS = 1024
+
+
+class NeedsInput(CompileError):
+    """The values of inputs of the model decide shapes, and are not known."""
+
+    def __init__(self, label: str, names: Sequence[str]) -> None:
+        told = ", ".join(map(repr, names))
+        super().__init__(
+            f"{label}: expected the value of input {told}, which decides shapes, among constants=, got none",
+            stage="graph",
+        )
+        self.names = tuple(names)
+
+
+class Scope:
+    """The names of one graph or function body. What is not found here is looked for in the scope around it.
+
+    A name stands for a tensor of the graph, for a value that is known now, or for a node whose inputs are all known,
+    which becomes one of the two when somebody asks.
+    """
+
+    def __init__(
+        self, builder: GraphBuilder, opsets: Mapping[str, int], parent: Scope | None = None, prefix: str = "",
+        functions: Mapping[tuple[str, str], Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.builder, self.opsets, self.parent, self.prefix = builder, dict(opsets), parent, prefix
+        self.functions = functions if functions is not None else (parent.functions if parent is not None else {})
+        self._tensors: dict[str, Value] = {}
+        self._hosts: dict[str, np.ndarray] = {}
+        self._inputs: dict[str, np.ndarray | None] = {}  # of the model, with their values where these are known
+        self._lazy: dict[str, tuple[Node, int]] = {}
+        self._missing: dict[str, tuple[str, ...]] = {}  # by name, the inputs of the model that it is made of
+        self.errors: list[str] = parent.errors if parent is not None else []
+        self._failed: set[str] = set()
+
+    # Names.
+
+    def version_of(self, domain: str) -> int:
+        """The version of a domain's operators."""
+        domain = "" if domain == "ai.onnx" else domain
+        if domain in self.opsets:
+            return self.opsets[domain]
+        return self.parent.version_of(domain) if self.parent is not None else 1
+
+    def put(self, name: str, value: Value) -> None:
+        """A name for a tensor of the graph."""
+        self._tensors[name] = value
+
+    def put_host(self, name: str, value: np.ndarray) -> None:
+        """A name for a value that is known now."""
+        self._hosts[name] = value
+
+    def put_input(self, name: str, value: Value, known: np.ndarray | None) -> None:
+        """An input of the model; `known` is its value where shapes may depend on it."""
+        self._tensors[name] = value
+        self._inputs[name] = known
+
+    def link(self, name: str, other: Scope, outer: str) -> None:
+        """A name for what another scope has under its own name."""
+        self._links()[name] = (other, outer)
+
+    def _links(self) -> dict[str, tuple[Scope, str]]:
+        if not hasattr(self, "_linked"):
+            self._linked: dict[str, tuple[Scope, str]] = {}
+        return self._linked
+
+    def _owner(self, name: str) -> tuple[Scope, str]:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._links():
+                other, outer = scope._links()[name]
+                return other._owner(outer)
+            if name in scope._tensors or name in scope._hosts or name in scope._lazy or name in scope._failed:
+                return scope, name
+            scope = scope.parent
+        raise CompileError(f"expected a value {name!r} before it is used, got none", stage="graph")
+
+    # Values.
+
+    def tensor(self, name: str) -> Value:
+        """The tensor of the graph that a name stands for."""
+        scope, own = self._owner(name)
+        return scope._tensor(own)
+
+    def _tensor(self, name: str) -> Value:
+        if name in self._failed:
+            raise _AlreadyFailed
+        if name not in self._tensors:
+            if name in self._lazy and not self._is_constant_node(self._lazy[name][0]):
+                node, _ = self._lazy[name]
+                self._convert(node)
+                return self._tensor(name)
+            value = self._host(name)
+            if value.dtype == object:
+                self._tensors[name] = symbolic.as_tensor(self.builder, value)
+            else:
+                self._tensors[name] = self._constant(name, value)
+        return self._tensors[name]
+
+    def _constant(self, name: str, value: np.ndarray) -> Value:
+        if value.size == 1:
+            return self.builder.constant(value)
+        return self.builder.weight(f"{self.prefix}{name}", np.ascontiguousarray(value).reshape(value.shape))
+
+    def type_of(self, name: str) -> TensorType:
+        """The type of what a name stands for."""
+        scope, own = self._owner(name)
+        if own in scope._tensors:
+            return scope._tensors[own].type
+        if own in scope._hosts or own in scope._lazy and scope._is_known(own):
+            value = scope._host(own)
+            return TensorType(value.shape, "int64" if value.dtype == object else value.dtype.name)
+        return scope._tensor(own).type
+
+    def is_known(self, name: str) -> bool:
+        """Whether the value of a name is known now."""
+        scope, own = self._owner(name)
+        return scope._is_known(own)
+
+    def _is_known(self, name: str) -> bool:
+        if name in self._hosts or name in self._lazy:
+            return True
+        return self._inputs.get(name) is not None
+
+    def host(self, name: str) -> np.ndarray:
+        """The value of a name, which has to be known now."""
+        scope, own = self._owner(name)
+        return scope._host(own)
+
+    def _host(self, name: str) -> np.ndarray:
+        if name in self._failed:
+            raise _AlreadyFailed
+        if name in self._hosts:
+            return self._hosts[name]
+        known = self._inputs.get(name)
+        if known is not None:
+            return known
+        if name in self._lazy:
+            node, _ = self._lazy[name]
+            for own, value in zip(node.proto.output, self._evaluate(node)):
+                if own:
+                    self._hosts[own] = value
+            return self._hosts[name]
+        if name in self._inputs:
+            raise NeedsInput(f"input {name!r}", [name])
+        if name in self._missing:
+            raise NeedsInput(f"value {name!r}", self._missing[name])
+        raise CompileError(f"expected a value that is known when the model is compiled, got {name!r}", stage="graph")
+
+    def _depends_on(self, node: Node) -> tuple[str, ...]:
+        """The inputs of the model whose values would make the results of a node known."""
+        found: dict[str, None] = {}
+        for name in node.proto.input:
+            if not name:
+                continue
+            scope, own = self._owner(name)
+            if scope._inputs.get(own, 0) is None:
+                found[own] = None
+            elif own in scope._missing:
+                found.update(dict.fromkeys(scope._missing[own]))
+        return tuple(found)
+
+    def _is_constant(self, name: str) -> bool:
+        """Whether a name is made of nothing but the model's own constants."""
+        scope, own = self._owner(name)
+        if own in scope._lazy:
+            return scope._is_constant_node(scope._lazy[own][0])
+        return own in scope._hosts and scope._inputs.get(own) is None
+
+    def _is_constant_node(self, node: Node) -> bool:
+        return node.op in ("Shape", "Size") or all(self._is_constant(name) for name in node.proto.input if name)
+
+    def _evaluate(self, node: Node) -> Sequence[np.ndarray]:
+        """The results of a node on values that are known, by ONNX's reference."""
+        with self.builder.node(node.label, 0):
+            if node.op in ("Shape", "Size"):
+                return [symbolic.shape_of(node)]
+            values = [self.host(name) if name else None for name in node.proto.input]
+            if any(value is not None and value.dtype == object for value in values):
+                return symbolic.evaluate(node, [value for value in values if value is not None])
+            if node.op == "Constant":
+                return [constant_of(node)]
+            from onnx.reference import ReferenceEvaluator
+
+            proto = node.proto
+            opsets = {**self.opsets, "": self.version_of("")}
+            try:
+                feeds = {name: value for name, value in zip(proto.input, values) if name and value is not None}
+                results = ReferenceEvaluator(proto, opsets=opsets).run(None, feeds)  # type: ignore[arg-type]
+            except Exception as error:
+                raise node.error(f"on constants: {error}") from error
+            return [np.asarray(result) for result in results]  # type: ignore[arg-type]
+
+    # Nodes.
+
+    def add_initializers(self, graph: Any, arrays: Mapping[str, np.ndarray]) -> None:
+        """The constants of a graph."""
+        del graph
+        for name, array in arrays.items():
+            self._hosts[name] = array
+
+    def run(self, nodes: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> None:
+        """Converts nodes in their order. Errors are kept, so that all are told at once."""
+        from .attributes import attributes_of
+
+        for position, proto in enumerate(nodes):
+            name = proto.name or next((out for out in proto.output if out), str(position))
+            label = self.prefix + f"node {name!r} ({proto.op_type})"
+            try:
+                node = Node(self, proto, label, attributes_of(proto, attributes or {}))
+                if self._can_wait(node):
+                    for number, out in enumerate(proto.output):
+                        if out:
+                            self._lazy[out] = (node, number)
+                    continue
+                self._convert(node)
+            except NeedsInput:
+                raise
+            except _AlreadyFailed:
+                self._failed.update(out for out in proto.output if out)
+            except TilewrightError as error:
+                text = str(error)
+                self.errors.append(text if text.startswith(self.prefix + "node ") else f"{label}: {text}")
+                self._failed.update(out for out in proto.output if out)
+
+    def _can_wait(self, node: Node) -> bool:
+        """Whether the results can be known without running the model."""
+        if node.op == "Constant":
+            return True
+        if any(
+            attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+            for attribute in node.proto.attribute
+        ):
+            return False
+        if node.op in ("Shape", "Size"):
+            return True
+        if node.proto.domain not in ("", "ai.onnx") or node.op.startswith(("Random", "Bernoulli", "Dropout")):
+            return False
+        if any(len(each) == 0 for each in node.proto.input) and node.op == "Optional":
+            return False
+        names = [name for name in node.proto.input if name]
+        if not all(self.is_known(name) for name in names) or not names:
+            return False
+        symbols = any(self._is_symbolic(name) for name in names)
+        return symbolic.supports(node.op) if symbols else True
+
+    def _is_symbolic(self, name: str) -> bool:
+        scope, own = self._owner(name)
+        if own in scope._hosts:
+            return scope._hosts[own].dtype == object
+        if own in scope._lazy:
+            node = scope._lazy[own][0]
+            if node.op in ("Shape", "Size"):
+                return not scope.type_of(node.proto.input[0]).is_static
+            return any(scope._is_symbolic(each) for each in node.proto.input if each)
+        return False
+
+    def _convert(self, node: Node) -> None:
+        missing = self._depends_on(node)
+        for out in node.proto.output:
+            if out and missing:
+                self._missing[out] = missing
+        with self.builder.node(node.label, 0):
+            if node.proto.domain not in ("", "ai.onnx", "ai.onnx.ml") or (node.proto.domain, node.op) in self.functions:
+                results = self._call(node)
+            elif node.op in refused:
+                raise node.error(f"{node.op} cannot be compiled: {refused[node.op]}")
+            elif node.op in CONVERTERS:
+                results = CONVERTERS[node.op](node)
+            else:
+                results = self._call(node)
+        if results is None:
+            return
+        results = [results] if isinstance(results, Value) else results
+        for out, value in zip(node.proto.output, results):
+            if out and value is not None:
+                self._tensors[out] = value
+
+    def _call(self, node: Node) -> None:
+        """The body of a function in the place of a node."""
+        from .bodies import body_of
+
+        function = body_of(node, self.functions)
+        if function is None:
+            raise node.error(f"{node.op} of version {node.version} is not supported")
+        inner = Scope(
+            self.builder, {each.domain: each.version for each in function.opset_import} or self.opsets, None,
+            f"{node.label} / ", self.functions,
+        )  # fmt: skip
+        inner.errors = self.errors
+        before = len(self.errors)
+        for formal, actual in zip(function.input, node.proto.input):
+            if actual:
+                inner.link(formal, self, actual)
+        values = {each.name: each for each in function.attribute_proto} | {
+            each.name: each for each in node.proto.attribute
+        }
+        inner.absent = {formal for formal, actual in zip(function.input, [*node.proto.input, *[""] * 99]) if not actual}
+        inner.run(_without(function.node, inner.absent), values)
+        if len(self.errors) > before:
+            raise _AlreadyFailed
+        for formal, actual in zip(function.output, node.proto.output):
+            if actual:
+                self.link(actual, inner, formal)
+
+
+def _without(nodes: Sequence[Any], absent: set[str]) -> list[Any]:
+    """Nodes with the inputs that a call leaves out left out."""
+    result = []
+    for node in nodes:
+        if any(name in absent for name in node.input):
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            for position, name in enumerate(copy.input):
+                if name in absent:
+                    copy.input[position] = ""
+            node = copy
+        result.append(node)
+    return result
+
+
+class _AlreadyFailed(TilewrightError):
+    """What a node needs was told to be wrong."""
+
+
+def constant_of(node: Node) -> np.ndarray:
+    """The value of a Constant."""
+    for name, value in node.attributes.items():
+        if name == "value":
+            return numpy_helper.to_array(value)
+        if name in ("value_float", "value_floats"):
+            return np.asarray(value, np.float32)
+        if name in ("value_int", "value_ints"):
+            return np.asarray(value, np.int64)
+    raise node.error(f"expected a constant of numbers, got {', '.join(node.attributes) or 'nothing'}")

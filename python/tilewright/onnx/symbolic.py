@@ -1,0 +1,103 @@
+"""Arithmetic on shapes with symbolic extents: arrays of numbers and index expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import te
+from ..errors import CompileError
+from ..graph import GraphBuilder, Value
+
+if TYPE_CHECKING:
+    from .node import Node
+
+__all__ = ["as_tensor", "evaluate", "shape_of", "supports"]
+
+
+def shape_of(node: Node) -> np.ndarray:
+    """The result of Shape or Size: numbers where all are known."""
+    kind = node.type(0)
+    if node.op == "Size":
+        total: Any = 1
+        for extent in kind.shape:
+            total = total * extent
+        return _array(total, ())
+    start, end = node.attr("start", 0), node.attr("end", kind.rank)
+    extents = list(kind.shape)[slice(start, end)]
+    return _array(extents, (len(extents),))
+
+
+def _array(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    made = np.empty(shape, object)
+    made[...] = values
+    return numbers_of(made)
+
+
+def numbers_of(values: np.ndarray) -> np.ndarray:
+    """An array of int64 where every element is a number."""
+    if all(isinstance(one, (int, np.integer)) for one in values.reshape(-1).tolist()):
+        return values.astype(np.int64)
+    return values
+
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Div": lambda a, b: a // b,
+    "Mod": lambda a, b: a % b,
+    "Min": lambda a, b: min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b),
+    "Max": lambda a, b: max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b),
+}
+_MOVES = ("Concat", "Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Identity", "Cast", "CastLike", "ReduceProd")
+
+
+def supports(op: str) -> bool:
+    """Whether an operator is computed on symbolic extents."""
+    return op in _ARITHMETIC or op in _MOVES
+
+
+def evaluate(node: Node, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of a node on arrays of which one has symbolic extents."""
+    given = [value.astype(object) for value in values]
+    if node.op in _ARITHMETIC:
+        function = np.frompyfunc(_ARITHMETIC[node.op], 2, 1)
+        return [numbers_of(np.asarray(function(given[0], given[1]), object))]
+    x = given[0]
+    rest = [[int(one) for one in value.reshape(-1).tolist()] for value in values[1:]] if node.op != "Concat" else []
+    if node.op == "Concat":
+        result = np.concatenate(given, axis=node.attr("axis", 0))
+    elif node.op == "Gather":
+        result = np.take(x, values[1].astype(np.int64), axis=node.attr("axis", 0))
+    elif node.op == "Slice":
+        starts = rest[0] if rest else node.attr("starts")
+        ends = rest[1] if rest else node.attr("ends")
+        steps = rest[3] if len(rest) > 3 else [1]
+        result = x[slice(starts[0], ends[0], steps[0])]
+    elif node.op == "Squeeze":
+        result = x.reshape(())
+    elif node.op == "Unsqueeze":
+        result = x.reshape((1,))
+    elif node.op == "Reshape":
+        result = x.reshape(rest[0])
+    elif node.op == "ReduceProd":
+        total: Any = 1
+        for one in x.reshape(-1).tolist():
+            total = total * one
+        result = np.empty((1,) if node.attr("keepdims", 1) else (), object)
+        result[...] = total
+    else:
+        result = x
+    return [numbers_of(np.asarray(result, object))]
+
+
+def as_tensor(builder: GraphBuilder, value: np.ndarray) -> Value:
+    """A shape as a tensor of the model: what is not known when it is compiled cannot be one yet."""
+    del builder
+    raise CompileError(
+        f"expected a shape that is known when the model is compiled, or used as a shape, got {value.tolist()}",
+        stage="graph",
+    )

@@ -1,0 +1,53 @@
+// RUN: tilewright-opt %s -canonicalize | FileCheck %s
+
+// CHECK-LABEL: func.func @exact
+// CHECK-NEXT: return %arg0, %arg0, %arg0, %arg0
+func.func @exact(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %minus = graph.constant dense<-0.0> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %a = graph.add %x, %minus : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = graph.sub %x, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c = graph.mul %one, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.div %x, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %a, %b, %c, %d : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -0 + 0 is 0, not -0: this addition stays.
+// CHECK-LABEL: func.func @signed_zero
+// CHECK: graph.add
+func.func @signed_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %a = graph.add %x, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// A factor that broadcasts the tensor stays.
+// CHECK-LABEL: func.func @broadcast
+// CHECK: graph.mul
+func.func @broadcast(%x: tensor<1xf32>) -> tensor<4xf32> {
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %a = graph.mul %x, %one : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @moves
+// CHECK: %[[R:.*]] = graph.reshape %arg0 {shape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
+// CHECK: return %[[R]], %arg0, %arg0
+func.func @moves(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  %a = graph.reshape %x {shape = [3, 2]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %b = graph.reshape %a {shape = [6]} : (tensor<3x2xf32>) -> tensor<6xf32>
+  %c = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %d = graph.transpose %c {permutation = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %e = graph.concat %x {axis = 0 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %f = graph.slice %e {starts = [0, 0], steps = array<i64: 1, 1>, sizes = [2, 3]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %b, %d, %f : tensor<6xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// A slice that reverses has its operand's type, and stays.
+// CHECK-LABEL: func.func @reversed
+// CHECK: graph.slice
+func.func @reversed(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %a = graph.slice %x {starts = [2], steps = array<i64: -1>, sizes = [3]} : (tensor<3xf32>) -> tensor<3xf32>
+  return %a : tensor<3xf32>
+}

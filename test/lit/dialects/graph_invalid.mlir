@@ -1,0 +1,220 @@
+// RUN: tilewright-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{expected one symbol a dimension, 2, got 1}}
+func.func private @f(%x: tensor<?x4xf32, #graph.extents<"n">>)
+
+// -----
+
+// expected-error @+1 {{dimension 0: expected a symbol, got ''}}
+func.func private @f(%x: tensor<?x4xf32, #graph.extents<"", "">>)
+
+// -----
+
+// expected-error @+1 {{dimension 1: expected no symbol, got 'm'}}
+func.func private @f(%x: tensor<?x4xf32, #graph.extents<"n", "m">>)
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf16>) {
+  // expected-error @+1 {{'graph.add' op expected operands of one element type, got 'f32' and 'f16'}}
+  %c = graph.add %a, %b : (tensor<4xf32>, tensor<4xf16>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.add' op expected a result of element type 'f32', got 'f16'}}
+  %c = graph.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.mul' op expected a result of rank 1, got 'tensor<1x4xf32>'}}
+  %c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4xf32>, %b: tensor<3xf32>) {
+  // expected-error @+1 {{'graph.less' op operand 1, dimension 0: expected 1 or 4, got 3}}
+  %c = graph.less %a, %b : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @f(%c: tensor<4xi1>, %a: tensor<4xf32>, %b: tensor<4xf16>) {
+  // expected-error @+1 {{'graph.where' op expected values of one element type, got 'f32' and 'f16'}}
+  %d = graph.where %c, %a, %b : (tensor<4xi1>, tensor<4xf32>, tensor<4xf16>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.reshape' op expected a shape of 1 extents, got 2}}
+  %y = graph.reshape %x {shape = [3, 2]} : (tensor<2x3xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.reshape' op expected a shape of 6 elements, got 5}}
+  %y = graph.reshape %x {shape = [5]} : (tensor<2x3xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.transpose' op expected a permutation of 2 dimensions, got [0, 0]}}
+  %y = graph.transpose %x {permutation = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.transpose' op dimension 0: expected 3, got 'tensor<2x3xf32>'}}
+  %y = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'graph.concat' op expected at least one operand}}
+  %y = graph.concat {axis = 0 : i64} : () -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'graph.concat' op expected an axis from 0 to 0, got 1}}
+  %y = graph.concat %x {axis = 1 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'graph.concat' op operand 0: expected rank 2, got 1}}
+  %y = graph.concat %x {axis = 0 : i64} : (tensor<2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'graph.concat' op dimension 0: expected 4, got 5}}
+  %y = graph.concat %x, %x {axis = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.slice' op expected 2 starts, steps and sizes, got 1, 2 and 2}}
+  %y = graph.slice %x {starts = [0], steps = array<i64: 1, 1>, sizes = [2, 3]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %i: tensor<4xi64>) {
+  // expected-error @+1 {{'graph.gather' op expected an axis from 0 to 1, got 2}}
+  %y = graph.gather %x, %i {axis = 2 : i64} : (tensor<2x3xf32>, tensor<4xi64>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.reduce_sum' op expected axes from 0 to 1, got 2}}
+  %y = graph.reduce_sum %x {axes = array<i64: 2>, keepdims = false} : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'graph.reduce_max' op expected a result of rank 2, got 'tensor<2xf32>'}}
+  %y = graph.reduce_max %x {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{'graph.matmul' op expected operands of rank 2 at least, got 'tensor<3xf32>' and 'tensor<3x4xf32>'}}
+  %y = graph.matmul %a, %b {acc = "float32", to = "float32"} : (tensor<3xf32>, tensor<3x4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
+  // expected-error @+1 {{'graph.matmul' op expected as many rows of b as columns of a, 3, got 4}}
+  %y = graph.matmul %a, %b {acc = "float32", to = "float32"} : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x8xf32>, %w: tensor<4x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected x and w of one rank, 3 at least, got 'tensor<1x3x8xf32>' and 'tensor<4x3xf32>'}}
+  %y = graph.conv %x, %w {strides = array<i64: 1>, before = array<i64: 0>, after = array<i64: 0>, dilations = array<i64: 1>, groups = 1 : i64, acc = "float32", to = "float32"} : (tensor<1x3x8xf32>, tensor<4x3xf32>) -> tensor<1x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x8xf32>, %w: tensor<4x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op strides: expected one number a spatial dimension, 1, got 2}}
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, before = array<i64: 0>, after = array<i64: 0>, dilations = array<i64: 1>, groups = 1 : i64, acc = "float32", to = "float32"} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<1x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x3x8xf32>, %w: tensor<4x3x3xf32>) {
+  // expected-error @+1 {{'graph.conv' op expected x to have 6 channels, got 3}}
+  %y = graph.conv %x, %w {strides = array<i64: 1>, before = array<i64: 0>, after = array<i64: 0>, dilations = array<i64: 1>, groups = 2 : i64, acc = "float32", to = "float32"} : (tensor<1x3x8xf32>, tensor<4x3x3xf32>) -> tensor<1x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.group' op expected results of the types that are yielded, ('tensor<4xf32>'), got ('tensor<5xf32>')}}
+  %y = graph.group "g" {
+    graph.yield %x : tensor<4xf32>
+  } : tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.group' op ends: expected one text a result, 1, got 2}}
+  %y = graph.group "g" {
+    graph.yield %x : tensor<4xf32>
+  } {ends = ["a", "b"]} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.group' op offsets: expected one number a result, 1, got 0}}
+  %y = graph.group "g" {
+    graph.yield %x : tensor<4xf32>
+  } {offsets = array<i64>} : tensor<4xf32>
+  return
+}

@@ -1,0 +1,128 @@
+// RUN: tilewright-opt %s -fuse-operators | FileCheck %s
+// RUN: tilewright-opt %s '-fuse-operators=max-operators=1' | FileCheck %s --check-prefix=ALONE
+
+// What comes before a reduction and after it is in its group. A constant of one element is in the group that reads it.
+// CHECK-LABEL: func.func @chain
+// CHECK-NOT: graph.constant
+// CHECK: graph.group "relu_reduce_sum_add" {
+// CHECK-NEXT: graph.relu
+// CHECK-NEXT: graph.reduce_sum
+// CHECK-NEXT: graph.constant
+// CHECK-NEXT: graph.add
+// CHECK-NEXT: graph.yield
+// CHECK-NEXT: } {ends = ["an output of the model"]} : tensor<4xf32>
+// ALONE-LABEL: func.func @chain
+// ALONE: graph.group "relu" {
+// ALONE: ends = ["a group has 1 operators at most"]
+// ALONE: graph.group "reduce_sum" {
+// ALONE: ends = ["a group has 1 operators at most"]
+// ALONE: graph.group "add" {
+func.func @chain(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %r = graph.relu %x {graph.definition = @relu} : tensor<4x8xf32>
+  %s = graph.reduce_sum %r {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %a = graph.add %s, %one {graph.definition = @add} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @ends
+// CHECK: graph.group "relu"
+// CHECK: ends = ["2 operators use it"]
+// CHECK: graph.group "reduce_sum"
+// CHECK: ends = ["an output of the model"]
+// CHECK: graph.group "exp"
+// CHECK: ends = ["expand reads its elements several times"]
+// CHECK: graph.group "expand"
+func.func @ends(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf32>, tensor<8x4xf32>) {
+  %r = graph.relu %x {graph.definition = @relu} : tensor<4x8xf32>
+  %s = graph.reduce_sum %r {axes = array<i64: 1>, graph.definition = @reduce_sum, keepdims = false} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %q = graph.relu %r {graph.definition = @relu} : tensor<4x8xf32>
+  %e = graph.exp %s {graph.definition = @exp} : tensor<4xf32>
+  %w = graph.expand %e {graph.definition = @expand, shape = [8, 4]} : (tensor<4xf32>) -> tensor<8x4xf32>
+  return %s, %q, %w : tensor<4xf32>, tensor<4x8xf32>, tensor<8x4xf32>
+}
+
+// Nothing is known of an operator without a definition.
+// CHECK-LABEL: func.func @unknown
+// CHECK: graph.group "exp"
+// CHECK: ends = ["nothing is known of exp"]
+// CHECK: graph.group "relu"
+func.func @unknown(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %e = graph.exp %x : tensor<4x8xf32>
+  %r = graph.relu %e {graph.definition = @relu} : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+
+// A reduction ends the group of another one; what reads at other places cannot follow a reduction.
+// CHECK-LABEL: func.func @reductions
+// CHECK: graph.group "reduce_sum"
+// CHECK: ends = ["transpose reads it at other places"]
+// CHECK: graph.group "transpose_reduce_sum"
+func.func @reductions(%x: tensor<4x8x4xf32>, %y: tensor<4x8xf32>) -> tensor<8xf32> {
+  %s = graph.reduce_sum %x {axes = array<i64: 2>, graph.definition = @reduce_last, keepdims = false} : (tensor<4x8x4xf32>) -> tensor<4x8xf32>
+  %t = graph.transpose %s {graph.definition = @turn, permutation = array<i64: 1, 0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %r = graph.reduce_sum %t {axes = array<i64: 1>, graph.definition = @reduce_turned, keepdims = false} : (tensor<8x4xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+
+func.func private @relu(%x: tensor<4x8xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "relu" (%i: 4, %j: 8) {
+    %e = te.read %x[%i, %j] : tensor<4x8xf32>
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %e, %zero : f32
+    te.yield %m : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @reduce_sum(%x: tensor<4x8xf32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "reduce_sum" (%i: 4) sum (%k: 8) {
+    %e = te.read %x[%i, %k] : tensor<4x8xf32>
+    te.yield %e : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @add(%x: tensor<4xf32>, %y: tensor<f32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "add" (%i: 4) {
+    %e = te.read %x[%i] : tensor<4xf32>
+    %f = te.read %y[] : tensor<f32>
+    %s = arith.addf %e, %f : f32
+    te.yield %s : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @reduce_last(%x: tensor<4x8x4xf32>, %o: tensor<4x8xf32> {te.output}) -> tensor<4x8xf32> {
+  %r = te.compute "reduce_sum" (%i: 4, %j: 8) sum (%k: 4) {
+    %e = te.read %x[%i, %j, %k] : tensor<4x8x4xf32>
+    te.yield %e : f32
+  } : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+func.func private @turn(%x: tensor<4x8xf32>, %o: tensor<8x4xf32> {te.output}) -> tensor<8x4xf32> {
+  %r = te.compute "transpose" (%i: 8, %j: 4) {
+    %e = te.read %x[%j, %i] : tensor<4x8xf32>
+    te.yield %e : f32
+  } : tensor<8x4xf32>
+  return %r : tensor<8x4xf32>
+}
+func.func private @reduce_turned(%x: tensor<8x4xf32>, %o: tensor<8xf32> {te.output}) -> tensor<8xf32> {
+  %r = te.compute "reduce_sum" (%i: 8) sum (%k: 4) {
+    %e = te.read %x[%i, %k] : tensor<8x4xf32>
+    te.yield %e : f32
+  } : tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func private @exp(%x: tensor<4xf32>, %o: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %r = te.compute "exp" (%i: 4) {
+    %e = te.read %x[%i] : tensor<4xf32>
+    %y = math.exp %e : f32
+    te.yield %y : f32
+  } : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @expand(%x: tensor<4xf32>, %o: tensor<8x4xf32> {te.output}) -> tensor<8x4xf32> {
+  %r = te.compute "expand" (%i: 8, %j: 4) {
+    %e = te.read %x[%j] : tensor<4xf32>
+    te.yield %e : f32
+  } : tensor<8x4xf32>
+  return %r : tensor<8x4xf32>
+}

@@ -1,0 +1,122 @@
+"""A graph that is built by hand: its groups, its plan, its calls and the errors of these."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import te
+from tilewright.graph import PASSES, Graph, GraphBuilder, TensorType, compile_graph
+
+RNG = np.random.default_rng(7)
+W = RNG.random((64, 32), np.float32)
+
+
+def _layer(batch=4) -> Graph:
+    symbols = {} if isinstance(batch, int) else {batch.name: batch}
+    with GraphBuilder("layer", [("x", TensorType((batch, 64), "float32"))], symbols) as b:
+        h = b.op("matmul", b.inputs["x"], b.weight("w", W), acc="float32", to="float32")
+        h = b.op("relu", b.op("add", h, b.constant(0.5, "float32")))
+        return b.finish([("y", b.op("transpose", b.op("softmax", h, axis=1), permutation=[1, 0]))])
+
+
+def _expected(x: np.ndarray) -> np.ndarray:
+    h = np.maximum(x @ W + 0.5, 0)
+    e = np.exp(h - h.max(1, keepdims=True))
+    return (e / e.sum(1, keepdims=True)).T
+
+
+def test_what_is_computed_together_and_why():
+    model = compile_graph(_layer(), "cpu")
+    assert [str(group) for group in model.groups] == [
+        "matmul_add_relu: graph.matmul, graph.add, graph.relu -> float32[4, 32]; ends: softmax reduces, too",
+        "softmax: graph.softmax -> float32[4, 32]; ends: transpose reads it at other places",
+        "transpose: graph.transpose -> float32[32, 4]; ends: an output of the model",
+    ]
+    assert model.plan.arena_bytes == 1024
+    assert [(buffer.offset, buffer.bytes, buffer.first, buffer.last) for buffer in model.plan.buffers] == [
+        (0, 512, 0, 1), (512, 512, 1, 2)
+    ]  # fmt: skip
+    assert 'graph.weight "w" : tensor<64x32xf32>' in model.ir("graph")
+    assert "graph.group" in model.ir("groups")
+
+
+@pytest.mark.parametrize("without", [(), *[(name,) for name in PASSES], PASSES])
+def test_a_call_with_each_pass_off(without):
+    x = RNG.random((4, 64), np.float32)
+    np.testing.assert_allclose(compile_graph(_layer(), "cpu", without)(x), _expected(x), rtol=1e-5)
+
+
+def test_without_fusion_each_operator_is_a_group():
+    model = compile_graph(_layer(), "cpu", ["fuse-operators"])
+    assert [group.operators for group in model.groups] == [
+        ("matmul",), ("add",), ("relu",), ("softmax",), ("transpose",)
+    ]  # fmt: skip
+
+
+def test_one_compilation_for_every_extent():
+    model = compile_graph(_layer(te.var("n", min=1)), "cpu")
+    for n in (1, 3, 17):
+        x = RNG.random((n, 64), np.float32)
+        np.testing.assert_allclose(model(x), _expected(x), rtol=1e-5)
+    assert repr(model) == "<tilewright.Model layer(x: float32[n, 64]) -> (y: float32[32, n]) for cpu>"
+
+
+def test_equal_groups_are_compiled_once():
+    with GraphBuilder("twice", [("x", TensorType((8, 8), "float32"))]) as b:
+        x = b.inputs["x"]
+        for name in ("a", "b"):
+            weight = b.weight(name, RNG.random((8, 8), np.float32))
+            x = b.op("relu", b.op("matmul", x, weight, acc="float32", to="float32"))
+        graph = b.finish([("y", x)])
+    first, second = compile_graph(graph, "cpu").groups
+    assert first.function is second.function
+
+
+def test_an_input_that_is_an_output_is_copied():
+    with GraphBuilder("same", [("x", TensorType((4,), "float32"))]) as b:
+        model = compile_graph(b.finish([("y", b.inputs["x"]), ("one", b.constant(1, "int32"))]), "cpu")
+    x = np.arange(4, dtype=np.float32)
+    y, one = model(x)
+    assert one == 1 and np.array_equal(y, x) and not np.shares_memory(x, y)
+
+
+@pytest.mark.parametrize(
+    "arrays, named, error, text",
+    [
+        ([], {}, TypeError, "layer: expected 1 inputs, got none for 'x'"),
+        ([1, 2], {}, TypeError, "layer: expected 1 inputs (x), got 2"),
+        ([], {"z": 1}, TypeError, "layer: expected 1 inputs (x), got 0 and 'z'"),
+        ([1], {}, TypeError, "layer: input 'x': expected an array, got int"),
+        ([np.zeros((4, 64))], {}, TypeError, "layer: input 'x': expected float32, got float64"),
+        ([np.zeros(4, "float32")], {}, ValueError, "layer: input 'x': expected 2 dimensions, got shape (4,)"),
+        (
+            [np.zeros((4, 3), "float32")], {}, ValueError,
+            "layer: input 'x', dimension 1: expected 64, got shape (4, 3)",
+        ),
+    ],
+)  # fmt: skip
+def test_calls_that_do_not_fit(arrays, named, error, text):
+    model = compile_graph(_layer(), "cpu")
+    with pytest.raises(error) as caught:
+        model(*arrays, **named)
+    assert str(caught.value) == text and isinstance(caught.value, tw.TilewrightError)
+
+
+def test_errors_of_what_is_asked():
+    with pytest.raises(ValueError) as caught:
+        compile_graph(_layer(), "cpu", ["fuse"])
+    assert str(caught.value) == "expected passes (canonicalize, cse, fuse-operators, plan-memory) in without, got fuse"
+    with pytest.raises(ValueError) as caught:
+        compile_graph(_layer(), "cpu").ir("ptx")
+    assert str(caught.value) == "expected a stage of a model (graph, groups), got 'ptx'"
+
+
+def test_an_operator_that_does_not_fit_names_its_node():
+    with GraphBuilder("wrong", [("x", TensorType((4, 64), "float32"))]) as b:
+        with b.node("node 'fc'", 3), pytest.raises(tw.CompileError) as caught:
+            b.op("matmul", b.inputs["x"], b.inputs["x"], acc="float32", to="float32")
+    assert str(caught.value) == (
+        "node 'fc': matmul: matmul: expected as many rows of b as columns of a, 64, got 4"
+    )  # fmt: skip

@@ -1,0 +1,28 @@
+"""The dialect and the functions that define its operators belong together."""
+
+from __future__ import annotations
+
+import tilewright.ir._graph_ops_gen as generated
+from tilewright.graph.operators import OPERATORS
+
+# What is no operator on tensors.
+STRUCTURE = {"constant", "weight", "group", "yield"}
+# Of these the dialect has the op, and nothing defines it yet.
+UNDEFINED = {"bitcast", "col2im", "deform_conv", "grid_sample", "resize", "roi_align"}
+
+
+def _ops() -> dict[str, type]:
+    classes = (each for each in vars(generated).values() if isinstance(each, type))
+    return {
+        each.OPERATION_NAME.removeprefix("graph."): each for each in classes if hasattr(each, "OPERATION_NAME")
+    }  # fmt: skip
+
+
+def test_every_operator_is_an_op_and_the_other_way_round():
+    assert set(OPERATORS) == set(_ops()) - STRUCTURE - UNDEFINED
+
+
+def test_attributes_have_the_names_of_keyword_arguments():
+    for name, operator in OPERATORS.items():
+        missing = [each for each in operator.attributes if not isinstance(vars(_ops()[name]).get(each), property)]
+        assert not missing, name
