@@ -41,13 +41,33 @@ std::string axisOf(scf::ForOp loop) {
     return "";
   StringRef name = attr.getValue();
   // The location's name is the axis alone; without it, what follows the stage's name, which may have dots itself.
-  if (auto named = dyn_cast<NameLoc>(loop.getLoc()))
+  if (auto named = loop.getLoc()->findInstanceOf<NameLoc>())
     if (name.ends_with(("." + named.getName().getValue()).str()))
       return named.getName().str();
   return name.drop_front(name.find('.') + 1).str();
 }
 
-raw_ostream &CWriter::line() { return stream.indent(2 * depth); }
+void CWriter::note(Operation *op) {
+  for (; counted < text.size(); ++counted)
+    lineCount += text[counted] == '\n';
+  if (noted.size() <= lineCount)
+    noted.resize(lineCount + 1);
+  if (!llvm::is_contained(noted[lineCount], op->getLoc()))
+    noted[lineCount].push_back(op->getLoc());
+}
+
+ArrayAttr CWriter::lineLocations(MLIRContext *context, StringRef prelude) {
+  SmallVector<Attribute> locations(prelude.count('\n'), LocationAttr(UnknownLoc::get(context)));
+  for (ArrayRef<Location> line : noted)
+    locations.push_back(LocationAttr(FusedLoc::get(context, line)));
+  return ArrayAttr::get(context, locations);
+}
+
+raw_ostream &CWriter::line() {
+  if (current)
+    note(current);
+  return stream.indent(2 * depth);
+}
 
 void CWriter::open(const Twine &head) {
   line() << head << " {\n";

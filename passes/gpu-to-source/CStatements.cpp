@@ -3,6 +3,8 @@
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/CWriter.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 
 /// An expression of more ops than this gets a name, so that lines stay readable.
@@ -83,6 +85,7 @@ void CWriter::writeBlock(Block &block) {
 }
 
 void CWriter::writeOp(Operation *op) {
+  llvm::SaveAndRestore written(current, op);
   if (failed || isConstant(op) || inlined.contains(op) || writeOwnOp(op))
     return;
   if (auto dim = dyn_cast<memref::DimOp>(op))
@@ -264,9 +267,11 @@ Expression CWriter::expression(Value value) {
       std::string text = literal(op, constant, type);
       return {text, text[0] == '-' ? Binding::Unary : Binding::Primary};
     }
-    if (inlined.contains(op))
+    if (inlined.contains(op)) {
+      note(op);
       if (std::optional<Expression> made = pureExpression(op))
         return *made;
+    }
     fail(op);
   } else {
     fail(value.getParentBlock()->getParentOp());

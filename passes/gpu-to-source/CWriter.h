@@ -16,6 +16,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace tilewright::source {
 
@@ -27,6 +28,8 @@ public:
   /// The ops of a block, one after the other.
   void writeBlock(mlir::Block &block);
   bool hasFailed() const { return failed; }
+  /// For each line of the program, which begins with `prelude`, the locations of the ops that it has, fused to one.
+  mlir::ArrayAttr lineLocations(mlir::MLIRContext *context, llvm::StringRef prelude);
 
 protected:
   /// The ops that one of the two kinds of program has alone. Whether it is such an op.
@@ -44,6 +47,8 @@ protected:
 
   // Lines.
   llvm::raw_ostream &line();
+  /// Notes that the line that is written has `op`.
+  void note(mlir::Operation *op);
   /// The user's line that `op` came from, as a comment where it is not the one before.
   void writeOrigin(mlir::Operation *op);
   void open(const llvm::Twine &head);
@@ -89,6 +94,8 @@ protected:
   std::set<std::string> needed;
   std::string indexType = "int";
   unsigned depth = 0;
+  /// The op that lines are written for.
+  mlir::Operation *current = nullptr;
 
   /// The variables that take the results of an op with regions, for the `scf.yield` in them.
   void assign(mlir::Operation *at, mlir::ValueRange targets, mlir::ValueRange values);
@@ -126,6 +133,9 @@ private:
   llvm::StringMap<llvm::SmallVector<std::string>> files;
   std::string lastOrigin;
   std::string lane;
+  /// The ops of each line, and how far its lines are counted.
+  std::vector<llvm::SmallVector<mlir::Location, 2>> noted;
+  size_t counted = 0, lineCount = 0;
   bool failed = false;
 };
 

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
 namespace tilewright {
+#define GEN_PASS_DECL_EMITCUDASOURCE
 #define GEN_PASS_DEF_EMITCUDASOURCE
 #include "passes/gpu-to-source/Passes.h.inc"
 } // namespace tilewright
@@ -185,6 +186,7 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
 }
 
 void KernelWriter::write(gpu::GPUFuncOp kernel) {
+  currentKernel = kernel;
   current = kernel;
   stream << "\n";
   // Before the types of arguments, which say less.
@@ -210,12 +212,14 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
   leave(outer);
 }
 
-std::string KernelWriter::finish() { return preludeOf(needed) + text; }
+std::string KernelWriter::prelude() { return preludeOf(needed); }
 
 namespace tilewright {
 namespace {
 
 struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
+  using EmitCUDASourceBase::EmitCUDASourceBase;
+
   void runOnOperation() override {
     Origins origins;
     getOperation().walk([&](gpu::LaunchFuncOp launch) {
@@ -234,6 +238,8 @@ struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
       if (writer.hasFailed())
         return signalPassFailure();
       module->setAttr("tilewright.cuda", StringAttr::get(&getContext(), writer.finish()));
+      if (hasLines)
+        module->setAttr("tilewright.cuda_lines", writer.lineLocations(&getContext(), writer.prelude()));
     }
   }
 };

@@ -234,6 +234,7 @@ std::string HostWriter::write() {
                          "Bool", "Float8E4M3FN", "Float8E5M2", "Place", "ThisMachine", "GPU", "ThisMachinePinned", "GPUManaged"})
     unique(name);
   unique(function.getName());
+  current = function;
   writeHead();
   if (!hasFailed())
     writeChecks();
@@ -247,7 +248,7 @@ std::string HostWriter::write() {
   for (auto [i, kernel] : llvm::enumerate(kernels))
     names += (i ? ", " : "") + quoted(kernel);
   std::string cubin = identifier((function.getName() + "_cubin").str());
-  std::string prelude = replaceAll(hostPrelude, "@COUNT@", std::to_string(std::max<size_t>(kernels.size(), 1)));
+  prelude = replaceAll(hostPrelude, "@COUNT@", std::to_string(std::max<size_t>(kernels.size(), 1)));
   prelude = replaceAll(prelude, "@NAMES@", kernels.empty() ? "\"\"" : names);
   prelude = replaceAll(prelude, "@CUBIN@", cubin);
   prelude = replaceAll(prelude, "@LAUNCH@", launchCall());
@@ -271,6 +272,8 @@ struct EmitHostSource : impl::EmitHostSourceBase<EmitHostSource> {
       if (writer.hasFailed())
         return signalPassFailure();
       function->setAttr("tilewright.cpp", StringAttr::get(&getContext(), text));
+      if (hasLines)
+        function->setAttr("tilewright.cpp_lines", writer.lineLocations(&getContext(), writer.prelude));
     }
   }
 };

@@ -14,6 +14,8 @@ public:
     indexType = "long long";
   }
   std::string write();
+  /// What stands before the function; known once it is written.
+  std::string prelude;
 
 protected:
   bool writeOwnOp(mlir::Operation *op) override;

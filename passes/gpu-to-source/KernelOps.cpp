@@ -21,7 +21,7 @@ namespace tilewright::source {
 void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what) {
   std::string axis = gpu::stringifyDimension(dimension).str();
   line() << "const " << indexType << " " << name(op->getResult(0), prefix.str() + axis) << " = " << builtin << "." << axis << ";";
-  auto found = origins.find(current.getName());
+  auto found = origins.find(currentKernel.getName());
   if (!what.empty() && found != origins.end() && found->second)
     if (auto origin = found->second.getAs<StringAttr>((what + "." + axis).str()))
       stream << "  // " << inComment(origin.getValue());

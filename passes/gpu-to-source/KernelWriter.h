@@ -15,7 +15,8 @@ public:
   KernelWriter(bool areIndicesShort, const Origins &origins);
   void write(mlir::gpu::GPUFuncOp kernel);
   /// The whole program: what the kernels need, and the kernels.
-  std::string finish();
+  std::string finish() { return prelude() + text; }
+  std::string prelude();
 
 protected:
   bool writeOwnOp(mlir::Operation *op) override;
@@ -36,7 +37,7 @@ private:
   std::string accessOf(llvm::StringRef function, mlir::VectorType type, std::optional<uint64_t> alignment);
 
   const Origins &origins;
-  mlir::gpu::GPUFuncOp current;
+  mlir::gpu::GPUFuncOp currentKernel;
 };
 
 } // namespace tilewright::source

@@ -33,6 +33,8 @@ def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let options = [Option<"hasLines", "lines", "bool", "false",
+                        "where each line came from, too: an array of locations, tilewright.cuda_lines">];
 }
 
 def EmitHostSource : Pass<"emit-host-source", "mlir::ModuleOp"> {
@@ -56,7 +58,9 @@ def EmitHostSource : Pass<"emit-host-source", "mlir::ModuleOp"> {
     };
     ```
   }];
-  let options = [Option<"isManaged", "managed", "bool", "false", "the arrays are this machine's, and copied">];
+  let options = [Option<"isManaged", "managed", "bool", "false", "the arrays are this machine's, and copied">,
+                 Option<"hasLines", "lines", "bool", "false",
+                        "where each line came from, too: an array of locations, tilewright.cpp_lines">];
 }
 
 #endif // TILEWRIGHT_GPU_TO_SOURCE_PASSES

@@ -34,7 +34,7 @@ AxisName getAxisName(scf::ForOp loop, func::FuncOp function) {
     return {};
   StringRef name = attr.getValue();
   // The location's name is the axis alone.
-  if (auto named = dyn_cast<NameLoc>(loop.getLoc())) {
+  if (auto named = loop.getLoc()->findInstanceOf<NameLoc>()) {
     StringRef axis = named.getName().getValue();
     if (name.size() > axis.size() + 1 && name.ends_with(axis) && name.drop_back(axis.size()).ends_with("."))
       return {name.drop_back(axis.size() + 1).str(), axis.str()};
