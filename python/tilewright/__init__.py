@@ -13,7 +13,7 @@ from .te.schedule import create_schedule
 from .tvm_compat.missing_names import attribute_of
 
 if TYPE_CHECKING:
-    from . import nd, ops, runtime, testing, tir, transform, tuning
+    from . import nd, ops, runtime, testing, tir, transform, tuning, viewer
     from .aot.library import export_header, export_library, export_object
     from .models import compile
     from .rules import auto_schedule
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .runtime.cpu_program import num_threads, set_num_threads
     from .runtime.device import device
     from .tuning import tune
+    from .viewer import view, view_data
 
 __version__ = "0.1.0"
 __all__ = [
@@ -77,6 +78,9 @@ __all__ = [
     "transform",
     "tune",
     "tuning",
+    "view",
+    "view_data",
+    "viewer",
 ]
 
 # The run time brings NumPy and the JIT; who only builds expressions does not wait for them.
@@ -91,7 +95,7 @@ def __getattr__(name: str) -> object:
         return TilewrightError
     if name == "hybrid":
         return te.hybrid
-    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning"):
+    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning", "viewer"):
         return import_module(f".{name}", __name__)
     if name == "auto_schedule":
         return import_module(".rules", __name__).auto_schedule
@@ -103,6 +107,8 @@ def __getattr__(name: str) -> object:
         return import_module(".models", __name__).compile
     if name == "tune":
         return import_module(".tuning", __name__).tune
+    if name in ("view", "view_data"):
+        return getattr(import_module(".viewer", __name__), name)
     if name in ("num_threads", "set_num_threads"):
         return getattr(import_module(".runtime.cpu_program", __name__), name)
     if name in _RUNTIME:

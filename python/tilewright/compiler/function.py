@@ -349,6 +349,35 @@ class Function(CallableBase):
             sizes + [0] * len(flags),
         )
 
+    def view(self, path: str | os.PathLike[str], *arrays: Any) -> None:
+        """Writes a page, one file, that shows the program at every stage side by side: the user's source, the loop
+        nest, each stage of the IR, PTX, SASS and C++. A click on a line lights up where it came from and what became
+        of it.
+
+        Beside these the page has the launches with each number's formula, registers and shared memory along the
+        program, occupancy and roofline. As for `launch_config` only the arrays' shapes count. `tw.view` compares
+        several functions. Raises CompileError as the build does, and TilewrightError where the file cannot be written.
+
+        >>> mmult.view("mmult.html")                     # doctest: +SKIP
+        """
+        from .. import view
+
+        view(self, path, *arrays)
+
+    def view_data(self, *arrays: Any) -> dict[str, Any]:
+        """What `view` shows, as data that `json.dumps` takes: `tw.view_data` says what is in it.
+
+        >>> panes = mmult.view_data()["programs"][0]["panes"]      # doctest: +SKIP
+        """
+        from .. import view_data
+
+        return view_data(self, *arrays)
+
+    def _repr_html_(self) -> str:
+        from .function_html import function_html
+
+        return function_html(self)
+
     def _extents(self, arrays: tuple[Any, ...]) -> list[int]:
         """The extents of all arguments in order, checked against the signature, and the numbers' bits."""
         from ..runtime.calls import flattened

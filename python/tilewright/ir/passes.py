@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mlir import ir
 from mlir.passmanager import PassManager
 
@@ -25,13 +27,24 @@ def compile_error(doing: str, stage: str, error: MLIRError, *, schedule: bool = 
     return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
 
 
-def run_passes(module: ir.Module, pipeline: str, doing: str, stage: str, *, schedule: bool = False) -> None:
-    """Runs a pass pipeline on `module` in place; an error of MLIR becomes a CompileError."""
+def run_passes(
+    module: ir.Module,
+    pipeline: str,
+    doing: str,
+    stage: str,
+    *,
+    schedule: bool = False,
+    prepare: Callable[[PassManager], None] | None = None,
+) -> None:
+    """Runs a pass pipeline on `module` in place, once `prepare` was called with its pass manager; an error of MLIR
+    becomes a CompileError."""
     with module.context:
         try:
             manager = PassManager.parse(pipeline)
         except ValueError as error:
             raise CompileError(f"{error}\n({doing})", stage=stage) from None
+        if prepare is not None:
+            prepare(manager)
         try:
             manager.run(module.operation)
         except MLIRError as error:

@@ -25,7 +25,7 @@ from .threads import Block, block_of, combined_by
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-__all__ = ["loop_extents", "loops_of", "nest_text", "show"]
+__all__ = ["loop_extents", "loops_of", "nest_lines", "nest_text", "show"]
 
 _BIND, _AXIS, _PIPELINE, _COPIER = "schedule.bind", "schedule.axis", "schedule.pipeline", "schedule.copy_by"
 _MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled", "schedule.parallel": "parallel"}
@@ -84,7 +84,16 @@ def nest_text(module: ir.Module, stages: Sequence[str], dtypes: Mapping[str, str
     `stages` are the names of the program's stages, which an axis's name begins with; `dtypes` are their elements' types
     by name where the IR says less (`uint8`).
     """
-    return "\n".join(_Nest(_function(module), stages, dtypes).lines())
+    return "\n".join(text for text, _ in nest_lines(module, stages, dtypes))
+
+
+def nest_lines(
+    module: ir.Module, stages: Sequence[str], dtypes: Mapping[str, str]
+) -> Iterator[tuple[str, Sequence[ir.Operation]]]:
+    """The lines of `nest_text`, each with the ops that it stands for."""
+    nest = _Nest(_function(module), stages, dtypes)
+    for text in nest.lines():
+        yield text, nest.shown
 
 
 class _Nest:
@@ -100,6 +109,7 @@ class _Nest:
         # Of each stage and memory as many buffers as it computes tensors.
         self._buffers: Counter[tuple[str, str]] = Counter()
         self._made: Counter[tuple[str, str]] = Counter()
+        self.shown: Sequence[ir.Operation] = ()  # what the line stands for that was yielded last
         function.walk(self._count_buffer, ir.WalkOrder.PRE_ORDER)
 
     def lines(self) -> Iterator[str]:
@@ -123,6 +133,7 @@ class _Nest:
                 continue
             yield from self._leaf(leaf, indent)
             leaf = []
+            self.shown = (op,)
             if op.name == "scf.for":
                 yield from self._loop(op, indent, stage)
             elif op.name == "scf.while":
@@ -132,6 +143,7 @@ class _Nest:
                 yield f"{indent}if {self._expressions.of(op.operands[0]).text}:"
                 yield from self._block(op.regions[0].blocks[0], indent + "  ", stage)
                 if len(op.regions[1].blocks):
+                    self.shown = (op,)
                     yield f"{indent}else:"
                     yield from self._block(op.regions[1].blocks[0], indent + "  ", stage)
             else:
@@ -164,6 +176,7 @@ class _Nest:
         yield from self._block(body, indent + "  ", own or stage)
         self._depth = depth
         if totals:
+            self.shown = (op,)
             values = list(list(body.operations)[-1].operation.operands)[: len(totals)]
             yield f"{indent}  {self._expressions.assignments(totals, values)}"
         self._expressions.forget(body.arguments[0])
@@ -222,6 +235,7 @@ class _Nest:
 
     def _leaf(self, ops: Sequence[ir.Operation], indent: str) -> Iterator[str]:
         if ops:
+            self.shown = tuple(ops)
             for line in self._expressions.abbreviated(lambda: list(self._statements(ops, ""))):
                 yield indent + line
 

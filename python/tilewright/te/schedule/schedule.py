@@ -116,6 +116,11 @@ class Schedule:
             return self._written[op]
         return self._stage(of, "schedule", user_source())
 
+    def _repr_html_(self) -> str:
+        from .nest_html import FRAME, nest_html
+
+        return f'<div style="{FRAME}">{nest_html(str(self))}</div>'
+
     def __str__(self) -> str:
         """The loop nest that the schedule makes, with buffers where they begin and predicates where they are needed.
 

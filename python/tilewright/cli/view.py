@@ -1,0 +1,97 @@
+"""`tilewright view FILE`: a program at every stage, side by side, as one page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..errors import TilewrightError
+from .compile import mlir_module, python_names, python_program
+
+__all__ = ["add"]
+
+DESCRIPTION = """\
+Compiles the program of FILE, and writes a page that shows its source, its loop nest, each stage of the IR, PTX, SASS
+and C++ side by side. A click on a line lights up where it came from and what became of it. The page is one file, which
+a browser opens without a network.
+
+FILE says its program as for `tilewright compile`. Several --program compare their programs:
+
+  tilewright view python/examples/02_tiled_gemm.py --program "mmult(256, 256, 256)" -o page.html
+"""
+
+
+def _run(options: argparse.Namespace) -> int:
+    from ..compiler import build
+    from ..viewer import view, view_data
+
+    path = Path(options.file)
+    if not path.is_file():
+        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    if not options.json and options.output is None:
+        raise TilewrightError("expected -o PAGE, the file to write, or --json")
+    functions: list[Any] = []
+    try:
+        for program, args, name in _programs(path, options):
+            functions.append(build(program, args, options.target, name, start=options.start))
+        if not options.json:
+            view(functions, options.output)
+            return 0
+        text = json.dumps(view_data(functions))
+    except (TypeError, ValueError) as error:
+        raise TilewrightError(f"{path}: {error}") from None
+    if options.output is None:
+        sys.stdout.write(text + "\n")
+        return 0
+    try:
+        Path(options.output).write_text(text)
+    except OSError as error:
+        raise TilewrightError(f"{options.output}: {error.strerror}") from None
+    return 0
+
+
+def _programs(path: Path, options: argparse.Namespace) -> list[tuple[Any, Any, str | None]]:
+    """(program, args, name) of each program."""
+    expressions = options.program or [None]
+    if path.suffix == ".py":
+        if options.start is not None:
+            raise TilewrightError("--from is for .mlir files: a Python program starts at te")
+        names = python_names(path)
+        made = []
+        for expression in expressions:
+            options.program = expression
+            made.append(python_program(path, names, options))
+        return made
+    if path.suffix != ".mlir":
+        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+    if options.program is not None:
+        raise TilewrightError("--program is for Python files")
+    return [(mlir_module(path), None, options.name)]
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Adds the command to the command line."""
+    parser = commands.add_parser(
+        "view",
+        help="write a page that shows a program at every stage",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
+    parser.add_argument("-o", dest="output", metavar="PAGE", help="the file to write: an HTML page, or JSON")
+    parser.add_argument("--json", action="store_true", help="write what the page shows as data")
+    parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')
+    parser.add_argument(
+        "--from", dest="start", metavar="STAGE", help="the stage that an .mlir file is at (default: te)"
+    )
+    parser.add_argument(
+        "--program",
+        metavar="EXPRESSION",
+        action="append",
+        help="the pair (schedule, args) of a Python file; of several the page shows the differences",
+    )
+    parser.add_argument("--name", help="the function's name")
+    parser.set_defaults(run=_run)

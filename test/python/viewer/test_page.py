@@ -1,0 +1,211 @@
+"""The page itself: one file without a network, names of users as data, and in a browser where there is one."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tilewright as tw
+from tilewright import schedules, te
+from tilewright.viewer import view_data
+from tilewright.viewer.page import page_of
+
+EXAMPLE = Path(__file__).parent.parent.parent.parent / "python" / "examples" / "02_tiled_gemm.py"
+SM90 = "cuda -arch=sm_90a"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+HOSTILE = '</script><img src=x onerror="document.title=1"><!--&amp;\u2028'
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements of a page, and the text of its data."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.data = ""
+        self._in_data = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._in_data = dict(attrs).get("id") == "data"
+        assert not any(name in ("src", "href", "onerror") for name, _ in attrs), attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_data = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_data:
+            self.data += data
+
+
+def named(name: str) -> tw.Function:
+    """A program whose tensor is called so."""
+    A = te.placeholder((64,), name=name)
+    B = te.compute((64,), lambda i: A[i] * 2.0, name=name + "2")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    return tw.build(s, [A, B], SM90, "f")
+
+
+def test_page_is_one_file_without_a_network(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    named("A").view(path)
+    text = path.read_text()
+    elements = Elements(text)
+    assert elements.tags.count("script") == 2 and elements.tags.count("style") == 1
+    assert "http-equiv" in text and "default-src 'none'" in text
+    assert not re.search(r"(?:src|href)=|@import|url\(|fetch\(|XMLHttpRequest", text.replace(elements.data, ""))
+    assert json.loads(elements.data)["programs"][0]["name"] == "f"
+
+
+def test_names_of_users_are_data() -> None:
+    data = view_data(named(HOSTILE))
+    elements = Elements(page_of(data))
+    assert "img" not in elements.tags
+    assert json.loads(elements.data) == data
+    assert any(HOSTILE[:9] in line for pane in data["programs"][0]["panes"] for line in pane["lines"])
+
+
+def test_marks_of_the_template_in_data_stay_data() -> None:
+    data = view_data(named("@SCRIPT@ @DATA@"))
+    assert json.loads(Elements(page_of(data)).data) == data
+
+
+def test_notebooks_show_schedules_and_functions() -> None:
+    A = te.placeholder((64,), name="<b>A")
+    B = te.compute((64,), lambda i: A[i] * 2.0, name="B")
+    s = te.create_schedule(B.op)
+    s[B].bind(B.op.axis[0], te.thread_axis("threadIdx.x"))
+    shown = s._repr_html_()
+    assert "for i in range(64):" in shown and "threadIdx.x" in shown
+    assert "&lt;b&gt;A[i]" in shown and "<b>A" not in shown
+    shown = tw.build(s, [A, B], "sim", "f")._repr_html_()
+    assert "block.x = 64" in shown and "loop nest" in shown and "<b>A" not in shown
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "tilewright", "view", *arguments], capture_output=True, text=True)
+
+
+def test_command_writes_a_page_and_data(tmp_path: Path) -> None:
+    page, data = tmp_path / "page.html", tmp_path / "page.json"
+    both = [f"--program=mmult(64, 64, 64, {tile})" for tile in (4, 8)]
+    ran = run(str(EXAMPLE), *both, "--target", SM90, "-o", str(page))
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads(Elements(page.read_text()).data)["comparisons"]) == 1
+    ran = run(str(EXAMPLE), both[0], "--target", SM90, "--json", "-o", str(data))
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(data.read_text())["format"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing.py", "-o", "x"], "nothing.py: no such file"),
+        ([str(EXAMPLE), "--program=mmult(8, 8, 8)"], "expected -o PAGE, the file to write, or --json"),
+        (
+            [str(EXAMPLE), "--program=mmult(64, 64, 64)", "-o", "/nowhere/page.html"],
+            "/nowhere/page.html: No such file or directory",
+        ),
+    ],
+)
+def test_command_says_what_is_wrong(arguments: list[str], said: str) -> None:
+    ran = run(*arguments)
+    assert (ran.returncode, ran.stderr) == (1, f"tilewright view: {said}\n")
+
+
+# What the page itself finds: put behind its scripts, it runs in the browser and leaves its findings in the document.
+DRIVE = """
+<script>
+window.addEventListener("load", async () => {
+  const app = window.tilewright, found = {};
+  const frame = () => new Promise((done) => requestAnimationFrame(() => done(performance.now())));
+  const code = app.code();
+  const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", {key}));
+  const source = app.data.programs[0].panes[0];
+  found.panes = [...document.querySelectorAll(".pane h3")].map((head) => head.firstChild.data);
+  const line = source.lines.findIndex((text, index) => code.links.isUsed(index + 1)) + 1;
+  code.pick("source", line);
+  await frame();
+  found.picked = document.querySelectorAll(".row.picked").length;
+  found.into = document.querySelectorAll(".row.into").length > 0;
+  press("ArrowDown");
+  found.down = code.picked.line - line;
+  const hidden = code.shown.size;
+  press("2");
+  found.toggled = hidden - code.shown.size;
+  press("]");
+  found.tab = app.tab;
+  press("[");
+  const before = document.documentElement.dataset.theme;
+  press("t");
+  found.themes = [before, document.documentElement.dataset.theme].sort();
+  press("Escape");
+  found.cleared = code.picked === null;
+  const longest = [...code.listings.values()].sort((a, b) => b.lines.length - a.lines.length)[0];
+  const times = [];
+  for (let step = 0; step < 60; ++step) {
+    longest.scroller.scrollTop += 700;
+    const begin = performance.now();
+    longest.draw();
+    times.push(performance.now() - begin);
+  }
+  times.sort((a, b) => a - b);
+  found.drawing = times[45];
+  const begin = performance.now();
+  code.pick("sass" in Object.fromEntries(code.links.panes) ? "sass" : "ptx", 60);
+  found.picking = performance.now() - begin;
+  found.rows = document.querySelectorAll(".row").length;
+  found.hostile = document.querySelectorAll("main img").length;
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+});
+</script>
+"""
+
+
+def in_browser(page: Path, folder: Path) -> dict[str, object]:
+    """What a browser finds in the page."""
+    text = page.read_text()
+    driven = folder / "driven.html"
+    driven.write_text(text.replace("</body>", DRIVE + "</body>"))
+    assert CHROMIUM is not None
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000", "--virtual-time-budget=20000"]
+    ran = subprocess.run([*command, "--dump-dom", driven.as_uri()], capture_output=True, text=True, timeout=120)
+    found = re.search(r'<pre id="found">(.*?)</pre>', ran.stdout)
+    assert found is not None, ran.stderr[-2000:]
+    return json.loads(html.unescape(found[1]))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_page_works_in_a_browser(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
+    tw.build(schedule, args, SM90, "mm").view(page)
+    found = in_browser(page, tmp_path)
+    assert found["panes"][:3] == ["your source", "loop nest", "gpu"]  # type: ignore[index]
+    assert (found["picked"], found["into"], found["down"], found["toggled"]) == (1, True, 1, 1)
+    assert (found["tab"], found["themes"], found["cleared"]) == ("Launch", ["dark", "light"], True)
+    # A frame of a display at 60 Hz is 16.7 ms.
+    assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
+    assert int(str(found["rows"])) < 1000  # of a kernel with thousands of lines those in sight alone
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_hostile_names_break_nothing_in_a_browser(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    named(HOSTILE).view(page)
+    found = in_browser(page, tmp_path)
+    assert found["hostile"] == 0 and found["picked"] == 1
