@@ -61,6 +61,8 @@ def mma_sync(
     transpose_b
         The second factor is indexed ``b[j, k]``.
 
+    Notes
+    -----
     The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 32 threads along threadIdx.x,
     which is bound to no loop around it: they are the lanes that compute it together, and share out its elements. So
     they do with what is read: stages in scope ``"local"``, which then hold the tiles of one warp, or shared memory
@@ -139,6 +141,8 @@ def wgmma(
         The tensor cores, which keep few bits of sums of 8-bit floats, add up the products of so many iterations alone,
         and other instructions these, in twice the registers; 0: all of them.
 
+    Notes
+    -----
     The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
     which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in
     shared memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`; a warpgroup beside

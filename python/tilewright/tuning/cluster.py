@@ -32,6 +32,7 @@ class RayExecutor(Executor):
         self._references: list[Any] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """The future of a call of ``fn`` in a task of Ray's."""
         reference = self._ray.remote(**self._options)(fn).remote(*args, **kwargs)
         self._references.append(reference)
         return reference.future()

@@ -1,0 +1,47 @@
+"""The pages of the tutorial run, in order, each in a namespace of its own; the site is built of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tree import ROOT
+
+PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_code_of_a_page_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = page.read_text()
+    names: dict[str, object] = {"__name__": page.stem}
+    for match in re.finditer(r"^```python\n(.*?)^```(?:\n```text\n(.*?)^```)?", text, re.MULTILINE | re.DOTALL):
+        line = text[: match.start()].count("\n") + 1
+        code, expected = match.groups()
+        capsys.readouterr()
+        exec(compile("\n" * line + code, str(page), "exec"), names)
+        if expected is not None:
+            assert capsys.readouterr().out == expected, f"{page}:{line}"
+
+
+def test_every_page_leads_to_the_next() -> None:
+    for page, following in zip(PAGES, PAGES[1:]):
+        assert f"]({following.name})" in page.read_text().splitlines()[-1], page.name
+
+
+@pytest.mark.slow
+def test_the_site_has_no_dead_link(tmp_path: Path) -> None:
+    for needed in ("sphinx", "myst_parser", "furo", "jupytext"):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"needs {needed}: pip install '.[docs]'")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "build-site.py"), "--out", str(tmp_path / "site")],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "site" / "index.html").exists()
+    assert len(list((tmp_path / "site" / "notebooks").glob("*.ipynb"))) == len(PAGES)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Builds the site of the documentation, and the tutorial's pages as notebooks.
+
+    pip install '.[docs]' && python tools/build-site.py [--out build/site]
+
+The site works from its folder, without a server and without a network, the search too. A warning is an error: a link
+to a page that is not there, a name that the package does not have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def build(out: Path) -> None:
+    """The site in `out`, an HTML page for each page of docs/, and `out`/notebooks."""
+    import jupytext  # pyright: ignore[reportMissingImports]
+
+    shutil.rmtree(out, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Path(folder) / "docs"
+        shutil.copytree(ROOT / "docs", pages)  # what Sphinx generates stays out of the tree
+        changes = (ROOT / "CHANGELOG.md").read_text()
+        (pages / "changelog.md").write_text(changes.replace("](docs/", "](").replace("](bench/", "](../bench/"))
+        release = (pages / "release.md").read_text()
+        (pages / "release.md").write_text(release.replace("](../CHANGELOG.md)", "](changelog.md)"))
+        for link in ("python", "test", "bench", "runtime"):
+            (Path(folder) / link).symlink_to(ROOT / link)
+        command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-j", "auto"]
+        done = subprocess.run([*command, str(pages), str(out)])
+        if done.returncode:
+            sys.exit(done.returncode)
+    notebooks = out / "notebooks"
+    notebooks.mkdir()
+    for page in sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md")):
+        jupytext.write(jupytext.read(page), notebooks / f"{page.stem}.ipynb")
+    shutil.rmtree(out / ".doctrees", ignore_errors=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="the folder of the site")
+    arguments = parser.parse_args()
+    build(arguments.out)
+    print(arguments.out / "index.html")
+
+
+if __name__ == "__main__":
+    main()
