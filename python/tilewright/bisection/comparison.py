@@ -43,7 +43,7 @@ def dot_bound(lhs: NDArray[Any], rhs: NDArray[Any], length: int, dtype: Any = "f
     """How far sums of `length` products in `dtype` may be from the exact ones, element by element.
 
     `lhs` and `rhs` are two matrices whose product is taken. The bound is the probabilistic one of Higham and Mary
-    (SIAM J. Sci. Comput. 41-5, 2019): 4 sqrt(length) u abs(lhs) abs(rhs), which a result exceeds with negligible chance.
+    (SIAM J. Sci. Comput. 41-5, 2019), 4 sqrt(length) u abs(lhs) abs(rhs): a result exceeds it with negligible chance.
     """
     magnitude = np.abs(lhs.astype(np.float64)) @ np.abs(rhs.astype(np.float64))
     return 4 * np.sqrt(length) * unit_roundoff(dtype) * magnitude
