@@ -49,7 +49,7 @@ class Elementwise:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         root = group.root
-        if root.kind != Kind.MAP or group.reductions or group.kept:
+        if root.kind != Kind.MAP or group.reductions or group.kept or group.anchor:
             return None
         lanes = _lanes(context, root, group)
         size = max(1, root.size)
@@ -96,7 +96,7 @@ class Transposed:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         root = group.root
-        if root.kind != Kind.MAP or group.reductions or group.kept or len(root.spatial) < 2 or root.op.num_outputs > 1:
+        if root.kind != Kind.MAP or group.reductions or group.anchor or len(root.spatial) < 2 or root.op.num_outputs > 1:
             return None
         if not is_static(root.spatial) or root.is_empty:
             return None
@@ -166,7 +166,7 @@ class Fallback:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         root = group.root
-        if root.kind in (Kind.SCAN, Kind.EXTERN):
+        if root.kind in (Kind.SCAN, Kind.EXTERN) or group.reductions or not group.is_plain_anchor:
             return None
         threads = 128 if prod(map(extent_of, root.op.shape)) >= 128 else 32
         return Decision(

@@ -51,6 +51,11 @@ class Group:
     """Maps that the contraction alone reads: its operands, computed where they are staged."""
 
     @property
+    def is_plain_anchor(self) -> bool:
+        """Whether there is no contraction, or nothing but one: what rules for other reductions may take, too."""
+        return self.anchor is None or self.anchor is self.root and not self.operands
+
+    @property
     def stages(self) -> list[StageFacts]:
         some = [] if self.anchor is None or self.anchor is self.root else [self.anchor]
         return [self.root, *some, *self.reductions, *self.kept, *self.operands]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from ..errors import TilewrightValueError as ValueError
 from ..target import Target
 from ..te.schedule import Schedule, create_schedule
 from ..te.tensor import Operation, Tensor
@@ -13,17 +15,19 @@ from .contraction import contraction_of
 from .cpu import CPU_RULES
 from .elementwise import Elementwise, Fallback, Transposed
 from .facts import Program
-from .groups import groups_of
+from .groups import Group, groups_of
 from .plan import Decision, Plan
 from .reductions import Reductions, SplitReduction
 from .scans import Statements
 from .simt import TiledContraction
 from .tensor_cores import TensorCores
+from .warpgroups import Warpgroups
 
 __all__ = ["auto_schedule"]
 
 _GPU_RULES: tuple[Rule, ...] = (
     Statements(),
+    Warpgroups(),
     TensorCores(),
     TiledContraction(),
     SplitReduction(),
@@ -55,7 +59,7 @@ def auto_schedule(
         it.
     settings
         Values in the place of those that the rules choose, by the name of a stage: ``{"C": {"threads": 128}}``. The
-        plan has the names and the values that are allowed.
+        plan has the names and the values that are allowed. ``"rule"`` takes another of the rules that are for a stage.
 
     Raises
     ------
@@ -84,14 +88,37 @@ def auto_schedule(
     rules = _GPU_RULES if gpu else CPU_RULES
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
     groups = groups_of(program, context.threads, anchors)
-    decided: list[tuple[Rule, Decision]] = []
-    for group in groups:
-        decided.append(next((rule, found) for rule in rules if (found := rule.decide(context, group)) is not None))
+    wanted = {stage: values["rule"] for stage, values in (settings or {}).items() if "rule" in values}
+    decided = [_decide(context, rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
+    for stage in wanted:
+        plan.of(stage)  # else there is no such stage
     if settings:
-        plan = plan.with_(settings)
+        others = {
+            stage: {name: value for name, value in values.items() if name != "rule"}
+            for stage, values in settings.items()
+        }
+        plan = plan.with_(others)
     # Readers first: what a kernel inlines has to be there when others are made of it.
-    for group, (rule, _), decision in reversed(list(zip(groups, decided, plan.decisions))):
-        rule.apply(context, s, group, decision)
+    with where:
+        for group, (rule, _), decision in reversed(list(zip(groups, decided, plan.decisions))):
+            rule.apply(context, s, group, decision)
     s.plan = plan
     return s
+
+
+def _decide(context: Context, rules: Sequence[Rule], group: Group, wanted: Mapping[str, Any]) -> tuple[Rule, Decision]:
+    """The first rule that is for a group; of those with an estimate the fastest; or the one that is `wanted`."""
+    found = [(rule, decision) for rule in rules if (decision := rule.decide(context, group)) is not None]
+    names = tuple(decision.rule for _, decision in found)
+    asked = next((wanted[name] for name in group.names if name in wanted), None)
+    if asked is not None:
+        if asked not in names:
+            raise ValueError(f"{', '.join(group.names)}: expected a rule of {', '.join(names)}, got {asked!r}")
+        rule, decision = found[names.index(asked)]
+    else:
+        rule, decision = found[0]
+        if decision.seconds is not None:
+            estimated = [one for one in found if one[1].seconds is not None]
+            rule, decision = min(estimated, key=lambda one: one[1].seconds or 0.0)
+    return rule, replace(decision, rules=names)

@@ -35,6 +35,10 @@ class Decision:
     stages: tuple[str, ...]
     why: str
     choices: tuple[Choice, ...] = ()
+    seconds: float | None = None
+    """What a model estimates, to compare rules with; None where there is no model."""
+    rules: tuple[str, ...] = ()
+    """The rules that are for these stages: `auto_schedule` takes another with ``settings={stage: {"rule": name}}``."""
 
     def __getitem__(self, name: str) -> Any:
         """The value of a setting."""

@@ -64,7 +64,7 @@ class Reductions:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         shape = _shape(group)
-        if shape is None:
+        if shape is None or not group.is_plain_anchor:
             return None
         rows, columns = max(1, shape.rows), shape.columns
         stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
@@ -175,6 +175,8 @@ class SplitReduction:
     def decide(self, context: Context, group: Group) -> Decision | None:
         root = group.root
         if root.kind != Kind.REDUCTION or group.reductions or group.kept or not is_static(root.reduced):
+            return None
+        if not group.is_plain_anchor:
             return None
         shape = _shape(group)
         if shape is None or any(axis.dom is None or axis.dom.min for axis in root.reduced):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 
 from ..dtypes import item_bytes
@@ -10,6 +11,7 @@ from ..schedules.matmuls.candidates import candidates
 from ..schedules.matmuls.cost_model import estimate
 from ..schedules.matmuls.mma import COPY, tile_by_mma
 from ..schedules.matmuls.problem import Problem
+from ..te import Tensor
 from ..te.schedule import Schedule
 from ..te.tensor import ComputeOp
 from .context import Context, choice
@@ -19,7 +21,7 @@ from .facts import extent_of
 from .groups import Group
 from .plan import Decision
 
-__all__ = ["TensorCores", "matrices_of"]
+__all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "transposed"]
 
 Tile = tuple[tuple[int, int], tuple[int, int], int, int]
 """Rows and columns, the warps that share them, the stages of the pipeline, and the elements of a step along K."""
@@ -50,6 +52,36 @@ def matrices_of(group: Group) -> Contraction | None:
     return found if first_read(left) is found.a.tensor else None
 
 
+def problem_of(found: Contraction) -> Problem:
+    """The matmul of the innermost rows and columns; what other axes count are as many of them."""
+    row, column = found.stage.spatial[-2:]
+    M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
+    a_is_transposed, b_is_transposed = transposed(found)
+    layout = "NT"[a_is_transposed] + "NT"[b_is_transposed]
+    return Problem(M, N, K, found.operand_dtypes[0], layout, found.stage.size // (M * N))
+
+
+def transposed(found: Contraction) -> tuple[bool, bool]:
+    """Of each operand whether it is stored as the transpose of what `matmul_mma` takes."""
+    k = found.k[0]
+    return found.a.axes[-2] is k, found.b.axes[-1] is k
+
+
+def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence[int]) -> tuple[Tensor, list[Tensor]]:
+    """The sums in whole tiles of so many rows, columns and elements along K, and the stages of the operands that they
+    are made of, A first."""
+    anchor = group.anchor
+    assert anchor is not None
+    sums = anchor.op.output(0)
+    *copies, total = s[sums].pad_einsum([1] * (len(anchor.spatial) - 2) + [*tile])
+    by_tensor = dict(zip((tensor.op for tensor in anchor.op.input_tensors), copies))
+    for operand in group.operands:
+        s[operand.op.output(0)].compute_inline()
+    if anchor is not group.root:
+        s[sums].compute_inline()
+    return total, [by_tensor[access.tensor.op] for access in (found.a, found.b)]
+
+
 class TensorCores:
     """A block of warps computes a tile of the results by ``mma.sync``; the operands of the next steps along K are on
     their way to shared memory by ``cp.async``. Extents grow to whole tiles, with zeros that no memory holds."""
@@ -65,7 +97,7 @@ class TensorCores:
         types = a, found.stage.op.dtype
         if a != b or types not in MMA_SYNC or a.startswith("float8") and "mma.sync.f8" not in gpu.features:
             return None
-        problem = self._problem(found)
+        problem = problem_of(found)
         if problem.batch > 65535 or -(-problem.M // 16) > 65535:
             return None
         seconds: dict[Tile, float] = {}
@@ -86,19 +118,8 @@ class TensorCores:
                 choice("tile", fitting[0], fitting),
                 choice("group", 8 if problem.M > 8 * fitting[0][0][0] else 1, (1, 4, 8)),
             ),
+            seconds[fitting[0]],
         )
-
-    def _problem(self, found: Contraction) -> Problem:
-        """The product of the innermost rows and columns; what other axes count are as many of them."""
-        row, column = found.stage.spatial[-2:]
-        M, N, K = (extent_of(axis.dom.extent) if axis.dom else 1 for axis in (row, column, found.k[0]))
-        a_is_transposed, b_is_transposed = self._transposed(found)
-        layout = "NT"[a_is_transposed] + "NT"[b_is_transposed]
-        return Problem(M, N, K, found.operand_dtypes[0], layout, found.stage.size // (M * N))
-
-    def _transposed(self, found: Contraction) -> tuple[bool, bool]:
-        k = found.k[0]
-        return found.a.axes[-2] is k, found.b.axes[-1] is k
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         found = matrices_of(group)
@@ -107,16 +128,8 @@ class TensorCores:
         tile, warps, stages, step = decision["tile"]
         inline(s, group)
         in_dtype, acc_dtype = found.operand_dtypes[0], anchor.op.dtype
-        sums = anchor.op.output(0)
-        padding = [1] * (len(anchor.spatial) - 2) + [*tile, step]
-        *copies, total = s[sums].pad_einsum(padding)
-        by_tensor = dict(zip((tensor.op for tensor in anchor.op.input_tensors), copies))
-        factors = [by_tensor[access.tensor.op] for access in (found.a, found.b)]
-        for operand in group.operands:
-            s[operand.op.output(0)].compute_inline()
-        if anchor is not group.root:
-            s[sums].compute_inline()
-        of_transposed = self._transposed(found)
+        total, factors = in_whole_tiles(s, group, found, (*tile, step))
+        of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)
         widths = [gcd(granule, extent_of(access.tensor.shape[-1])) for access in (found.a, found.b)]
         tile_by_mma(

@@ -1,7 +1,7 @@
 """Random programs, scheduled by rules: exact on the simulator with all checks, and on the processor.
 
-The programs are those of the fuzzer of schedules. Each setting of each rule is drawn as well, among the values that the
-plan allows: what a tuner may try is right, too.
+The programs are those of the fuzzer of schedules. The rules and each of their settings are drawn as well, among those that
+the plan allows: what a tuner may try is right, too.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ def scheduled(program: Program, target: str, seed: int | None) -> Schedule:
     if seed is None:
         return s
     drawn = Choices(Seeded(seed))
+    rules: dict[str, dict[str, Any]] = {one.stages[0]: {"rule": drawn.pick(one.rules)} for one in s.plan}
+    s = tw.auto_schedule(outputs, target, settings=rules)
     settings = {
-        decision.stages[0]: {choice.name: drawn.pick(choice.alternatives) for choice in decision.choices}
-        for decision in s.plan
+        decision.stages[0]: rules[decision.stages[0]]
+        | {choice.name: drawn.pick(choice.alternatives) for choice in decision.choices}
+        for decision in s.plan or ()
     }
     return tw.auto_schedule(outputs, target, settings=settings)
 

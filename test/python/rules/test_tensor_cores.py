@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,9 +18,76 @@ def test_each_tile(place: int) -> None:
     (out,) = case.outputs
     plan = tw.auto_schedule(out, "sim -device=H200").plan
     assert plan is not None
+    assert plan.decisions[0].rule == "tensor cores"
     tiles = next(choice for choice in plan.decisions[0].choices if choice.name == "tile").alternatives
     tile = tiles[place * len(tiles) // 12]
-    s = tw.auto_schedule(out, "sim -device=H200", settings={out.op.name: {"tile": tile, "group": (1, 4, 8)[place % 3]}})
+    settings = {"rule": "tensor cores", "tile": tile, "group": (1, 4, 8)[place % 3]}
+    s = tw.auto_schedule(out, "sim -device=H200", settings={out.op.name: settings})
     function = tw.build(s, [*case.inputs, out], "sim", "matmul")
     (got,) = testing.run(function, case.arrays, [((70, 90), "float32")])
     np.testing.assert_array_equal(got, case.exact[0])
+
+
+WARPGROUPS = [
+    ((128, 256, 128), {"b": True}, "bfloat16"),
+    ((200, 256, 136), {}, "float16"),
+    ((136, 192, 100), {"a": True, "epilogue": lambda v: v * 2}, "float16"),
+    ((128, 128, 64), {"b": True, "batch": (2, 2)}, "float16"),
+    ((128, 256, 128), {"b": True, "acc": "int32"}, "int8"),
+]
+
+
+@pytest.mark.parametrize(("extents", "options", "dtype"), WARPGROUPS)
+def test_warpgroups(extents: tuple[int, int, int], options: dict[str, Any], dtype: str) -> None:
+    """Small ones are the other rule's, by the model: here they are asked for."""
+    case = matmul(*extents, dtype=dtype, **{"acc": "float32", **options})
+    (out,) = case.outputs
+    for target in ("sim -device=H200", "cuda -device=H200"):
+        s = tw.auto_schedule(out, target, settings={out.op.name: {"rule": "warpgroups"}})
+        function = tw.build(s, [*case.inputs, out], target, "matmul")
+        if function.target.kind == "cuda":
+            assert "wgmma.mma_async" in function.ptx
+        else:
+            (got,) = testing.run(function, case.arrays, [(tuple(map(int, out.shape)), out.dtype)])
+            np.testing.assert_array_equal(got, case.exact[0])
+
+
+def test_each_configuration_of_warpgroups_lowers() -> None:
+    case = matmul(2048, 3072, 512, dtype="bfloat16", acc="float32", b=True)
+    (out,) = case.outputs
+    plan = tw.auto_schedule(out, "cuda -device=H200").plan
+    assert plan is not None and plan.decisions[0].rule == "warpgroups"
+    (choice,) = plan.decisions[0].choices
+    assert len(choice.alternatives) > 5
+    for one in choice.alternatives:
+        s = tw.auto_schedule(out, "cuda -device=H200", settings={"C": {"configuration": one}})
+        tw.lower(s, [*case.inputs, out], stage="gpu", target="cuda -device=H200")
+
+
+def test_the_rule_goes_by_the_device() -> None:
+    """The same matmul on three generations, and one of rows that TMA cannot step over."""
+    whole = matmul(1024, 1024, 1024, dtype="float16", acc="float32").outputs
+    odd = matmul(1024, 1023, 1021, dtype="float16", acc="float32").outputs
+    found = {device: case_rules(whole, device) for device in ("T4", "A100", "L4", "H200", "B200")}
+    assert found == {
+        "T4": "tiles in shared memory", "A100": "tensor cores", "L4": "tensor cores", "H200": "warpgroups",
+        "B200": "tensor cores",
+    }  # fmt: skip
+    assert case_rules(odd, "H200") == "tensor cores"
+
+
+def case_rules(outputs: Any, device: str) -> str:
+    plan = tw.auto_schedule(outputs, tw.Target("cuda", device=device)).plan
+    assert plan is not None
+    (decision,) = plan
+    return decision.rule
+
+
+def test_a_rule_that_is_not_for_it() -> None:
+    (out,) = matmul(64, 64, 64).outputs
+    with pytest.raises(ValueError) as caught:
+        tw.auto_schedule(out, "cuda -device=A100", settings={"C": {"rule": "warpgroups"}})
+    assert (
+        str(caught.value)
+        == "C: expected a rule of tiles in shared memory, reduction, an element a thread, got 'warpgroups'"
+    )

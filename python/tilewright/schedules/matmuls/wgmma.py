@@ -11,12 +11,13 @@ from ...errors import TilewrightValueError as ValueError
 from ...instructions import wgmma
 from ...te import Expr, Tensor, thread_axis
 from ...te.expr import Var
+from ...te.intrinsic import TensorIntrin
 from ...te.schedule import Schedule
 from ...te.tensor import Extent
 from ..extents import divisor_of
 from .definition import product_of_tiles, result_dtypes
 
-__all__ = ["matmul_wgmma"]
+__all__ = ["matmul_wgmma", "no_more", "tile_by_wgmma"]
 
 # What rows of tensors are multiples of for the copy engine; how wide a row of a shared buffer's panel is, and at least.
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
@@ -124,10 +125,6 @@ def matmul_wgmma(
     >>> bool((y == 64).all())
     True
     """
-    device = current()
-    shared_limit = device.shared_bytes_per_block - _BARRIERS
-    if blocks == 0:
-        blocks = device.sms
     sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
     step = _SPAN // item_bytes(in_dtype)
     if promote is None:
@@ -148,9 +145,8 @@ def matmul_wgmma(
         raise ValueError(f"expected a tile with a multiple of {narrowest} {columns_of}, got {tile}")
     # No more than there is: of whole panels where k goes across them.
     along_m, along_n = (N, M) if swap_ab else (M, N)
-    m, n = _no_more(m, along_m, 64), _no_more(n, along_n, 8 if is_k_major else step)
+    m, n = no_more(m, along_m, 64), no_more(n, along_n, 8 if is_k_major else step)
     tile = (n, m) if swap_ab else (m, n)
-    warpgroups = m // 64
     if parts < 1 or (parts > 1 and batch is not None):
         raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
     has_whole_tile = all(
@@ -174,15 +170,89 @@ def matmul_wgmma(
         whole_rows=_ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
         swap_ab=swap_ab,
     )
-    s, P, tiled = product.schedule, product.sums, product.tiled
-    made = item_bytes(out_dtype if parts == 1 else sum_dtype)
+    tile_by_wgmma(
+        product.schedule,
+        product.tiled,
+        product.sums,
+        product.factors,
+        instruction,
+        sources=(product.A, product.B),
+        extents=(M, N, parts if batch is None else batch),
+        transposed=(transpose_a, transpose_b),
+        tile=tile,
+        has_whole_tile=parts > 1 or has_whole_tile,
+        promote=promote,
+        depth=depth,
+        columns=columns,
+        cluster=cluster,
+        blocks=blocks,
+        group=group,
+        raster=raster,
+        stream_k=stream_k,
+        narrower=narrower,
+        serpentine_k=serpentine_k,
+        specialize=specialize,
+        consumers=consumers,
+        registers=registers,
+        deferred=deferred,
+        swap_ab=swap_ab,
+    )
+    if dependent:
+        product.schedule.launch(dependent=True)
+    return product.schedule, [product.A, product.B, *operands, product.C]
 
+
+def tile_by_wgmma(
+    s: Schedule,
+    tiled: Tensor,
+    P: Tensor,
+    factors: Sequence[Tensor],
+    instruction: TensorIntrin,
+    *,
+    sources: Sequence[Tensor],
+    extents: Sequence[Extent],
+    transposed: tuple[bool, bool],
+    tile: tuple[int, int],
+    has_whole_tile: bool,
+    promote: int = 0,
+    depth: int | None = None,
+    columns: int | None = None,
+    cluster: tuple[int, int] | None = None,
+    blocks: int | None = 0,
+    group: int | None = None,
+    raster: str = "grouped",
+    stream_k: bool = False,
+    narrower: int = 0,
+    serpentine_k: bool = False,
+    specialize: bool = True,
+    consumers: int = 1,
+    registers: tuple[int, int] | None = None,
+    deferred: bool | None = None,
+    swap_ab: bool = False,
+) -> None:
+    """Schedules a matmul in whole tiles as `matmul_wgmma` says, whose options these are.
+
+    `tiled` stores what `P` adds up along its one reduction axis of `factors`, A and B as stages of their own, each made
+    of one of `sources`. The last two axes of each are its rows and columns, of which there are as many as the first two
+    of `extents` say; the third says how many such matmuls there are. `has_whole_tile` where a tile of the result is
+    whole.
+    """
+    device = current()
+    shared_limit = device.shared_bytes_per_block - _BARRIERS
+    if blocks == 0:
+        blocks = device.sms
+    M, N, _ = extents
+    m, n = tile[::-1] if swap_ab else tile
+    warpgroups, step = m // 64, _SPAN // item_bytes(factors[0].dtype)
+    made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
     # The engine stores rows that it can step over, of tiles that are whole somewhere, in panels that divide them.
     span = gcd(tile[1] * made, _SPAN)
     is_copied = divisor_of(tiled.shape[-1]) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
-    is_copied = is_copied and (parts > 1 or has_whole_tile)
+    is_copied = is_copied and has_whole_tile
     stored = s.cache_write(tiled, "shared") if is_copied else tiled
     *outer, i, j = s[tiled].op.axis
+    if len(outer) > 1:
+        outer = [s[tiled].fuse(*outer)]
     down, i = s[tiled].split(i, factor=tile[0])
     along, j = s[tiled].split(j, factor=tile[1])
     by, bx = (along, down) if swap_ab else (down, along)
@@ -196,10 +266,9 @@ def matmul_wgmma(
         # All threads are launched with as many, a multiple of 8; what one that copies gives back the others take.
         each = min(256, device.sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
         registers = copying, min(240, (each + (each - copying) // multiplying) // 8 * 8)
-    extents = M, N, parts if batch is None else batch
     if deferred is None:
         # A thread has an element of every two columns: the sum, of this tile, and C, of the one before.
-        held = n * (item_bytes(sum_dtype) + made) // 8 + _OTHER_REGISTERS
+        held = n * (item_bytes(P.dtype) + made) // 8 + _OTHER_REGISTERS
         tiles = _count(extents, (*tile, 1))
         takes_several = blocks is not None and (tiles is None or tiles > blocks)
         is_fast = n > _NARROW and specialize and consumers == 1 and not promote
@@ -231,9 +300,10 @@ def matmul_wgmma(
     # Where a factor's rows are rows or columns of the tile, panels are what divides them.
     goes_along = transpose_a, not transpose_b
     spans = [
-        gcd(of * item_bytes(in_dtype), _SPAN) if goes else _SPAN for of, goes in zip(tile, goes_along, strict=True)
+        gcd(of * item_bytes(factors[0].dtype), _SPAN) if goes else _SPAN
+        for of, goes in zip(tile, goes_along, strict=True)
     ]
-    for stage, panel in zip(product.factors, spans, strict=True):
+    for stage, panel in zip(factors, spans, strict=True):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=panel)
@@ -244,7 +314,7 @@ def matmul_wgmma(
     if cluster is None:
         # What blocks share they wait for together. It pays where rows do not begin at lines of the cache, of which the
         # engine then reads one more for each: of many tiles one more costs little.
-        rows = [_bytes_of_rows(factor) for factor in (product.A, product.B)]
+        rows = [_bytes_of_rows(factor) for factor in sources]
         straddles = any(row % _ALIGNED == 0 and row % _LINE for row in rows)
         pairs = [straddles and _go_in_pairs(extent, size) for extent, size in zip((M, N), tile, strict=True)]
         cluster = (2, 1) if pairs[0] else (1, 2) if pairs[1] else (1, 1)
@@ -263,12 +333,9 @@ def matmul_wgmma(
             group = 1 << (group.bit_length() - 1)
         order = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}
         s[tiled].persistent(blocks, raster=raster, group=group, **order)
-    if dependent:
-        s.launch(dependent=True)
-    return s, [product.A, product.B, *operands, product.C]
 
 
-def _no_more(size: int, extent: Extent, grain: int) -> int:
+def no_more(size: int, extent: Extent, grain: int) -> int:
     """A tile's rows or columns, no more than there are at most, in whole grains."""
     most = extent.maximum if isinstance(extent, Var) else extent
     return min(size, -(-most // grain) * grain) if isinstance(most, int) else size

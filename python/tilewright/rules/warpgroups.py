@@ -1,0 +1,79 @@
+"""Matmuls by the warpgroups of sm_90a."""
+
+from __future__ import annotations
+
+from ..instructions import WGMMA, wgmma
+from ..schedules.matmuls.candidates import candidates
+from ..schedules.matmuls.cost_model import estimate
+from ..schedules.matmuls.wgmma import no_more, tile_by_wgmma
+from ..te.schedule import Schedule
+from .context import Context, choice
+from .elementwise import inline
+from .groups import Group
+from .plan import Decision
+from .tensor_cores import in_whole_tiles, matrices_of, problem_of, transposed
+
+__all__ = ["Warpgroups"]
+
+# What a row of shared memory takes, a step along K.
+_SPAN = 128
+_TAKEN = {"tile", "cluster", "stream_k", "blocks", "narrower"}
+
+
+class Warpgroups:
+    """Warpgroups multiply tiles by ``wgmma`` while a warp has TMA copy those of the next steps along K; blocks stay
+    and go through the tiles."""
+
+    name = "warpgroups"
+
+    def decide(self, context: Context, group: Group) -> Decision | None:
+        found, gpu = matrices_of(group), context.gpu
+        if found is None or gpu is None or "wgmma" not in gpu.features or group.operands:
+            return None
+        a, b = found.operand_dtypes
+        types = a, found.stage.op.dtype
+        if a != b or types not in WGMMA or a.startswith("float8"):
+            return None
+        problem = problem_of(found)
+        # TMA steps over rows of multiples of 16 bytes.
+        if not all(problem.is_aligned) or problem.M < 64 or problem.N < 64 or problem.batch > 65535:
+            return None
+        seconds: dict[tuple[tuple[str, object], ...], float] = {}
+        for one in candidates(problem, gpu):
+            if one.schedule == "matmul_wgmma" and one.options.keys() <= _TAKEN:
+                seconds[tuple(sorted(one.options.items()))] = estimate(problem, one, gpu)
+        fitting = sorted(seconds, key=lambda one: seconds[one])
+        if not fitting:
+            return None
+        return Decision(
+            self.name,
+            group.names,
+            f"{problem.M} rows, {problem.N} columns, K {problem.K}, {a} with sums in {types[1]}, rows of whole 16 bytes"
+            + (f", {problem.batch} of them" if problem.batch > 1 else ""),
+            (choice("configuration", fitting[0], fitting),),
+            seconds[fitting[0]],
+        )
+
+    def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
+        found = matrices_of(group)
+        assert found is not None
+        problem, of_transposed = problem_of(found), transposed(found)
+        options = dict(decision["configuration"])
+        m, n = options.pop("tile")
+        step = _SPAN // problem.item_bytes
+        m, n = no_more(m, problem.M, 64), no_more(n, problem.N, 8 if of_transposed[1] else step)
+        inline(s, group)
+        total, factors = in_whole_tiles(s, group, found, (m, n, step))
+        tile_by_wgmma(
+            s,
+            group.root.op.output(0),
+            total,
+            factors,
+            wgmma(problem.dtype, total.dtype, n=n, k=step, transpose_a=of_transposed[0], transpose_b=of_transposed[1]),
+            sources=(found.a.tensor, found.b.tensor),
+            extents=(problem.M, problem.N, problem.batch),
+            transposed=of_transposed,
+            tile=(m, n),
+            has_whole_tile=m <= problem.M and n <= problem.N,
+            **options,
+        )
