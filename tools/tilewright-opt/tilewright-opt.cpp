@@ -6,11 +6,13 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/TargetSelect.h"
 
+#include "TestIndex.h"
 #include "passes/Registration.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   tilewrightRegisterPasses();
+  tilewright::registerTestIndex();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
