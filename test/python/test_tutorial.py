@@ -15,7 +15,7 @@ from tree import ROOT
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "questions.md"], ids=lambda page: page.stem)
 def test_the_code_of_a_page_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = page.read_text()
     names: dict[str, object] = {"__name__": page.stem}
