@@ -242,8 +242,12 @@ LogicalResult Kernel::map() {
       return failure();
     extents[tag] = *extent;
     static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z"};
+    // The stages in the kernel's own share its threads, many of them without a `bind` of their own.
+    std::string stage = getAxisName(cast<scf::ForOp>(nest), function).stage;
+    auto own = llvm::find_if(loops[tag], [&](scf::ForOp one) { return getAxisName(one, function).stage == stage; });
+    scf::ForOp said = own == loops[tag].end() ? loop : *own;
     origin.push_back(builder.getNamedAttr(
-        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(loop, function), loop.getLoc()))));
+        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said, function), said.getLoc()))));
   }
   KnownValues known(function);
   bool isNonEmpty = llvm::all_of(extents, [&](Value extent) { return known.isPositive(extent); });

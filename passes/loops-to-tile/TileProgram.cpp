@@ -266,6 +266,10 @@ LogicalResult TileProgram::matchSteps() {
     if (!isFirst || !llvm::is_contained(buffers, stores[0].getMemRef()))
       return error("software_pipeline", op.getLoc())
              << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
+    if (!stores[0]->hasAttr(schedule::kCopierAttr) && !stores[0].getValue().getDefiningOp<memref::LoadOp>())
+      return error("software_pipeline", steps.getLoc())
+             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(stores[0].getMemRef())
+             << "', which computes its elements: compute it in global memory, and copy that with cache_read and copy_by(\"tma\")";
     if (!stores[0]->hasAttr(schedule::kCopierAttr))
       return error("software_pipeline", steps.getLoc())
              << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(stores[0].getMemRef())

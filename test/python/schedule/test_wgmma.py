@@ -290,6 +290,11 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
         's[B.shared].copy_by("tma")',
     ),
     (
+        {"copied": "B", "factor": lambda A, i, j: A[i, j] * 2},
+        "software_pipeline: expected shared buffers that the copy engine fills for wgmma, got stage 'F', which computes its "
+        'elements: compute it in global memory, and copy that with cache_read and copy_by("tma")',
+    ),
+    (
         {"step": 32},
         "copy_by: stage 'A.shared': expected a tile with rows of whole swizzle spans of 128 bytes, got 32 elements of "
         "'f16', 64 bytes",

@@ -10,8 +10,8 @@ extern "C" __global__ void __launch_bounds__(16) mmult_kernel0(
   float (&B_shared)[16][4] = *reinterpret_cast<float (*)[16][4]>(shared_memory + 256);
   const int bx = blockIdx.x;  // x.outer of stage C, 02_tiled_gemm.py:32
   const int by = blockIdx.y;  // y.outer of stage C, 02_tiled_gemm.py:33
-  const int tx = threadIdx.x;  // ax0.ax1.fused.inner of stage A.shared, 02_tiled_gemm.py:30
-  const int ty = threadIdx.y;  // ax0.ax1.fused.outer.inner of stage A.shared, 02_tiled_gemm.py:30
+  const int tx = threadIdx.x;  // x.inner of stage C, 02_tiled_gemm.py:34
+  const int ty = threadIdx.y;  // y.inner of stage C, 02_tiled_gemm.py:35
   for (int ax0_ax1_fused_outer_outer = 0; ax0_ax1_fused_outer_outer < 4; ++ax0_ax1_fused_outer_outer) {  // A.shared.ax0.ax1.fused.outer.outer, 02_tiled_gemm.py:30
     const int i = ty * 4 + tx;
     // 02_tiled_gemm.py:28: AS = s.cache_read(A, "shared", [C])
