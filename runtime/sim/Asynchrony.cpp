@@ -13,6 +13,7 @@ static constexpr int64_t blockRegisters = 65536, registerStep = 8;
 void Machine::beginCluster() {
   otherAgents.clear();
   clusterMeeting.clear();
+  clusterArrivedAt = 0;
   int64_t each = blockRegisters / static_cast<int64_t>(threadCount) / registerStep * registerStep;
   for (size_t rank = 0; rank < clusterSize; ++rank) {
     SimulatedBlock &block = *blocks[rank];
@@ -103,6 +104,8 @@ void Machine::arriveAtNamedBarrier(Thread &thread, Site site, uint32_t number, u
   else if (!arrivals.who.insert(thread.number).second)
     reportAt(BarrierAccess, site, "too many arrivals: " + who(" arrives again"), *thread.block);
   arrivals.lastSite = site;
+  note(thread, TilewrightSimArrives, site);
+  arrivals.arrivedAt = std::max(arrivals.arrivedAt, thread.clock);
   if (!checked)
     return;
   arrivals.meeting.add(thread.knowledge);
@@ -131,6 +134,7 @@ bool Machine::endNamedBarriers(SimulatedBlock &block) {
       if (isAwaited)
         thread->knowledge.add(found->second.meeting);
     }
+    align(all, isAwaited ? found->second.arrivedAt : 0);
     if (isAwaited)
       block.arrivals.erase(found);
     join(all);
@@ -187,6 +191,7 @@ void Machine::checkArrivals() {
 
 void Machine::arriveAtCluster(Thread &thread, bool releases) {
   ++thread.clusterArrivals;
+  clusterArrivedAt = std::max(clusterArrivedAt, thread.clock);
   if (!checked)
     return;
   clusterMeeting.add(releases ? thread.knowledge : thread.startsKnown);
@@ -206,6 +211,7 @@ bool Machine::endClusterBarrier() {
   for (Thread *thread = begin; thread != end; ++thread)
     if (thread->wait == Wait::ClusterBarrier && thread->clusterArrivals <= least) {
       thread->wait = Wait::Nothing;
+      thread->clock = std::max(thread->clock, clusterArrivedAt);
       if (checked)
         thread->knowledge.add(clusterMeeting);
       any = true;
@@ -294,6 +300,7 @@ void Machine::endPhase(PhaseBarrier &barrier) {
     return;
   ++barrier.phase;
   barrier.missing = barrier.count;
+  barrier.passedAt = barrier.arrivedAt;
   if (!checked)
     return;
   barrier.passed.add(barrier.arrived);
@@ -315,6 +322,9 @@ void Machine::arrive(Thread &thread, Site site, uint64_t address, int64_t arriva
   barrier->missing = std::max<int64_t>(barrier->missing - arrivals, 0);
   barrier->missingBytes += bytes;
   barrier->lastArrivalSite = site;
+  if (arrivals)
+    note(thread, TilewrightSimArrives, site, -1, barrier);
+  barrier->arrivedAt = std::max(barrier->arrivedAt, thread.clock);
   if (checked && arrivals) {
     barrier->arrived.add(thread.knowledge);
     step(thread);
@@ -328,11 +338,16 @@ void Machine::waitForPhase(Thread &thread, Site site, uint64_t address, uint32_t
   PhaseBarrier *barrier = block ? findBarrier(thread, site, *block, offset, /*needsFence=*/false) : nullptr;
   if (!barrier)
     return;
-  if ((barrier->phase & 1) == (parity & 1)) {
+  int64_t begin = thread.clock;
+  bool isUnderWay = (barrier->phase & 1) == (parity & 1);
+  thread.phase = isUnderWay ? barrier->phase : barrier->phase - 1;
+  if (isUnderWay) {
     thread.phaseBarrier = barrier;
-    thread.phase = barrier->phase;
     this->block(thread, Wait::Phase, site);
   }
+  // By steps a thread may wait for what the simulator has done already.
+  thread.clock = std::max(begin, barrier->passedAt) + 1;
+  note(thread, TilewrightSimWaits, site, begin, barrier);
   if (checked)
     thread.knowledge.add(barrier->passed);
 }

@@ -183,6 +183,7 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
                  std::to_string(bits),
              *thread.block);
   // To the same place of each of the blocks.
+  bool isNoted = false;
   for (size_t to = 0; to < clusterSize; ++to) {
     if (!(bits >> to & 1))
       continue;
@@ -201,6 +202,9 @@ void Machine::loadTile(Thread &thread, Site site, uint64_t target, const void *m
     }
     forEachChunk(addressOf(block, offset), bytes.size(), map->swizzle,
                  [&](char *place, uint64_t at) { std::memcpy(place, bytes.data() + at, chunkBytes); });
+    if (!std::exchange(isNoted, true))
+      note(thread, TilewrightSimLoads, site, -1, barrier);
+    barrier->arrivedAt = std::max(barrier->arrivedAt, thread.clock);
     barrier->missingBytes -= bytes.size();
     endPhase(*barrier);
   }
@@ -215,6 +219,7 @@ void Machine::storeTile(Thread &thread, Site site, const void *mapAddress, uint6
   SimulatedBlock *block = findBlock(thread, site, source, map->bytes(), offset);
   if (!block)
     return;
+  note(thread, TilewrightSimStores, site);
   Thread::Groups &groups = thread.storeGroups;
   if (!groups.agent)
     groups.agent = newAgent("a bulk copy of " + describeNumber(thread.number), *block);

@@ -90,6 +90,7 @@ void Machine::placeThread(Thread &thread, uint64_t number, SimulatedBlock &block
 //===--- ending early -----------------------------------------------------===//
 
 static std::atomic<InterruptCheck> interruptCheck{nullptr};
+std::atomic<uint64_t> tilewright::sim::blocksDone{0}, tilewright::sim::blockCount{0};
 
 void tilewright::sim::setInterruptCheck(InterruptCheck check) { interruptCheck.store(check); }
 
@@ -144,8 +145,12 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
   arrivals.clear();
   const uint64_t counts[] = {grid[0] / cluster[0], grid[1] / cluster[1], grid[2] / cluster[2]};
   const uint64_t count = counts[0] * counts[1] * counts[2];
+  ++launchNumber;
+  blockCount = count * clusterSize;
   for (uint64_t turn = 0; turn < count; ++turn) {
     uint64_t number = clusterAt(turn, count);
+    blocksDone.store(turn * clusterSize, std::memory_order_relaxed);
+    clusterNumber = static_cast<int64_t>(number);
     const uint64_t id[] = {number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]};
     placeCluster(id);
     if (!(together ? runTogether() : runInSequence()) || isInterrupted())
@@ -192,6 +197,7 @@ bool Machine::runTogether() {
   auto runOne = [](void *argument) {
     Thread &thread = *static_cast<Thread *>(argument);
     thread.machine->kernel->function(&thread, thread.machine->params);
+    thread.machine->note(thread, TilewrightSimRuns, thread.waitSite, 0);
     thread.wait = Wait::Ended;
     thread.fiber.suspend();
   };
@@ -205,6 +211,7 @@ bool Machine::runTogether() {
       beginThread(thread);
     thread.wait = Wait::Nothing;
     thread.waitSite = Site();
+    thread.clock = 0;
     thread.fiber.start(stacks.bottom(index), stacks.bytes(), runOne, &thread);
   }
   while (true) {
@@ -238,7 +245,14 @@ bool Machine::runTogether() {
 void Machine::block(Thread &thread, Wait wait, Site site) {
   thread.wait = wait;
   thread.waitSite = site;
+  int64_t begin = thread.clock;
   thread.fiber.suspend();
+  if (!timeline.isOn)
+    return;
+  ++thread.clock;
+  // Lanes that exchange values wait for nobody else, and a phase says itself how long it took.
+  if (wait != Wait::Shuffle && wait != Wait::Phase)
+    note(thread, wait == Wait::Product ? TilewrightSimMultiplies : TilewrightSimWaits, site, begin);
 }
 
 void Machine::waitAtBarrier(Thread &thread, Site site) { block(thread, Wait::Barrier, site); }
@@ -286,6 +300,7 @@ bool Machine::endBarrier(SimulatedBlock &block) {
     thread->wait = Wait::Nothing;
     all.push_back(thread);
   }
+  align(all);
   if (isAsynchronous)
     join(all);
   block.shared.passBarrier();

@@ -9,8 +9,10 @@
 #include "runtime/sim/Products.h"
 #include "runtime/sim/Report.h"
 #include "runtime/sim/TensorMap.h"
+#include "runtime/sim/Timeline.h"
 #include "runtime/sim/TrackedMemory.h"
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -52,6 +54,9 @@ struct SimulatedBlock;
 using InterruptCheck = int32_t (*)();
 void setInterruptCheck(InterruptCheck check);
 
+/// Blocks of the launch at hand: those that are done, and all.
+extern std::atomic<uint64_t> blocksDone, blockCount;
+
 /// What a thread waits for. The scheduler runs a thread until it waits, and looks for waits that are over when no
 /// thread can run; one that finds none has found a deadlock.
 enum class Wait { Nothing, Barrier, Shuffle, Phase, NamedBarrier, ClusterBarrier, Product, Registers, Ended };
@@ -77,6 +82,7 @@ struct PhaseBarrier {
   uint32_t lastCopy = 0; // the phase of the last of them, and where it began
   Site lastCopySite, lastArrivalSite;
   Meeting arrived, passed;
+  int64_t arrivedAt = 0, passedAt = 0; // steps of the timeline
 };
 
 /// Threads that have arrived at a barrier with a number, and do not wait there.
@@ -85,6 +91,7 @@ struct NamedArrivals {
   uint32_t threads = 0; // so many make the barrier
   Site lastSite;
   Meeting meeting;
+  int64_t arrivedAt = 0; // a step of the timeline
 };
 
 /// A simulated thread. Compiled code holds a pointer to its state, which is therefore first.
@@ -94,6 +101,7 @@ struct Thread : ThreadState {
   uint16_t number = 0; // in its block
   Fiber fiber;
   Wait wait = Wait::Nothing;
+  int64_t clock = 0;        // steps so far, where a timeline is kept
   uint32_t polls = 0;       // how often compiled code has asked whether to go on
   bool isPolling = false;   // it wants to be asked, and waits for nothing else
   Site waitSite;     // of the wait, or where the thread ended
@@ -206,11 +214,19 @@ public:
   std::vector<Buffer> buffers;
 
   /// Whether the caller has ended a launch.
+  /// What the warps did, if that is wanted.
+  Timeline timeline;
+  void beginCall() {
+    timeline.clear();
+    launchNumber = -1;
+  }
+
   bool wasInterrupted() const { return interrupted; }
   void clearInterrupt() { interrupted = false; }
   /// Called now and then by a thread: lets the scheduler look whether the caller wants the launch to end.
   void poll(Thread &thread) {
     constexpr uint32_t often = 256;
+    thread.clock += timeline.isOn;
     if (++thread.polls % often == 0)
       pollNow(thread);
   }
@@ -232,6 +248,11 @@ private:
   bool endBarrier(SimulatedBlock &block);
   bool endShuffle(SimulatedBlock &block, size_t firstLane, size_t laneCount);
   void reportStuck(const SimulatedBlock &block);
+  // Timeline.cpp
+  /// Notes that the warp of a thread does something, a step long, or what it did since `begin`. One lane speaks for all.
+  void note(Thread &thread, int32_t kind, Site site, int64_t begin = -1, const PhaseBarrier *barrier = nullptr);
+  /// All go on together, no earlier than the last of them and than `least`.
+  void align(const std::vector<Thread *> &threads, int64_t least = 0);
   const ArgumentMemory *findArgument(int32_t argument, uint64_t address);
   void block(Thread &thread, Wait wait, Site site);
   std::string describe(const Thread &thread) const;
@@ -300,7 +321,9 @@ private:
     Site site;
   };
   std::map<uint64_t, Arrivals> arrivals;
+  int32_t launchNumber = -1; // in its call, for the timeline
   // The cluster at hand.
+  int64_t clusterNumber = 0, clusterArrivedAt = 0;
   std::vector<std::string> otherAgents; // those above the threads
   Meeting clusterMeeting;               // of all arrivals at the cluster's barrier
 };

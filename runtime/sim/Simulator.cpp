@@ -100,7 +100,22 @@ void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, vo
   simulator->kernels.push_back(std::move(kernel));
 }
 
+void tilewrightSimRecord(TilewrightSimulator *simulator, uint64_t most) { simulator->machine.timeline.start(most); }
+
+const TilewrightSimEvent *tilewrightSimEvents(TilewrightSimulator *simulator, uint64_t *count, uint64_t *dropped) {
+  const Timeline &timeline = simulator->machine.timeline;
+  *count = timeline.events.size();
+  *dropped = timeline.dropped;
+  return timeline.events.data();
+}
+
+void tilewrightSimProgress(uint64_t *done, uint64_t *count) {
+  *done = blocksDone.load(std::memory_order_relaxed);
+  *count = blockCount.load(std::memory_order_relaxed);
+}
+
 void tilewrightSimReset(TilewrightSimulator *simulator) {
+  simulator->machine.beginCall();
   simulator->machine.buffers.clear();
   simulator->machine.clearInterrupt();
   simulator->reports.clear();

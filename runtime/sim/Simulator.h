@@ -12,6 +12,26 @@ extern "C" {
 
 struct TilewrightSimulator;
 
+/// Something that a warp did, or waited for: from step `begin` to step `end`. Of a barrier in shared memory `offset` is
+/// its place there and `phase` the one that is meant.
+struct TilewrightSimEvent {
+  int32_t launch, cluster, block, warp, kind, reserved;
+  int64_t begin, end, offset, phase;
+  const char *name, *line, *what;
+};
+
+/// Kinds of events.
+enum { TilewrightSimWaits, TilewrightSimArrives, TilewrightSimLoads, TilewrightSimStores, TilewrightSimMultiplies, TilewrightSimRuns };
+
+/// Keeps up to so many events of the calls from here on, each call's own; 0 turns that off.
+void tilewrightSimRecord(TilewrightSimulator *simulator, uint64_t most);
+
+/// The events of the last call, as many as `count` says, and how many there was no room for.
+const TilewrightSimEvent *tilewrightSimEvents(TilewrightSimulator *simulator, uint64_t *count, uint64_t *dropped);
+
+/// How many blocks of the launch at hand are done, and how many there are, for whoever checks for interrupts.
+void tilewrightSimProgress(uint64_t *done, uint64_t *count);
+
 /// Makes a simulator without kernels. With `checked` its kernels are those that the pass insert-sim-checks went over.
 TilewrightSimulator *tilewrightSimCreate(int32_t checked);
 void tilewrightSimDestroy(TilewrightSimulator *simulator);

@@ -102,6 +102,12 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
     readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
     sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)), part.extent(1));
   }
+  if (timeline.isOn) {
+    std::vector<Thread *> together;
+    for (Thread *thread = first; thread != end; ++thread)
+      together.push_back(thread);
+    align(together);
+  }
   for (Thread *thread = first; thread != end; ++thread) {
     thread->productResult = sums->id;
     thread->wait = Wait::Nothing;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mlir import ir
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..report import Report
     from ..runtime import Argument, Device, Signature, Timing
     from ..runtime.host_program import HostProgram, KernelLaunch
+    from ..runtime.timeline import Timeline
     from .tvm_module import DeviceModule
 
 __all__ = ["Function", "LaunchConfig"]
@@ -349,29 +350,49 @@ class Function(CallableBase):
             sizes + [0] * len(flags),
         )
 
-    def view(self, path: str | os.PathLike[str], *arrays: Any) -> None:
+    def timeline(self, *arrays: Any, most: int = 200_000) -> Timeline:
+        """Runs a call on the simulator, and returns what each warp did and whom it waited for: `Timeline.events`.
+
+        Up to `most` events are kept. `view` shows them. Raises TilewrightError for another target than "sim", and what
+        a call raises.
+
+        >>> timeline = mmult.timeline(a, b, c)                         # doctest: +SKIP
+        >>> mmult.view("mmult.html", timeline=timeline)                # doctest: +SKIP
+        """
+        simulator = getattr(self._program, "simulator", None)
+        if simulator is None:
+            raise TilewrightError(f"{self.name} is compiled for {self.target.kind}, and only target sim has a timeline")
+        if type(most) is not int or most < 1:
+            raise ValueError(f"expected most to be a number of events of at least 1, got {most!r}")
+        launches = tuple(launch.kernel for launch in self.launch_config(*arrays))
+        with simulator.recording(most) as made:
+            self(*arrays)
+        return replace(made[0], kernels=launches)
+
+    def view(self, path: str | os.PathLike[str], *arrays: Any, timeline: Timeline | None = None) -> None:
         """Writes a page, one file, that shows the program at every stage side by side: the user's source, the loop
         nest, each stage of the IR, PTX, SASS and C++. A click on a line lights up where it came from and what became
         of it.
 
         Beside these the page has the launches with each number's formula, registers and shared memory along the
-        program, occupancy and roofline. As for `launch_config` only the arrays' shapes count. `tw.view` compares
-        several functions. Raises CompileError as the build does, and TilewrightError where the file cannot be written.
+        program, occupancy and roofline, and the `timeline` of a simulated call where one is given. As for
+        `launch_config` only the arrays' shapes count. `tw.view` compares several functions. Raises CompileError as the
+        build does, and TilewrightError where the file cannot be written.
 
         >>> mmult.view("mmult.html")                     # doctest: +SKIP
         """
         from .. import view
 
-        view(self, path, *arrays)
+        view(self, path, *arrays, timeline=timeline)
 
-    def view_data(self, *arrays: Any) -> dict[str, Any]:
+    def view_data(self, *arrays: Any, timeline: Timeline | None = None) -> dict[str, Any]:
         """What `view` shows, as data that `json.dumps` takes: `tw.view_data` says what is in it.
 
         >>> panes = mmult.view_data()["programs"][0]["panes"]      # doctest: +SKIP
         """
         from .. import view_data
 
-        return view_data(self, *arrays)
+        return view_data(self, *arrays, timeline=timeline)
 
     def _repr_html_(self) -> str:
         from .function_html import function_html

@@ -216,6 +216,7 @@ class _Sim(_OnHost):
                 kernels, lowering.target.checks, host.kernels, gpu_indices=lowering.target.gpu_indices
             )
         host.attach(simulator)
+        self.simulator = simulator
         return host
 
 

@@ -27,6 +27,7 @@ from ..native.jit import lookup
 from ..native.library import library
 from .host_program import CONFIG_SIZE, Launcher, bytecode
 from .interrupts import raise_interrupt, watch_for_interrupts
+from .timeline import RawEvent, Timeline, read_events
 
 __all__ = [
     "Buffer",
@@ -103,6 +104,8 @@ def _runtime() -> ctypes.CDLL:
         "tilewrightSimEncode": (ctypes.c_int32, (pointer, pointer, pointer)),
         "tilewrightSimReports": (text, (pointer,)),
         "tilewrightSimIsInterrupted": (ctypes.c_int32, (pointer,)),
+        "tilewrightSimRecord": (None, (pointer, ctypes.c_uint64)),
+        "tilewrightSimEvents": (pointer, (pointer, pointer, pointer)),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(loaded, name)
@@ -141,6 +144,21 @@ class Simulator:
             for function in (runtime.tilewrightSimLaunch, runtime.tilewrightSimEncode)
         )
         self.launcher = Launcher(self._handle, launch, encode)
+
+    @contextmanager
+    def recording(self, most: int) -> Iterator[list[Timeline]]:
+        """Keeps what the warps do, up to so many events, of the last call in the block; the list then has it."""
+        runtime = _runtime()
+        made: list[Timeline] = []
+        runtime.tilewrightSimRecord(self._handle, most)
+        try:
+            yield made
+            count, dropped = ctypes.c_uint64(), ctypes.c_uint64()
+            first = runtime.tilewrightSimEvents(self._handle, ctypes.byref(count), ctypes.byref(dropped))
+            raw = (RawEvent * count.value).from_address(first) if count.value else (RawEvent * 0)()
+            made.append(read_events(raw, self.kernels, dropped.value))
+        finally:
+            runtime.tilewrightSimRecord(self._handle, 0)
 
     @contextmanager
     def call(self, buffers: Iterable[Buffer]) -> Iterator[None]:

@@ -11,11 +11,14 @@ from ..errors import TilewrightError
 
 if TYPE_CHECKING:
     from ..compiler import Function
+    from ..runtime.timeline import Timeline
 
 __all__ = ["view", "view_data"]
 
 
-def view_data(functions: Function | Sequence[Function], *arrays: object) -> dict[str, Any]:
+def view_data(
+    functions: Function | Sequence[Function], *arrays: object, timeline: Timeline | None = None
+) -> dict[str, Any]:
     """What `view` shows, as data that `json.dumps` takes.
 
     Parameters
@@ -24,6 +27,8 @@ def view_data(functions: Function | Sequence[Function], *arrays: object) -> dict
         A function of `tw.build`, or a sequence of them.
     arrays
         Arrays of a call, where extents are symbolic. Only their shapes count.
+    timeline
+        What `Function.timeline` kept of a simulated call of the first function.
 
     Returns
     -------
@@ -32,7 +37,8 @@ def view_data(functions: Function | Sequence[Function], *arrays: object) -> dict
         ``"lines"`` and for each line a place in ``"origins"``, which says by pane what lines it came from (counted from
         1) and under ``"pass"`` which pass made it; and ``"launches"``, ``"work"``, ``"shared_memory"``,
         ``"live_registers"`` (a number for each line of the SASS).
-        ``"comparisons"`` has for each program and the next one how their panes differ.
+        ``"timeline"`` is there where one was given. ``"comparisons"`` has for each program and the next one how their
+        panes differ.
 
     Raises
     ------
@@ -47,8 +53,11 @@ def view_data(functions: Function | Sequence[Function], *arrays: object) -> dict
     """
     from .compare import comparison
     from .data import FORMAT, checked_functions, function_data
+    from .timeline_data import timeline_data
 
     programs = [function_data(function, *arrays) for function in checked_functions(functions)]
+    if timeline is not None:
+        programs[0]["timeline"] = timeline_data(timeline, programs[0])
     names = [program["name"] for program in programs]
     for number, program in enumerate(programs, 1):
         program["label"] = program["name"] if names.count(program["name"]) == 1 else f"{program['name']} ({number})"
@@ -56,7 +65,12 @@ def view_data(functions: Function | Sequence[Function], *arrays: object) -> dict
     return {"format": FORMAT, "programs": programs, "comparisons": pairs}
 
 
-def view(functions: Function | Sequence[Function], path: str | os.PathLike[str], *arrays: object) -> None:
+def view(
+    functions: Function | Sequence[Function],
+    path: str | os.PathLike[str],
+    *arrays: object,
+    timeline: Timeline | None = None,
+) -> None:
     """Writes a page that shows a program at every stage, side by side; of several programs also how they differ.
 
     A click on a line lights up where it came from and what became of it, from the user's line to the machine code. The
@@ -66,7 +80,7 @@ def view(functions: Function | Sequence[Function], path: str | os.PathLike[str],
     """
     from .page import page_of
 
-    text = page_of(view_data(functions, *arrays))
+    text = page_of(view_data(functions, *arrays, timeline=timeline))
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:

@@ -47,7 +47,10 @@ def function_data(function: Function, *arrays: object) -> dict[str, Any]:
     report = _report(function, arrays)
     made["live_registers"] = live
     made["launches"] = _launches(function, report, texts)
-    _with_source_lines(made["launches"], place)
+    made["source_lines"] = {
+        f"{name}:{line}": number for (path, line), number in place.items() for name in (path, os.path.basename(path))
+    }
+    _with_source_lines(made["launches"], made["source_lines"])
     made["work"] = work_data(report, function.target.device)
     made["report"] = str(report) if report is not None else None
     return made
@@ -113,9 +116,8 @@ def _launches(function: Function, report: Report | None, texts: dict[str, dict[s
     return [kernel_data(kernel.launch, kernel, texts.get(kernel.launch.kernel, {})) for kernel in report.kernels]
 
 
-def _with_source_lines(launches: list[dict[str, Any]], place: Mapping[tuple[str, int], int]) -> None:
+def _with_source_lines(launches: list[dict[str, Any]], lines: Mapping[str, int]) -> None:
     """Gives each number of a launch the line of the source pane that its origin names."""
-    lines = {f"{os.path.basename(path)}:{line}": number for (path, line), number in place.items()}
     for number in (number for launch in launches for number in launch["numbers"]):
         number["line"] = lines.get((number["origin"] or "").rpartition(", ")[2])
 
