@@ -43,6 +43,35 @@ def test_demo_shows_every_stage_and_a_right_result() -> None:
     assert shown.endswith("  right\n")
 
 
+def test_resumed_program_keeps_the_users_lines(tmp_path: Path) -> None:
+    loops = tmp_path / "mmult.mlir"
+    example = str(ROOT / "python" / "examples" / "02_tiled_gemm.py")
+    run("compile", example, "--program=mmult(64, 64, 64)", "--emit=loops", "--locations", "-o", str(loops))
+    shown = run("compile", str(loops), "--from=loops", "--emit=host-cpp", "--target=cuda -arch=sm_90a")
+    lines = Path(example).read_text().splitlines()
+    bound = next(number for number, line in enumerate(lines, 1) if "bind(xo" in line)
+    assert f"// grid.x: x.outer of stage C, 02_tiled_gemm.py:{bound}\n" in shown
+
+
+def test_launch_names_the_binds_of_the_kernels_own_stage() -> None:
+    import runpy
+
+    example = ROOT / "python" / "examples" / "02_tiled_gemm.py"
+    schedule, args = runpy.run_path(str(example), run_name="example")["mmult"](64, 64, 64)
+    origin = tw.build(schedule, args, "sim", "mmult").launch_config().origin
+    lines = dict(enumerate(example.read_text().splitlines(), 1))
+    for number, axis in (("grid.x", "xo"), ("grid.y", "yo"), ("block.x", "xi"), ("block.y", "yi")):
+        assert f"s[C].bind({axis}, " in lines[int(origin[number].rpartition(":")[2])], origin
+
+
+def test_locations_are_of_the_ir_alone() -> None:
+    example = str(ROOT / "python" / "examples" / "02_tiled_gemm.py")
+    command = [sys.executable, "-m", "tilewright", "compile", example, "--program=mmult(64, 64, 64)"]
+    result = subprocess.run([*command, "--emit=ptx", "--locations"], capture_output=True, text=True)
+    expected = "--locations is for stages of the IR (te, schedule, linalg, loops, gpu, nvvm, host), got --emit=ptx"
+    assert (result.returncode, result.stderr) == (1, f"tilewright compile: {expected}\n")
+
+
 def test_doctor() -> None:
     assert re.search(r"^ok +libtilewright", run("doctor"), re.MULTILINE)
 

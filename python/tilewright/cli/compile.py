@@ -93,9 +93,11 @@ def mlir_module(path: Path) -> Any:
             raise CompileError("\n".join(map(str, found)) or str(error), diagnostics=found) from None
 
 
-def _output(program: Lowering | Function, stage: str) -> str | bytes:
+def _output(program: Lowering | Function, stage: str, *, locations: bool) -> str | bytes:
     if stage in IR_STAGES:
-        return program.ir(stage)
+        return program.ir(stage, locations=locations)
+    if locations:
+        raise TilewrightError(f"--locations is for stages of the IR ({', '.join(IR_STAGES)}), got --emit={stage}")
     function: Any = program
     if stage in SOURCES:
         return function.source(SOURCES[stage])
@@ -123,7 +125,7 @@ def _run(options: argparse.Namespace) -> int:
     try:
         # A stage of the IR is made without what comes after it: a program that breaks further down shows up to there.
         make = take_up if options.emit in IR_STAGES else build
-        text = _output(make(program, args, target, name, start=start), options.emit)
+        text = _output(make(program, args, target, name, start=start), options.emit, locations=options.locations)
     except (TypeError, ValueError) as error:
         raise TilewrightError(f"{path}: {error}") from None
     if options.output is not None:
@@ -153,6 +155,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--emit", metavar="STAGE", required=True, choices=EMITTED, help=", ".join(EMITTED))
     parser.add_argument(
         "-o", dest="output", metavar="OUT", help="the file to write to; standard output where it is left out"
+    )
+    parser.add_argument(
+        "--locations",
+        action="store_true",
+        help="keep the user's line on each op, for what is made of the file later",
     )
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')
     parser.add_argument(

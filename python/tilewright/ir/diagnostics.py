@@ -20,6 +20,7 @@ else:
 
 __all__ = ["MLIRError", "describe", "diagnostics_of"]
 
+_TEXT = "<IR text>"  # what was parsed from a string, which MLIR calls "-"
 _OP = re.compile(r"^'(?:te|schedule)\.([\w.]+)' op ")
 
 
@@ -27,7 +28,7 @@ def describe(location: Any) -> str:
     """`file:line` inside an MLIR location (`file`, of a file as a whole), or "" where it holds none."""
     if location.is_a_file():
         # A file's own module, when it is not written out, is at line 0.
-        file = printable(location.filename)
+        file = _TEXT if location.filename == "-" else printable(location.filename)
         return f"{file}:{location.start_line}" if location.start_line else file
     if location.is_a_name():
         return describe(location.child_loc)
