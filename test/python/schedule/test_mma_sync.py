@@ -11,7 +11,7 @@ import tilewright as tw
 from tilewright import schedules, te, testing
 from tilewright.instructions import MMA_SYNC, mma_sync
 
-Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]
+Scheduled = tuple[te.Schedule, list[te.Tensor]]
 
 
 def product(

@@ -13,7 +13,7 @@ from tilewright import schedules, te
 from tilewright.backend.cubin import link
 from tilewright.instructions import WGMMA, wgmma
 
-Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]
+Scheduled = tuple[te.Schedule, list[te.Tensor]]
 
 
 def product(
