@@ -25,7 +25,7 @@ TYPES = {
     "bf16-f32": ("bfloat16", "float32", None),
     "f16": ("float16", "float16", None),
     "f16-f16": ("float16", "float16", "float16"),
-    "tf32": ("tfloat32", "float32", None),
+    "tf32": ("tf32", "float32", None),
     "fp8": ("float8_e4m3fn", "bfloat16", None),
     "fp8-f16": ("float8_e5m2", "float16", None),
     "int8": ("int8", "int32", None),
@@ -45,7 +45,7 @@ MATMULS: list[tuple[tuple[int, int, int], str, dict[str, Any]]] = [
     *((LARGE, "bf16", {"narrower": 16, "swap_ab": swaps, "transpose_b": not swaps}) for swaps in (False, True)),
     *((LARGE, "bf16", {"narrower": 16, "deferred": later, "serpentine_k": True}) for later in (False, True)),
     *((LARGE, "bf16", {"stream_k": True, "deferred": later}) for later in (False, True)),
-    *((LARGE, "bf16", {"specialize": False, "depth": 3, "narrower": n, "tile": (128, 128)}) for n in (0, 32)),
+    *((LARGE, "bf16", {"specialize": False, "stages": 3, "narrower": n, "tile": (128, 128)}) for n in (0, 32)),
     *((LARGE, "bf16", {"cluster": cluster, "transpose_b": True}) for cluster in ((2, 1), (1, 2), (2, 2))),
     *((LARGE, "bf16", {"cluster": cluster, "stream_k": True}) for cluster in ((2, 1), (1, 2))),
     *((LARGE, "bf16", {"consumers": n, "tile": (64, 128), "cluster": (1, 1)}) for n in (2, 3)),
@@ -71,17 +71,17 @@ MATMULS: list[tuple[tuple[int, int, int], str, dict[str, Any]]] = [
     ((64, 192, 128), "bf16", {"tile": (64, 64), "cluster": (1, 2), "blocks": None}),
     ((128, 128, 64), "bf16", {"tile": (64, 64), "cluster": (2, 2), "blocks": 4}),
     ((64, 256, 128), "bf16", {"tile": (64, 64), "cluster": (1, 4), "blocks": 4}),
-    ((64, 64, 250), "bf16", {"tile": (64, 64), "parts": 3}),
-    ((64, 64, 250), "bf16", {"tile": (64, 64), "parts": 3, "dependent": True}),
+    ((64, 64, 250), "bf16", {"tile": (64, 64), "split_k": 3}),
+    ((64, 64, 250), "bf16", {"tile": (64, 64), "split_k": 3, "dependent": True}),
     (
         (192, 72, 200),
         "bf16",
-        {"consumers": 3, "blocks": 1, "depth": 2, "cluster": (1, 1), "bias": True, "tile": (64, 64)},
+        {"consumers": 3, "blocks": 1, "stages": 2, "cluster": (1, 1), "bias": True, "tile": (64, 64)},
     ),
-    ((64, 128, 40), "f16", {"tile": (64, 64), "specialize": False, "depth": 2}),
+    ((64, 128, 40), "f16", {"tile": (64, 64), "specialize": False, "stages": 2}),
     ((256, 64, 128), "f16", {"specialize": False, "tile": (128, 64), "cluster": (2, 1)}),
     ((128, 512, 320), "bf16", {"tile": (64, 256), "columns": 128, "blocks": 1, "deferred": True}),
-    ((128, 256, 192), "bf16", {"tile": (64, 128), "specialize": False, "depth": 3, "deferred": True}),
+    ((128, 256, 192), "bf16", {"tile": (64, 128), "specialize": False, "stages": 3, "deferred": True}),
     ((320, 128, 192), "bf16", {"tile": (64, 128), "cluster": (2, 1), "blocks": 4, "deferred": True}),
     ((64, 320, 512), "bf16", {"tile": (64, 64), "stream_k": True, "deferred": True, "blocks": 2}),
     ((64, 64, 448), "bf16", {"tile": (64, 64), "batch": 3, "cluster": (1, 1), "stream_k": True, "blocks": 2}),
@@ -107,7 +107,7 @@ CONVOLUTIONS: list[tuple[tuple[int, int, int, int, int], dict[str, Any]]] = [
     ((1, 64, 9, 128, 3), {"tile": (1, 8, 16, 64), "cluster": (1, 2), "bias": True}),
     ((2, 64, 9, 64, 3), {"tile": (1, 8, 16, 64), "cluster": (2, 1), "share_rows": False}),
     ((1, 3, 40, 64, 7), {"tile": (1, 8, 16, 64), "stride": 2, "cluster": (2, 1), "bias": True}),
-    ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "parts": 2, "bias": True}),
+    ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "split_k": 2, "bias": True}),
     ((1, 20, 11, 64, 5), {"tile": (1, 8, 8, 64), "consumers": 2}),
     ((2, 3, 21, 64, 7), {"tile": (2, 4, 8, 64), "stride": 2, "share_rows": False}),
     ((1, 64, 18, 64, 5), {"tile": (1, 16, 8, 64), "stride": 2}),
@@ -127,7 +127,7 @@ def matmul(shape: tuple[Any, Any, Any], types: str, options: dict[str, Any]) -> 
             return biased + r[i, j].astype("float32") if residual else biased
 
         options["epilogue"] = epilogue
-    return schedules.matmul_wgmma(*shape, in_dtype, out_dtype, sum_dtype=acc_dtype, **options)
+    return schedules.matmul_wgmma(*shape, in_dtype, out_dtype, acc_dtype=acc_dtype, **options)
 
 
 def convolution(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> Any:
@@ -148,8 +148,8 @@ def symbolic() -> Iterator[tuple[tuple[Any, Any, Any], dict[str, Any]]]:
     yield (M, 64, 64), small | {"cluster": (2, 1), "blocks": None}
     yield (M, 136, 72), small | {"transpose_b": True, "raster": "row", "blocks": 3}
     yield (M, 64, 128), small | {"consumers": 2, "blocks": 1}
-    yield (M, 64, 192), small | {"specialize": False, "depth": 3}
-    yield (72, 72, K), small | {"specialize": False, "depth": 3}
+    yield (M, 64, 192), small | {"specialize": False, "stages": 3}
+    yield (72, 72, K), small | {"specialize": False, "stages": 3}
     yield (72, 72, K), small | {"cluster": (2, 1)}
     yield (M, N, K), small | {"batch": 2, "group": 2, "blocks": 3}
     yield (64, 64, te.var("K", divisible_by=8, min=8)), small | {"raster": "hilbert"}
@@ -169,7 +169,7 @@ def measured() -> Iterator[tuple[str, Callable[[], Any]]]:
             continue
 
         def make(p: Any = problem, choice: Any = choice) -> Any:
-            some, dtype = (p.batch,) if p.batch > 1 else (), "float32" if p.dtype == "tfloat32" else p.dtype
+            some, dtype = (p.batch,) if p.batch > 1 else (), "float32" if p.dtype == "tf32" else p.dtype
             a = ops.Operand((*some, *((p.K, p.M) if p.layout[0] == "T" else (p.M, p.K))), dtype)
             b = ops.Operand((*some, *((p.N, p.K) if p.layout[1] == "T" else (p.K, p.N))), dtype)
             options = {"precision": p.dtype} if dtype != p.dtype else {}

@@ -27,11 +27,11 @@ torch.backends.cuda.matmul.allow_tf32 = True
 DTYPES = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
-    "tfloat32": torch.float32,
+    "tf32": torch.float32,
     "int8": torch.int8,
     "float8_e4m3fn": torch.float8_e4m3fn,
 }
-MADE = {"int8": "int32", "tfloat32": "float32", "float8_e4m3fn": "bfloat16"}
+MADE = {"int8": "int32", "tf32": "float32", "float8_e4m3fn": "bfloat16"}
 
 
 def factor(rows: int, columns: int, dtype: str) -> torch.Tensor:
@@ -143,7 +143,7 @@ def bench_layouts(bench: Bench) -> None:
 
 def bench_types(bench: Bench) -> None:
     for tile in ((128, 128), (128, 256)):
-        measure(bench, square(4096), "tfloat32", tile=tile)
+        measure(bench, square(4096), "tf32", tile=tile)
         measure(bench, square(8192), "int8", tile=tile)
     # Sums that the tensor cores keep beside torch's own of that kind.
     for choice in ({}, {"promote": 128}, {"tile": (192, 128)}, {"promote": 0, "tile": (128, 256)}):
@@ -155,10 +155,10 @@ def bench_shapes(bench: Bench) -> None:
         measure(bench, shape)
         measure(bench, shape, tile=(128, 128))
     measure(bench, square(1024), tile=(64, 128))
-    measure(bench, square(1024), tile=(128, 128), parts=2)
-    for parts in (1, 2):
-        measure(bench, (16, 8192, 8192), tile=(64, 64), cluster=(1, 2), parts=parts)
-        measure(bench, (16, 8192, 8192), tile=(64, 128), cluster=(1, 2), parts=parts)
+    measure(bench, square(1024), tile=(128, 128), split_k=2)
+    for split_k in (1, 2):
+        measure(bench, (16, 8192, 8192), tile=(64, 64), cluster=(1, 2), split_k=split_k)
+        measure(bench, (16, 8192, 8192), tile=(64, 128), cluster=(1, 2), split_k=split_k)
 
 
 def bench_ragged(bench: Bench) -> None:

@@ -219,7 +219,7 @@ def bench_gemm(bench: Bench) -> None:
     example = importlib.util.module_from_spec(spec)
     sys.modules["example03"] = example
     spec.loader.exec_module(example)
-    measure_gemm(bench, "example 03", example.sgemm(4096, 4096, 4096, step=16), (4096,) * 3)
+    measure_gemm(bench, "example 03", example.sgemm(4096, 4096, 4096, block_k=16), (4096,) * 3)
     for shape in (
         (1024,) * 3,
         (2048,) * 3,

@@ -24,16 +24,16 @@ from tilewright.schedules.matmuls.cost_model import estimate
 from tilewright.schedules.matmuls.problem import Problem
 
 torch.backends.cuda.matmul.allow_tf32 = True
-DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "tfloat32": torch.float32, "int8": torch.int8}
+DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "tf32": torch.float32, "int8": torch.int8}
 # Tiles, warps and depths that are worth a try.
 CHOICES: list[dict[str, Any]] = [
-    {"tile": (128, 128), "warps": (2, 2), "depth": 3},
-    {"tile": (128, 128), "warps": (2, 4), "depth": 3},
-    {"tile": (128, 128), "warps": (2, 4), "depth": 3, "min_blocks": 2},
-    {"tile": (128, 256), "warps": (2, 4), "depth": 3},
-    {"tile": (256, 128), "warps": (4, 2), "depth": 3},
-    {"tile": (128, 128), "warps": (2, 2), "depth": 4, "step_bytes": 64},
-    {"tile": (128, 256), "warps": (2, 4), "depth": 4, "step_bytes": 64},
+    {"tile": (128, 128), "warps": (2, 2), "stages": 3},
+    {"tile": (128, 128), "warps": (2, 4), "stages": 3},
+    {"tile": (128, 128), "warps": (2, 4), "stages": 3, "min_blocks": 2},
+    {"tile": (128, 256), "warps": (2, 4), "stages": 3},
+    {"tile": (256, 128), "warps": (4, 2), "stages": 3},
+    {"tile": (128, 128), "warps": (2, 2), "stages": 4, "step_bytes": 64},
+    {"tile": (128, 256), "warps": (2, 4), "stages": 4, "step_bytes": 64},
 ]
 
 
@@ -50,8 +50,8 @@ def measure(bench: Bench, shape: tuple[int, int, int], dtype: str, layout: str, 
     transpose_a, transpose_b = layout[0] == "T", layout[1] == "T"
     options = dict(choice)
     if bytes_ := options.pop("step_bytes", None):
-        options["step"] = bytes_ // DTYPES[dtype].itemsize
-    made = "int32" if dtype == "int8" else "float32" if dtype == "tfloat32" else dtype
+        options["block_k"] = bytes_ // DTYPES[dtype].itemsize
+    made = "int32" if dtype == "int8" else "float32" if dtype == "tf32" else dtype
     name = f"{dtype} {layout} {M}x{N}x{K} {json.dumps(choice)}"
     begin = time.perf_counter()
     scheduled = schedules.matmul_mma(M, N, K, dtype, made, transpose_a=transpose_a, transpose_b=transpose_b, **options)

@@ -32,7 +32,7 @@ from tilewright.schedules.matmuls.selection import TABLE
 LAYOUTS = ("NN", "NT", "TN", "TT")
 RAGGED = ((4095, 4097, 4093), (2047, 2049, 2051), (8191, 8193, 8189), (4097, 1025, 8191), (1023, 8191, 4095))
 # What factors are stored as, where that is not their type.
-STORED = {"tfloat32": "float32"}
+STORED = {"tf32": "float32"}
 
 
 def problems() -> list[Problem]:
@@ -47,7 +47,7 @@ def problems() -> list[Problem]:
     found += [Problem(*shape, "bfloat16", "NN") for shape in RAGGED]
     found += [shape.problem for shape in shapes()]
     found += [Problem(size, size, size, "float16", layout) for size in (4096, 8192) for layout in ("NN", "NT")]
-    found += [Problem(4096, 4096, 4096, dtype, "NT") for dtype in ("tfloat32", "int8")]
+    found += [Problem(4096, 4096, 4096, dtype, "NT") for dtype in ("tf32", "int8")]
     found += [Problem(size, size, size, "bfloat16", layout) for size in (1024, 4096) for layout in ("TN", "TT")]
     return list(dict.fromkeys(found))
 
@@ -97,7 +97,7 @@ class Tuner:
         from model_shapes import operands
 
         p = problem
-        exact = {"tfloat32": "float32", "int8": "float32"}.get(p.dtype, p.dtype)
+        exact = {"tf32": "float32", "int8": "float32"}.get(p.dtype, p.dtype)
         a, b = operands(Problem(p.M, p.N, p.K, exact, p.layout, p.batch))
         if p.dtype == "int8":
             a, b = (one.mul(40).round().clamp(-128, 127).to(torch.int8) for one in (a, b))

@@ -16,8 +16,8 @@ import tilewright as tw
 from tilewright import te, testing
 
 
-def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: int = 16):
-    """C = A B in float32: block x block a thread block, thread x thread a thread, step elements of k at a time."""
+def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, block_k: int = 16):
+    """C = A B in float32: a thread block computes block x block, a thread thread x thread, in K tiles of block_k."""
     k = te.reduce_axis((0, K), "k")
     A = te.placeholder((M, K), name="A")
     B = te.placeholder((K, N), name="B")
@@ -55,7 +55,7 @@ def sgemm(M: int, N: int, K: int, *, block: int = 128, thread: int = 8, step: in
     s[CL].compute_at(s[C], tx)
     i, j = s[CL].op.axis
     (k,) = s[CL].op.reduce_axis
-    ko, ki = s[CL].split(k, factor=step)
+    ko, ki = s[CL].split(k, factor=block_k)
     ki, kv = s[CL].split(ki, factor=4)
     s[CL].reorder(ko, ki, kv, i, j)
     for axis in (ki, kv, i, j):
@@ -92,13 +92,13 @@ def check(target: str, size: int, **tiles: int) -> None:
 
 def test_sgemm(target: str) -> None:
     if target == "sim":
-        check(target, 64, block=32, thread=4, step=8)
+        check(target, 64, block=32, thread=4, block_k=8)
     else:
         check(target, 1024)
 
 
 def test_size_that_no_tile_divides(target: str) -> None:
-    check(target, 68, block=32, thread=4, step=8)
+    check(target, 68, block=32, thread=4, block_k=8)
 
 
 if __name__ == "__main__":

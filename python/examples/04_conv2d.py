@@ -16,7 +16,7 @@ import tilewright as tw
 from tilewright import te, testing
 
 
-def conv2d(channels: int, filters: int, height: int, width: int, *, block: int = 32, step: int = 8):
+def conv2d(channels: int, filters: int, height: int, width: int, *, block: int = 32, block_k: int = 8):
     """NCHW, batch 1. A block computes `block` filters of one row of the image; a thread, four filters of a pixel."""
     data = te.placeholder((1, channels, height, width), name="data")
     kernel = te.placeholder((filters, channels, 3, 3), name="kernel")
@@ -55,7 +55,7 @@ def conv2d(channels: int, filters: int, height: int, width: int, *, block: int =
     s[sum_local].compute_at(s[conv], x)
     n, f, y, x = s[sum_local].op.axis
     rc, ry, rx = s[sum_local].op.reduce_axis
-    rco, rci = s[sum_local].split(rc, factor=step)
+    rco, rci = s[sum_local].split(rc, factor=block_k)
     s[sum_local].reorder(rco, rci, ry, rx, n, y, x, f)
     s[sum_local].unroll(f)
 
@@ -95,7 +95,7 @@ def check(target: str, channels: int, filters: int, height: int, width: int, **t
 
 def test_conv2d(target: str) -> None:
     if target == "sim":
-        check(target, 8, 8, 5, 5, block=8, step=4)
+        check(target, 8, 8, 5, 5, block=8, block_k=4)
     else:
         check(target, 1024, 1024, 13, 13)
 

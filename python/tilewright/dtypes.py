@@ -93,11 +93,11 @@ def dtype_of(name: object, source: Source | None = None) -> DType:
 
 def stored_as(in_dtype: str) -> str:
     """The type of the elements that an instruction takes by this name."""
-    return "float32" if in_dtype == "tfloat32" else in_dtype
+    return "float32" if in_dtype == "tf32" else in_dtype
 
 
 def item_bytes(dtype: str) -> int:
-    """The bytes of an element, of ``"tfloat32"`` too."""
+    """The bytes of an element, of ``"tf32"`` too."""
     return dtype_of(stored_as(dtype)).bits // 8
 
 

@@ -23,7 +23,7 @@ MMA_SYNC = {
     ("float16", "float32"): 16,
     ("float16", "float16"): 16,
     ("bfloat16", "float32"): 16,
-    ("tfloat32", "float32"): 8,
+    ("tf32", "float32"): 8,
     ("int8", "int32"): 32,
     ("float8_e4m3fn", "float32"): 32,
     ("float8_e5m2", "float32"): 32,
@@ -35,7 +35,7 @@ WGMMA = {
     ("float16", "float32"): 16,
     ("float16", "float16"): 16,
     ("bfloat16", "float32"): 16,
-    ("tfloat32", "float32"): 8,
+    ("tf32", "float32"): 8,
     ("float8_e4m3fn", "float32"): 32,
     ("float8_e5m2", "float32"): 32,
     ("int8", "int32"): 32,
@@ -49,7 +49,7 @@ def mma_sync(
     """A warp multiplies tiles by its tensor cores: ``mma.sync`` of sm_80 and up, of 8-bit floats of sm_89 and up.
 
     What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 16 rows and 8 columns, both factors cast to `out_dtype`
-    first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tfloat32"`` stands for float32 of
+    first where that is another. `MMA_SYNC` has the types and the extents of k. ``"tf32"`` stands for float32 of
     which the 13 last bits do not count.
 
     Parameters
@@ -119,7 +119,7 @@ def wgmma(
 
     What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns, both factors cast to `out_dtype`
     first where that is another. `WGMMA` has the types and how far one instruction goes along k; `k`, of which that is a
-    part, is 128 bytes of a factor unless given. ``"tfloat32"`` stands for float32 of which the 13 last bits do not
+    part, is 128 bytes of a factor unless given. ``"tf32"`` stands for float32 of which the 13 last bits do not
     count.
 
     Parameters
@@ -218,7 +218,7 @@ def intrinsics_like(
     intrinsic(mma_sync)
     """
     (dtype, of_a), _, (out, rows_and_columns) = a, b, c
-    kind = "tfloat32" if dtype == "float32" else dtype
+    kind = "tf32" if dtype == "float32" else dtype
     *rows, n = rows_and_columns
     promote = name.removeprefix("wgmma_promoted_")
     for transpose_a in (False, True):
@@ -245,7 +245,7 @@ def _product(
     transpose_b: bool,
     source: Source,
 ) -> TensorIntrin:
-    dtype = "float32" if in_dtype == "tfloat32" else in_dtype
+    dtype = "float32" if in_dtype == "tf32" else in_dtype
     shapes = {
         "a": (extent, *rows) if transpose_a else (*rows, extent),
         "b": (columns, extent) if transpose_b else (extent, columns),

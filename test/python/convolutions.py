@@ -14,7 +14,7 @@ from tilewright.te import Tensor
 from tilewright.te.schedule import Schedule
 
 # Of the result's type, and of tf32, whose factors lose bits.
-ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20, "tfloat32": 2**-9}
+ROUNDING = {"float16": 2**-11, "bfloat16": 2**-8, "float32": 2**-20, "tf32": 2**-9}
 
 
 def convolved(x: np.ndarray, w: np.ndarray, stride: int = 1, dilation: int = 1) -> np.ndarray:
@@ -43,7 +43,7 @@ def check_conv2d(
         options["epilogue"] = lambda value, n, y, x, f: te.max(value + bias[0][f], 0.0)
     func = tw.build(*schedule(*shape, **options), target="sim", name="conv2d")
     rng = np.random.default_rng(sum(shape))
-    stored = "float32" if dtype == "tfloat32" else dtype
+    stored = "float32" if dtype == "tf32" else dtype
     made = options.get("out_dtype", stored)
     x, w = (
         rng.standard_normal(one).astype("float32").astype(as_dtype(stored))
@@ -55,5 +55,5 @@ def check_conv2d(
     (y,) = testing.run(func, [x, w, *added], [(exact.shape, made)])
     if bias:
         exact = np.maximum(exact + added[0], 0)
-    rounding = ROUNDING["tfloat32" if dtype == "tfloat32" else made]
+    rounding = ROUNDING["tf32" if dtype == "tf32" else made]
     assert np.abs(y.astype("float64") - exact).max() <= 1.01 * rounding * np.abs(exact).max() + 1e-4

@@ -19,7 +19,7 @@ def random_factor(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) 
     if dtype == "int8":
         return rng.integers(-128, 128, shape, dtype=np.int8)
     values = rng.standard_normal(shape).astype(np.float32)
-    return values if dtype == "tfloat32" else values.astype(as_dtype(dtype))
+    return values if dtype == "tf32" else values.astype(as_dtype(dtype))
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
     rounded so many times more than once for each 8 products.
     """
     M, N, K = shape
-    in_dtype, sum_dtype, out_dtype = types
+    in_dtype, acc_dtype, out_dtype = types
     some = (options["batch"],) if "batch" in options else ()
     sizes = [(dtype, size) for dtype, size in ((bias, (N,)), (residual, (*some, M, N))) if dtype]
     operands = [te.placeholder(size, dtype, name=f"added{i}") for i, (dtype, size) in enumerate(sizes)]
@@ -47,11 +47,11 @@ def check(
         options["operands"] = operands
 
         def epilogue(value: te.Expr, *at: te.Expr) -> te.Expr:
-            biased = te.max(value + operands[0][at[-1]].astype(sum_dtype), 0)
+            biased = te.max(value + operands[0][at[-1]].astype(acc_dtype), 0)
             return biased + operands[1][at] if residual else biased
 
         options["epilogue"] = epilogue
-    func = tw.build(*schedule(M, N, K, in_dtype, out_dtype, sum_dtype=sum_dtype, **options), target="sim", name="mm")
+    func = tw.build(*schedule(M, N, K, in_dtype, out_dtype, acc_dtype=acc_dtype, **options), target="sim", name="mm")
     for one in shapes or [shape]:
         _check_call(func, one, types, roundings, bias, residual, **options)
 
@@ -66,7 +66,7 @@ def _check_call(
     **options: Any,
 ) -> None:
     M, N, K = shape
-    in_dtype, sum_dtype, out_dtype = types
+    in_dtype, acc_dtype, out_dtype = types
     some = (options["batch"],) if "batch" in options else ()
     sizes = [(dtype, size) for dtype, size in ((bias, (N,)), (residual, (*some, M, N))) if dtype]
     rng = np.random.default_rng(M * N + K)
@@ -84,6 +84,6 @@ def _check_call(
     for one in added:
         terms = terms + np.abs(one.astype(np.float64))
     # tf32 leaves out 13 bits of each factor.
-    steps = (-(-K // 8) + roundings) * ROUNDING[sum_dtype] + (2 * 2**-10 if in_dtype == "tfloat32" else 0)
+    steps = (-(-K // 8) + roundings) * ROUNDING[acc_dtype] + (2 * 2**-10 if in_dtype == "tf32" else 0)
     bound = terms * steps + np.abs(exact) * ROUNDING[out_dtype] * 1.01
     assert (np.abs(c.astype(np.float64) - exact) <= bound).all(), shape

@@ -21,9 +21,9 @@ KERNELS: dict[str, Callable[[], Any]] = {
     "elementwise": lambda: schedules.elementwise(te.tanh, (256, 256)),
     "layer_norm": lambda: schedules.layer_norm(64, 512),
     "matmul_mma": lambda: schedules.matmul_mma(
-        16, 256, 1024, "bfloat16", transpose_b=True, tile=(16, 16), warps=(1, 2), depth=5, step=128
+        16, 256, 1024, "bfloat16", transpose_b=True, tile=(16, 16), warps=(1, 2), stages=5, block_k=128
     ),
-    "matmul_mma, ragged": lambda: schedules.matmul_mma(70, 71, 73, "float16", tile=(32, 64), parts=2),
+    "matmul_mma, ragged": lambda: schedules.matmul_mma(70, 71, 73, "float16", tile=(32, 64), split_k=2),
     "matmul_wgmma": lambda: schedules.matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", cluster=(2, 1)),
     "matmul_wgmma, deferred": lambda: schedules.matmul_wgmma(
         128, 512, 256, "bfloat16", "bfloat16", tile=(64, 128), blocks=2, deferred=True

@@ -43,15 +43,13 @@ class Scheduled:
 
     def __init__(self, m: int, n: int, k: int, **options: Any) -> None:
         self.m, self.n, self.k = m, n, k
-        self.options = {"blocks": 1, "depth": 2, **options}
+        self.options = {"blocks": 1, "stages": 2, **options}
 
     def shapes(self) -> tuple[tuple[int, int], ...]:
         return (self.m, self.k), (self.n, self.k), (self.m, self.n)
 
     def text(self) -> str:
-        scheduled = schedules.matmul_wgmma(
-            self.m, self.n, self.k, "tfloat32", "float32", transpose_b=True, **self.options
-        )
+        scheduled = schedules.matmul_wgmma(self.m, self.n, self.k, "tf32", "float32", transpose_b=True, **self.options)
         return str(tw.lower(*scheduled, stage="gpu"))
 
 

@@ -63,7 +63,7 @@ def matmul(
     activation: str | None = None,
     scale: float = 1.0,
     out_dtype: str | None = None,
-    sum_dtype: str | None = None,
+    acc_dtype: str | None = None,
     precision: str | None = None,
     choice: Choice | Mapping[str, Any] | None = None,
     target: Target | None = None,
@@ -72,10 +72,10 @@ def matmul(
 
     `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K; with a third dimension in front they are as many
     matrices; called with arrays and without `out`, `a` may have more dimensions before its last where `b` is a matrix.
-    `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `sum_dtype`
+    `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `acc_dtype`
     says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
     int8 int32; a scale, an activation and a bias or residual of floats are computed in float32 and cast to that in the
-    end. Products of float32 are exact to rounding; with ``precision="tfloat32"`` tensor cores take the first 19
+    end. Products of float32 are exact to rounding; with ``precision="tf32"`` tensor cores take the first 19
     bits of each factor. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
@@ -98,13 +98,12 @@ def matmul(
     ((4, 32), (1, 32))
     """
     M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
-    if precision not in (None, "tfloat32") or (precision and a.dtype != "float32"):
+    if precision not in (None, "tf32") or (precision and a.dtype != "float32"):
         raise ValueError(
-            "matmul: expected a precision of 'tfloat32', for factors of float32, or none, got "
-            f"{precision!r} for {a.dtype}"
+            f"matmul: expected a precision of 'tf32', for factors of float32, or none, got {precision!r} for {a.dtype}"
         )
     expect_activation("matmul", activation)
-    sum_dtype = sum_dtype or _SUMS.get(a.dtype, "float32")
+    acc_dtype = acc_dtype or _SUMS.get(a.dtype, "float32")
     out_dtype = out_dtype or _SUMS.get(a.dtype, a.dtype if a.dtype in _FLOATS else "float32")
     some = () if batch is None else (batch,)
     given: list[Tensor] = []
@@ -118,7 +117,7 @@ def matmul(
     epilogue = make_epilogue(
         given[0] if bias is not None else None, given[-1] if residual is not None else None, activation, scale
     )
-    options = {"batch": batch, "transpose_a": transpose_a, "transpose_b": transpose_b, "sum_dtype": sum_dtype}
+    options = {"batch": batch, "transpose_a": transpose_a, "transpose_b": transpose_b, "acc_dtype": acc_dtype}
     options |= {"epilogue": epilogue, "operands": given}
     if target is not None and target.kind == "cpu":
         return _without_schedule(M, N, K, a.dtype, out_dtype, **options)
@@ -130,7 +129,7 @@ def matmul(
     if dtype == "float32":
         if batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32" or choice:
             raise ValueError(
-                "matmul: expected precision='tfloat32' for a product of float32 with anything but two matrices as they "
+                "matmul: expected precision='tf32' for a product of float32 with anything but two matrices as they "
                 "are: without it, it is by schedules.sgemm"
             )
         if not all(isinstance(extent, int) for extent in (M, N, K)):
@@ -203,7 +202,7 @@ def _without_schedule(
     batch: int | None,
     transpose_a: bool,
     transpose_b: bool,
-    sum_dtype: str,
+    acc_dtype: str,
     epilogue: Any,
     operands: list[Tensor],
 ) -> Scheduled:
@@ -216,7 +215,7 @@ def _without_schedule(
     def product(*at: Expr) -> Expr:
         *some, i, j = at
         x, y = A[(*some, k, i) if transpose_a else (*some, i, k)], B[(*some, j, k) if transpose_b else (*some, k, j)]
-        return sum(x.astype(sum_dtype) * y.astype(sum_dtype), axis=k)
+        return sum(x.astype(acc_dtype) * y.astype(acc_dtype), axis=k)
 
     total = compute((*some, M, N), product, name="total")
     C = compute(

@@ -24,7 +24,7 @@ from .plan import Decision
 __all__ = ["TensorCores", "in_whole_tiles", "matrices_of", "problem_of", "transposed"]
 
 Tile = tuple[tuple[int, int], tuple[int, int], int, int]
-"""Rows and columns, the warps that share them, the stages of the pipeline, and the elements of a step along K."""
+"""Rows and columns, the warps that share them, the stages of the pipeline, and the K tile."""
 
 
 def matrices_of(group: Group) -> Contraction | None:
@@ -104,8 +104,8 @@ class TensorCores:
         for one in candidates(problem, gpu):
             options = one.options
             if one.schedule == "matmul_mma" and not {"parts", "pad"} & options.keys():
-                step = options.get("step", 8 * COPY // item_bytes(a))
-                seconds[options["tile"], options["warps"], options["depth"], step] = estimate(problem, one, gpu)
+                block_k = options.get("block_k", 8 * COPY // item_bytes(a))
+                seconds[options["tile"], options["warps"], options["stages"], block_k] = estimate(problem, one, gpu)
         fitting = sorted((tile for tile in seconds if tile[3] % MMA_SYNC[types] == 0), key=lambda tile: seconds[tile])
         if not fitting:
             return None
@@ -125,10 +125,10 @@ class TensorCores:
         found = matrices_of(group)
         anchor = group.anchor
         assert found is not None and anchor is not None
-        tile, warps, stages, step = decision["tile"]
+        tile, warps, stages, block_k = decision["tile"]
         inline(s, group)
         in_dtype, acc_dtype = found.operand_dtypes[0], anchor.op.dtype
-        total, factors = in_whole_tiles(s, group, found, (*tile, step))
+        total, factors = in_whole_tiles(s, group, found, (*tile, block_k))
         of_transposed = transposed(found)
         granule = COPY // item_bytes(in_dtype)
         widths = [gcd(granule, extent_of(access.tensor.shape[-1])) for access in (found.a, found.b)]
@@ -142,9 +142,9 @@ class TensorCores:
             widths=widths,
             instruction_k=MMA_SYNC[in_dtype, acc_dtype],
             tile=tile,
-            step=step,
+            block_k=block_k,
             warps=warps,
-            depth=stages,
+            stages=stages,
             group=decision["group"],
             is_async=not group.operands and all(width * item_bytes(in_dtype) >= 4 for width in widths),
         )

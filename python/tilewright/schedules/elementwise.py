@@ -17,11 +17,11 @@ def elementwise(
     inputs: int = 1,
     dtype: str = "float32",
     threads: int = 128,
-    turns: int = 1,
+    unroll: int = 1,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = function(X0, X1, ...), element by element, whatever the function computes of them on the way.
 
-    A thread takes 16 bytes of each tensor, or `turns` times as much, a block's width apart.
+    A thread takes 16 bytes of each tensor, or `unroll` times as much, a block's width apart.
 
     >>> import tilewright as tw
     >>> from tilewright import te
@@ -36,7 +36,7 @@ def elementwise(
     lanes = 4 if Y.dtype == "float32" else 8
     axis, lane = s[Y].split(s[Y].fuse(*Y.op.axis), factor=lanes)
     axis, thread = s[Y].split(axis, factor=threads)
-    block, turn = s[Y].split(axis, factor=turns)
+    block, turn = s[Y].split(axis, factor=unroll)
     s[Y].bind(block, thread_axis("blockIdx.x"))
     s[Y].bind(thread, thread_axis("threadIdx.x"))
     s[Y].unroll(turn)

@@ -8,10 +8,10 @@ from ..te.schedule import Schedule, create_schedule
 __all__ = ["column_sum", "matvec", "vecmat"]
 
 
-def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, turns: int = 8) -> tuple[Schedule, list[Tensor]]:
+def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, unroll: int = 8) -> tuple[Schedule, list[Tensor]]:
     """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
 
-    A warp has a row: its threads take 16 bytes each in turn, `turns` times as many at once, and add up what they have
+    A warp has a row: its threads take 16 bytes each in turn, `unroll` times as many at once, and add up what they have
     by shuffles. `warps` rows are a block's.
 
     >>> import tilewright as tw
@@ -30,7 +30,7 @@ def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, turns: int
     turn, lane = s[y].split(k, factor=lanes)
     turn, thread = s[y].split(turn, factor=32)
     s[y].bind(thread, thread_axis("threadIdx.x"))
-    turn, at_once = s[y].split(turn, factor=turns)
+    turn, at_once = s[y].split(turn, factor=unroll)
     s[y].unroll(at_once)
     s[y].unroll(lane)
     for tensor in (A, x):
@@ -47,8 +47,8 @@ def vecmat(
     dtype: str = "float32",
     width: int = 16,
     groups: int = 64,
-    parts: int = 1,
-    turns: int = 8,
+    split_k: int = 1,
+    unroll: int = 8,
     lanes: int = 4,
 ) -> tuple[Schedule, list[Tensor]]:
     """y[j] = sum over k of x[k] B[k, j]: x and B in `dtype`, the sum and y in float32. Shared out as in `column_sum`.
@@ -62,7 +62,7 @@ def vecmat(
     k = reduce_axis((0, K), "k")
     y = compute((N,), lambda j: sum(x[k].astype("float32") * B[k, j].astype("float32"), axis=k), name="y")
     s = create_schedule(y.op)
-    _sum_columns(s, y, lanes, width, groups, parts, turns)
+    _sum_columns(s, y, lanes, width, groups, split_k, unroll)
     return s, [x, B, y]
 
 
@@ -72,15 +72,15 @@ def column_sum(
     *,
     width: int | None = None,
     groups: int | None = None,
-    parts: int | None = None,
-    turns: int = 8,
+    split_k: int | None = None,
+    unroll: int = 8,
     lanes: int = 4,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y[j] = the sum of column j of X, float32.
 
     A block has `width` threads side by side, with `lanes` columns each, and `groups` of them, which take rows in turn,
-    `turns` rows at once; what the groups have is added up in shared memory. Where the columns make too few blocks for
-    a GPU, the rows are cut into `parts`, whose sums a second kernel adds up. By default there are 128 blocks or more.
+    `unroll` rows at once; what the groups have is added up in shared memory. Where the columns make too few blocks for
+    a GPU, the rows are cut into `split_k`, whose sums a second kernel adds up. By default there are 128 blocks or more.
 
     >>> import tilewright as tw
     >>> func = tw.build(*column_sum(256, 1024), target="cuda -arch=sm_90a", name="column_sum")
@@ -89,22 +89,22 @@ def column_sum(
     """
     width = width or (8 if 4096 <= columns < 16384 else 32)
     groups = groups or (8 if columns >= 16384 else 32)
-    parts = parts or max(1, min(-(-128 // -(-columns // (width * lanes))), rows // (groups * turns)))
+    split_k = split_k or max(1, min(-(-128 // -(-columns // (width * lanes))), rows // (groups * unroll)))
     X = placeholder((rows, columns), name="X")
     k = reduce_axis((0, rows), "k")
     Y = compute((columns,), lambda j: sum(X[k, j], axis=k), name="Y")
     s = create_schedule(Y.op)
-    _sum_columns(s, Y, lanes, width, groups, parts, turns)
+    _sum_columns(s, Y, lanes, width, groups, split_k, unroll)
     return s, [X, Y]
 
 
-def _sum_columns(s: Schedule, Y: Tensor, lanes: int, width: int, groups: int, parts: int, turns: int) -> None:
+def _sum_columns(s: Schedule, Y: Tensor, lanes: int, width: int, groups: int, split_k: int, unroll: int) -> None:
     columns = Y.shape[0]
     assert isinstance(columns, int)  # these schedules have no symbols
     width = min(width, -(-columns // lanes))
     summed = Y
-    if parts > 1:
-        part, _ = s[Y].split(s[Y].op.reduce_axis[0], nparts=parts)
+    if split_k > 1:
+        part, _ = s[Y].split(s[Y].op.reduce_axis[0], nparts=split_k)
         summed = s.rfactor(Y, part)
         block, thread = s[Y].split(s[Y].op.axis[0], factor=64)
         s[Y].bind(block, thread_axis("blockIdx.x"))
@@ -126,7 +126,7 @@ def _sum_columns(s: Schedule, Y: Tensor, lanes: int, width: int, groups: int, pa
     s[grouped].compute_at(s[summed], block)
     group, *_, j = s[grouped].op.axis
     thread, lane = s[grouped].split(j, factor=lanes)
-    turn, at_once = s[grouped].split(s[grouped].op.reduce_axis[0], factor=turns)
+    turn, at_once = s[grouped].split(s[grouped].op.reduce_axis[0], factor=unroll)
     s[grouped].reorder(group, thread, turn, at_once, lane)
     s[grouped].bind(group, thread_axis("threadIdx.y"))
     s[grouped].bind(thread, thread_axis("threadIdx.x"))

@@ -17,7 +17,7 @@ CUDA = "cuda -arch=sm_90a"
 
 
 def test_matrix_product() -> None:
-    func = tw.build(*schedules.sgemm(1024, 512, 256, parts=1), target=CUDA, name="sgemm")
+    func = tw.build(*schedules.sgemm(1024, 512, 256, split_k=1), target=CUDA, name="sgemm")
     report = func.report()
     # The stage that stores adds 0.
     assert report.work == Work(2 * 1024 * 512 * 256 + 1024 * 512, 4 * (1024 * 256 + 256 * 512 + 1024 * 512))
@@ -34,7 +34,7 @@ def test_matrix_product() -> None:
 
 
 def test_tensor_cores() -> None:
-    func = tw.build(*schedules.matmul_mma(512, 512, 512, "bfloat16", depth=4), target=CUDA, name="mm")
+    func = tw.build(*schedules.matmul_mma(512, 512, 512, "bfloat16", stages=4), target=CUDA, name="mm")
     report = func.report()
     (kernel,) = report.kernels
     assert (kernel.stages, kernel.tensor_type, kernel.spills) == (4, "bf16", 0)

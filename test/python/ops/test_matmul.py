@@ -53,7 +53,7 @@ def expected(a: Any, b: Any, **options: Any) -> Any:
         ("float16", {"transpose_a": True, "activation": "relu", "scale": 0.5}),
         ("float16", {"transpose_b": True, "activation": "gelu", "bias": True}),
         ("bfloat16", {"activation": "gelu_tanh", "bias": True, "residual": True, "out_dtype": "float32"}),
-        ("float32", {"precision": "tfloat32", "activation": "silu", "residual": True, "scale": 0.25}),
+        ("float32", {"precision": "tf32", "activation": "silu", "residual": True, "scale": 0.25}),
         ("int8", {"transpose_b": True}),
         ("int8", {"scale": 0.01, "activation": "relu", "out_dtype": "float16"}),
     ],
@@ -157,7 +157,7 @@ def test_the_schedule_is_one_to_change() -> None:
 
 def test_a_choice_of_any_schedule() -> None:
     a, b = random((20, 48), "float16"), random((48, 40), "float16", 1)
-    got = ops.matmul(a, b, target="sim", choice=Choice("matmul_mma", SMALL | {"parts": 2, "step": 32}))
+    got = ops.matmul(a, b, target="sim", choice=Choice("matmul_mma", SMALL | {"split_k": 2, "block_k": 32}))
     assert np.abs(got - expected(a, b)).max() < 0.05
 
 
@@ -188,7 +188,7 @@ def test_few_rows_have_a_tile_for_each_multiprocessor() -> None:
 
 
 def test_kernels_that_follow_each_other_may_overlap() -> None:
-    choice = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3, "parts": 2})
+    choice = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "stages": 3, "split_k": 2})
     problem = Problem(64, 64, 4096, "bfloat16")
     tried = {device: [one.options for one in refinements(problem, choice, device)] for device in (A100, H200)}
     assert {**choice.options, "dependent": True} in tried[H200]
@@ -197,7 +197,7 @@ def test_kernels_that_follow_each_other_may_overlap() -> None:
 
 def test_refinements_can_be_scheduled() -> None:
     problem = Problem(300, 500, 400, "bfloat16")
-    found = list(refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 3}), A100))
+    found = list(refinements(problem, Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "stages": 3}), A100))
     assert len(found) == 4
     for choice in found:
         schedules.matmul_mma(300, 500, 400, "bfloat16", **choice.options)
@@ -237,8 +237,8 @@ def test_refusals() -> None:
         message(ValueError, a, b, activation="tanh")
         == "matmul: expected an activation of relu, gelu, gelu_tanh, silu, got 'tanh'"
     )
-    assert message(ValueError, a, b, precision="tfloat32") == (
-        "matmul: expected a precision of 'tfloat32', for factors of float32, or none, got 'tfloat32' for float16"
+    assert message(ValueError, a, b, precision="tf32") == (
+        "matmul: expected a precision of 'tf32', for factors of float32, or none, got 'tf32' for float16"
     )
     assert message(ValueError, a, b, bias=ops.Operand((4,), "float16")) == (
         "matmul: bias: expected shape (6,), got (4,)"
@@ -246,7 +246,7 @@ def test_refusals() -> None:
     assert message(ValueError, a, b, residual=b) == "matmul: residual: expected shape (4, 6), got (8, 6)"
     f, g = ops.Operand((4, 8), "float32"), ops.Operand((8, 6), "float32")
     assert message(ValueError, f, g, activation="relu") == (
-        "matmul: expected precision='tfloat32' for a product of float32 with anything but two matrices as they are: "
+        "matmul: expected precision='tf32' for a product of float32 with anything but two matrices as they are: "
         "without it, it is by schedules.sgemm"
     )
     assert message(TypeError, a) == "matmul: missing a required argument: 'b'"
@@ -289,9 +289,9 @@ def test_a_model_of_time_orders_choices() -> None:
     few = selection.choose(Problem(16, 8192, 8192, "bfloat16"), A100).options
     assert few["tile"][0] == 16
     deep = selection.choose(Problem(128, 128, 65536, "bfloat16"), A100).options
-    assert deep.get("parts", 1) > 1
+    assert deep.get("split_k", 1) > 1
     large = selection.choose(Problem(8192, 8192, 8192, "bfloat16"), A100).options
-    assert large["tile"][0] * large["tile"][1] >= 128 * 128 and "parts" not in large
+    assert large["tile"][0] * large["tile"][1] >= 128 * 128 and "split_k" not in large
     assert estimate(Problem(64, 64, 64, "bfloat16"), Choice("sgemm")) == float("inf")
 
 
@@ -344,7 +344,7 @@ def test_warpgroups_multiply_where_there_are_any() -> None:
 
 
 def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    options = {"tile": [64, 64], "warps": [2, 2], "depth": 4}
+    options = {"tile": [64, 64], "warps": [2, 2], "stages": 4}
     problem = {"M": 1000, "N": 4096, "K": 4096, "dtype": "bfloat16", "layout": "NT", "batch": 1}
     file = tmp_path / "matmul.json"
     file.write_text(
@@ -362,7 +362,7 @@ def test_what_a_run_found_is_taken_for_what_is_near(tmp_path: Any, monkeypatch: 
     monkeypatch.setattr(selection, "TABLE", file)
     selection.table.cache_clear()
     try:
-        found = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "depth": 4})
+        found = Choice("matmul_mma", {"tile": (64, 64), "warps": (2, 2), "stages": 4})
         assert selection.choose(Problem(1024, 4096, 4096, "bfloat16", "NT"), H200) == found
         for other in (
             (Problem(4096, 4096, 4096, "bfloat16", "NT"), H200),

@@ -106,7 +106,7 @@ def test_unknown_types() -> None:
     with pytest.raises(ValueError) as error:
         mma_sync("float32", "float32")
     assert str(error.value).endswith(
-        "mma_sync: expected types of float16 to float32, float16 to float16, bfloat16 to float32, tfloat32 to float32, "
+        "mma_sync: expected types of float16 to float32, float16 to float16, bfloat16 to float32, tf32 to float32, "
         "int8 to int32, float8_e4m3fn to float32, float8_e5m2 to float32, got float32 to float32"
     )
     assert all(k % 8 == 0 for k in MMA_SYNC.values())

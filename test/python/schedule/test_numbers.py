@@ -108,7 +108,7 @@ def test_the_texts() -> None:
     told = re.sub(r"^.*test_numbers.py:\d+", "HERE", outcome("split", 2**63 - 1))
     assert told == "HERE: split: expected factor of at most 2147483647, got 9223372036854775807"
     told = re.sub(r"^.*test_numbers.py:\d+", "HERE", outcome("software_pipeline", -(2**32)))
-    assert told == "HERE: software_pipeline: expected depth of at least -2147483647, got -4294967296"
+    assert told == "HERE: software_pipeline: expected stages of at least -2147483647, got -4294967296"
     told = re.sub(r"^.*test_numbers.py:\d+", "HERE", outcome("software_pipeline", 2**31 - 1))
-    assert told == "HERE: software_pipeline: expected a depth of at most 1024, got 2147483647"
+    assert told == "HERE: software_pipeline: expected at most 1024 stages, got 2147483647"
     assert "expected a depth of at least 2, got -1" in outcome("software_pipeline", -1)

@@ -44,12 +44,12 @@ def check(s, args, size: int, factor: float = 1.0) -> str:
 
 
 @pytest.mark.parametrize("use_async", [False, True])
-@pytest.mark.parametrize("depth", [2, 3, 4])
-def test_depths(depth: int, use_async: bool) -> None:
+@pytest.mark.parametrize("stages", [2, 3, 4])
+def test_stages(stages: int, use_async: bool) -> None:
     s, args, Cl, ko, *_ = product(48)
-    s[Cl].software_pipeline(ko, depth, use_async)
+    s[Cl].software_pipeline(ko, stages, use_async)
     text = check(s, args, 48)
-    assert f"memref<{depth}x16x8xf32, #gpu.address_space<workgroup>>" in text
+    assert f"memref<{stages}x16x8xf32, #gpu.address_space<workgroup>>" in text
     assert ("nvgpu.device_async_copy" in text) == use_async
     inside = text[text.index("schedule.pipeline") if "schedule.pipeline" in text else 0 :]
     assert inside.count("gpu.barrier") == 1

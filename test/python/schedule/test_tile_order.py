@@ -130,7 +130,7 @@ def table(rows: int, columns: int, order: list[tuple[int, ...]]) -> list[str]:
 
 @pytest.mark.parametrize(("column", "options"), [(0, {"raster": "row"}), (1, {"group": 2}), (2, {"raster": "hilbert"})])
 def test_the_order_is_what_the_documentation_shows(column: int, options: dict[str, Any]) -> None:
-    doc = tw.schedule.Stage.persistent.__doc__ or ""
+    doc = te.Stage.persistent.__doc__ or ""
     shown = [re.split(r"\s{3,}", line.strip()) for line in doc.splitlines()]
     shown = [line[column].split() for line in shown if len(line) == 3 and line[0][-1].isdigit()]
     order = places(5, 7, **({"group": 4} | options))
@@ -183,7 +183,7 @@ def test_products(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
 
 def test_tiles_of_two_widths_are_as_the_documentation_shows() -> None:
     """The last two of the row's five tiles of 64 columns have 32."""
-    doc = tw.schedule.Stage.persistent.__doc__ or ""
+    doc = te.Stage.persistent.__doc__ or ""
     lines = [line.split() for line in doc.splitlines()]
     shown = [
         [int(one) for one in line] for line in lines if line and all(one.isdigit() for one in line) and "8" in line
@@ -231,7 +231,7 @@ def test_every_second_tile_begins_at_the_end() -> None:
     ("shape", "options"),
     [
         ((192, 320, 320), {}),
-        ((70, 130, 100), {"specialize": False, "depth": 3}),
+        ((70, 130, 100), {"specialize": False, "stages": 3}),
         ((128, 256, 192), {"narrower": 16, "blocks": 5, "deferred": True}),
         ((128, 256, 320), {"consumers": 2}),
         (

@@ -121,10 +121,10 @@ def test_without_roles_those_that_multiply_copy() -> None:
     assert not cubin.notes
 
 
-@pytest.mark.parametrize(("in_dtype", "sum_dtype"), WGMMA)
-def test_types(in_dtype: str, sum_dtype: str) -> None:
+@pytest.mark.parametrize(("in_dtype", "acc_dtype"), WGMMA)
+def test_types(in_dtype: str, acc_dtype: str) -> None:
     """All that there are instructions for: no notes of the assembler, nothing spilled."""
-    s, tensors = schedules.matmul_wgmma(256, 256, 256, in_dtype, sum_dtype=sum_dtype, transpose_b=True, tile=(128, 128))
+    s, tensors = schedules.matmul_wgmma(256, 256, 256, in_dtype, acc_dtype=acc_dtype, transpose_b=True, tile=(128, 128))
     cubin = link(tw.build(s, tensors, target="cuda -arch=sm_90a", name="matmul").ptx, "sm_90a")
     assert not cubin.notes
     assert all(not one.spill_store_bytes and not one.stack_bytes for one in cubin.resources.values())
@@ -550,7 +550,7 @@ def test_a_schedule_is_its_calls() -> None:
 
 
 def test_more_shared_memory_than_there_is() -> None:
-    scheduled = schedules.matmul_wgmma(4096, 4096, 4096, out_dtype="bfloat16", depth=5)
+    scheduled = schedules.matmul_wgmma(4096, 4096, 4096, out_dtype="bfloat16", stages=5)
     assert message(scheduled).splitlines()[0] == (
         "error: software_pipeline: expected at most 232448 bytes of shared memory a block, got 278608: 5 times 49152 for the "
         "tiles of a step, and 32768 for those of stage 'C.shared'"

@@ -15,7 +15,7 @@ from tilewright import te
 from tilewright.backend.cubin import link
 from tilewright.instructions import wgmma
 
-Scheduled = tuple[tw.schedule.Schedule, list[te.Tensor]]
+Scheduled = tuple[te.Schedule, list[te.Tensor]]
 
 
 def convolution(

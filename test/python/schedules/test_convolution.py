@@ -27,13 +27,13 @@ def convolve(x: Exact, w: Exact, stride: int) -> Exact:
 @pytest.mark.parametrize(
     ("batch", "channels", "size", "filters", "kernel", "options"),
     [
-        (2, 8, 6, 40, 3, {"step": 8}),
+        (2, 8, 6, 40, 3, {"block_k": 8}),
         (2, 3, 10, 32, 7, {"stride": 2}),
-        (2, 16, 8, 32, 3, {"step": 4, "parts": 4}),
-        (2, 6, 5, 33, 3, {"step": 4, "parts": 3}),
-        (1, 10, 5, 33, 1, {"step": 4}),
+        (2, 16, 8, 32, 3, {"block_k": 4, "split_k": 4}),
+        (2, 6, 5, 33, 3, {"block_k": 4, "split_k": 3}),
+        (1, 10, 5, 33, 1, {"block_k": 4}),
         (2, 8, 6, 64, 3, {"winograd": True}),
-        (1, 8, 5, 33, 3, {"winograd": True, "step": 4}),
+        (1, 8, 5, 33, 3, {"winograd": True, "block_k": 4}),
     ],
 )
 def test_conv2d(batch: int, channels: int, size: int, filters: int, kernel: int, options: dict[str, int]) -> None:
@@ -58,19 +58,19 @@ def test_wrong_winograd() -> None:
     with pytest.raises(ValueError) as error:
         schedules.conv2d(1, 8, 8, 32, 3, stride=2, winograd=True)
     assert str(error.value) == (
-        "expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel 3, stride 2 and None parts"
+        "expected a kernel of 3, a stride of 1 and no split_k for winograd, got kernel 3, stride 2 and split_k None"
     )
     with pytest.raises(ValueError) as error:
         schedules.conv2d_winograd(1, 12, 8, 32, tile=(32, 32))
     assert str(error.value) == (
-        "expected a tile of multiples of 8, and a step that divides the channels, got tile (32, 32) and step 8 for 12 "
+        "expected a tile of multiples of 8, and a block_k that divides the channels, got tile (32, 32) and block_k 8 for 12 "
         "channels"
     )
 
 
 def test_wrong_numbers() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.conv2d(1, 8, 8, 32, 3, tile=(32, 20), parts=3)
+        schedules.conv2d(1, 8, 8, 32, 3, tile=(32, 20), split_k=3)
     assert str(error.value) == (
-        "expected a tile of multiples of 8, and parts that divide the channels, got tile (32, 20) and 3 parts of 8 channels"
+        "expected a tile of multiples of 8, and a split_k that divides the channels, got tile (32, 20) and split_k 3 for 8 channels"
     )

@@ -12,7 +12,7 @@ from convolutions import check_conv2d
 from tilewright import schedules
 from tilewright.backend.cubin import link
 
-SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
+SMALL = {"tile": (32, 32), "warps": (1, 2), "stages": 3}
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,11 @@ SMALL = {"tile": (32, 32), "warps": (1, 2), "depth": 3}
         ((2, 3, 11, 24, 7), {"stride": 2}),
         ((1, 5, 6, 32, 3), {}),
         ((1, 12, 5, 8, 3), {"bias": True}),
-        ((1, 64, 5, 32, 3), {"parts": 3}),
-        ((2, 128, 3, 40, 3), {"parts": 6, "stride": 2, "bias": True}),
-        ((1, 3, 8, 16, 3), {"parts": 3}),
+        ((1, 64, 5, 32, 3), {"split_k": 3}),
+        ((2, 128, 3, 40, 3), {"split_k": 6, "stride": 2, "bias": True}),
+        ((1, 3, 8, 16, 3), {"split_k": 3}),
         ((1, 64, 6, 32, 3), {"tile": (64, 64), "warps": (2, 2)}),
-        ((1, 8, 5, 16, 3), {"in_dtype": "tfloat32"}),
+        ((1, 8, 5, 16, 3), {"in_dtype": "tf32"}),
     ],
 )
 def test_results(shape: tuple[int, int, int, int, int], options: dict[str, Any]) -> None:
@@ -63,8 +63,8 @@ def test_few_pixels_are_shared_out_in_parts() -> None:
 
 def test_wrong_parts() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.conv2d_mma(1, 64, 8, 64, 3, tile=(40, 64), parts=2)
+        schedules.conv2d_mma(1, 64, 8, 64, 3, tile=(40, 64), split_k=2)
     assert str(error.value) == (
-        "expected a tile of multiples of 32 x 16, which 2 x 2 warps share, and parts that divide the 9 steps, got a tile "
-        "of (40, 64) and 2 parts"
+        "expected a tile of multiples of 32 x 16, which 2 x 2 warps share, and a split_k that divides the 9 K tiles, got a tile "
+        "of (40, 64) and a split_k of 2"
     )

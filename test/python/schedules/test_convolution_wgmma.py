@@ -25,8 +25,8 @@ from tilewright.backend.cubin import link
         ((1, 64, 9, 128, 3), {"tile": (1, 8, 16, 64), "cluster": (1, 2), "bias": True}),
         ((2, 64, 9, 64, 3), {"tile": (1, 8, 16, 64), "cluster": (2, 1), "share_rows": False}),
         ((1, 3, 40, 64, 7), {"tile": (1, 8, 16, 64), "stride": 2, "cluster": (2, 1), "bias": True}),
-        ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "parts": 2, "bias": True}),
-        ((1, 128, 9, 100, 3), {"tile": (1, 8, 16, 104), "parts": 2}),
+        ((1, 128, 13, 64, 3), {"tile": (1, 8, 16, 64), "split_k": 2, "bias": True}),
+        ((1, 128, 9, 100, 3), {"tile": (1, 8, 16, 104), "split_k": 2}),
         ((1, 20, 11, 64, 5), {"tile": (1, 8, 8, 64)}),
         ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64), "stride": 2, "bias": True}),
         ((2, 3, 21, 64, 7), {"tile": (1, 8, 8, 64)}),
@@ -108,7 +108,7 @@ def test_rows_that_are_shared_are_fetched_once() -> None:
         (
             {"tile": (1, 6, 8, 64)},
             "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a multiple of 8 "
-            "filters up to 256, and parts that divide 1 steps of the channels, got a tile of (1, 6, 8, 64) and 1 parts",
+            "filters up to 256, and a split_k that divides 1 K tiles of the channels, got a tile of (1, 6, 8, 64) and a split_k of 1",
         ),
         (
             {"tile": (2, 4, 8, 64), "share_rows": True},
@@ -117,9 +117,9 @@ def test_rows_that_are_shared_are_fetched_once() -> None:
             "of (2, 4, 8, 64)",
         ),
         (
-            {"parts": 3},
+            {"split_k": 3},
             "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a multiple of 8 "
-            "filters up to 256, and parts that divide 1 steps of the channels, got a tile of (1, 8, 8, 64) and 3 parts",
+            "filters up to 256, and a split_k that divides 1 K tiles of the channels, got a tile of (1, 8, 8, 64) and a split_k of 3",
         ),
         (
             {"in_dtype": "float32"},

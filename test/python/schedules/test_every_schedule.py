@@ -66,7 +66,7 @@ MEASURED: dict[str, tuple[Problem, Choice]] = {
 @pytest.mark.parametrize("name", MEASURED)
 def test_measured(name: str) -> None:
     p, choice = MEASURED[name]
-    some, dtype = (p.batch,) if p.batch > 1 else (), "float32" if p.dtype == "tfloat32" else p.dtype
+    some, dtype = (p.batch,) if p.batch > 1 else (), "float32" if p.dtype == "tf32" else p.dtype
     a = ops.Operand((*some, *((p.K, p.M) if p.layout[0] == "T" else (p.M, p.K))), dtype)
     b = ops.Operand((*some, *((p.N, p.K) if p.layout[1] == "T" else (p.K, p.N))), dtype)
     options = {"precision": p.dtype} if dtype != p.dtype else {}

@@ -20,11 +20,11 @@ SMALL = {"tile": (32, 32)}
         ((52, 40, 28), SMALL),
         ((33, 65, 31), SMALL),
         ((1, 7, 5), SMALL),
-        ((64, 32, 128), SMALL | {"parts": 4}),
-        ((33, 65, 93), SMALL | {"parts": 3}),
+        ((64, 32, 128), SMALL | {"split_k": 4}),
+        ((33, 65, 93), SMALL | {"split_k": 3}),
         ((32, 96, 1024), SMALL),  # parts of its own choice
         ((16, 1024, 512), {}),
-        ((13, 100, 77), {"parts": 2}),
+        ((13, 100, 77), {"split_k": 2}),
     ],
 )
 def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
@@ -43,14 +43,14 @@ def test_sgemm_takes_one_barrier_a_step() -> None:
 
 def test_wrong_tiles() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.sgemm(64, 64, 64, step=6)
+        schedules.sgemm(64, 64, 64, block_k=6)
     assert str(error.value) == (
-        "expected lanes that are a multiple of 4 and divide the tile, and a step that is a multiple of 4, got "
-        "lanes 8, tile (128, 128) and step 6"
+        "expected lanes that are a multiple of 4 and divide the tile, and a block_k that is a multiple of 4, got "
+        "lanes 8, tile (128, 128) and block_k 6"
     )
 
 
 def test_no_parts() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.sgemm(64, 64, 64, parts=0)
-    assert str(error.value) == "expected a positive number of parts, got 0"
+        schedules.sgemm(64, 64, 64, split_k=0)
+    assert str(error.value) == "expected a positive split_k, got 0"

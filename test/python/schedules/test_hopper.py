@@ -19,7 +19,7 @@ TYPES = [
     ("float16", "float32", "float32"),
     ("float16", "float16", "float16"),
     ("bfloat16", "float32", "bfloat16"),
-    ("tfloat32", "float32", "float32"),
+    ("tf32", "float32", "float32"),
     ("float8_e4m3fn", "float32", "bfloat16"),
     ("float8_e5m2", "float32", "float16"),
     ("int8", "int32", "int32"),
@@ -63,8 +63,8 @@ def test_layouts(transpose_a: bool, transpose_b: bool, swap_ab: bool) -> None:
         ((64, 128, 64), {"cluster": (1, 2)}),
         ((64, 128, 64), {"cluster": (1, 2), "transpose_b": True}),
         ((128, 192, 64), {"blocks": None, "cluster": (1, 1)}),
-        ((128, 128, 320), {"specialize": False, "depth": 3}),
-        ((64, 128, 40), {"specialize": False, "depth": 2}),
+        ((128, 128, 320), {"specialize": False, "stages": 3}),
+        ((64, 128, 40), {"specialize": False, "stages": 2}),
         ((256, 64, 128), {"specialize": False, "tile": (128, 64), "cluster": (2, 1)}),
         ((70, 72, 72), {}),
         ((70, 71, 72), {"transpose_b": True}),
@@ -84,14 +84,14 @@ def test_layouts(transpose_a: bool, transpose_b: bool, swap_ab: bool) -> None:
         ((256, 128, 192), {"consumers": 2, "blocks": 1, "cluster": (1, 1)}),
         ((320, 192, 320), {"consumers": 2, "cluster": (2, 1)}),
         ((256, 256, 64), {"consumers": 2, "tile": (128, 64), "cluster": (1, 2)}),
-        ((192, 72, 200), {"consumers": 3, "blocks": 1, "depth": 2, "cluster": (1, 1), "bias": True}),
+        ((192, 72, 200), {"consumers": 3, "blocks": 1, "stages": 2, "cluster": (1, 1), "bias": True}),
         ((192, 71, 200), {"consumers": 2, "blocks": 1, "cluster": (1, 1), "transpose_b": True}),
         ((64, 64, 64), {"batch": 3, "cluster": (1, 1)}),
         ((72, 72, 72), {"batch": 2, "bias": True}),
-        ((64, 64, 250), {"parts": 3}),
-        ((64, 64, 250), {"parts": 3, "dependent": True}),
+        ((64, 64, 250), {"split_k": 3}),
+        ((64, 64, 250), {"split_k": 3, "dependent": True}),
         ((64, 256, 128), {"cluster": (1, 4), "blocks": 4}),
-        ((128, 96, 192), {"tile": (64, 32), "depth": 3}),
+        ((128, 96, 192), {"tile": (64, 32), "stages": 3}),
         ((64, 100, 128), {"tile": (64, 48)}),
         ((64, 64, 64), {"tile": (64, 16), "batch": 2, "cluster": (1, 1)}),
         ((64, 128, 1024), {"tile": (64, 64), "blocks": 8, "stream_k": True, "cluster": (1, 1)}),
@@ -180,7 +180,7 @@ def test_a_result_in_parts(consumers: int, swaps: bool) -> None:
         ((70, 136, 500), TYPES[2], {"bias": True, "blocks": 3, "stream_k": True}),
         ((150, 328, 200), TYPES[2], {"bias": True, "tile": (64, 128)}),
         ((64, 128, 192), TYPES[2], {"batch": 3, "cluster": (1, 1)}),
-        ((128, 256, 192), TYPES[2], {"tile": (64, 128), "specialize": False, "depth": 3}),
+        ((128, 256, 192), TYPES[2], {"tile": (64, 128), "specialize": False, "stages": 3}),
         ((64, 256, 96), TYPES[3], {"transpose_b": True}),
         ((64, 256, 384), TYPES[6], {"transpose_b": True}),
     ],
@@ -241,7 +241,7 @@ def test_a_deferred_result(
         (
             (128, 256, 200),
             TYPES[2],
-            {"blocks": 5, "narrower": 16, "transpose_b": True, "specialize": False, "depth": 3},
+            {"blocks": 5, "narrower": 16, "transpose_b": True, "specialize": False, "stages": 3},
             {48, 56},
         ),
         ((256, 512, 192), TYPES[0], {"blocks": 5, "narrower": 32, "tile": (128, 128), "bias": True}, {96}),
@@ -346,8 +346,8 @@ def test_what_does_not_fit_is_refused() -> None:
         schedules.matmul_wgmma(64, 64, 64, tile=(20, 64), swap_ab=True)
     with pytest.raises(ValueError, match=r"expected a tile with a multiple of 16 rows, got \(24, 64\)"):
         schedules.matmul_wgmma(64, 64, 64, tile=(24, 64), transpose_a=True, swap_ab=True)
-    with pytest.raises(ValueError, match="expected a positive number of parts, and one of a batch, got 2"):
-        schedules.matmul_wgmma(64, 64, 64, batch=2, parts=2)
+    with pytest.raises(ValueError, match="expected a positive split_k, and 1 with a batch, got 2"):
+        schedules.matmul_wgmma(64, 64, 64, batch=2, split_k=2)
     with pytest.raises(
         ValueError, match="expected to promote after a multiple of 128 products of float8_e5m2, or 0, got 64"
     ):
@@ -363,7 +363,7 @@ def test_what_does_not_fit_is_refused() -> None:
         {"tile": (192, 192)},
         {"tile": (64, 256)},
         {"tile": (64, 256), "consumers": 2},
-        {"depth": 3, "columns": 256},
+        {"stages": 3, "columns": 256},
         {"deferred": False},
         {"cluster": (2, 1)},
         {"stream_k": True},

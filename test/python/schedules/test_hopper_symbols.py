@@ -53,7 +53,7 @@ def check(shape: tuple[Any, Any, Any], sizes: list[Any], types: tuple[str, str, 
         ((M, 72, 72), {"bias": True, "group": 2, "blocks": 3}),
         ((M, 71, 65), {"bias": True, "transpose_b": True}),
         ((M, 64, 128), {"consumers": 2, "blocks": 1}),
-        ((M, 64, 192), {"specialize": False, "depth": 3}),
+        ((M, 64, 192), {"specialize": False, "stages": 3}),
         ((M, 72, 72), {"batch": 2, "bias": True}),
     ],
 )
@@ -68,7 +68,7 @@ def test_rows(shape: tuple[Any, Any, Any], options: dict[str, Any]) -> None:
         ((64, N, 64), {"transpose_b": True, "cluster": (1, 2)}),
         ((72, 72, K), {"cluster": (2, 1)}),
         ((72, 72, K), {"transpose_a": True, "transpose_b": True, "blocks": None}),
-        ((72, 72, K), {"specialize": False, "depth": 3}),
+        ((72, 72, K), {"specialize": False, "stages": 3}),
         ((M, N, K), {"bias": True, "raster": "row"}),
         ((M, N, K), {"batch": 2, "group": 2, "blocks": 3}),
         ((64, 64, te.var("K", divisible_by=8, min=8)), {"raster": "hilbert"}),
@@ -98,7 +98,7 @@ def test_rows_of_any_length(shape: tuple[Any, Any, Any], options: dict[str, Any]
     [
         ("float16", "float32", "float32"),
         ("float16", "float16", "float16"),
-        ("tfloat32", "float32", "float32"),
+        ("tf32", "float32", "float32"),
         ("float8_e4m3fn", "float32", "bfloat16"),
         ("int8", "int32", "int32"),
     ],
@@ -108,14 +108,14 @@ def test_types(types: tuple[str, str, str]) -> None:
     check((M, 64, te.var("K", divisible_by=16)), [(1, 16), (65, 144), (200, 160)], types, transpose_b=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"specialize": False, "depth": 3}, {"cluster": (2, 1)}, {"bias": True}])
+@pytest.mark.parametrize("options", [{}, {"specialize": False, "stages": 3}, {"cluster": (2, 1)}, {"bias": True}])
 def test_nothing_to_sum_or_to_store(options: dict[str, Any]) -> None:
     """Sums over nothing are zero, of tensors without elements, which have no tensor map."""
     check((M, N, K), [(72, 72, 0), (0, 72, 72), (72, 0, 72), (0, 0, 0), (72, 72, 72)], **options)
 
 
 def test_parts_of_sums() -> None:
-    check((M, N, 256), [(1, 8), (64, 64), (130, 136)], parts=2)
+    check((M, N, 256), [(1, 8), (64, 64), (130, 136)], split_k=2)
 
 
 def test_a_symbolic_batch() -> None:
@@ -231,8 +231,8 @@ def test_what_needs_numbers_is_refused(shape: tuple[Any, Any, Any], options: dic
 
 
 def test_parts_need_a_number() -> None:
-    with pytest.raises(ValueError, match=r"^expected a number for K, which 2 parts share, got K$"):
-        schedules.matmul_wgmma(72, 72, K, parts=2)
+    with pytest.raises(ValueError, match=r"^expected a number for K, which split_k=2 divides, got K$"):
+        schedules.matmul_wgmma(72, 72, K, split_k=2)
 
 
 @pytest.mark.parametrize(

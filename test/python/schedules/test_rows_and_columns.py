@@ -64,12 +64,12 @@ def test_row_sum(shape: tuple[int, int]) -> None:
     testing.assert_within(run(schedules.row_sum(*shape), [x], shape[:1]), exact, bound)
 
 
-@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("split_k", [1, 3])
 @pytest.mark.parametrize("shape", [(64, 256), (103, 300), (5, 70)])
-def test_column_sum(shape: tuple[int, int], parts: int) -> None:
+def test_column_sum(shape: tuple[int, int], split_k: int) -> None:
     x = normal(*shape)
     exact, bound = x.astype(float).sum(axis=0), shape[0] * U * np.abs(x.astype(float)).sum(axis=0)
-    scheduled = schedules.column_sum(*shape, width=8, groups=4, parts=parts)
+    scheduled = schedules.column_sum(*shape, width=8, groups=4, split_k=split_k)
     testing.assert_within(run(scheduled, [x], shape[1:]), exact, bound)
 
 
@@ -86,7 +86,7 @@ def test_elementwise(shape: tuple[int, int]) -> None:
     wide = x.astype(float)
     exact = wide / 2 * (1 + np.vectorize(math.erf)(wide / math.sqrt(2)))
     testing.assert_within(run(schedules.gelu(*shape), [x], shape), exact, 8 * U * (np.abs(wide) + np.abs(exact)))
-    chain = schedules.elementwise(lambda x, y: te.sqrt(x * x + 1.0) - y, shape, inputs=2, turns=2)
+    chain = schedules.elementwise(lambda x, y: te.sqrt(x * x + 1.0) - y, shape, inputs=2, unroll=2)
     testing.assert_within(run(chain, [x, y], shape), np.sqrt(wide**2 + 1) - y, 8 * U * (np.abs(wide) + np.abs(y) + 1))
 
 

@@ -18,7 +18,7 @@ TYPES = [
     ("float16", "float32", "float16"),
     ("float16", "float16", "float16"),
     ("bfloat16", "float32", "bfloat16"),
-    ("tfloat32", "float32", "float32"),
+    ("tf32", "float32", "float32"),
     ("int8", "int32", "int32"),
     ("float8_e4m3fn", "float32", "float32"),
     ("float8_e5m2", "float32", "float16"),
@@ -44,11 +44,11 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
 @pytest.mark.parametrize(
     ("shape", "types", "options"),
     [
-        ((64, 128, 128), TYPES[0], {"tile": (64, 64), "warps": (2, 2), "depth": 2}),
+        ((64, 128, 128), TYPES[0], {"tile": (64, 64), "warps": (2, 2), "stages": 2}),
         (
             (32, 64, 128),
             TYPES[0],
-            {"tile": (32, 64), "warps": (2, 1), "step": 32, "depth": 4, "transpose_b": True, "min_blocks": 2},
+            {"tile": (32, 64), "warps": (2, 1), "block_k": 32, "stages": 4, "transpose_b": True, "min_blocks": 2},
         ),
         ((33, 47, 65), TYPES[0], SMALL),
         ((33, 47, 65), TYPES[0], SMALL | {"transpose_b": True}),
@@ -60,7 +60,7 @@ def test_types_and_layouts(types: tuple[str, str, str], transpose_a: bool, trans
         ((31, 33, 129), TYPES[5], SMALL | {"transpose_b": True}),
         ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, True), "transpose_a": True}),
         ((33, 47, 65), TYPES[3], SMALL | {"pad": (False, False)}),
-        ((20, 40, 48), TYPES[3], {"tile": (16, 32), "warps": (1, 2), "step": 16, "parts": 2}),
+        ((20, 40, 48), TYPES[3], {"tile": (16, 32), "warps": (1, 2), "block_k": 16, "split_k": 2}),
         ((33, 47, 65), TYPES[6], SMALL | {"transpose_b": True}),
         ((20, 36, 68), TYPES[7], SMALL | {"pad": (False, False)}),
     ],
@@ -74,8 +74,8 @@ def test_shapes(shape: tuple[int, int, int], types: tuple[str, str, str], option
     [
         ((32, 64, 64), {"batch": 3}),
         ((33, 47, 65), {"batch": 2, "transpose_b": True}),
-        ((40, 48, 200), {"parts": 3}),
-        ((40, 47, 200), {"parts": 3, "batch": 2, "transpose_b": True, "bias": True}),
+        ((40, 48, 200), {"split_k": 3}),
+        ((40, 47, 200), {"split_k": 3, "batch": 2, "transpose_b": True, "bias": True}),
         ((70, 100, 64), {"group": 2}),
         ((100, 70, 64), {"group": 2, "bias": True}),
     ],
@@ -124,10 +124,10 @@ def test_instructions_of_a_kernel() -> None:
     ],
 )
 def test_nothing_is_spilled(types: tuple[str, str, str], options: dict[str, Any], instruction: str) -> None:
-    in_dtype, sum_dtype, out_dtype = types
+    in_dtype, acc_dtype, out_dtype = types
     # mma.sync of 8-bit floats is of sm_89 and sm_120; where wgmma has them, the assembler puts code in its place.
     arch = "sm_89" if "float8" in in_dtype else "sm_90a"
-    scheduled = schedules.matmul_mma(512, 512, 512, in_dtype, out_dtype, sum_dtype=sum_dtype, **options)
+    scheduled = schedules.matmul_mma(512, 512, 512, in_dtype, out_dtype, acc_dtype=acc_dtype, **options)
     func = tw.build(*scheduled, target=f"cuda -arch={arch}", name="mm")
     assert f"mma.sync.aligned.{instruction}" in func.ptx
     assert not re.search(r"(ld|st)\.local", func.ptx)
@@ -145,14 +145,14 @@ def test_transposed_factors_are_transposed_on_their_way_to_registers() -> None:
 
 def test_wrong_tiles() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.matmul_mma(64, 64, 64, tile=(48, 64), step=24, warps=(2, 4))
+        schedules.matmul_mma(64, 64, 64, tile=(48, 64), block_k=24, warps=(2, 4))
     assert str(error.value) == (
-        "expected a tile of multiples of 32 x 32, which 2 x 4 warps share, and a step that is a multiple of 16, got a "
-        "tile of (48, 64) and a step of 24"
+        "expected a tile of multiples of 32 x 32, which 2 x 4 warps share, and a block_k that is a multiple of 16, got a "
+        "tile of (48, 64) and a block_k of 24"
     )
 
 
 def test_wrong_parts() -> None:
     with pytest.raises(ValueError) as error:
-        schedules.matmul_mma(64, 64, 64, parts=0)
-    assert str(error.value) == "expected positive numbers of parts and of rows in a group, got 0 and 1"
+        schedules.matmul_mma(64, 64, 64, split_k=0)
+    assert str(error.value) == "expected a positive split_k and a positive group, got 0 and 1"

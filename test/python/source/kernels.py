@@ -164,8 +164,8 @@ def launched() -> Program:
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "vector_add": lambda: example("vector_add").vector_add(1000),
     "tiled_gemm": lambda: example("tiled_gemm").mmult(16, 16, 16),
-    "register_tiled_gemm": lambda: example("register_tiled_gemm").sgemm(48, 40, 24, block=32, thread=4, step=8),
-    "conv2d": lambda: example("conv2d").conv2d(4, 8, 9, 9, block=16, step=4),
+    "register_tiled_gemm": lambda: example("register_tiled_gemm").sgemm(48, 40, 24, block=32, thread=4, block_k=8),
+    "conv2d": lambda: example("conv2d").conv2d(4, 8, 9, 9, block=16, block_k=4),
     "dense": lambda: example("dense").dense(8, 16, 8),
     "softmax": lambda: example("softmax").softmax(5, 20),
     "argmax": lambda: example("argmax").argmax(10, 77),
@@ -175,14 +175,14 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "matvec": lambda: schedules.matvec(16, 64, dtype="float16"),
     "column_sum": lambda: schedules.column_sum(64, 256),
     "transpose": lambda: schedules.transpose(40, 30),
-    "mma_float16": lambda: schedules.matmul_mma(64, 32, 48, tile=(64, 32), warps=(2, 1), step=16),
+    "mma_float16": lambda: schedules.matmul_mma(64, 32, 48, tile=(64, 32), warps=(2, 1), block_k=16),
     "mma_half_sums": lambda: schedules.matmul_mma(
-        32, 32, 32, sum_dtype="float16", tile=(32, 16), warps=(1, 1), transpose_a=True
+        32, 32, 32, acc_dtype="float16", tile=(32, 16), warps=(1, 1), transpose_a=True
     ),
     "mma_bfloat16": lambda: schedules.matmul_mma(
-        32, 24, 32, "bfloat16", tile=(32, 16), warps=(1, 1), transpose_b=True, depth=2
+        32, 24, 32, "bfloat16", tile=(32, 16), warps=(1, 1), transpose_b=True, stages=2
     ),
-    "mma_tfloat32": lambda: schedules.matmul_mma(32, 32, 32, "tfloat32", tile=(32, 16), warps=(2, 2)),
+    "mma_tf32": lambda: schedules.matmul_mma(32, 32, 32, "tf32", tile=(32, 16), warps=(2, 2)),
     "mma_int8": lambda: schedules.matmul_mma(32, 32, 64, "int8", tile=(32, 32), warps=(1, 2), transpose_b=True),
     "mma_edges": lambda: schedules.matmul_mma(40, 48, 40, tile=(32, 32), warps=(1, 2)),
     "conv2d_mma": lambda: schedules.conv2d_mma(1, 16, 6, 16, 3, tile=(32, 16), warps=(1, 1)),

@@ -165,7 +165,7 @@ def test_instructions(promote: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
     for made in (
         mma_sync("float16", "float32", transpose_b=True),
-        mma_sync("tfloat32", "float32"),
+        mma_sync("tf32", "float32"),
         wgmma("float8_e4m3fn", "float32", n=128, transpose_b=True, promote=promote),
         wgmma("bfloat16", "float32", n=64, rows=(8, 8), transpose_a=True),
     ):

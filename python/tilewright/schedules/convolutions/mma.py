@@ -37,27 +37,27 @@ def conv2d_mma(
     operands: Sequence[Tensor] = (),
     tile: tuple[int, int] | None = None,
     warps: tuple[int, int] = (2, 2),
-    depth: int | None = None,
-    parts: int | None = None,
+    stages: int | None = None,
+    split_k: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W by ``mma.sync``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
     channels, Y batch x out x out x filters, each in `in_dtype` unless `out_dtype` is given; sums are float32.
 
     The images have a margin of kernel // 2 zeros. The product of a matrix of pixels with one of filters, scheduled as
-    `matmul_mma` is: a block of `warps` computes a `tile` of pixels and filters, in steps of up to 128 bytes of the
-    channels at one place of the kernel. What such a step reads of X is found when it is needed, by ``cp.async`` that
-    writes zeros for the margin. Channels that are no multiples of 16 bytes go by way of a workspace, where a first
+    `matmul_mma` is: a block of `warps` computes a `tile` of pixels and filters, in K tiles of up to 128 bytes of the
+    channels at one place of the kernel. ``cp.async`` loads each K tile of X when it is needed, and writes zeros for the
+    margin. Channels that are no multiples of 16 bytes go by way of a workspace, where a first
     kernel writes the images with their margin and each pixel in 4, or 8, elements: a step is then a row of the kernel,
     whose elements lie together.
 
-    Where there are too few tiles for a GPU, `parts` blocks share the steps of each; another kernel adds up. Between the
-    sums and Y stands `epilogue`, as in `matmul_mma`, of n, y, x and the filter.
+    Where there are too few tiles for a GPU, `split_k` blocks share the K loop of each; another kernel adds up. Between
+    the sums and Y stands `epilogue`, as in `matmul_mma`, of n, y, x and the filter.
 
     Raises
     ------
     ValueError
         Where there is no instruction of these types with sums of float32; where `tile` is no multiple of `warps` times
-        16 x 8, or the steps none of `parts`.
+        16 x 8, or the K tiles none of `split_k`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d_mma(1, 64, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
@@ -76,16 +76,16 @@ def conv2d_mma(
     if lanes < channels:
         lanes = -(-channels // granule) * granule
     taps, length = (kernel, kernel * lanes) if has_rows else (kernel * kernel, channels)
-    step = next((width for width in (2 * granule, 4 * granule) if width >= length), 8 * granule)
-    share = -(-length // step) * step
-    steps = taps * share // step
+    block_k = next((width for width in (2 * granule, 4 * granule) if width >= length), 8 * granule)
+    share = -(-length // block_k) * block_k
+    steps = taps * share // block_k
     if tile is None:
-        tile, warps, depth, parts = _choose(pixels, filters, steps, step, parts, depth)
-    parts, depth = parts or 1, depth or 4
-    if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or steps % parts or step % instruction_k:
+        tile, warps, stages, split_k = _choose(pixels, filters, steps, block_k, split_k, stages)
+    split_k, stages = split_k or 1, stages or 4
+    if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or steps % split_k or block_k % instruction_k:
         raise ValueError(
             f"expected a tile of multiples of {16 * warps[0]} x {8 * warps[1]}, which {warps[0]} x {warps[1]} warps "
-            f"share, and parts that divide the {steps} steps, got a tile of {tile} and {parts} parts"
+            f"share, and a split_k that divides the {steps} K tiles, got a tile of {tile} and a split_k of {split_k}"
         )
     rows, columns = -(-pixels // tile[0]) * tile[0], -(-filters // tile[1]) * tile[1]
     X = placeholder((batch, size, size, channels), dtype, name="X")
@@ -132,40 +132,40 @@ def conv2d_mma(
 
     As = compute((rows, taps, share), window, name="As")
     Bs = compute((columns, taps, share), weight, name="Bs")
-    q, c = reduce_axis((0, steps // parts), "q"), reduce_axis((0, step), "c")
+    q, c = reduce_axis((0, steps // split_k), "q"), reduce_axis((0, block_k), "c")
 
     def product(first: Expr | int, p: Expr, f: Expr) -> Expr:
-        at = indexmod(first + q, taps), indexdiv(first + q, taps) * step + c
+        at = indexmod(first + q, taps), indexdiv(first + q, taps) * block_k + c
         return sum(As[(p, *at)].astype("float32") * Bs[(f, *at)].astype("float32"), axis=[q, c])
 
     def result(value: Expr, *at: Expr) -> Expr:
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype or dtype)
 
-    shape, part = (batch, out, out, filters), reduce_axis((0, parts), "part")
-    if parts == 1:
+    shape, part = (batch, out, out, filters), reduce_axis((0, split_k), "part")
+    if split_k == 1:
         Cl = compute((rows, columns), lambda p, f: product(0, p, f), name="Cl")
         Y = tiled = total = compute(
             shape, lambda n, y, x, f: result(Cl[(n * out + y) * out + x, f], n, y, x, f), name="Y"
         )
     else:
-        Cl = compute((parts, rows, columns), lambda at, p, f: product(at * (steps // parts), p, f), name="Cl")
-        tiled = compute((parts, rows, columns), lambda at, p, f: Cl[at, p, f], name="P")
+        Cl = compute((split_k, rows, columns), lambda at, p, f: product(at * (steps // split_k), p, f), name="Cl")
+        tiled = compute((split_k, rows, columns), lambda at, p, f: Cl[at, p, f], name="P")
         total = compute(shape, lambda n, y, x, f: sum(tiled[part, (n * out + y) * out + x, f], axis=part), name="total")
         Y = compute(shape, lambda *at: result(total[at], *at), name="Y")
     s = create_schedule(Y.op)
     if has_rows:
         copy(s[Xp])
         copy(s[Wp])
-    if parts > 1:
+    if split_k > 1:
         add_up(s, Y, total)
 
     *outer, f = s[tiled].op.axis
-    p = outer.pop() if parts > 1 else s[tiled].fuse(*outer)
+    p = outer.pop() if split_k > 1 else s[tiled].fuse(*outer)
     by, i = s[tiled].split(p, factor=tile[0])
     bx, j = s[tiled].split(f, factor=tile[1])
     wy, i = s[tiled].split(i, nparts=warps[0])
     wx, j = s[tiled].split(j, nparts=warps[1])
-    bz = outer if parts > 1 else []
+    bz = outer if split_k > 1 else []
     s[tiled].reorder(*bz, by, bx, wy, wx, i, j)
     tags = ("blockIdx.z",) * len(bz) + ("blockIdx.x", "blockIdx.y", "threadIdx.z", "threadIdx.y")
     for axis, tag in zip((*bz, by, bx, wy, wx), tags, strict=True):
@@ -190,38 +190,38 @@ def conv2d_mma(
         s[fragments].compute_at(s[Cl], ki)
         s[stage].compute_at(s[Cl], ko)
         # As many rows as reach all banks lie side by side.
-        beside = 8 * granule // step
-        s[stage].transform_layout(_rows_of_a_tap(beside, step))
+        beside = 8 * granule // block_k
+        s[stage].transform_layout(_rows_of_a_tap(beside, block_k))
         s[stage].swizzle(granule)
         fetch(s[stage], width, warps)
-    s[Cl].software_pipeline(ko, depth, use_async=True)
+    s[Cl].software_pipeline(ko, stages, use_async=True)
     return s, [X, W, *operands, Y]
 
 
-def _rows_of_a_tap(beside: int, step: int) -> Callable[..., list[Expr]]:
-    return lambda row, tap, element: [tap, indexdiv(row, beside), indexmod(row, beside) * step + element]
+def _rows_of_a_tap(beside: int, block_k: int) -> Callable[..., list[Expr]]:
+    return lambda row, tap, element: [tap, indexdiv(row, beside), indexmod(row, beside) * block_k + element]
 
 
 def _choose(
-    pixels: int, filters: int, steps: int, step: int, parts: int | None, depth: int | None
+    pixels: int, filters: int, steps: int, block_k: int, split_k: int | None, stages: int | None
 ) -> tuple[tuple[int, int], tuple[int, int], int, int]:
-    """The tile, its warps, the depth and the parts that keep the multiprocessor with the most to do for the least time:
+    """The tile, its warps, the depth and the parts that keep the SM with the most to do for the least time:
     square tiles of warps have the most to do for what they read, and few warps wait."""
     device = current()
 
-    def seconds(tile: tuple[int, int], warps: tuple[int, int], parts: int) -> float:
-        blocks = -(-pixels // tile[0]) * -(-filters // tile[1]) * parts
+    def seconds(tile: tuple[int, int], warps: tuple[int, int], split_k: int) -> float:
+        blocks = -(-pixels // tile[0]) * -(-filters // tile[1]) * split_k
         of_one = -(-blocks // device.sms)
         warp = tile[0] // warps[0], tile[1] // warps[1]
         rate = _OF_MMA * device.sm_peak("mma", "float16") * min(1.0, of_one / 2) ** 0.35
         rate *= min(1.0, sqrt(warp[0] * warp[1] / (warp[0] + warp[1]) / 32))
-        adding = 2.2e-6 + 8 * parts * pixels * filters / (_OF_BANDWIDTH * device.bandwidth) if parts > 1 else 0.0
-        return of_one * 2 * tile[0] * tile[1] * (steps / parts + 4) * step / rate + adding
+        adding = 2.2e-6 + 8 * split_k * pixels * filters / (_OF_BANDWIDTH * device.bandwidth) if split_k > 1 else 0.0
+        return of_one * 2 * tile[0] * tile[1] * (steps / split_k + 4) * block_k / rate + adding
 
     found = [
-        (tile, warps, depth or deep, count)
+        (tile, warps, stages or deep, count)
         for tile, warps, deep in _TILES
-        for count in ([parts] if parts else [count for count in range(1, 17) if steps % count == 0])
-        if steps // count >= 8 or count == (parts or 1)
+        for count in ([split_k] if split_k else [count for count in range(1, 17) if steps % count == 0])
+        if steps // count >= 8 or count == (split_k or 1)
     ]
     return min(found, key=lambda one: seconds(one[0], one[1], one[3]))

@@ -31,18 +31,18 @@ def conv2d(
     *,
     stride: int = 1,
     tile: tuple[int, int] | None = None,
-    step: int | None = None,
-    parts: int | None = None,
+    block_k: int | None = None,
+    split_k: int | None = None,
     winograd: bool | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32: X is batch x channels x size x size, W is filters x channels x kernel x kernel.
 
     The images have a margin of kernel // 2 zeros, which is never stored. The product of a matrix of filters with one of
     pixels, scheduled as `sgemm` is: a block of threads computes `tile` filters and pixels, each thread 8 x 8 of them.
-    An element of the matrix of pixels is read from X when a step along the reduction needs it. Steps are `step`
+    An element of the matrix of pixels is read from X when a K tile needs it. A K tile is `block_k`
     channels at one place of the kernel, or one row of the kernel where there are fewer channels. A first kernel brings
-    the filters in an order in which neighbours are read together. Where there are too few tiles for a GPU, the channels
-    are cut into `parts`, which blocks of their own reduce, and a last kernel adds up.
+    the filters in an order in which neighbours are read together. Where there are too few tiles for a GPU, `split_k`
+    blocks share the channels of each, and a last kernel adds up.
 
     With `winograd` it is `conv2d_winograd`, by default where that takes less time: for kernels of 3 x 3 and stride 1
     with many channels, filters and pixels.
@@ -50,8 +50,8 @@ def conv2d(
     Raises
     ------
     ValueError
-        Where a number of `tile` is no multiple of 8, or `parts` does not divide `channels`; where `winograd` is given
-        for another kernel or stride, or with `parts`.
+        Where a number of `tile` is no multiple of 8, or `split_k` does not divide `channels`; where `winograd` is given
+        for another kernel or stride, or with `split_k`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d(1, 8, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
@@ -63,23 +63,23 @@ def conv2d(
     pixels = batch * out * out
     if winograd is None:
         # What it transforms goes through memory: with few channels or pixels that costs more than it saves.
-        winograd = kernel == 3 and stride == 1 and parts is None and min(channels, filters) >= 64 and pixels >= 128
+        winograd = kernel == 3 and stride == 1 and split_k is None and min(channels, filters) >= 64 and pixels >= 128
     if winograd:
-        if kernel != 3 or stride != 1 or parts is not None:
+        if kernel != 3 or stride != 1 or split_k is not None:
             raise ValueError(
-                f"expected a kernel of 3, a stride of 1 and no parts for winograd, got kernel {kernel}, "
-                f"stride {stride} and {parts} parts"
+                f"expected a kernel of 3, a stride of 1 and no split_k for winograd, got kernel {kernel}, "
+                f"stride {stride} and split_k {split_k}"
             )
-        return conv2d_winograd(batch, channels, size, filters, tile=tile, step=step or 8)
+        return conv2d_winograd(batch, channels, size, filters, tile=tile, block_k=block_k or 8)
     tile = tile or ((128, 128) if filters % 128 == 0 and pixels >= 1024 else (64, 64))
-    step = step or (16 if tile == (128, 128) else 8)
-    parts = parts or _parts(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), step)
-    if tile[0] % 8 or tile[1] % 8 or channels % parts:
+    block_k = block_k or (16 if tile == (128, 128) else 8)
+    split_k = split_k or _split_k(channels, -(-filters // tile[0]) * -(-pixels // tile[1]), block_k)
+    if tile[0] % 8 or tile[1] % 8 or channels % split_k:
         raise ValueError(
-            f"expected a tile of multiples of 8, and parts that divide the channels, got tile {tile} and {parts} parts "
-            f"of {channels} channels"
+            f"expected a tile of multiples of 8, and a split_k that divides the channels, got tile {tile} and "
+            f"split_k {split_k} for {channels} channels"
         )
-    share = channels // parts
+    share = channels // split_k
     X = placeholder((batch, channels, size, size), name="X")
     W = placeholder((filters, channels, kernel, kernel), name="W")
 
@@ -97,12 +97,12 @@ def conv2d(
         return sum(A[ry, rx, part * share + c, f] * B[ry, rx, part * share + c, p], axis=[ry, rx, c])
 
     shape = (batch, filters, out, out)
-    part = reduce_axis((0, parts), "part")
-    if parts == 1:
+    part = reduce_axis((0, split_k), "part")
+    if split_k == 1:
         product = reader = compute((filters, pixels), lambda f, p: products(0, f, p), name="product")
         Y = tiled = compute(shape, lambda n, f, y, x: reader[f, (n * out + y) * out + x], name="Y")
     else:
-        product = reader = tiled = compute((parts, filters, pixels), products, name="part")
+        product = reader = tiled = compute((split_k, filters, pixels), products, name="part")
         Y = compute(shape, lambda n, f, y, x: sum(tiled[part, f, (n * out + y) * out + x], axis=part), name="Y")
 
     s = create_schedule(Y.op)
@@ -110,7 +110,7 @@ def conv2d(
     As = s.cache_read(A, "shared", [reader])
     s[B].set_scope("shared")
     Al, Bl = s.cache_read(As, "local", [reader]), s.cache_read(B, "local", [reader])
-    if parts == 1:
+    if split_k == 1:
         n, f, y, x = s[Y].op.axis
         s[Y].reorder(f, n, y, x)
         p = s[Y].fuse(n, y, x)
@@ -141,8 +141,8 @@ def conv2d(
     s[product].set_scope("local")
     s[product].compute_at(s[tiled], tx)
     ry, rx, c = s[product].op.reduce_axis
-    if share >= step:
-        c, inner = s[product].split(c, factor=step)
+    if share >= block_k:
+        c, inner = s[product].split(c, factor=block_k)
         outer = s[product].fuse(ry, rx, c)
     else:
         s[product].reorder(ry, c, rx)
@@ -154,7 +154,7 @@ def conv2d(
         s[shared].compute_at(s[product], outer)
     for local in (Al, Bl):
         s[local].compute_at(s[product], inner)
-    s[product].software_pipeline(outer, depth=2)
+    s[product].software_pipeline(outer, stages=2)
 
     # All threads of the block fetch: four neighbouring filters each, and single pixels, which have a margin.
     for shared, lanes in ((As, 4), (B, 1)):
@@ -169,12 +169,12 @@ def conv2d(
     return s, [X, W, Y]
 
 
-def _parts(channels: int, tiles: int, step: int) -> int:
-    """As few parts of the channels as make two blocks for each multiprocessor of a GPU, each of at least a step."""
-    parts = 1
-    while parts * tiles < 256 and channels % (2 * parts) == 0 and channels // (2 * parts) >= step:
-        parts *= 2
-    return parts
+def _split_k(channels: int, tiles: int, block_k: int) -> int:
+    """As few parts of the channels as make two blocks for each SM of a GPU, each of at least a step."""
+    split_k = 1
+    while split_k * tiles < 256 and channels % (2 * split_k) == 0 and channels // (2 * split_k) >= block_k:
+        split_k *= 2
+    return split_k
 
 
 def _schedule_filters(s: Schedule, W: Tensor, A: Tensor) -> None:

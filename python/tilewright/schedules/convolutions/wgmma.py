@@ -18,10 +18,10 @@ __all__ = ["conv2d_wgmma"]
 
 _DTYPES = ("float16", "bfloat16")
 _BYTES, _MADE = 2, ("float16", "bfloat16", "float32")
-# What strides of tensors are multiples of for the copy engine, and how wide a row of a shared buffer's panel may be.
+# What strides of tensors are multiples of for TMA, and how wide a row of a shared buffer's panel may be.
 _ALIGNED, _SPANS = 16, (32, 64, 128)
 # Of a block's shared memory barriers take so many bytes.
-_BARRIERS, _MAX_DEPTH = 1024, 8
+_BARRIERS, _MAX_STAGES = 1024, 8
 
 
 def conv2d_wgmma(
@@ -38,9 +38,9 @@ def conv2d_wgmma(
     epilogue: Callable[..., Expr] | None = None,
     operands: Sequence[Tensor] = (),
     tile: tuple[int, int, int, int] | None = None,
-    parts: int | None = None,
+    split_k: int | None = None,
     share_rows: bool | None = None,
-    depth: int | None = None,
+    stages: int | None = None,
     consumers: int = 1,
     cluster: tuple[int, int] = (1, 1),
     blocks: int | None = 0,
@@ -51,15 +51,15 @@ def conv2d_wgmma(
 
     The images have a margin of kernel // 2 times the dilation zeros. A block computes a `tile` of so many images, rows,
     columns and filters, each warpgroup 64 pixels of it, in steps of up to 128 bytes of the channels. The pixels that
-    one place of the kernel reads are a box of X: the copy engine fetches it for the next `depth - 1` steps, with zeros
+    one place of the kernel reads are a box of X: TMA fetches it for the next `stages - 1` steps, with zeros
     for what is outside. To `share_rows`, a step fetches what several rows of the kernel read, which lie over each
     other: all of them with a stride of 1, a third as much of X for three, or every second with a stride of 2.
     Warpgroups then have pixels of one image, in rows of multiples of 8.
 
-    With two `consumers` a block has two sets of warpgroups, which take tiles in turn: one multiplies while the other
-    stores.
+    With two `consumers` a block has two sets of consumer warpgroups, which alternate (ping-pong): one multiplies while
+    the other stores.
 
-    Where there are too few tiles for a GPU, `parts` blocks share the channels of each; another kernel adds up. A
+    Where there are too few tiles for a GPU, `split_k` blocks share the channels of each; another kernel adds up. A
     `cluster` of blocks has so many tiles of pixels and of filters: neighbours share what they read of W, or of X. As
     many blocks as the device has SMs, or `blocks`, go through all tiles (None: a block a tile), `group` rows of tiles
     together.
@@ -75,7 +75,7 @@ def conv2d_wgmma(
     ------
     ValueError
         Where the types are not float16 or bfloat16; where `tile` has no multiple of 64 pixels or of 8 filters that
-        warpgroups can share, or `parts` does not divide the steps of the channels; where rows cannot be shared.
+        warpgroups can share, or `split_k` does not divide the steps of the channels; where rows cannot be shared.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d_wgmma(1, 64, 16, 64, 3), target="cuda -arch=sm_90a", name="conv2d")
@@ -98,13 +98,15 @@ def conv2d_wgmma(
     )
     length = kernel * lanes if is_narrow else -(-channels // granule) * granule
     span = next((one for one in _SPANS if one >= length * _BYTES), _SPANS[-1])
-    step = span // _BYTES
-    length = -(-length // step) * step
+    block_k = span // _BYTES
+    length = -(-length // block_k) * block_k
     if tile is None:
-        tile, parts, share_rows = _choose(
-            _Problem(batch, out, filters, kernel, dilation, length // step, step, stride, is_narrow), parts, share_rows
+        tile, split_k, share_rows = _choose(
+            _Problem(batch, out, filters, kernel, dilation, length // block_k, block_k, stride, is_narrow),
+            split_k,
+            share_rows,
         )
-    parts = parts or 1
+    split_k = split_k or 1
     images, rows, columns, width = tile
     pixels = images * rows * columns
     warpgroups = pixels // 64
@@ -120,13 +122,13 @@ def conv2d_wgmma(
         or shared_by is None
         or width % 8
         or width > 256
-        or (length // step) % parts
-        or (is_narrow and parts > 1)
+        or (length // block_k) % split_k
+        or (is_narrow and split_k > 1)
     ):
         raise ValueError(
             "expected a tile of whole images, or of rows of one, that warpgroups share, 64 pixels each, and of a "
-            f"multiple of 8 filters up to 256, and parts that divide {length // step} steps of the channels, got a "
-            f"tile of {tile} and {parts} parts"
+            f"multiple of 8 filters up to 256, and a split_k that divides {length // block_k} K tiles of the channels, "
+            f"got a tile of {tile} and a split_k of {split_k}"
         )
     can_share = kernel > stride and 1 in (stride, dilation) and columns % 8 == 0 and shared_by[0] == 1
     if share_rows is None:
@@ -142,7 +144,7 @@ def conv2d_wgmma(
 
     # What tiles have past the edges is computed, and not stored.
     whole = tuple(-(-extent // one) * one for extent, one in zip((batch, out, out, filters), tile, strict=True))
-    share = length // parts
+    share = length // split_k
     X = placeholder((batch, size, size, channels), in_dtype, name="X")
     W = placeholder((filters, kernel, kernel, channels), in_dtype, name="W")
     copied: list[Tensor] = []
@@ -222,10 +224,10 @@ def conv2d_wgmma(
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
     shape = (batch, out, out, filters)
-    made = out_dtype if parts == 1 else "float32"
+    made = out_dtype if split_k == 1 else "float32"
     # The engine stores rows that it can step over.
     is_copied = filters * item_bytes(made) % _ALIGNED == 0 and width * item_bytes(made) % _SPANS[-1] == 0
-    if parts == 1:
+    if split_k == 1:
         P = compute(whole, lambda *at: product(at, 0), name="P")
 
         def inside(*at: Expr) -> Expr:
@@ -238,10 +240,10 @@ def conv2d_wgmma(
         Y = tiled = compute(shape, lambda *at: stored[at] if stored is not None else result(P[at], *at), name="Y")
         total = None
     else:
-        P = compute((parts, *whole), lambda part, *at: product(at, part), name="P")
-        stored = compute((parts, *whole), lambda *at: P[at], name="made") if is_copied else None
-        tiled = compute((parts, *shape), lambda *at: P[at] if stored is None else stored[at], name="parts")
-        part = reduce_axis((0, parts), "part")
+        P = compute((split_k, *whole), lambda part, *at: product(at, part), name="P")
+        stored = compute((split_k, *whole), lambda *at: P[at], name="made") if is_copied else None
+        tiled = compute((split_k, *shape), lambda *at: P[at] if stored is None else stored[at], name="parts")
+        part = reduce_axis((0, split_k), "part")
         total = compute(shape, lambda *at: sum(tiled[(part, *at)], axis=part), name="total")
         Y = compute(shape, lambda *at: result(total[at], *at), name="Y")
 
@@ -284,15 +286,15 @@ def conv2d_wgmma(
     s[P].compute_at(s[ends], warpgroup)
     *_, n, y, x, f = s[P].op.axis
     r, *places, c = s[P].op.reduce_axis
-    co, ci = s[P].split(c, factor=step)
+    co, ci = s[P].split(c, factor=block_k)
     s[P].reorder(*places, co, r, n, y, x, f, ci)
     ko = s[P].fuse(*places, co)
-    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=step, rows=shared_by, transpose_b=True))
+    s[P].tensorize(n, wgmma(in_dtype, "float32", n=width, k=block_k, rows=shared_by, transpose_b=True))
     for stage in (As, Bs):
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=span)
-    s[P].software_pipeline(ko, depth or max(2, min((_shared_bytes() - bytes_stored) // slot, _MAX_DEPTH)))
+    s[P].software_pipeline(ko, stages or max(2, min((_shared_bytes() - bytes_stored) // slot, _MAX_STAGES)))
     multiplying = warpgroups * consumers
     copying = 40 if multiplying < 3 else 24
     each = min(256, current().sm.registers_per_sm // (128 * (multiplying + 1)) // 8 * 8)
@@ -342,19 +344,19 @@ class _Problem:
     kernel: int
     dilation: int
     steps: int  # of the channels
-    step: int
+    block_k: int
     stride: int
     is_narrow: bool
 
 
 def _choose(
-    problem: _Problem, parts: int | None, share_rows: bool | None
+    problem: _Problem, split_k: int | None, share_rows: bool | None
 ) -> tuple[tuple[int, int, int, int], int, bool]:
-    """The tile, the parts and whether rows are shared that take the least time by a model of what a multiprocessor
+    """The tile, the parts and whether rows are shared that take the least time by a model of what an SM
     multiplies and what it reads."""
     # Where nothing fits what is asked for, what is wrong with that is found of the first tile.
-    first = (*_PIXELS[0], 64), parts or 1, bool(share_rows)
-    return min(_candidates(problem, parts, share_rows), key=lambda one: _estimate(problem, *one), default=first)
+    first = (*_PIXELS[0], 64), split_k or 1, bool(share_rows)
+    return min(_candidates(problem, split_k, share_rows), key=lambda one: _estimate(problem, *one), default=first)
 
 
 # Of images, rows and columns.
@@ -366,7 +368,7 @@ _PIXELS = (
 
 
 def _candidates(
-    problem: _Problem, parts: int | None, share_rows: bool | None
+    problem: _Problem, split_k: int | None, share_rows: bool | None
 ) -> Iterator[tuple[tuple[int, int, int, int], int, bool]]:
     grain = 64 if problem.filters > 32 else 32
     for images, rows, columns in _PIXELS:
@@ -382,7 +384,7 @@ def _candidates(
                 slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
                 if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _shared_bytes():
                     continue
-                for count in (1, 2, 4, 8, 16) if parts is None else (parts,):
+                for count in (1, 2, 4, 8, 16) if split_k is None else (split_k,):
                     if problem.steps % count == 0 and (count == 1 or not problem.is_narrow):
                         yield tile, count, shares
 
@@ -399,13 +401,13 @@ def _shared_bytes() -> int:
     return current().shared_bytes_per_block - _BARRIERS
 
 
-def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, shares: bool) -> float:
+def _estimate(problem: _Problem, tile: tuple[int, int, int, int], split_k: int, shares: bool) -> float:
     device = current()
     images, rows, columns, width = tile
     tiles = -(-problem.batch // images) * -(-problem.out // rows) * -(-problem.out // columns)
     tiles *= -(-problem.filters // width)
     phases, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
-    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / parts
+    steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / split_k
     # An instruction for each 16 elements takes what it multiplies, or reading its operands.
     instructions = images * rows * columns // 64 * over * problem.step // 16
     multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
@@ -416,10 +418,10 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], parts: int, sh
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)
     stored = images * rows * columns * _columns_at_once(images * rows * columns, width, _BYTES, slot) * _BYTES
-    depth = max(2, min((_shared_bytes() - stored) // slot, _MAX_DEPTH))
+    stages = max(2, min((_shared_bytes() - stored) // slot, _MAX_STAGES))
     # Of two that multiply as long the one that reads less is faster.
-    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (depth - 1)) + reading / 20)
+    of_one = steps * (max(multiplying, reading, (_LATENCY + reading) / (stages - 1)) + reading / 20)
     of_one += images * rows * columns * width * _STORING
     results = problem.batch * problem.out**2 * problem.filters
-    adding = _ADDING + 8 * parts * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if parts > 1 else 0.0
-    return -(-tiles * parts // device.sms) * of_one + adding
+    adding = _ADDING + 8 * split_k * results * device.clock_hz / (_OF_MEMORY * device.bandwidth) if split_k > 1 else 0.0
+    return -(-tiles * split_k // device.sms) * of_one + adding

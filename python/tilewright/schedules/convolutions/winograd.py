@@ -27,7 +27,7 @@ __all__ = ["conv2d_winograd"]
 
 
 def conv2d_winograd(
-    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] | None = None, step: int = 8
+    batch: int, channels: int, size: int, filters: int, *, tile: tuple[int, int] | None = None, block_k: int = 8
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32 for kernels of 3 x 3 and stride 1, with 4 multiplications where `conv2d` has 9.
 
@@ -42,7 +42,7 @@ def conv2d_winograd(
     Raises
     ------
     ValueError
-        Where a number of `tile` is no multiple of 8, or `step` does not divide `channels`.
+        Where a number of `tile` is no multiple of 8, or `block_k` does not divide `channels`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d_winograd(1, 8, 8, 64, tile=(64, 64)), target="cuda -arch=sm_90a", name="conv2d")
@@ -52,10 +52,10 @@ def conv2d_winograd(
     across = (size + 1) // 2
     spots = batch * across * across
     tile = tile or (64 if spots > 64 else 128, 64)
-    if tile[0] % 8 or tile[1] % 8 or channels % step:
+    if tile[0] % 8 or tile[1] % 8 or channels % block_k:
         raise ValueError(
-            f"expected a tile of multiples of 8, and a step that divides the channels, got tile {tile} and step {step} "
-            f"for {channels} channels"
+            f"expected a tile of multiples of 8, and a block_k that divides the channels, got tile {tile} and "
+            f"block_k {block_k} for {channels} channels"
         )
     rows, columns = -(-filters // tile[0]) * tile[0], -(-spots // tile[1]) * tile[1]
     X = placeholder((batch, channels, size, size), name="X")
@@ -111,7 +111,7 @@ def conv2d_winograd(
     _per_thread(s, s[V], {"blockIdx.x": block, "blockIdx.y": c, "threadIdx.x": p}, (e, n), [Xl, Xr])
 
     s[Ml].set_scope("local")
-    multiply_tiles(s, M, Ml, (Us, Vs), tile, step, 8, is_whole=True)
+    multiply_tiles(s, M, Ml, (Us, Vs), tile, block_k, 8, is_whole=True)
     for shared in (Us, Vs):
         *rest, c, last = s[shared].op.axis
         last, four = s[shared].split(last, factor=4)

@@ -36,7 +36,7 @@ _TILES = (
     ((32, 64), (1, 4), 5, 128),
     ((32, 32), (1, 2), 6, 128),
 )
-_PARTS = (1, 2, 4, 8, 16)
+_SPLITS = (1, 2, 4, 8, 16)
 # Of `matmul_wgmma`, which finds the depth by itself; promoted sums take twice the registers.
 _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (64, 128), (64, 64))
 _PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
@@ -55,21 +55,21 @@ def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
     if "wgmma" in device.features:
         yield from _by_warpgroups(problem, device)
     most = device.shared_bytes_per_block
-    for tile, warps, depth, step_bytes in _TILES:
-        step = step_bytes // problem.item_bytes
-        if depth * sum(tile) * step_bytes > most:
+    for tile, warps, stages, step_bytes in _TILES:
+        block_k = step_bytes // problem.item_bytes
+        if stages * sum(tile) * step_bytes > most:
             continue
         if any(size > 32 and size >= 2 * extent for size, extent in zip(tile, (problem.M, problem.N))):
             continue
         tiles = problem.tiles(tile)
-        for parts in _PARTS:
-            if parts > 1 and (tiles * parts > 4 * device.sms or problem.K < 4 * parts * step):
+        for split_k in _SPLITS:
+            if split_k > 1 and (tiles * split_k > 4 * device.sms or problem.K < 4 * split_k * block_k):
                 continue
-            options: dict[str, Any] = {"tile": tile, "warps": warps, "depth": depth}
+            options: dict[str, Any] = {"tile": tile, "warps": warps, "stages": stages}
             if step_bytes != 128:
-                options["step"] = step
-            if parts > 1:
-                options["parts"] = parts
+                options["block_k"] = block_k
+            if split_k > 1:
+                options["split_k"] = split_k
             if problem.M > 8 * tile[0]:
                 options["group"] = 8
             yield Choice("matmul_mma", options)
@@ -102,9 +102,9 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
             yield Choice("matmul_wgmma", swapped | {"narrower": narrower})
         if shares := equal_shares(tiles, steps, device):
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "stream_k": True, "blocks": shares * tiles})
-        for parts in _PARTS[1:] if problem.batch == 1 else ():
-            if tiles * parts <= 2 * device.sms and steps >= 4 * parts:
-                yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "parts": parts})
+        for split_k in _SPLITS[1:] if problem.batch == 1 else ():
+            if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
+                yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "split_k": split_k})
     if problem.M <= _FEW_ROWS:
         # Few rows are columns of the instruction, of which it may have few.
         for columns in (64, 128):
@@ -114,7 +114,7 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
 
 def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]:
     """The tiles of `matmul_wgmma` for a product, and of those with few rows such as have just a tile for each of the
-    multiprocessors, or for half of them."""
+    SMs, or for half of them."""
     tiles = _PROMOTED_TILES if problem.dtype.startswith("float8") else _WARPGROUP_TILES
     yield from tiles
     for rows in (64, 128):
@@ -127,7 +127,7 @@ def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]
 
 
 def narrower_by(problem: Problem, options: Mapping[str, Any], device: GPU) -> Iterator[int]:
-    """By how many columns, or rows, some tiles can be narrower for all multiprocessors to have one in the last turn."""
+    """By how many columns, or rows, some tiles can be narrower for all SMs to have one in the last turn."""
     tiles, (_, width) = problem.tiles(options["tile"]), columns_across(problem, options)
     along, over = one_more_tile(problem, options)
     is_apt = (
@@ -174,22 +174,22 @@ def refinements(problem: Problem, choice: Choice, device: GPU | None = None) -> 
             more += [{"cluster": (1, 1), "raster": "hilbert", "group": group} for group in (8, 16)]
             if "stream_k" not in choice.options:
                 more.append({"cluster": (1, 1), "raster": "hilbert", "group": 16, "serpentine_k": True})
-            if tuple(tile) in _TURNS and not choice.options.keys() & {"parts", "stream_k"}:
+            if tuple(tile) in _TURNS and not choice.options.keys() & {"split_k", "stream_k"}:
                 more += [{"consumers": 2}, {"consumers": 2, "cluster": (1, 1)}]
         more.append({"cluster": (1, 1), "blocks": None})
         # Small tiles have room for more steps under way than the schedule takes.
-        depth = min(16, device.shared_bytes_per_block // (sum(tile) * 128) - 1)
-        if depth > 8:
-            more.append({"depth": depth})
+        stages = min(16, device.shared_bytes_per_block // (sum(tile) * 128) - 1)
+        if stages > 8:
+            more.append({"stages": stages})
         if problem.K * problem.item_bytes <= 4 * 128:
-            # Blocks that have little to copy: several on a multiprocessor, of which one stores while others multiply.
-            more.append({"cluster": (1, 1), "blocks": None, "specialize": False, "depth": 2})
+            # Blocks that have little to copy: several on an SM, of which one stores while others multiply.
+            more.append({"cluster": (1, 1), "blocks": None, "specialize": False, "stages": 2})
     else:
-        depth = choice.options["depth"]
-        more += [{"depth": depth - 1}, {"depth": depth + 1}]
+        stages = choice.options["stages"]
+        more += [{"stages": stages - 1}, {"stages": stages + 1}]
         if tiles[0] > 1:
             more += [{"group": group} for group in (4, 16)]
-    if "griddepcontrol" in device.features and (choice.options.get("parts", 1) > 1 or not all(problem.is_aligned)):
+    if "griddepcontrol" in device.features and (choice.options.get("split_k", 1) > 1 or not all(problem.is_aligned)):
         more.append({"dependent": True})  # of several kernels
     for options in more:
         yield Choice(choice.schedule, {**choice.options, **options})

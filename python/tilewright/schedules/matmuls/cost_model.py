@@ -28,16 +28,16 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     if choice.schedule != "matmul_mma":
         return inf
     options = choice.options
-    (rows, columns), warps, depth = options["tile"], options["warps"], options["depth"]
-    parts, item = options.get("parts", 1), problem.item_bytes
-    step = options.get("step", 128 // item)
-    steps = ceil(problem.K / (parts * step))
-    blocks = problem.tiles((rows, columns)) * parts
-    stage_bytes = (rows + columns) * step * item
+    (rows, columns), warps, stages = options["tile"], options["warps"], options["stages"]
+    split_k, item = options.get("split_k", 1), problem.item_bytes
+    block_k = options.get("block_k", 128 // item)
+    steps = ceil(problem.K / (split_k * block_k))
+    blocks = problem.tiles((rows, columns)) * split_k
+    stage_bytes = (rows + columns) * block_k * item
     threads = 32 * warps[0] * warps[1]
     warp_rows, warp_columns = rows // warps[0], columns // warps[1]
     registers = warp_rows * warp_columns // 32 + (warp_rows + warp_columns) // 2 + 64
-    of_shared, of_registers = depth * stage_bytes, threads * registers
+    of_shared, of_registers = stages * stage_bytes, threads * registers
     fitting = max(1, min(device.shared_bytes_per_block // of_shared, device.sm.registers_per_sm // of_registers))
     of_one = ceil(blocks / device.sms)
     at_once = min(of_one, fitting)
@@ -50,22 +50,22 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     pads = options.get("pad") or tuple(not aligned for aligned in problem.is_aligned)
     if any(not aligned and not padded for aligned, padded in zip(problem.is_aligned, pads)):
         rate *= 0.25
-    multiplying = of_one * steps * 2.0 * rows * columns * step / rate
+    multiplying = of_one * steps * 2.0 * rows * columns * block_k / rate
     caching = blocks * steps * stage_bytes / cache_rate
     sizes = [problem.batch * one * problem.K * item for one in (problem.M, problem.N)]
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
-    under_way = min(blocks, device.sms * at_once) * (depth - 1) * stage_bytes
+    under_way = min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes
     moving = max(moved / memory, moved / under_way * _LATENCY)
     seconds = max(multiplying, caching, moving) + _BEGIN + 0.7e-6 * ceil(of_one / fitting)
     seconds += sum(_LAUNCH + 2 * size / memory for size, padded in zip(sizes, pads) if padded)
-    if parts > 1:
-        seconds += _LAUNCH + (parts + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
+    if split_k > 1:
+        seconds += _LAUNCH + (split_k + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
     return seconds
 
 
 # With wgmma: how much less smaller tiles come to; what a launch, the first
 # copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
-# multiprocessor bring; what a multiprocessor writes of a part of a tile, and reads again; what of the memory's rate is
+# multiprocessor bring; what an SM writes of a part of a tile, and reads again; what of the memory's rate is
 # left where blocks are at different places of k, and how much longer their products take for the power that this costs.
 _SMALLER = 0.03
 _START = 5.4e-6
@@ -77,14 +77,14 @@ _STREAMED, _APART = 0.8, 0.15
 
 def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float:
     options = choice.options
-    (rows, columns), parts = options["tile"], options.get("parts", 1)
-    step = 128 // problem.item_bytes
-    steps = ceil(problem.K / (parts * step))
-    tiles = problem.tiles((rows, columns)) * parts
+    (rows, columns), split_k = options["tile"], options.get("split_k", 1)
+    block_k = 128 // problem.item_bytes
+    steps = ceil(problem.K / (split_k * block_k))
+    tiles = problem.tiles((rows, columns)) * split_k
     memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
     rate = _OF_WGMMA * device.sm_peak("wgmma", "float16") * 2 / problem.item_bytes
     rate *= min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
-    of_step, storing = 2.0 * rows * columns * step / rate, _STORING * rows * columns / (128 * 256)
+    of_step, storing = 2.0 * rows * columns * block_k / rate, _STORING * rows * columns / (128 * 256)
     at_work, of_memory = min(tiles, device.sms), 1.0
     if options.get("stream_k") and tiles % device.sms:
         # Each has as many steps; the last to be done with a tile reads what others have of it.
@@ -97,16 +97,16 @@ def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float
             multiplying += _APART * shared * steps * of_step / at_work
             of_memory = _STREAMED
     else:
-        turns = ceil(tiles / device.sms)
-        multiplying = turns * (steps * of_step + storing)
+        waves = ceil(tiles / device.sms)
+        multiplying = waves * (steps * of_step + storing)
         if less := options.get("narrower"):
             # What has the most takes a tile in each turn, and wide ones as long as there are some.
             along, over = one_more_tile(problem, options)
             longer = min(tiles // along, -tiles % device.sms)
             narrow = longer * over // less
             wide = ceil((tiles + longer - narrow) / device.sms)
-            saved = (turns - wide) * less / columns_across(problem, options)[1]
-            multiplying = (turns - saved) * steps * of_step + turns * storing
+            saved = (waves - wide) * less / columns_across(problem, options)[1]
+            multiplying = (waves - saved) * steps * of_step + waves * storing
     # Blocks of a cluster share a factor; a row that begins within a line of the cache takes two for each step.
     (down, along), lines = (
         options.get("cluster", (1, 1)),
@@ -118,8 +118,8 @@ def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
     seconds = max(multiplying, caching, moved / (of_memory * memory), moved / (at_work * _COPYING)) + _START
     seconds += sum(_LAUNCH + 2 * size / memory for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
-    if parts > 1:
-        seconds += _LAUNCH + (parts + 1) * problem.M * problem.N * 4 / cache_rate
+    if split_k > 1:
+        seconds += _LAUNCH + (split_k + 1) * problem.M * problem.N * 4 / cache_rate
     elif problem.N % 8:
         seconds += _LAUNCH + 4 * problem.batch * problem.M * problem.N / memory
     return seconds

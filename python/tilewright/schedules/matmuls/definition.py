@@ -43,10 +43,10 @@ class Product:
     C: Tensor
 
 
-def result_dtypes(in_dtype: str, sum_dtype: str | None, out_dtype: str | None) -> tuple[str, str]:
+def result_dtypes(in_dtype: str, acc_dtype: str | None, out_dtype: str | None) -> tuple[str, str]:
     """What a product of factors of a type is summed up in, and what is made of the sums, unless it is given."""
-    sum_dtype = sum_dtype or ("int32" if in_dtype == "int8" else "float32")
-    return sum_dtype, out_dtype or sum_dtype
+    acc_dtype = acc_dtype or ("int32" if in_dtype == "int8" else "float32")
+    return acc_dtype, out_dtype or acc_dtype
 
 
 def product_of_tiles(
@@ -58,7 +58,7 @@ def product_of_tiles(
     transpose_a: bool,
     transpose_b: bool,
     epilogue: Callable[..., Expr] | None,
-    parts: int,
+    split_k: int,
     whole: int | tuple[bool, bool],
     whole_rows: int = 1,
     swap_ab: bool = False,
@@ -67,19 +67,21 @@ def product_of_tiles(
     many rows and columns of C and steps along k.
 
     A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
-    many elements, or where `whole` says so of the two. With more than one of `parts`, the sums have so many in front.
+    many elements, or where `whole` says so of the two. With more than one of `split_k`, the sums have so many in front.
     Else C goes by way of a workspace where its rows are no multiples of `whole_rows` elements, and a kernel copies it.
     Of a symbolic extent it counts what is known to divide it. With `swap_ab` the sums are those of the transpose of C,
     of B's by A's.
     """
     M, N, K = extents
-    if parts > 1 and not isinstance(K, int):
-        raise ValueError(f"expected a number for K, which {parts} parts share, got {K}")
-    in_dtype, sum_dtype, out_dtype = dtypes
+    if split_k > 1 and not isinstance(K, int):
+        raise ValueError(f"expected a number for K, which split_k={split_k} divides, got {K}")
+    in_dtype, acc_dtype, out_dtype = dtypes
     dtype = stored_as(in_dtype)
-    stored = N if parts > 1 else round_up(N, whole_rows)
-    rows, columns, length = (round_up(size, of) for size, of in ((M, tile[0]), (stored, tile[1]), (K, parts * tile[2])))
-    share = length if parts == 1 else length // parts
+    stored = N if split_k > 1 else round_up(N, whole_rows)
+    rows, columns, length = (
+        round_up(size, of) for size, of in ((M, tile[0]), (stored, tile[1]), (K, split_k * tile[2]))
+    )
+    share = length if split_k == 1 else length // split_k
     some = () if batch is None else (batch,)
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
@@ -101,12 +103,12 @@ def product_of_tiles(
         a = As[(*some, at, i) if transpose_a else (*some, i, at)]
         b = Bs[(*some, j, at) if transpose_b else (*some, at, j)]
         left, right = (b, a) if swap_ab else (a, b)
-        return sum(left * right if dtype == sum_dtype else left.astype(sum_dtype) * right.astype(sum_dtype), axis=k)
+        return sum(left * right if dtype == acc_dtype else left.astype(acc_dtype) * right.astype(acc_dtype), axis=k)
 
     def result(value: Expr, *at: Expr) -> Expr:
         return (epilogue(value, *at) if epilogue else value).astype(out_dtype)
 
-    if parts == 1:
+    if split_k == 1:
         P = compute(swapped((*some, rows, columns)), lambda *at: product(at, k), name="P")
         shape = (*some, M, stored)
         is_whole = bool(stored == N)
@@ -119,8 +121,8 @@ def product_of_tiles(
         if not is_whole:
             C = compute((*some, M, N), lambda *at: tiled[at], name="C")
     else:
-        p = reduce_axis((0, parts), "p")
-        shape = (parts, *some, rows, columns)
+        p = reduce_axis((0, split_k), "p")
+        shape = (split_k, *some, rows, columns)
         P = compute(swapped(shape), lambda p, *at: product(at, p * share + k), name="P")
         tiled = compute(shape, lambda *at: P[swapped(at)], name="parts")
         total = compute((*some, M, N), lambda *at: sum(tiled[(p, *at)], axis=p), name="total")
@@ -129,7 +131,7 @@ def product_of_tiles(
     for padded, is_padded in zip((Ap, Bp), pads, strict=True):
         if is_padded:
             copy(s[padded])
-    if parts > 1:
+    if split_k > 1:
         add_up(s, C, total)
     elif C is not tiled:
         copy(s[C])

@@ -1,4 +1,4 @@
-"""Matrix products by whatever multiplies fastest."""
+"""Matmuls by whatever multiplies fastest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def matmul(
     in_dtype: str = "float16",
     out_dtype: str | None = None,
     *,
-    sum_dtype: str | None = None,
+    acc_dtype: str | None = None,
     batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
@@ -39,7 +39,7 @@ def matmul(
     default that of `devices.current`, else the one that stands for the architecture `arch`.
 
     It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
-    exactly (``"tfloat32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
+    exactly (``"tf32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def matmul(
             raise ValueError("expected numbers for the extents of a product of float32, which is by sgemm")
         if batch is not None or transpose_a or transpose_b or epilogue or out_dtype not in (None, "float32"):
             raise ValueError(
-                "expected two matrices as they are for a product of float32, which is by sgemm; 'tfloat32' is by "
+                "expected two matrices as they are for a product of float32, which is by sgemm; 'tf32' is by "
                 "tensor cores and takes the rest"
             )
         return sgemm(M, N, K)
@@ -79,7 +79,7 @@ def matmul(
         K,
         in_dtype,
         out_dtype,
-        sum_dtype=sum_dtype,
+        acc_dtype=acc_dtype,
         batch=batch,
         transpose_a=transpose_a,
         transpose_b=transpose_b,

@@ -1,4 +1,4 @@
-"""Matrix products by tensor cores."""
+"""Matmuls by tensor cores."""
 
 from __future__ import annotations
 
@@ -28,50 +28,48 @@ def matmul_mma(
     in_dtype: str = "float16",
     out_dtype: str | None = None,
     *,
-    sum_dtype: str | None = None,
+    acc_dtype: str | None = None,
     batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
     operands: Sequence[Tensor] = (),
     pad: tuple[bool, bool] | None = None,
-    parts: int = 1,
+    split_k: int = 1,
     tile: tuple[int, int] = (128, 128),
-    step: int | None = None,
+    block_k: int | None = None,
     warps: tuple[int, int] = (2, 2),
-    depth: int = 3,
+    stages: int = 3,
     group: int = 1,
     min_blocks: int | None = None,
     dependent: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
-    K x M, or N x K. With `batch` each of the three has so many matrices.
+    """C = A B by ``mma.sync``: A is M x K, B is K x N, C is M x N, row-major. An operand that is transposed is stored
+    as K x M, or N x K. With `batch`, each of the three is that many matrices.
 
-    A block of `warps` computes a `tile` of C, each warp a part of it that lies together. Along k it goes in steps of
-    128 bytes of a factor, unless `step` is given: while it multiplies, the factors of the next `depth - 1` steps are on
-    their way to shared memory by ``cp.async``, 16 bytes a thread. Granules of 16 bytes are exchanged within the rows of
-    shared memory, so that ``ldmatrix`` reads its rows from all banks. The lanes of a warp store their own elements of
-    C, two beside each other. Blocks that run at once compute up to `group` rows of tiles, as many as divide
-    them. With `min_blocks`, registers are
-    spared until so many blocks fit a multiprocessor, which then wait at different times.
+    A thread block computes a `tile` of C, and each of its `warps` a contiguous part of the tile. The K tile is
+    `block_k`, by default 128 bytes of an operand. While a block multiplies, ``cp.async`` loads the next `stages - 1`
+    K tiles to shared memory, 16 bytes a thread. Shared memory is swizzled in granules of 16 bytes, so that ``ldmatrix``
+    has no bank conflicts. Each lane stores its own elements of C, two at a time. Blocks are rasterised in groups of up
+    to `group` rows of tiles, the largest number that divides the rows. With `min_blocks`, the compiler limits registers
+    so that this many blocks fit an SM.
 
-    Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
-    `operands`, the arguments between B and C. Its result is cast to `out_dtype`.
+    `epilogue` is a function of the accumulator and of the indices of its element. It may read `operands`, the arguments
+    between B and C. Its result is cast to `out_dtype`.
 
-    What tiles have past the edges of A and B is zeros, which ``cp.async`` writes too. A factor with rows that are no
-    multiples of 16 bytes is fetched in smaller pieces, by way of registers where they are not even multiples of 4. One
-    of `pad` (by default a factor of which that is so) goes by way of a workspace instead, where a first kernel writes
-    it in whole tiles: it moves twice the bytes of the factor, which a product of many rows and columns takes hardly
-    longer for.
+    Elements of a tile outside of A and B are zero; ``cp.async`` writes them. An operand whose rows are not multiples of
+    16 bytes is loaded in smaller pieces, and through registers if its rows are not multiples of 4. One of `pad` (by
+    default such an operand) is first copied to a workspace of whole tiles by another kernel. This moves twice the bytes
+    of the operand, which costs little if the matmul has many rows and columns.
 
-    Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
-    With `dependent` kernels come up while those before them end (`Schedule.launch`; from sm_90 on).
+    Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
+    results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`; sm_90 and up).
 
     Raises
     ------
     ValueError
-        Where there is no instruction of these types; where `tile` is no multiple of `warps` times 16 x 8, or `step`
-        none of the instruction's k; where `parts` or `group` is not positive.
+        Where there is no instruction of these types; where `tile` is no multiple of `warps` times 16 x 8, or `block_k`
+        none of the instruction's k; where `split_k` or `group` is not positive.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_mma(256, 256, 256, "bfloat16", transpose_b=True)
@@ -79,27 +77,28 @@ def matmul_mma(
     >>> "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32" in func.ptx
     True
     """
-    sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
-    mma = mma_sync(in_dtype, sum_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
-    instruction_k = MMA_SYNC[in_dtype, sum_dtype]
+    acc_dtype, out_dtype = result_dtypes(in_dtype, acc_dtype, out_dtype)
+    mma = mma_sync(in_dtype, acc_dtype, transpose_a=transpose_a, transpose_b=transpose_b)
+    instruction_k = MMA_SYNC[in_dtype, acc_dtype]
     granule = COPY // item_bytes(in_dtype)
-    step = step or 8 * granule
-    if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or step % instruction_k:
+    block_k = block_k or 8 * granule
+    if tile[0] % (16 * warps[0]) or tile[1] % (8 * warps[1]) or block_k % instruction_k:
         raise ValueError(
             f"expected a tile of multiples of {16 * warps[0]} x {8 * warps[1]}, which {warps[0]} x {warps[1]} warps "
-            f"share, and a step that is a multiple of {instruction_k}, got a tile of {tile} and a step of {step}"
+            f"share, and a block_k that is a multiple of {instruction_k}, got a tile of {tile} and a "
+            f"block_k of {block_k}"
         )
-    if parts < 1 or group < 1:
-        raise ValueError(f"expected positive numbers of parts and of rows in a group, got {parts} and {group}")
+    if split_k < 1 or group < 1:
+        raise ValueError(f"expected a positive split_k and a positive group, got {split_k} and {group}")
     product = product_of_tiles(
         (M, N, K),
-        (in_dtype, sum_dtype, out_dtype),
-        (*tile, step),
+        (in_dtype, acc_dtype, out_dtype),
+        (*tile, block_k),
         batch=batch,
         transpose_a=transpose_a,
         transpose_b=transpose_b,
         epilogue=epilogue,
-        parts=parts,
+        split_k=split_k,
         whole=pad or granule,
     )
     s = product.schedule
@@ -114,9 +113,9 @@ def matmul_mma(
         widths=widths,
         instruction_k=instruction_k,
         tile=tile,
-        step=step,
+        block_k=block_k,
         warps=warps,
-        depth=depth,
+        stages=stages,
         group=group,
         is_async=all(width * item_bytes(in_dtype) >= 4 for width in widths),
     )
@@ -138,9 +137,9 @@ def tile_by_mma(
     widths: Sequence[int],
     instruction_k: int,
     tile: tuple[int, int],
-    step: int,
+    block_k: int,
     warps: tuple[int, int],
-    depth: int,
+    stages: int,
     group: int = 1,
     is_async: bool = True,
 ) -> None:
@@ -174,7 +173,7 @@ def tile_by_mma(
     s[sums].set_scope("local")
     s[sums].compute_at(s[tiled], wx)
     *_, i, j = s[sums].op.axis
-    ko, ki = s[sums].split(s[sums].op.reduce_axis[0], factor=step)
+    ko, ki = s[sums].split(s[sums].op.reduce_axis[0], factor=block_k)
     ki, kt = s[sums].split(ki, factor=instruction_k)
     i, it = s[sums].split(i, factor=16)
     j, jt = s[sums].split(j, factor=8)
@@ -189,21 +188,21 @@ def tile_by_mma(
         fragments = s.cache_read(stage, "local", [sums])
         s[fragments].compute_at(s[sums], ki)
         s[stage].compute_at(s[sums], ko)
-        if has_k_in_rows and step < 8 * granule:
-            side_by_side(s[stage], 8 * granule // step, step)
+        if has_k_in_rows and block_k < 8 * granule:
+            side_by_side(s[stage], 8 * granule // block_k, block_k)
         s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         fetch(s[stage], width, warps)
-    s[sums].software_pipeline(ko, depth if is_async else 2, use_async=is_async)
+    s[sums].software_pipeline(ko, stages if is_async else 2, use_async=is_async)
 
 
 def side_by_side(stage: Stage, rows: int, length: int) -> None:
-    """So many rows of this length, which are shorter than all banks, become one."""
+    """Rows of this length, which are shorter than all banks, are joined, `rows` of them to one."""
     stage.transform_layout(lambda *at: [*at[:-2], at[-2] // rows, at[-2] % rows * length + at[-1]])
 
 
 def fetch(stage: Stage, width: int, warps: tuple[int, int]) -> None:
-    """All threads of the block compute a stage, in turns, neighbours what lies together along its rows."""
+    """All threads of the block load a stage; neighbouring threads take neighbouring elements of its rows."""
     *outer, row, column = stage.op.axis
     column, lane = stage.split(column, factor=width)
     turn, x = stage.split(stage.fuse(*outer, row, column), factor=32)

@@ -39,7 +39,7 @@ class Problem:
 
     @property
     def crosses_lines(self) -> tuple[bool, bool]:
-        """Whether rows of the factors, as the copy engine finds them, begin within lines of the cache."""
+        """Whether rows of the factors, as TMA finds them, begin within lines of the cache."""
         columns = (self.M if self.layout[0] == "T" else self.K, self.K if self.layout[1] == "T" else self.N)
         first, second = (
             is_aligned and of * self.item_bytes % 128 != 0 for of, is_aligned in zip(columns, self.is_aligned)

@@ -1,4 +1,4 @@
-"""Which schedule a matrix product gets: what a tuning run found, or else the least by a model of what each would take.
+"""Which schedule a matmul gets: what a tuning run found, or else the least by a model of what each would take.
 
 The table is data: `tuned.json`, which `python bench/tune_matmul.py` writes. A product that is not in it gets what the
 nearest one there has, as long as that is near; any other what `estimate` takes for the fastest of `candidates`.
@@ -58,7 +58,7 @@ def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, devic
     if all(isinstance(extent, int) for extent in extents.values()):
         return choice
     needs_numbers = {"stream_k", "narrower", "raster"} | (
-        set() if isinstance(extents["K"], int) else {"parts", "consumers"}
+        set() if isinstance(extents["K"], int) else {"split_k", "consumers"}
     )
     return Choice(choice.schedule, {name: value for name, value in choice.options.items() if name not in needs_numbers})
 
@@ -76,7 +76,7 @@ def _greatest(extent: Extent, name: str) -> int:
 def _for_other_tiles(problem: Problem, choice: Choice, device: GPU) -> Choice:
     """The choice of a product that is near: how its last tiles are shared depends on how many there are."""
     options = {name: value for name, value in choice.options.items() if name not in ("stream_k", "narrower", "blocks")}
-    shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("parts", 1) == 1
+    shares = choice.schedule == "matmul_wgmma" and options.get("consumers", 1) == 1 and options.get("split_k", 1) == 1
     if not shares or choice.options.get("blocks", 0) is None:
         return choice
     tiles, steps = problem.tiles(options["tile"]), ceil(problem.K * problem.item_bytes / 128)

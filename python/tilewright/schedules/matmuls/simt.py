@@ -1,4 +1,4 @@
-"""Matrix products without tensor cores."""
+"""Matmuls without tensor cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["fetch", "multiply_tiles", "sgemm"]
 
 # Blocks that an SM runs at once.
 _OF_AN_SM = 2
-# Below this many steps along k a block spends more time on its start and its end than on the products.
+# Below this many K tiles a block spends more time on its start and its end than on the matmul.
 MIN_STEPS = 32
 
 
@@ -22,57 +22,57 @@ def sgemm(
     K: int,
     *,
     tile: tuple[int, int] = (128, 128),
-    step: int = 8,
+    block_k: int = 8,
     lanes: int = 8,
-    parts: int | None = None,
+    split_k: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N.
 
-    A block of threads computes a `tile` of C, each thread `lanes` x `lanes` of it, as groups of 4 x 4 that lie apart:
-    neighbouring threads read neighbouring words. Along k the block goes in steps. The next step's elements are on
-    their way in registers while this one's are multiplied; they are stored to the other half of the shared buffers, so
-    that a step needs one barrier. A is transposed on its way in: then a thread's rows lie together. What a tile has
-    past the edges of A and B is filled with zeros there, and all the rest of the kernel needs no predicates.
+    A thread block computes a `tile` of C, each thread `lanes` x `lanes` of it, in groups of 4 x 4: neighbouring threads
+    read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current one is
+    multiplied; it is stored to the other half of the shared buffers, so that a K tile needs one barrier. A is
+    transposed on its way to shared memory. Elements of a tile outside of A and B are zero, and the rest of the kernel
+    needs no predicates.
 
-    Where C has too few tiles to fill the machine, `parts` blocks share the work of each along k, and a second kernel
-    adds up what they found. A product of at most 16 rows takes tiles as high as A, of columns that go from memory to
-    the registers of the one thread that needs them.
+    Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; a second kernel adds their
+    results. A matmul of at most 16 rows takes tiles as high as A, and loads columns of B straight to the registers of
+    the one thread that needs them.
 
     Raises
     ------
     ValueError
-        Where `lanes` is no multiple of 4, or does not divide `tile`; where `step` is no multiple of 4; where `parts`
-        is not positive.
+        Where `lanes` is no multiple of 4, or does not divide `tile`; where `block_k` is no multiple of 4; where
+        `split_k` is not positive.
 
     >>> import tilewright as tw
     >>> func = tw.build(*sgemm(256, 256, 256), target="cuda -arch=sm_90a", name="sgemm")
     >>> ".reqntid 16, 16, 1" in func.ptx
     True
     """
-    if lanes % 4 or tile[0] % lanes or tile[1] % lanes or step % 4:
+    if lanes % 4 or tile[0] % lanes or tile[1] % lanes or block_k % 4:
         raise ValueError(
-            f"expected lanes that are a multiple of 4 and divide the tile, and a step that is a multiple of 4, got "
-            f"lanes {lanes}, tile {tile} and step {step}"
+            f"expected lanes that are a multiple of 4 and divide the tile, and a block_k that is a multiple of 4, got "
+            f"lanes {lanes}, tile {tile} and block_k {block_k}"
         )
-    if parts is not None and parts < 1:
-        raise ValueError(f"expected a positive number of parts, got {parts}")
+    if split_k is not None and split_k < 1:
+        raise ValueError(f"expected a positive split_k, got {split_k}")
     if M <= 16 and tile == (128, 128):
-        return _few_rows(M, N, K, parts)
+        return _few_rows(M, N, K, split_k)
 
     tiles = -(-M // tile[0]) * -(-N // tile[1])
-    parts = parts or _power_of_two(min(_OF_AN_SM * current().sms // tiles, K // (MIN_STEPS * step)))
-    s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, step, parts)
-    multiply_tiles(s, last, Cl, (At, Bs), tile, step, lanes, is_whole=N % tile[1] == 0)
+    split_k = split_k or _power_of_two(min(_OF_AN_SM * current().sms // tiles, K // (MIN_STEPS * block_k)))
+    s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, block_k, split_k)
+    multiply_tiles(s, last, Cl, (At, Bs), tile, block_k, lanes, is_whole=N % tile[1] == 0)
 
     # All threads of the block fetch, neighbours what lies together: of A along k, of B along j.
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
     k, i = s[At].op.axis
     s[At].storage_align(k, 32, 4)
-    four = _split_four(s[At], k, M % tile[0] == 0 and K % (step * parts) == 0)
+    four = _split_four(s[At], k, M % tile[0] == 0 and K % (block_k * split_k) == 0)
     s[At].reorder(i, *four)
     fetch(s[At], s[At].fuse(i, four[0]), four[1:], threads_y, threads_x)
     k, j = s[Bs].op.axis
-    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (step * parts) == 0)
+    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (block_k * split_k) == 0)
     fetch(s[Bs], s[Bs].fuse(k, four[0]), four[1:], threads_y, threads_x)
     return s, tensors
 
@@ -83,7 +83,7 @@ def multiply_tiles(
     Cl: Tensor,
     operands: tuple[Tensor, Tensor],
     tile: tuple[int, int],
-    step: int,
+    block_k: int,
     lanes: int,
     *,
     is_whole: bool,
@@ -110,7 +110,7 @@ def multiply_tiles(
 
     s[Cl].compute_at(s[last], tx)
     *_, i, j = s[Cl].op.axis
-    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
+    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=block_k)
     s[Cl].reorder(ko, ki, j, i)
     for axis in (ki, j, i):
         s[Cl].unroll(axis)
@@ -118,49 +118,49 @@ def multiply_tiles(
         s[shared].compute_at(s[Cl], ko)
     for local in locals_:
         s[local].compute_at(s[Cl], ki)
-    s[Cl].software_pipeline(ko, depth=2)
+    s[Cl].software_pipeline(ko, stages=2)
 
 
 _TAGS = ("blockIdx.y", "blockIdx.x", "vthread", "vthread", "threadIdx.y", "threadIdx.x")
 
 
 def _products(
-    M: int, N: int, K: int, tile: tuple[int, int], step: int, parts: int
+    M: int, N: int, K: int, tile: tuple[int, int], block_k: int, split_k: int
 ) -> tuple[Schedule, list[Tensor], Tensor, Tensor, Tensor, Tensor]:
     """The expression, in whole tiles and steps: the schedule, the arguments, A and B in shared memory, the sums in
     registers, and the stage that stores them."""
     rows, columns = -(-M // tile[0]) * tile[0], -(-N // tile[1]) * tile[1]
-    chunk = -(-K // (parts * step)) * step
-    depth = chunk * parts
+    chunk = -(-K // (split_k * block_k)) * block_k
+    padded_k = chunk * split_k
     A, B = placeholder((M, K), name="A"), placeholder((K, N), name="B")
 
     def inside(value: Expr, i: Expr, has_rows: bool, k: Expr, limit: int) -> Expr:
-        conditions = ([i < limit] if has_rows else []) + ([k < K] if depth != K else [])
+        conditions = ([i < limit] if has_rows else []) + ([k < K] if padded_k != K else [])
         return if_then_else(all_of(*conditions), value, 0.0) if conditions else value
 
-    At = compute((depth, rows), lambda k, i: inside(A[i, k], i, rows != M, k, M), name="At")
-    Bs = compute((depth, columns), lambda k, j: inside(B[k, j], j, columns != N, k, N), name="Bs")
+    At = compute((padded_k, rows), lambda k, i: inside(A[i, k], i, rows != M, k, M), name="At")
+    Bs = compute((padded_k, columns), lambda k, j: inside(B[k, j], j, columns != N, k, N), name="Bs")
     # What is stored four at a time has to stand in four registers side by side. Added to zero it does so in others than
     # the accumulators, which the assembler can then put where the operands of a multiplication come from other banks
     # (on an H200 in a tenth less time).
     k = reduce_axis((0, chunk), "k")
-    if parts == 1:
+    if split_k == 1:
         Cl = compute((rows, columns), lambda i, j: sum(At[k, i] * Bs[k, j], axis=k), name="Cl")
         C = last = compute((M, N), lambda i, j: Cl[i, j] + 0.0, name="C")
     else:
-        p = reduce_axis((0, parts), "p")
+        p = reduce_axis((0, split_k), "p")
         Cl = compute(
-            (parts, rows, columns),
+            (split_k, rows, columns),
             lambda p, i, j: sum(At[p * chunk + k, i] * Bs[p * chunk + k, j], axis=k),
             name="Cl",
         )
-        last = compute((parts, M, N), lambda p, i, j: Cl[p, i, j] + 0.0, name="P")
+        last = compute((split_k, M, N), lambda p, i, j: Cl[p, i, j] + 0.0, name="P")
         C = compute((M, N), lambda i, j: sum(last[p, i, j], axis=p), name="C")
     s = create_schedule(C.op)
     s[At].set_scope("shared")
     s[Bs].set_scope("shared")
     s[Cl].set_scope("local")
-    if parts > 1:
+    if split_k > 1:
         block, thread = s[C].split(s[C].fuse(*s[C].op.axis), factor=256)
         s[C].bind(block, thread_axis("blockIdx.x"))
         s[C].bind(thread, thread_axis("threadIdx.x"))
@@ -189,12 +189,12 @@ def _power_of_two(limit: int) -> int:
     return 1 << max(1, limit).bit_length() - 1
 
 
-def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list[Tensor]]:
+def _few_rows(M: int, N: int, K: int, split_k: int | None) -> tuple[Schedule, list[Tensor]]:
     """Each thread computes four columns of C, in as many parts along k as give twice as many blocks."""
-    rows, threads, step = -(-M // 4) * 4, 128, 32
+    rows, threads, block_k = -(-M // 4) * 4, 128, 32
     tiles = -(-N // (4 * threads))
-    parts = parts or _power_of_two(min(2 * _OF_AN_SM * current().sms // tiles, K // (4 * step)))
-    s, tensors, At, Bl, Cl, last = _products(M, N, K, (rows, 4 * threads), step, parts)
+    split_k = split_k or _power_of_two(min(2 * _OF_AN_SM * current().sms // tiles, K // (4 * block_k)))
+    s, tensors, At, Bl, Cl, last = _products(M, N, K, (rows, 4 * threads), block_k, split_k)
     s[Bl].set_scope("local")
     Al = s.cache_read(At, "local", [Cl])
 
@@ -209,7 +209,7 @@ def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list
 
     s[Cl].compute_at(s[last], tx)
     *_, i, j = s[Cl].op.axis
-    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=step)
+    ko, ki = s[Cl].split(s[Cl].op.reduce_axis[0], factor=block_k)
     kb, ki = s[Cl].split(ki, factor=8)
     s[Cl].reorder(ko, kb, ki, i, j)
     for axis in (kb, ki, i, j):
@@ -217,10 +217,10 @@ def _few_rows(M: int, N: int, K: int, parts: int | None) -> tuple[Schedule, list
     s[At].compute_at(s[Cl], ko)
     s[Bl].compute_at(s[Cl], kb)
     s[Al].compute_at(s[Cl], ki)
-    s[Cl].software_pipeline(ko, depth=2)
+    s[Cl].software_pipeline(ko, stages=2)
     k, j = s[Bl].op.axis
     s[Bl].unroll(k)
-    if N % (4 * threads) == 0 and K % (step * parts) == 0:
+    if N % (4 * threads) == 0 and K % (block_k * split_k) == 0:
         s[Bl].vectorize(j)
     k, i = s[At].op.axis
     s[At].storage_align(k, 32, 4)

@@ -19,12 +19,12 @@ from .definition import product_of_tiles, result_dtypes
 
 __all__ = ["matmul_wgmma", "no_more", "tile_by_wgmma"]
 
-# What rows of tensors are multiples of for the copy engine; how wide a row of a shared buffer's panel is, and at least.
+# What rows of tensors are multiples of for TMA; how wide a row of a shared buffer's panel is, and at least.
 _ALIGNED, _SPAN, _LEAST_SPAN = 16, 128, 32
-# Of a block's shared memory barriers take so many bytes; so many steps are enough, and so many the most.
-_BARRIERS, _ENOUGH, _MAX_DEPTH = 1024, 4, 8
+# Of a block's shared memory barriers take so many bytes; so many stages are enough, and so many the most.
+_BARRIERS, _ENOUGH, _MAX_STAGES = 1024, 4, 8
 _MANY, _LINE = 16, 128
-# Of a tile with more columns a step of products takes longer than to store a part of the result.
+# Of a tile with more columns the matmul of a K tile takes longer than to store a part of the result.
 _NARROW = 192
 _OTHER_REGISTERS = 24
 
@@ -36,16 +36,16 @@ def matmul_wgmma(
     in_dtype: str = "bfloat16",
     out_dtype: str | None = None,
     *,
-    sum_dtype: str | None = None,
+    acc_dtype: str | None = None,
     batch: Extent | None = None,
     transpose_a: bool = False,
     transpose_b: bool = False,
     epilogue: Callable[..., Expr] | None = None,
     operands: Sequence[Tensor] = (),
-    parts: int = 1,
+    split_k: int = 1,
     tile: tuple[int, int] | None = None,
     promote: int | None = None,
-    depth: int | None = None,
+    stages: int | None = None,
     columns: int | None = None,
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 0,
@@ -61,52 +61,54 @@ def matmul_wgmma(
     dependent: bool = False,
     swap_ab: bool = False,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major; a factor that is transposed is stored as
-    K x M, or N x K. With `batch` each of the three has so many matrices.
+    """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major. An operand that is transposed is stored as
+    K x M, or N x K. With `batch`, each of the three is that many matrices.
 
-    A block computes a `tile` of C, each warpgroup 64 rows of it, in steps of 128 bytes of a factor along k, while a
-    warpgroup of its own (unless not to `specialize`: a thread of the first) has the factors of the next `depth - 1`
-    steps copied to shared memory. Blocks are in clusters of `cluster` rows and columns of tiles, one of which is 1,
-    and share what they read alike. As many blocks as the device has SMs, or `blocks`, go through all tiles, `group`
-    rows of tiles together, or in another `raster` (None: a block a tile); with `stream_k` they share the
-    steps of the last, with some tiles `narrower` by so many columns none is without a tile in the last turn, with
-    `serpentine_k` they go through the steps of every second tile from the end (`Stage.persistent`). C goes by way of
-    shared memory, so many `columns` at a time. Where it is `deferred`, threads hold a tile of it while the products
-    of their next one begin, and store it behind these. A thread that copies and one that multiplies have so many
-    `registers`. With two `consumers` a block has two sets of the warpgroups that compute a tile, which take tiles in
-    turn: one stores while the other multiplies, which pays where k is short. Of 8-bit floats the
-    tensor cores keep few bits of sums: they add up so many products along k as `promote` says, a step unless given (two
-    for a C of bf16), and other instructions these; with 0 all, as torch does with ``use_fast_accum``. What is not given
-    follows from the tile, shared memory and the block's registers.
+    A thread block computes a `tile` of C, and each consumer warpgroup 64 rows of the tile. The K tile is 128 bytes of an
+    operand. A producer warp loads the next `stages - 1` K tiles to shared memory by TMA; with `specialize=False`, one
+    thread of the first warpgroup does it. A `cluster` has as many rows and columns of tiles, one of which is 1; its
+    blocks multicast the loads that they have in common.
 
-    With `swap_ab` the instruction multiplies B's transpose by A's, as its rows are columns of C: each warpgroup
-    computes 64 columns of a `tile`, of up to 256 rows. Then `group` counts columns of tiles, it is rows that some tiles
-    are `narrower` by, and so many rows as `columns` says are in shared memory at a time. Good for few rows, and where
-    tiles that are narrower in columns would begin within lines of the cache.
+    As many blocks as the device has SMs, or `blocks`, are persistent (None: a block for each tile). They take tiles in
+    groups of `group` rows of tiles, or in another `raster`. With `stream_k`, blocks share the K tiles of the last wave.
+    With `narrower`, some tiles are this many columns narrower, so that every block has a tile in the last wave. With
+    `serpentine_k`, every second tile is computed from its last K tile to its first (`Stage.persistent`). With two
+    `consumers`, a block has two sets of consumer warpgroups, which alternate (ping-pong): one stores while the other
+    multiplies. This pays where K is short.
 
-    Between the sums and C stands `epilogue`, a function of a sum and of the indices of its element, which may read
-    `operands`, the arguments between B and C. It is computed in the registers that hold the sums; its result is cast to
-    `out_dtype`.
+    C is stored through shared memory, `columns` at a time. With `deferred`, threads keep a tile of C while the matmul of
+    their next tile begins, and store it then. `registers` are those of a producer thread and of a consumer thread. For
+    8-bit floats, the tensor cores' accumulators keep few bits: they are promoted, that is, added to float32 registers,
+    after `promote` elements along k, by default after each K tile (after two for a C of bfloat16); with 0 never, as
+    torch does with ``use_fast_accum``. Options that are not given follow from the tile, the shared memory and the
+    registers of a block.
 
-    What tiles have past the edges is zero, as the engine fills it in; it does not store there. It steps over rows of
-    multiples of 16 bytes: a factor with others goes by way of a workspace, where a first kernel writes it in whole
-    tiles, and so does a C with others, which a last kernel copies, if it has a whole tile; else threads store it.
+    With `swap_ab`, the instruction multiplies B's transpose by A's transpose: each warpgroup computes 64 columns of a
+    `tile`, of up to 256 rows. Then `group` counts columns of tiles, `narrower` counts rows, and `columns` counts the
+    rows that are in shared memory at a time. This is good for few rows, and where tiles with fewer columns would begin
+    within cache lines.
 
-    Where C has too few tiles to fill a GPU, `parts` blocks share the work of each along k; another kernel adds up.
-    With `dependent` kernels come up while those before them end (`Schedule.launch`).
+    `epilogue` is a function of the accumulator and of the indices of its element. It may read `operands`, the arguments
+    between B and C. It is computed in registers. Its result is cast to `out_dtype`.
 
-    Extents may be symbolic: one kernel then serves all their values, with as many blocks as each call has tiles for, up
-    to `blocks`. Rows count as multiples of what their ``te.var`` is `divisible_by`: for 16 bytes 8 numbers of 16 bits.
-    A K of at least 1 (`min`) spares the kernel to ask whether there is anything to sum. `stream_k` and the raster
-    ``"hilbert"`` need numbers for M and N; `stream_k`, `parts`, several `consumers` and a `promote` of more than a step
-    need one for K.
+    TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs rows
+    of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another kernel.
+    A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
+
+    Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
+    results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
+
+    Extents may be symbolic. One kernel then serves all their values; each call launches as many blocks as it has tiles,
+    up to `blocks`. The 16 bytes are proven by `divisible_by` of a row's ``te.var``: 8 elements of 16 bits. A K of at
+    least 1 (`min`) saves the kernel a test for an empty sum. `stream_k` and the raster ``"hilbert"`` need numbers for M
+    and N; `stream_k`, `split_k`, several `consumers` and a `promote` of more than a K tile need a number for K.
 
     Raises
     ------
     ValueError
         Where there is no instruction of these types; where `tile` is no multiple of 64 x 8, or of 64 x 16 if B is not
-        transposed, with `swap_ab` of 8 x 64, or of 16 x 64 if A is, or `promote` none of a step; where `parts` is not
-        positive, or more than one of a batch or with a symbolic K.
+        transposed, with `swap_ab` of 8 x 64, or of 16 x 64 if A is, or `promote` none of a K tile; where `split_k` is
+        not positive, or more than one with `batch` or with a symbolic K.
 
     >>> import tilewright as tw
     >>> s, tensors = matmul_wgmma(256, 512, 256, "bfloat16", "bfloat16", transpose_b=True)
@@ -125,14 +127,14 @@ def matmul_wgmma(
     >>> bool((y == 64).all())
     True
     """
-    sum_dtype, out_dtype = result_dtypes(in_dtype, sum_dtype, out_dtype)
-    step = _SPAN // item_bytes(in_dtype)
+    acc_dtype, out_dtype = result_dtypes(in_dtype, acc_dtype, out_dtype)
+    block_k = _SPAN // item_bytes(in_dtype)
     if promote is None:
         # Rounding to bf16 is five times what the tensor cores lose in two steps.
-        steps = 2 if out_dtype == "bfloat16" and isinstance(K, int) and K > step else 1
-        promote = steps * step if in_dtype.startswith("float8") else 0
-    if promote < 0 or promote % step:
-        raise ValueError(f"expected to promote after a multiple of {step} products of {in_dtype}, or 0, got {promote}")
+        steps = 2 if out_dtype == "bfloat16" and isinstance(K, int) and K > block_k else 1
+        promote = steps * block_k if in_dtype.startswith("float8") else 0
+    if promote < 0 or promote % block_k:
+        raise ValueError(f"expected to promote after a multiple of {block_k} products of {in_dtype}, or 0, got {promote}")
     # The instruction's rows and columns are those of the sums, of C's transpose if they are swapped.
     m, n = (tile[::-1] if swap_ab else tile) if tile else (128, 192 if promote else 256)
     rows, columns_of = ("columns", "rows") if swap_ab else ("rows", "columns")
@@ -145,28 +147,28 @@ def matmul_wgmma(
         raise ValueError(f"expected a tile with a multiple of {narrowest} {columns_of}, got {tile}")
     # No more than there is: of whole panels where k goes across them.
     along_m, along_n = (N, M) if swap_ab else (M, N)
-    m, n = no_more(m, along_m, 64), no_more(n, along_n, 8 if is_k_major else step)
+    m, n = no_more(m, along_m, 64), no_more(n, along_n, 8 if is_k_major else block_k)
     tile = (n, m) if swap_ab else (m, n)
-    if parts < 1 or (parts > 1 and batch is not None):
-        raise ValueError(f"expected a positive number of parts, and one of a batch, got {parts}")
+    if split_k < 1 or (split_k > 1 and batch is not None):
+        raise ValueError(f"expected a positive split_k, and 1 with a batch, got {split_k}")
     has_whole_tile = all(
         not isinstance(extent, int) or size <= extent for extent, size in zip((M, N), tile, strict=True)
     )
     across = (not transpose_b, not transpose_a) if swap_ab else (transpose_a, transpose_b)
     instruction = wgmma(
-        in_dtype, sum_dtype, n=n, k=step, transpose_a=across[0], transpose_b=across[1], promote=promote // step
+        in_dtype, acc_dtype, n=n, k=block_k, transpose_a=across[0], transpose_b=across[1], promote=promote // block_k
     )
     product = product_of_tiles(
         (M, N, K),
-        (in_dtype, sum_dtype, out_dtype),
-        (*tile, step),
+        (in_dtype, acc_dtype, out_dtype),
+        (*tile, block_k),
         batch=batch,
         transpose_a=transpose_a,
         transpose_b=transpose_b,
         epilogue=epilogue,
-        parts=parts,
+        split_k=split_k,
         whole=_ALIGNED // item_bytes(in_dtype),
-        # Threads take ten times as long to store a tile as the engine, and half as long again as to copy it.
+        # Threads take ten times as long to store a tile as TMA, and half as long again as to copy it.
         whole_rows=_ALIGNED // item_bytes(out_dtype) if has_whole_tile else 1,
         swap_ab=swap_ab,
     )
@@ -177,12 +179,12 @@ def matmul_wgmma(
         product.factors,
         instruction,
         sources=(product.A, product.B),
-        extents=(M, N, parts if batch is None else batch),
+        extents=(M, N, split_k if batch is None else batch),
         transposed=(transpose_a, transpose_b),
         tile=tile,
-        has_whole_tile=parts > 1 or has_whole_tile,
+        has_whole_tile=split_k > 1 or has_whole_tile,
         promote=promote,
-        depth=depth,
+        stages=stages,
         columns=columns,
         cluster=cluster,
         blocks=blocks,
@@ -215,7 +217,7 @@ def tile_by_wgmma(
     tile: tuple[int, int],
     has_whole_tile: bool,
     promote: int = 0,
-    depth: int | None = None,
+    stages: int | None = None,
     columns: int | None = None,
     cluster: tuple[int, int] | None = None,
     blocks: int | None = 0,
@@ -243,9 +245,9 @@ def tile_by_wgmma(
         blocks = device.sms
     M, N, _ = extents
     m, n = tile[::-1] if swap_ab else tile
-    warpgroups, step = m // 64, _SPAN // item_bytes(factors[0].dtype)
+    warpgroups, block_k = m // 64, _SPAN // item_bytes(factors[0].dtype)
     made, transpose_a, transpose_b = item_bytes(tiled.dtype), *transposed
-    # The engine stores rows that it can step over, of tiles that are whole somewhere, in panels that divide them.
+    # TMA stores rows of multiples of 16 bytes, of tiles that are whole somewhere, in panels that divide them.
     span = gcd(tile[1] * made, _SPAN)
     is_copied = divisor_of(tiled.shape[-1]) * made % _ALIGNED == 0 and span >= _LEAST_SPAN
     is_copied = is_copied and has_whole_tile
@@ -294,7 +296,7 @@ def tile_by_wgmma(
     s[P].set_scope("local")
     s[P].compute_at(s[stored], warpgroup)
     *_, i, j = s[P].op.axis
-    ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=step)
+    ko, ki = s[P].split(s[P].op.reduce_axis[0], factor=block_k)
     s[P].reorder(ko, i, j, ki)
     s[P].tensorize(i, instruction)
     # Where a factor's rows are rows or columns of the tile, panels are what divides them.
@@ -307,13 +309,13 @@ def tile_by_wgmma(
         s[stage].set_scope("shared")
         s[stage].compute_at(s[P], ko)
         s[stage].copy_by("tma", swizzle=panel)
-    s[P].software_pipeline(ko, depth or max(2, min((shared_limit - shared) // ((m + n) * _SPAN), _MAX_DEPTH)))
+    s[P].software_pipeline(ko, stages or max(2, min((shared_limit - shared) // ((m + n) * _SPAN), _MAX_STAGES)))
     if specialize:
         s[P].specialize(ko, *registers, consumers=consumers)
 
     if cluster is None:
-        # What blocks share they wait for together. It pays where rows do not begin at lines of the cache, of which the
-        # engine then reads one more for each: of many tiles one more costs little.
+        # What blocks share they wait for together. It pays where rows do not begin at lines of the cache, of which
+        # TMA then reads one more for each: of many tiles one more costs little.
         rows = [_bytes_of_rows(factor) for factor in sources]
         straddles = any(row % _ALIGNED == 0 and row % _LINE for row in rows)
         pairs = [straddles and _go_in_pairs(extent, size) for extent, size in zip((M, N), tile, strict=True)]
@@ -324,9 +326,9 @@ def tile_by_wgmma(
     if blocks is not None:
         clusters = _count(extents, (tile[0] * cluster[0], tile[1] * cluster[1], 1))
         if not stream_k and not narrower and clusters is not None:
-            # As few as go through the tiles in as many turns: those that would wait for the last turn only take power.
-            turns = -(-clusters // max(1, blocks // prod(cluster)))
-            blocks = -(-clusters // turns) * prod(cluster)
+            # As few as need as many waves: blocks without a tile in the last wave only take power.
+            waves = -(-clusters // max(1, blocks // prod(cluster)))
+            blocks = -(-clusters // waves) * prod(cluster)
         # What runs at once is as high as it is wide, so that it reads the least.
         group = group or max(1, round(sqrt(blocks * n / m)))
         if raster == "hilbert":

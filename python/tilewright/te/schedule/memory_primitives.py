@@ -160,15 +160,15 @@ class MemoryPrimitives(StageHandles):
 
         self._schedule.apply(handles.double_buffer, user_source(), self.handle, self.name)
 
-    def software_pipeline(self, axis: IterVar, depth: int = 2, use_async: bool = False) -> None:
-        """The shared buffers that are filled at a loop are filled `depth - 1` iterations before they are needed.
+    def software_pipeline(self, axis: IterVar, stages: int = 2, use_async: bool = False) -> None:
+        """The loads into shared memory at a loop are issued `stages - 1` iterations ahead.
 
-        Each gets `depth` places, which the iterations take in turn. With `use_async`, elements are copied straight
-        from global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each thread
-        keeps what it fetched in registers until it stores it.
+        Each shared buffer gets `stages` slots, which the iterations use in rotation. With `use_async`, elements are
+        copied from global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each
+        thread keeps what it loads in registers until it stores it.
 
         Requires: a loop of the stage's that is not bound or marked, at which stages in shared memory are computed; a
-        `depth` of at least 2; with `use_async`, that these are copies.
+        `stages` of at least 2; with `use_async`, that these are copies.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -211,13 +211,13 @@ class MemoryPrimitives(StageHandles):
 
         source = user_source()
         axis_handle = self._axis(axis, "software_pipeline", source)
-        number = integer(depth, "software_pipeline", "depth", source, 2)
+        number = integer(stages, "software_pipeline", "stages", source, 2)
         if number is not None and number > _MOST_STAGES:
-            raise ValueError(f"{source}: software_pipeline: expected a depth of at most {_MOST_STAGES}, got {number}")
+            raise ValueError(f"{source}: software_pipeline: expected at most {_MOST_STAGES} stages, got {number}")
         self._schedule.apply(handles.software_pipeline, source, axis_handle, axis.name, number, use_async)
 
     def launch_bounds(self, min_blocks: int) -> None:
-        """At least `min_blocks` blocks of the stage's kernel fit a multiprocessor, as far as registers go.
+        """At least `min_blocks` blocks of the stage's kernel fit an SM, as far as registers go.
 
         The assembler spills rather than give a thread more registers than that leaves.
 
