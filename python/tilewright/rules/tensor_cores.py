@@ -103,7 +103,7 @@ class TensorCores:
         seconds: dict[Tile, float] = {}
         for one in candidates(problem, gpu):
             options = one.options
-            if one.schedule == "matmul_mma" and not {"parts", "pad"} & options.keys():
+            if one.schedule == "matmul_mma" and not {"split_k", "pad"} & options.keys():
                 block_k = options.get("block_k", 8 * COPY // item_bytes(a))
                 seconds[options["tile"], options["warps"], options["stages"], block_k] = estimate(problem, one, gpu)
         fitting = sorted((tile for tile in seconds if tile[3] % MMA_SYNC[types] == 0), key=lambda tile: seconds[tile])

@@ -64,9 +64,9 @@ def matmul_wgmma(
     """C = A B by ``wgmma``: A is M x K, B is K x N, C is M x N, row-major. An operand that is transposed is stored as
     K x M, or N x K. With `batch`, each of the three is that many matrices.
 
-    A thread block computes a `tile` of C, and each consumer warpgroup 64 rows of the tile. The K tile is 128 bytes of an
-    operand. A producer warp loads the next `stages - 1` K tiles to shared memory by TMA; with `specialize=False`, one
-    thread of the first warpgroup does it. A `cluster` has as many rows and columns of tiles, one of which is 1; its
+    A thread block computes a `tile` of C, and each consumer warpgroup 64 rows of the tile. The K tile is 128 bytes of
+    an operand. A producer warp loads the next `stages - 1` K tiles to shared memory by TMA; with `specialize=False`,
+    one thread of the first warpgroup does it. A `cluster` has as many rows and columns of tiles, one of which is 1; its
     blocks multicast the loads that they have in common.
 
     As many blocks as the device has SMs, or `blocks`, are persistent (None: a block for each tile). They take tiles in
@@ -76,12 +76,12 @@ def matmul_wgmma(
     `consumers`, a block has two sets of consumer warpgroups, which alternate (ping-pong): one stores while the other
     multiplies. This pays where K is short.
 
-    C is stored through shared memory, `columns` at a time. With `deferred`, threads keep a tile of C while the matmul of
-    their next tile begins, and store it then. `registers` are those of a producer thread and of a consumer thread. For
-    8-bit floats, the tensor cores' accumulators keep few bits: they are promoted, that is, added to float32 registers,
-    after `promote` elements along k, by default after each K tile (after two for a C of bfloat16); with 0 never, as
-    torch does with ``use_fast_accum``. Options that are not given follow from the tile, the shared memory and the
-    registers of a block.
+    C is stored through shared memory, `columns` at a time. With `deferred`, threads keep a tile of C while the matmul
+    of their next tile begins, and store it then. `registers` are those of a producer thread and of a consumer thread.
+    For 8-bit floats, the tensor cores' accumulators keep few bits: they are promoted, that is, added to float32
+    registers, after `promote` elements along k, by default after each K tile (after two for a C of bfloat16); with 0
+    never, as torch does with ``use_fast_accum``. Options that are not given follow from the tile, the shared memory and
+    the registers of a block.
 
     With `swap_ab`, the instruction multiplies B's transpose by A's transpose: each warpgroup computes 64 columns of a
     `tile`, of up to 256 rows. Then `group` counts columns of tiles, `narrower` counts rows, and `columns` counts the
@@ -91,9 +91,10 @@ def matmul_wgmma(
     `epilogue` is a function of the accumulator and of the indices of its element. It may read `operands`, the arguments
     between B and C. It is computed in registers. Its result is cast to `out_dtype`.
 
-    TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs rows
-    of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another kernel.
-    A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store it.
+    TMA fills the elements of a tile outside of A and B with zeros, and does not store those outside of C. TMA needs
+    rows of multiples of 16 bytes. An operand with other rows is first copied to a workspace of whole tiles by another
+    kernel. A C with other rows is copied from a workspace by a last kernel if C has a whole tile; else threads store
+    it.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`).
@@ -134,7 +135,9 @@ def matmul_wgmma(
         steps = 2 if out_dtype == "bfloat16" and isinstance(K, int) and K > block_k else 1
         promote = steps * block_k if in_dtype.startswith("float8") else 0
     if promote < 0 or promote % block_k:
-        raise ValueError(f"expected to promote after a multiple of {block_k} products of {in_dtype}, or 0, got {promote}")
+        raise ValueError(
+            f"expected to promote after a multiple of {block_k} products of {in_dtype}, or 0, got {promote}"
+        )
     # The instruction's rows and columns are those of the sums, of C's transpose if they are swapped.
     m, n = (tile[::-1] if swap_ab else tile) if tile else (128, 192 if promote else 256)
     rows, columns_of = ("columns", "rows") if swap_ab else ("rows", "columns")
