@@ -20,7 +20,7 @@ LAYERS = (
     {"report", "instructions", "aot"},
     {"compiler"},
     {"schedules", "rules", "bisection"},
-    {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx"},
+    {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx", "models"},
     {"cli"},
     {"__main__"},
 )
