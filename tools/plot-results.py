@@ -1,6 +1,6 @@
 """Draws docs/figures/ from the measurements in bench/results/.
 
-python tools/plot-results.py [FOLDER]      (needs matplotlib)
+python tools/plot-results.py [FOLDER]      (needs matplotlib: the extra `plot`)
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ mpl.rcParams.update({"svg.hashsalt": "tilewright", "svg.fonttype": "none", "font
 
 
 class Bar(NamedTuple):
-    """A measurement as a share of `Panel.unit`, and the peer's in the same run."""
+    """A measurement as a share of `Panel.unit`, the peer's in the same run, and what it is in absolute terms."""
 
     name: str
     ours: float
     theirs: float
+    absolute: str
 
 
 class Panel(NamedTuple):
@@ -43,19 +44,27 @@ def load(name: str) -> Mapping[str, Any]:
     return json.loads((RESULTS / name).read_text())
 
 
+def absolute(one: Mapping[str, Any]) -> str:
+    """What a measurement is in operations or bytes per second: in bytes where few operations are done for each."""
+    moved, computed = one.get("TBs"), one.get("TFLOPs")
+    if computed is None or (moved is not None and computed < 100):
+        return f"{moved:.2f} TB/s" if moved is not None else ""
+    return f"{computed:.0f} TFLOP/s" if computed >= 100 else f"{computed:.1f} TFLOP/s"
+
+
 def of_copy(results: Mapping[str, Any], pattern: str) -> list[Bar]:
     """What moves bytes, as a share of the copy's bytes per second."""
     return [
-        Bar(name, one["of_copy"], one["of_copy"] * one["ms"] / one["torch_ms"])
+        Bar(name, one["of_copy"], one["of_copy"] * one["ms"] / one["torch_ms"], absolute(one))
         for name, one in results.items()
-        if re.match(pattern, name) and "of_copy" in one
+        if re.match(pattern, name) and "of_copy" in one and one["of_copy"] > 0.1  # not of a single element
     ]
 
 
 def of_peer(results: Mapping[str, Any], pattern: str) -> list[Bar]:
     """What computes, as a share of the peer's operations per second."""
     return [
-        Bar(name, one.get("of_cublas", one.get("of_torch")), 1.0)
+        Bar(name, one.get("of_cublas", one.get("of_torch")), 1.0, absolute(one))
         for name, one in results.items()
         if re.match(pattern, name)
     ]
@@ -67,34 +76,69 @@ def best_of(bars: Sequence[Bar]) -> list[Bar]:
     for bar in bars:
         name = bar.name.split(" {")[0]
         if name not in found or found[name].ours < bar.ours:
-            found[name] = Bar(name, bar.ours, bar.theirs)
+            found[name] = bar._replace(name=name)
     return list(found.values())
 
 
-def draw(axes: Axes, panel: Panel) -> None:
-    """One panel: a bar for each of ours, a line across it where the peer stands."""
+def limits(bars: Sequence[Bar]) -> tuple[float, tuple[float, float] | None]:
+    """Where the axis ends that most bars fit on, and from where to where one behind a break goes, for the others."""
+    ends = sorted(max(bar.ours, bar.theirs) for bar in bars)
+    most = ends[int(0.85 * (len(ends) - 1))]
+    near = [end for end in ends if end <= 1.8 * most]
+    far = [end for end in ends if end > 1.8 * most]
+    end = 1.06 * max(near)
+    return end, (0.92 * min(far), 1.04 * max(far)) if far else None
+
+
+def draw(near: Axes, far: Axes, panel: Panel) -> None:
+    """One panel: a bar for each of ours, a tick where the peer stands, and behind them both numbers in columns of their
+    own, where nothing is below them."""
+    end, beyond = limits(panel.bars)
+    for axes in (near, far):
+        for row, bar in enumerate(panel.bars):
+            axes.barh(row, bar.ours, height=0.62, color=OURS)
+            axes.plot([bar.theirs] * 2, [row - 0.44, row + 0.44], color=THEIRS, linewidth=2.2, solid_capstyle="butt")
+        axes.set_ylim(len(panel.bars) - 0.4, -0.6)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color="#8884", linewidth=0.5)
+        axes.set_axisbelow(True)
+    near.set_xlim(0, end)
+    near.set_yticks(range(len(panel.bars)), [bar.name for bar in panel.bars])
+    near.set_title(panel.title, loc="left", fontsize=10)
+    far.set_yticks([])
+    if beyond is None:
+        far.set_visible(False)
+    else:
+        far.set_xlim(*beyond)
+        far.locator_params(axis="x", nbins=2)
+        # Two strokes on either side of the break.
+        marks = {
+            "marker": [(-0.5, -1), (0.5, 1)],
+            "markersize": 7,
+            "linestyle": "none",
+            "color": "#888",
+            "clip_on": False,
+        }
+        near.plot([1], [0], transform=near.transAxes, **marks)
+        far.plot([0], [0], transform=far.transAxes, **marks)
+    last = near if beyond is None else far
+    at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center", "fontsize": 8}
     for row, bar in enumerate(panel.bars):
-        axes.barh(row, bar.ours, height=0.7, color=OURS)
-        axes.plot([bar.theirs] * 2, [row - 0.45, row + 0.45], color=THEIRS, linewidth=2)
-        axes.text(bar.ours - 0.01, row, f"{bar.ours:.2f}", va="center", ha="right", color="white", fontsize=8)
-    axes.set_yticks(range(len(panel.bars)), [bar.name for bar in panel.bars])
-    axes.set_ylim(len(panel.bars) - 0.4, -0.6)
-    axes.set_xlim(0, max(1.15, *(bar.ours + 0.05 for bar in panel.bars)))
-    axes.set_title(panel.title, loc="left", fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+        last.annotate(f"{bar.ours:.2f}x", (1, row), xytext=(40, 0), ha="right", weight="bold", **at)
+        last.annotate(bar.absolute, (1, row), xytext=(104, 0), ha="right", color="#777", **at)
 
 
 def write(panels: Sequence[Panel], file: Path) -> None:
     """Writes the panels, one below the other, as SVG."""
     heights = [len(panel.bars) + 2 for panel in panels]
-    figure, all_axes = plt.subplots(
-        len(panels), figsize=(8.5, 0.22 * sum(heights)), gridspec_kw={"height_ratios": heights}, squeeze=False
-    )
-    for axes, panel in zip(all_axes[:, 0], panels):
-        draw(axes, panel)
-    figure.tight_layout()
-    figure.savefig(file, metadata={"Date": None})
+    figure = plt.figure(figsize=(6.4, 0.22 * sum(heights) + 0.5 * len(panels)))
+    rows = figure.add_gridspec(len(panels), 1, height_ratios=heights, hspace=3.4 * len(panels) / sum(heights))
+    for place, panel in zip(rows, panels):
+        is_broken = limits(panel.bars)[1] is not None
+        near, far = place.subgridspec(1, 2, width_ratios=(4, 1) if is_broken else (200, 1), wspace=0.03).subplots()
+        draw(near, far, panel)
+    figure.savefig(file, metadata={"Date": None}, bbox_inches="tight", pad_inches=0.1)
     plt.close(figure)
 
 
@@ -107,17 +151,20 @@ def main() -> None:
     rows = "softmax|layer norm|rms norm|row sum|column sum|transpose"
     write(
         [
-            Panel("bytes per second, of a copy's (line: torch)", of_copy(simt, f"gelu|add|tanh|{rows}|A x|x B")),
-            Panel("float32 without tensor cores, of cuBLAS and cuDNN (line)", of_peer(simt, "sgemm|conv2d")),
+            Panel(
+                "bytes per second: bars are shares of a copy's, ticks torch",
+                of_copy(simt, f"gelu|add|tanh|{rows}|A x|x B"),
+            ),
+            Panel("float32 without tensor cores: shares of cuBLAS and cuDNN (ticks)", of_peer(simt, "sgemm|conv2d")),
         ],
         folder / "simt.svg",
     )
     write(
         [
             Panel(
-                "products by warpgroups, of cuBLAS (line)", best_of(of_peer(products, "bfloat16|float16|tfloat32|int8"))
+                "GEMMs by wgmma: shares of cuBLAS (ticks)", best_of(of_peer(products, "bfloat16|float16|tfloat32|int8"))
             ),
-            Panel("bfloat16 products of 7B and 70B models, of cuBLAS (line)", of_peer(models, r".* \w\w$")),
+            Panel("bfloat16 GEMMs of 7B and 70B models: shares of cuBLAS (ticks)", of_peer(models, r".* \w\w$")),
         ],
         folder / "tensor-cores.svg",
     )
