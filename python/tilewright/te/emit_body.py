@@ -169,6 +169,9 @@ class BodyEmitter:
             if isinstance(expr, Previous):
                 return te_ops.previous(mlir_type(expr._dtype), expr.result, expr.lag)
             assert isinstance(expr, Call), expr
+            if expr.op == "reinterpret":
+                value, kind = self.value(expr.args[0]), mlir_type(expr._dtype)
+                return value if value.type == kind else arith.bitcast(kind, value)
             return self._call(expr.op, [self.value(arg) for arg in expr.args], expr.args[0])
 
     # Index arithmetic.

@@ -36,7 +36,8 @@ __all__ = [
     "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "ceildiv", "const", "cos", "cosh", "div", "dp4a", "erf",
     "exp", "exp10", "exp2", "floor", "floordiv", "floormod", "fmod", "if_given", "if_then_else", "indexdiv",
     "indexmod", "is_given", "isfinite", "isinf", "isnan", "left_shift", "log", "log10", "log1p", "log2",
-    "logaddexp", "max_value", "min_value", "multiply", "nearbyint", "popcount", "power", "right_shift", "round",
+    "logaddexp", "max_value", "min_value", "multiply", "nearbyint", "popcount", "power", "reinterpret",
+    "right_shift", "round",
     "rsqrt", "select", "sigmoid", "sin", "sinh", "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis",
     "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip
@@ -500,6 +501,25 @@ def popcount(x: ExprLike) -> Expr:
         raise TypeError(f"{source}: te.popcount: expected an integer, got {value.dtype}")
     value = value.astype(value.dtype) if value.is_index else value
     return Call("popcount", (value,), value._dtype, source)
+
+
+def reinterpret(x: ExprLike, dtype: object) -> Expr:
+    """The bits of `x` as a value of another type of the same width.
+
+    >>> from tilewright import te
+    >>> A = te.placeholder((8,), "float32", name="A")
+    >>> te.compute((8,), lambda i: te.reinterpret(A[i], "int32"), name="B").dtype
+    'int32'
+    """
+    source = user_source()
+    value, to = literal(x, None, source), dtype_of(dtype, source)
+    value = value.astype(value.dtype) if value.is_index else value
+    if "bool" in (value.dtype, to.name) or value._dtype.bits != to.bits:
+        raise TypeError(
+            f"{source}: te.reinterpret: expected a type of {value._dtype.bits} bits, as {value.dtype} has, and no "
+            f"bool, got {to}"
+        )
+    return value if to is value._dtype else Call("reinterpret", (value,), to, source)
 
 
 def _need_float(name: str, value: Expr) -> None:

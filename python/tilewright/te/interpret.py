@@ -167,6 +167,8 @@ class _Stage:
             return self._steps[expr.result][at : at + 1]
         assert isinstance(expr, Call) and not isinstance(expr, ReduceItem), expr
         args = [self._in_type(arg, expr.args, self._value(arg, memo, where)) for arg in expr.args]
+        if expr.op == "reinterpret":
+            return np.ascontiguousarray(args[0]).view(_numpy(expr._dtype)).reshape(np.shape(args[0]))
         return _call(expr.op, args, expr.args[0]._dtype, expr.is_index or all(arg.is_index for arg in expr.args))
 
     @staticmethod
