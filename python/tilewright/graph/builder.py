@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,12 +51,16 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A model as IR, and what stands outside of it: the weights by their names, and the symbols of its extents."""
+    """A model as IR, and what stands outside of it: the weights by their names, and the symbols of its extents.
+
+    Inputs and outputs in `stored` are of types that te does not have; in the IR they are bytes.
+    """
 
     module: ir.Module
     weights: Mapping[str, np.ndarray]
     symbols: Mapping[str, Var]
     name: str
+    stored: Mapping[str, str] = field(default_factory=dict)
 
 
 class GraphBuilder:
@@ -78,7 +82,8 @@ class GraphBuilder:
     def __init__(
         self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None
     ) -> None:  # fmt: skip
-        self.context = context()
+        self.context = context(front_end=True)
+        _ = self.context.dialects["graph"]
         self.symbols: dict[str, Var] = dict(symbols or {})
         self.weights: dict[str, np.ndarray] = {}
         self.name = name

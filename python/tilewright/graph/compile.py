@@ -72,7 +72,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
                 constants[operation.operation.result] = fitting(graph.weights[weight])
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
-            constants, _plan(function, groups), texts,
+            constants, _plan(function, groups), texts, graph.stored,
         )  # fmt: skip
 
 

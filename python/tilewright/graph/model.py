@@ -58,12 +58,14 @@ class Model:
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
         constants: Mapping[ir.Value, np.ndarray], plan: Plan, texts: Mapping[str, str],
+        stored: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
         self._outputs = [value for _, value, _ in outputs]
         self._arguments, self._constants, self._texts = list(arguments), dict(constants), dict(texts)
+        self._stored = dict(stored)
         for group in self.groups:
             group.compile(target)
 
@@ -106,6 +108,11 @@ class Model:
                 results.append(array)
             group.function(*(values[value] for value in group.inputs), *results)
         outputs = tuple(np.array(values[value]) if self._is_given(value) else values[value] for value in self._outputs)
+        if self._stored:
+            outputs = tuple(
+                array.view(_numpy_dtype(self._stored[name])) if name in self._stored else array
+                for (name, _), array in zip(self.outputs, outputs)
+            )
         return outputs[0] if len(outputs) == 1 else outputs
 
     def _is_given(self, value: ir.Value) -> bool:
@@ -131,8 +138,11 @@ class Model:
             if not hasattr(given, "__dlpack__"):
                 raise TypeError(f"{self.name}: input {name!r}: expected an array, got {type(given).__name__}")
             given = np.from_dlpack(given)
-        if given.dtype.name != kind.dtype:
-            raise TypeError(f"{self.name}: input {name!r}: expected {kind.dtype}, got {given.dtype.name}")
+        expected = self._stored.get(name, kind.dtype)
+        if given.dtype.name != expected:
+            raise TypeError(f"{self.name}: input {name!r}: expected {expected}, got {given.dtype.name}")
+        if name in self._stored:
+            given = np.ascontiguousarray(given).view(np.uint8).reshape(given.shape)
         return fitting(given)
 
     def _bind(self, name: str, kind: TensorType, shape: Sequence[int], extents: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ from .dtypes import onnx_type
 if TYPE_CHECKING:
     from .node import Node
 
-__all__ = ["body_of"]
+__all__ = ["body_of", "defaults_of"]
 
 
 def body_of(node: Node, functions: Mapping[tuple[str, str], Any]) -> Any:
@@ -40,6 +40,16 @@ def body_of(node: Node, functions: Mapping[tuple[str, str], Any]) -> Any:
             if text:
                 return onnx.FunctionProto.FromString(text)
     return None
+
+
+def defaults_of(node: Node) -> dict[str, Any]:
+    """The attributes that an operator has where a node leaves them out."""
+    domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
+    try:
+        schema = defs.get_schema(node.op, node.version, domain)
+    except defs.SchemaError:
+        return {}
+    return {name: one.default_value for name, one in schema.attributes.items() if one.default_value.type}
 
 
 def _closed(node: Node) -> bytes:

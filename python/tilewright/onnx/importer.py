@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..te import Var
 from . import converters as converters
 from .dtypes import dtype_name
 from .load import initializers_of, load_model
+from .narrow import NARROW, Narrow
 from .scope import Scope
 
 __all__ = ["compile_onnx", "import_onnx"]
@@ -69,6 +71,7 @@ class _Import:
         self._model, self._constants, self._dynamic = model, constants, dynamic
         self._arrays = initializers_of(model, path)
         self._symbols: dict[str, Var] = {}
+        self._stored: dict[str, str] = {}
 
     def graph(self) -> Graph:
         proto = self._model.graph
@@ -86,6 +89,8 @@ class _Import:
         with GraphBuilder(name, types, self._symbols) as builder:
             scope = Scope(builder, opsets, functions=functions)
             for each, value in builder.inputs.items():
+                if each in self._stored:
+                    value = Narrow(value.value, value.type, self._stored[each])
                 known = self._constants.get(each)
                 scope.put_input(each, value, None if known is None else np.asarray(known))
             scope.add_initializers(proto, self._arrays)
@@ -96,7 +101,8 @@ class _Import:
                     outputs.append((one.name, scope.tensor(one.name)))
             if scope.errors:
                 raise CompileError("\n".join(dict.fromkeys(scope.errors)), stage="graph")
-            return builder.finish(outputs)
+            stored = self._stored | {each: value.stored for each, value in outputs if isinstance(value, Narrow)}
+            return replace(builder.finish(outputs), stored=stored)
 
     def _type(self, info: Any) -> TensorType:
         kind = info.type
@@ -109,6 +115,9 @@ class _Import:
             dtype = dtype_name(tensor.elem_type)
         except CompileError as error:
             raise CompileError(f"input {info.name!r}: {error}", stage="graph") from None
+        if dtype in NARROW:
+            self._stored[info.name] = dtype
+            dtype = "uint8"
         if not tensor.HasField("shape"):
             if info.name in self._constants:
                 return TensorType(np.asarray(self._constants[info.name]).shape, dtype)

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 
-__all__ = ["initializers_of", "load_model"]
+__all__ = ["array_of", "initializers_of", "load_model"]
 
 
 def load_model(path: str) -> onnx.ModelProto:
@@ -29,7 +29,7 @@ def initializers_of(model: onnx.ModelProto, path: str | None) -> dict[str, np.nd
     """The constants of a model, those in external files too, which lie in the model's folder or below it."""
     arrays: dict[str, np.ndarray] = {}
     for tensor in model.graph.initializer:
-        arrays[tensor.name] = _array(tensor, path)
+        arrays[tensor.name] = array_of(tensor, path)
     for sparse in model.graph.sparse_initializer:
         raise CompileError(
             f"initializer {sparse.values.name!r}: expected a dense tensor, got a sparse one", stage="graph"
@@ -38,7 +38,8 @@ def initializers_of(model: onnx.ModelProto, path: str | None) -> dict[str, np.nd
     return arrays
 
 
-def _array(tensor: onnx.TensorProto, path: str | None) -> np.ndarray:
+def array_of(tensor: onnx.TensorProto, path: str | None) -> np.ndarray:
+    """The value of a tensor of a model, in the model or in a file beside it."""
     what = f"initializer {tensor.name!r}"
     if any(extent < 0 for extent in tensor.dims):
         raise CompileError(f"{what}: expected extents of at least 0, got {list(tensor.dims)}", stage="graph")

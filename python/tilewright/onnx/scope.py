@@ -11,13 +11,11 @@ from onnx import numpy_helper
 
 from ..errors import CompileError, TilewrightError
 from ..graph import GraphBuilder, TensorType, Value
-from . import symbolic
+from . import control, symbolic
+from .narrow import MOVES, NARROW, Narrow
 from .node import CONVERTERS, Node, refused
 
 __all__ = ["NeedsInput", "Scope"]
-
-# So many iterations of a Loop or a Scan are written out at most.
-MOST_ITERATIONS = 1024
 
 
 class NeedsInput(CompileError):
@@ -79,6 +77,23 @@ class Scope:
         """A name for what another scope has under its own name."""
         self._links()[name] = (other, outer)
 
+    def inner(self, label: str) -> Scope:
+        """A scope for a graph in a node, which sees the names around it."""
+        made = Scope(self.builder, {}, self, f"{label} / ", self.functions)
+        made.errors = self.errors
+        return made
+
+    def run_graph(self, graph: Any) -> None:
+        """The constants and the nodes of a graph in a node."""
+        from .load import array_of
+
+        for one in graph.initializer:
+            self.put_host(one.name, array_of(one, None))
+        before = len(self.errors)
+        self.run(graph.node)
+        if len(self.errors) > before:
+            raise _AlreadyFailed
+
     def _links(self) -> dict[str, tuple[Scope, str]]:
         if not hasattr(self, "_linked"):
             self._linked: dict[str, tuple[Scope, str]] = {}
@@ -109,7 +124,7 @@ class Scope:
             if name in self._lazy and not self._is_constant_node(self._lazy[name][0]):
                 node, _ = self._lazy[name]
                 self._convert(node)
-                return self._tensor(name)
+                return self.tensor(name)  # a function's result is in the scope of its body
             value = self._host(name)
             if value.dtype == object:
                 self._tensors[name] = symbolic.as_tensor(self.builder, value)
@@ -118,6 +133,9 @@ class Scope:
         return self._tensors[name]
 
     def _constant(self, name: str, value: np.ndarray) -> Value:
+        if value.dtype.name in NARROW:
+            held = self._constant(name, np.ascontiguousarray(value).view(np.uint8).reshape(value.shape))
+            return Narrow(held.value, held.type, value.dtype.name)
         if value.size == 1:
             return self.builder.constant(value)
         return self.builder.weight(f"{self.prefix}{name}", np.ascontiguousarray(value).reshape(value.shape))
@@ -126,11 +144,13 @@ class Scope:
         """The type of what a name stands for."""
         scope, own = self._owner(name)
         if own in scope._tensors:
-            return scope._tensors[own].type
+            value = scope._tensors[own]
+            return TensorType(value.shape, value.stored) if isinstance(value, Narrow) else value.type
         if own in scope._hosts or own in scope._lazy and scope._is_known(own):
             value = scope._host(own)
             return TensorType(value.shape, "int64" if value.dtype == object else value.dtype.name)
-        return scope._tensor(own).type
+        scope._tensor(own)
+        return scope.type_of(own)
 
     def is_known(self, name: str) -> bool:
         """Whether the value of a name is known now."""
@@ -285,6 +305,8 @@ class Scope:
                 results = self._call(node)
             elif node.op in refused:
                 raise node.error(f"{node.op} cannot be compiled: {refused[node.op]}")
+            elif node.op in control.CONVERTERS:
+                results = control.CONVERTERS[node.op](node)
             elif node.op in CONVERTERS:
                 results = CONVERTERS[node.op](node)
             else:
@@ -292,13 +314,26 @@ class Scope:
         if results is None:
             return
         results = [results] if isinstance(results, Value) else results
+        results = self._with_narrow(node, results)
         for out, value in zip(node.proto.output, results):
             if out and value is not None:
                 self._tensors[out] = value
 
+    def _with_narrow(self, node: Node, results: Sequence[Value | None]) -> Sequence[Value | None]:
+        """The results of a node on tensors of narrow types, which only moves them: of the type of its first input."""
+        if node.op in control.CONVERTERS:
+            return results
+        kinds = [self.type_of(name).dtype if name else "" for name in node.proto.input]
+        narrow = [kind for kind in kinds if kind in NARROW]
+        if not narrow or node.op in ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Shape", "Size"):
+            return results
+        if node.op not in MOVES:
+            raise node.error(f"{node.op} of {narrow[0]} is not supported")
+        return [Narrow(one.value, one.type, narrow[0]) if one is not None else None for one in results]
+
     def _call(self, node: Node) -> None:
         """The body of a function in the place of a node."""
-        from .bodies import body_of
+        from .bodies import body_of, defaults_of
 
         function = body_of(node, self.functions)
         if function is None:
@@ -312,9 +347,9 @@ class Scope:
         for formal, actual in zip(function.input, node.proto.input):
             if actual:
                 inner.link(formal, self, actual)
-        values = {each.name: each for each in function.attribute_proto} | {
-            each.name: each for each in node.proto.attribute
-        }
+        values = defaults_of(node) | {each.name: each for each in function.attribute_proto}
+        # In a function's body an attribute may be that of the call around it.
+        values |= {name: onnx.helper.make_attribute(name, value) for name, value in node.attributes.items()}
         inner.absent = {formal for formal, actual in zip(function.input, [*node.proto.input, *[""] * 99]) if not actual}
         inner.run(_without(function.node, inner.absent), values)
         if len(self.errors) > before:

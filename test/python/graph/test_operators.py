@@ -8,7 +8,7 @@ from tilewright.graph.operators import OPERATORS
 # What is no operator on tensors.
 STRUCTURE = {"constant", "weight", "group", "yield"}
 # Of these the dialect has the op, and nothing defines it yet.
-UNDEFINED = {"bitcast", "col2im", "deform_conv", "grid_sample", "resize", "roi_align"}
+UNDEFINED = {"resize"}
 
 
 def _ops() -> dict[str, type]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from . import contractions as contractions
 from . import elementwise as elementwise
+from . import images as images
 from . import movement as movement
 from . import pooling as pooling
 from . import reductions as reductions
+from . import regions as regions
 from . import scatter as scatter
 from .common import OPERATORS, Operator
 

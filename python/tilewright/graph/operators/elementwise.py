@@ -120,3 +120,9 @@ def cast(x: Tensor, *, to: str, saturate: bool) -> Tensor:
 def where(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """`a` where the condition is true, otherwise `b`."""
     return broadcast("where", te.select, condition, a, b)
+
+
+@operator
+def bitcast(x: Tensor, *, to: str) -> Tensor:
+    """The same bits in an element type of the same width."""
+    return broadcast("bitcast", lambda e: te.reinterpret(e, to), x)

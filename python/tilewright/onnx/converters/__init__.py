@@ -2,9 +2,12 @@
 
 from . import contractions as contractions
 from . import elementwise as elementwise
+from . import images as images
 from . import indexing as indexing
 from . import movement as movement
 from . import normalization as normalization
 from . import pooling as pooling
 from . import quantization as quantization
+from . import recurrent as recurrent
 from . import reductions as reductions
+from . import signals as signals

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...graph import Value
 from ..dtypes import dtype_name
+from ..narrow import NARROW, Narrow, decoded, encoded
 from ..node import CONVERTERS, Node, converter
 
 _UNARY = {
@@ -127,7 +128,26 @@ def _cast_like(node: Node) -> Value:
 
 def _converted(node: Node, to: str) -> Value:
     x = node.tensor(0)
-    return x if x.dtype == to else node.op_("cast", x, to=to, saturate=bool(node.attr("saturate", 1)))
+    if isinstance(x, Narrow):
+        if x.stored == to:
+            return x
+        x = decoded(node, x)
+    return converted(node, x, to, bool(node.attr("saturate", 1)), node.attr("round_mode", "up"))
+
+
+def converted(node: Node, x: Value, to: str, saturate: bool, round_mode: str = "up") -> Value:
+    """A tensor in another type. With `saturate` a float beyond a type of 8 bits is the type's largest number."""
+    if to in NARROW:
+        return encoded(node, x, to, saturate, round_mode)
+    if x.dtype == to:
+        return x
+    if to in _LARGEST and saturate:
+        x = node.cast(x, "float32")
+        x = node.op_("max", node.op_("min", x, node.constant(_LARGEST[to], x)), node.constant(-_LARGEST[to], x))
+    return node.op_("cast", x, to=to, saturate=saturate)
+
+
+_LARGEST = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
 @converter("Clip")

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+import ml_dtypes
 
 from ...graph import Value
 from ..dtypes import dtype_name
+from ..narrow import Narrow, decoded
 from ..node import Node, converter
 from .contractions import matmul, windows
+from .elementwise import converted
 
 
 def _spread(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
+    if isinstance(value, Narrow):
+        value = decoded(node, value)
+    return _broadcast(node, value, x, axis, block)
+
+
+def _broadcast(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
     """A scale or a zero point in the shape in which it is broadcast to `x`."""
     if value.rank == 0 or value.rank == 1 and str(value.shape[0]) == "1":
         return node.reshape(value, [])
@@ -35,14 +43,22 @@ def _spread(node: Node, value: Value, x: Value, axis: int, block: int) -> Value:
 def quantized(node: Node, x: Value, scale: Value, zero: Value | None, to: str) -> Value:
     """Floats as integers: rounded over the scale, plus the zero point, saturated."""
     y = node.op_("div", x, scale)
-    if "float8" in to:
-        return node.op_("cast", y, to=to, saturate=bool(node.attr("saturate", 1)))
+    if "float" in to:
+        return converted(node, y, to, bool(node.attr("saturate", 1)))
     y = node.op_("round", y)
     if zero is not None:
-        y = node.op_("add", y, node.cast(zero, y.dtype))
-    limits = np.iinfo(to)
-    y = node.op_("max", y, node.constant(limits.min, y))
-    return node.cast(node.op_("min", y, node.constant(limits.max, y)), to)
+        y = node.op_("add", y, _real(node, zero))
+    limits = ml_dtypes.iinfo(to)
+    y = node.op_("max", y, node.constant(int(limits.min), y))
+    y = node.op_("min", y, node.constant(int(limits.max), y))
+    return converted(node, y, to, True)
+
+
+def _real(node: Node, x: Value) -> Value:
+    """A quantised tensor as float32."""
+    if isinstance(x, Narrow):
+        return decoded(node, x)
+    return node.cast(x, "float32")
 
 
 @converter("QuantizeLinear")
@@ -55,7 +71,7 @@ def _quantize(node: Node) -> Value:
     elif node.attr("output_dtype", 0):
         to = dtype_name(node.attr("output_dtype"))
     precise = node.cast(x, "float32")
-    zero = _spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float8" not in to else None
+    zero = _spread(node, node.tensor(2), x, axis, block) if node.has(2) and "float" not in to else None
     return quantized(node, precise, _spread(node, node.cast(scale, "float32"), x, axis, block), zero, to)
 
 
@@ -64,13 +80,9 @@ def _dequantize(node: Node) -> Value:
     x, scale = node.tensor(0), node.tensor(1)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     to = dtype_name(node.attr("output_dtype")) if node.attr("output_dtype", 0) else scale.dtype
-    if "float8" in x.dtype:
-        y = node.cast(x, "float32")
-    else:
-        y = node.cast(x, "int32")
-        if node.has(2):
-            y = node.op_("sub", y, node.cast(_spread(node, node.tensor(2), x, axis, block), "int32"))
-        y = node.cast(y, "float32")
+    y = _real(node, x)
+    if node.has(2):
+        y = node.op_("sub", y, _real(node, _spread(node, node.tensor(2), x, axis, block)))
     return node.cast(node.op_("mul", y, _spread(node, node.cast(scale, "float32"), x, axis, block)), to)
 
 
