@@ -381,7 +381,7 @@ def _candidates(
             for shares in (True, False) if share_rows is None else (share_rows,):
                 tile = images, rows, columns, width
                 _, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
-                slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
+                slot = _slot_bytes(tile, over, problem.dilation, problem.block_k * _BYTES)
                 if (shares and not can_share) or 2 * slot + pixels * _SPANS[-1] > _shared_bytes():
                     continue
                 for count in (1, 2, 4, 8, 16) if split_k is None else (split_k,):
@@ -409,11 +409,11 @@ def _estimate(problem: _Problem, tile: tuple[int, int, int, int], split_k: int, 
     phases, over = _rows_of_a_step(problem.kernel, problem.stride, shares)
     steps = phases * (1 if problem.is_narrow else problem.kernel) * problem.steps / split_k
     # An instruction for each 16 elements takes what it multiplies, or reading its operands.
-    instructions = images * rows * columns // 64 * over * problem.step // 16
+    instructions = images * rows * columns // 64 * over * problem.block_k // 16
     multiplying = instructions * max(width / 2, 16 + width / 4) * _PRODUCTS
     # Four warpgroups have few registers and wait for each other.
     multiplying *= 1.05 if images * rows * columns > 128 else 1.0
-    slot = _slot_bytes(tile, over, problem.dilation, problem.step * _BYTES)
+    slot = _slot_bytes(tile, over, problem.dilation, problem.block_k * _BYTES)
     reading = slot / (_OF_CACHE * device.sm.l2_bytes_per_clock)
     if problem.is_narrow:
         reading = max(reading, (images * (rows + over - 1) * columns + width * over) * _ROW)

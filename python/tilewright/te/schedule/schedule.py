@@ -22,7 +22,7 @@ from .written import WrittenStage
 if TYPE_CHECKING:
     from mlir import ir
 
-    from ..rules.plan import Plan
+    from ...rules.plan import Plan
     from .group import Group
     from .trace import Trace
 
