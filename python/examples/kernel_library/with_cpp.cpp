@@ -1,5 +1,6 @@
 // The library from C++, built for cpu or managed: with its header, libtvm_ffi and nothing else.
-//   g++ -std=c++17 with_cpp.cpp ./kernels.so $(tvm-ffi-config --cxxflags --ldflags --libs) -o with_cpp && ./with_cpp
+//   g++ -std=c++17 with_cpp.cpp ./kernels.so $(tvm-ffi-config --cxxflags --ldflags --libs) -o with_cpp
+//   LD_LIBRARY_PATH=$(tvm-ffi-config --libdir) ./with_cpp
 #include "kernels.h"
 
 #include <cstdio>

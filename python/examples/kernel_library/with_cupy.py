@@ -1,11 +1,12 @@
 """The library from CuPy: python with_cupy.py kernels.so, which was built for cuda."""
 
+import os
 import sys
 
 import cupy as cp
 import tvm_ffi
 
-kernels = tvm_ffi.load_module(sys.argv[1])
+kernels = tvm_ffi.load_module(os.path.abspath(sys.argv[1]))
 
 stream = cp.cuda.Stream(non_blocking=True)
 with stream, tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream.ptr):

@@ -3,6 +3,7 @@
 It runs on the GPU if the library was built for one. Needs jax and jax-tvm-ffi.
 """
 
+import os
 import sys
 
 import jax
@@ -11,7 +12,7 @@ import jax_tvm_ffi
 import numpy as np
 import tvm_ffi
 
-kernels = tvm_ffi.load_module(sys.argv[1])
+kernels = tvm_ffi.load_module(os.path.abspath(sys.argv[1]))
 platform = "gpu" if hasattr(kernels, "add_load") else "cpu"
 
 # XLA allocates the results, which come after the arguments.

@@ -1,11 +1,12 @@
 """The library from NumPy: python with_numpy.py kernels.so, which was built for cpu, or managed."""
 
+import os
 import sys
 
 import numpy as np
 import tvm_ffi
 
-kernels = tvm_ffi.load_module(sys.argv[1])
+kernels = tvm_ffi.load_module(os.path.abspath(sys.argv[1]))
 
 for dtype, length in (("float32", 1000), ("float32", 1001), ("float16", 64), ("int32", 10)):
     a, b = np.arange(length).astype(dtype), np.ones(length, dtype)

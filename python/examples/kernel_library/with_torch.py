@@ -1,11 +1,12 @@
 """The library from torch: python with_torch.py kernels.so, on the GPU if it was built for one."""
 
+import os
 import sys
 
 import torch
 import tvm_ffi
 
-kernels = tvm_ffi.load_module(sys.argv[1])
+kernels = tvm_ffi.load_module(os.path.abspath(sys.argv[1]))
 on_gpu = hasattr(kernels, "add_load")
 device = "cuda" if on_gpu else "cpu"
 if on_gpu:
