@@ -1,7 +1,7 @@
 """The IR layer: the stock MLIR bindings with Tilewright's dialects and passes plugged in.
 
 `context()` makes a context that knows what the pipeline parses and produces; `te` and `schedule` are the op classes
-generated from the ODS.
+generated from the ODS. So are those of `tile`, which are there once somebody asks for them.
 """
 
 import sys
@@ -46,4 +46,13 @@ def context(*, front_end: bool = False) -> Context:
     return made
 
 
-__getattr__ = attribute_of("ir", "module 'tilewright.ir'")
+_missing = attribute_of("ir", "module 'tilewright.ir'")
+
+
+def __getattr__(name: str) -> object:
+    if name == "tile":  # the front end makes none of its ops, so that it need not wait for these classes
+        from . import _tile_ops_gen as tile
+
+        sys.modules["mlir.dialects.tile"] = tile
+        return tile
+    return _missing(name)

@@ -1,0 +1,22 @@
+"""Ops of each dialect have Python classes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_tile_ops_have_classes_once_somebody_asks() -> None:
+    """In a process of its own: others may have asked before."""
+    script = (
+        "import sys, tilewright.ir as twir\n"
+        "from mlir import ir\n"
+        "assert 'mlir.dialects.tile' not in sys.modules\n"
+        "from tilewright.ir import tile\n"
+        "with twir.context():\n"
+        "    module = ir.Module.parse('func.func @f() { %0 = tile.alloc at 1024 : <64x64xf16> tile.fence_async return }')\n"
+        "    alloc, fence, _ = module.body.operations[0].regions[0].blocks[0].operations\n"
+        "print(type(alloc).__name__, alloc.offset.value, isinstance(fence, tile.FenceAsyncOp))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ran.stdout == "AllocOp 1024 True\n", ran.stderr
