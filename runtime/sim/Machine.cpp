@@ -103,7 +103,10 @@ bool Machine::isInterrupted() {
   if (now - lastAsked < askedEvery)
     return false;
   lastAsked = now;
-  if (syscall(SYS_gettid) != getpid() || !check())
+  if (syscall(SYS_gettid) != getpid())
+    return false;
+  wasAsked = true;
+  if (!check())
     return false;
   reports.add("interrupted");
   return interrupted = true;
@@ -138,6 +141,17 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
     ~GiveBack() { stacks.giveBack(); }
   } giveBack{stacks};
   lastAsked = std::chrono::steady_clock::now();
+  wasAsked = false;
+  // Whoever was asked on the way, and showed how far it is, learns that it is done.
+  struct TellEnd {
+    Machine &machine;
+    ~TellEnd() {
+      blocksDone = blockCount.load();
+      machine.lastAsked = {};
+      if (machine.wasAsked && !machine.interrupted)
+        machine.isInterrupted();
+    }
+  } tellEnd{*this};
   if (!prepare(config))
     return false;
   bool together = kernel->info[InfoSynchronizes];

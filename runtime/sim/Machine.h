@@ -302,7 +302,7 @@ private:
   ReportList &reports;
   const bool checked;
   StackPool stacks;
-  bool interrupted = false;
+  bool interrupted = false, wasAsked = false; // in the launch at hand
   std::chrono::steady_clock::time_point lastAsked;
   std::vector<Thread> threads;
   std::vector<std::unique_ptr<SimulatedBlock>> blocks; // of the cluster

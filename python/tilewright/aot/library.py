@@ -23,6 +23,7 @@ from ..errors import TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.printable import in_c_comment
+from ..messages.progress import progress
 from ..native.callable import CallableBase
 from ..storage.private_files import replace_file
 
@@ -197,14 +198,16 @@ def export_library(
     checked, processors = _checked(functions), _processors(mcpu)
     command = _linker(linker)
     archive = Path(__file__).parent.parent / "_lib" / "libtilewright_host.a"
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, progress(f"exporting {path.name}") as line:
         objects = []
         has_kernels = any(not _is_on_cpu(function) for function in checked)
-        for function in checked:
+        for number, function in enumerate(checked):
+            line.show(number, len(checked), "functions", function.entry_name)
             objects.append(Path(folder) / f"{function.entry_name}.o")
             # Beside functions with kernels those of target cpu have none; alone they refuse them.
             takes_none = has_kernels and _is_on_cpu(function)
             objects[-1].write_bytes(_object_of(function, processors, () if takes_none else architectures))
+        line.show(len(checked), len(checked), "functions", "linking")
         made = Path(folder) / path.name
         arguments = [
             *command, "-shared", "-o", str(made), *map(str, objects), str(archive),

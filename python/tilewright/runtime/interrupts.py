@@ -6,11 +6,32 @@ import ctypes
 from collections.abc import Iterator
 from typing import NoReturn
 
+from ..messages.progress import Progress
+from ..native.library import library
+
 __all__ = ["raise_interrupt", "watch_for_interrupts"]
 
 _INTERRUPT_CHECK = ctypes.CFUNCTYPE(ctypes.c_int32)
 _raised: BaseException | None = None
 _kept: list[object] = []  # what the library calls must not be freed
+
+
+_line: Progress | None = None
+
+
+def _show_blocks() -> None:
+    """Shows how many blocks of the launch at hand are done, whenever the simulator asks."""
+    global _line
+    done, count = ctypes.c_uint64(), ctypes.c_uint64()
+    library().tilewrightSimProgress(ctypes.byref(done), ctypes.byref(count))
+    if done.value >= count.value:
+        if _line is not None:
+            _line.end()
+        _line = None
+        return
+    if _line is None:
+        _line = Progress("simulating")
+    _line.show(done.value, count.value, "blocks")
 
 
 def _checks_for_interrupts() -> Iterator[int]:
@@ -25,6 +46,7 @@ def _checks_for_interrupts() -> Iterator[int]:
             yield found
             ctypes.pythonapi.PyErr_CheckSignals()
             found = 0
+            _show_blocks()
         except GeneratorExit:
             raise
         except BaseException as error:

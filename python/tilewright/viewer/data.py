@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightTypeError, TilewrightValueError
+from ..messages.progress import Progress
 from ..target import Target
 from .device import add_device_code
 from .measures import formulas, kernel_data, shared_buffers, work_data
@@ -33,17 +34,28 @@ def function_data(function: Function, *arrays: object) -> dict[str, Any]:
     Of arrays only the shapes count; without them a program of symbolic extents has formulas, and no numbers.
     """
     given = function
+    line = Progress(f"viewing {function.name}")
+    try:
+        return _data(given, function, arrays, line)
+    finally:
+        line.end()
+
+
+def _data(given: Function, function: Function, arrays: tuple[object, ...], line: Progress) -> dict[str, Any]:
     if function.target.kind == "sim":
         function = _for_gpu(function)
     with tempfile.TemporaryDirectory(prefix="tilewright-view-") as folder:
+        line.show(0, 4, "parts", "stages")
         numbered = number_stages(function._lowering, Path(folder))
         add_nest(numbered)
         add_cpp(numbered)
+        line.show(1, 4, "parts", "PTX and SASS")
         live = add_device_code(numbered) if "nvvm" in numbered.panes else {}
         made, place = _with_panes(numbered)
         made["shared_memory"] = shared_buffers(numbered)
         texts = formulas(numbered)
     made |= {"name": function.name, "target": str(given.target), "arch": function.target.arch}
+    line.show(3, 4, "parts", "report")
     report = _report(function, arrays)
     made["live_registers"] = live
     made["launches"] = _launches(function, report, texts)
