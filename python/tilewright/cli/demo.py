@@ -41,7 +41,7 @@ def mmult(size: int):
 
     i, j = s[C].op.axis
     io, jo, ii, ji = s[C].tile(i, j, 32, 32)
-    iy, jx, iv, jv = s[C].tile(ii, ji, 2, 2)
+    iy, jx, _, _ = s[C].tile(ii, ji, 2, 2)
     s[C].bind(io, te.thread_axis("blockIdx.y"))
     s[C].bind(jo, te.thread_axis("blockIdx.x"))
     s[C].bind(iy, thread_y)

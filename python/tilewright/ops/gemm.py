@@ -117,7 +117,12 @@ def matmul(
     epilogue = make_epilogue(
         given[0] if bias is not None else None, given[-1] if residual is not None else None, activation, scale
     )
-    options = {"batch": batch, "transpose_a": transpose_a, "transpose_b": transpose_b, "acc_dtype": acc_dtype}
+    options: dict[str, Any] = {
+        "batch": batch,
+        "transpose_a": transpose_a,
+        "transpose_b": transpose_b,
+        "acc_dtype": acc_dtype,
+    }
     options |= {"epilogue": epilogue, "operands": given}
     if target is not None and target.kind == "cpu":
         return _without_schedule(M, N, K, a.dtype, out_dtype, **options)

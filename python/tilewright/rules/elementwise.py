@@ -96,7 +96,13 @@ class Transposed:
 
     def decide(self, context: Context, group: Group) -> Decision | None:
         root = group.root
-        if root.kind != Kind.MAP or group.reductions or group.anchor or len(root.spatial) < 2 or root.op.num_outputs > 1:
+        if (
+            root.kind != Kind.MAP
+            or group.reductions
+            or group.anchor
+            or len(root.spatial) < 2
+            or root.op.num_outputs > 1
+        ):
             return None
         if not is_static(root.spatial) or root.is_empty:
             return None

@@ -485,7 +485,7 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
 def _check_reduce_extents(op: ComputeOp, what: str) -> None:
     """How far a reduction goes is the same for all elements: it depends on no axis."""
     for axis in op.reduce_axis:
-        todo = [axis.dom[1]] if axis.dom is not None and isinstance(axis.dom[1], Expr) else []
+        todo: list[Expr] = [axis.dom[1]] if axis.dom is not None and isinstance(axis.dom[1], Expr) else []
         while todo:
             part = todo.pop()
             if isinstance(part, IterVar):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import gcd, prod, sqrt
+from typing import Any
 
 from ...devices import current
 from ...dtypes import item_bytes
@@ -336,7 +337,7 @@ def tile_by_wgmma(
         group = group or max(1, round(sqrt(blocks * n / m)))
         if raster == "hilbert":
             group = 1 << (group.bit_length() - 1)
-        order = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}
+        order: dict[str, Any] = {"stream_k": stream_k, "narrower": narrower, "serpentine_k": serpentine_k}
         s[tiled].persistent(blocks, raster=raster, group=group, **order)
 
 

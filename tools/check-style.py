@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Checks style: `python tools/check-style.py [CHECK ...]`; the exit status is 1 where something is found.
+
+ruff, pyright and clang-format are those of `pip install '.[lint]'`. The checks, all unless some are named:
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = 120
+SOURCES = ("python", "test", "tools", "bench")
+# Pages with longer lines that are still to be wrapped; a page leaves this list and does not come back.
+UNWRAPPED = ROOT / "tools" / "unwrapped-docs.txt"
+
+
+def tracked(*patterns: str) -> list[str]:
+    """The files of the repository that match."""
+    return subprocess.check_output(["git", "ls-files", "--", *patterns], text=True, cwd=ROOT).splitlines()
+
+
+def run(*command: str) -> list[str]:
+    """What a command found: its lines where it fails, none where it does not."""
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    except FileNotFoundError:
+        return [f"{command[0]} is not installed: pip install '.[lint]'"]
+    return (result.stdout + result.stderr).splitlines() if result.returncode else []
+
+
+def ruff() -> list[str]:
+    """Python: ruff's rules and its format."""
+    return run("ruff", "check", "--quiet", "--output-format", "concise", *SOURCES) + run(
+        "ruff", "format", "--check", "--quiet", *SOURCES
+    )
+
+
+def pyright() -> list[str]:
+    """Python: types, as [tool.pyright] says."""
+    return run("pyright")
+
+
+def clang_format() -> list[str]:
+    """C++: the format of .clang-format in what differs from the main branch, or in all with nothing to compare."""
+    files = [file for file in tracked("*.cpp", "*.h") if not file.startswith("test/")]
+    base = subprocess.run(["git", "merge-base", "HEAD", "origin/main"], capture_output=True, text=True, cwd=ROOT)
+    if base.returncode == 0:
+        changed = subprocess.check_output(["git", "diff", "--name-only", base.stdout.strip()], text=True, cwd=ROOT)
+        files = sorted(set(files) & set(changed.splitlines()))
+    return run("clang-format", "--dry-run", "--Werror", *files) if files else []
+
+
+def long_lines(name: str, text: str) -> Iterator[str]:
+    """Lines of a page beyond 120 columns. Rows of tables, code, and lines that are one link cannot be wrapped."""
+    in_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        in_code ^= line.lstrip().startswith("```")
+        can_wrap = not in_code and not line.lstrip().startswith(("|", "```")) and " " in line.strip()[:COLUMNS]
+        if can_wrap and len(line) > COLUMNS:
+            yield f"{name}:{number}: {len(line)} columns, at most {COLUMNS} are allowed"
+
+
+def docs() -> list[str]:
+    """Pages: lines of at most 120 columns."""
+    waived = set(UNWRAPPED.read_text().split())
+    pages = [page for page in tracked("*.md") if not page.startswith("docs/generated/")]
+    found = {page: list(long_lines(page, (ROOT / page).read_text())) for page in pages}
+    stale = [
+        f"{page} has no long lines any more: take it out of {UNWRAPPED.name}" for page in waived if not found[page]
+    ]
+    return [line for page in pages if page not in waived for line in found[page]] + stale
+
+
+def generated() -> list[str]:
+    """Generated pages and golden files are what their sources give."""
+    return run(sys.executable, "-m", "pytest", "-q", "test/python/test_docs.py", "test/python/test_golden.py")
+
+
+CHECKS: dict[str, Callable[[], list[str]]] = {
+    "ruff": ruff,
+    "docs": docs,
+    "clang-format": clang_format,
+    "generated": generated,
+    "pyright": pyright,
+}
+__doc__ += "".join(f"\n{name}: {check.__doc__}" for name, check in CHECKS.items())
+
+
+def main(names: list[str]) -> int:
+    if not set(names) <= CHECKS.keys():
+        print(__doc__)
+        return 2
+    failed = False
+    for name in names or CHECKS:
+        found = CHECKS[name]()
+        failed |= bool(found)
+        print(f"{name}: {'ok' if not found else 'failed'}", *found, sep="\n  ")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
