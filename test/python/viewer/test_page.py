@@ -10,10 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tilewright as tw
 from tilewright import schedules, te
+from tilewright.dtypes import as_dtype
 from tilewright.viewer import view_data
 from tilewright.viewer.page import page_of
 
@@ -126,8 +128,16 @@ def test_command_says_what_is_wrong(arguments: list[str], said: str) -> None:
 DRIVE = """
 <script>
 window.addEventListener("load", async () => {
-  const app = window.tilewright, found = {};
-  const frame = () => new Promise((done) => requestAnimationFrame(() => done(performance.now())));
+  const app = window.tilewright, found = {errors: []};
+  window.addEventListener("error", (event) => found.errors.push(event.message));
+  try { await drive(app, found); } catch (error) { found.errors.push(error.stack); }
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify(found);
+  document.body.append(out);
+});
+async function drive(app, found) {
+  const frame = () => new Promise((done) => setTimeout(done, 20));
   const code = app.code();
   const press = (key) => document.dispatchEvent(new KeyboardEvent("keydown", {key}));
   const source = app.data.programs[0].panes[0];
@@ -165,11 +175,22 @@ window.addEventListener("load", async () => {
   found.picking = performance.now() - begin;
   found.rows = document.querySelectorAll(".row").length;
   found.hostile = document.querySelectorAll("main img").length;
-  const out = document.createElement("pre");
-  out.id = "found";
-  out.textContent = JSON.stringify(found);
-  document.body.append(out);
-});
+  found.drawn = {};
+  for (const tab of Object.keys(app.programs[0])) {
+    app.show(tab);
+    await frame();
+    await frame();
+    found.drawn[tab] = document.querySelectorAll("main svg, main canvas.time, main td, main .row").length;
+  }
+  const timeline = app.programs[0].Timeline;
+  if (timeline) {
+    app.show("Timeline");
+    found.rows_of_time = timeline.rows.map((row) => row.label);
+    const before = timeline.to - timeline.from;
+    press("+");
+    found.zoomed = timeline.to - timeline.from < before;
+  }
+}
 </script>
 """
 
@@ -186,7 +207,9 @@ def in_browser(page: Path, folder: Path) -> dict[str, object]:
     ran = subprocess.run([*command, "--dump-dom", driven.as_uri()], capture_output=True, text=True, timeout=120)
     found = re.search(r'<pre id="found">(.*?)</pre>', ran.stdout)
     assert found is not None, ran.stderr[-2000:]
-    return json.loads(html.unescape(found[1]))
+    told = json.loads(html.unescape(found[1]))
+    assert told["errors"] == []
+    return told
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
@@ -201,6 +224,26 @@ def test_page_works_in_a_browser(tmp_path: Path) -> None:
     # A frame of a display at 60 Hz is 16.7 ms.
     assert float(str(found["drawing"])) < 16 and float(str(found["picking"])) < 100
     assert int(str(found["rows"])) < 1000  # of a kernel with thousands of lines those in sight alone
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+def test_each_section_is_drawn(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    schedule, args = schedules.matmul_wgmma(128, 256, 512)
+    simulated = tw.build(schedule, args, "sim", "mm")
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(as_dtype("bfloat16")) for shape in ((128, 512), (512, 256)))
+    timeline = simulated.timeline(a, b, np.zeros((128, 256), np.float32))
+    tw.view([simulated, named("A")], page, timeline=timeline)
+    found = in_browser(page, tmp_path)
+    drawn = found["drawn"]
+    assert isinstance(drawn, dict)
+    assert list(drawn) == ["Code", "Launch", "Resources", "Timeline", "Compare"] and all(drawn.values())
+    labels = found["rows_of_time"]
+    assert isinstance(labels, list)
+    assert labels[:12] == [f"warp {number}" for number in range(12)]
+    assert [label[-3:] for label in labels[12:]] == ["[0]", "[1]", "[2]", "[3]"]
+    assert found["zoomed"] is True
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
