@@ -102,7 +102,7 @@ class Signature:
                 launch_stream = stream_of_arrays(tuple(arrays), device)
             else:
                 launch_stream = self.stream(stream, device)
-        elif stream is not None:
+        elif stream is not None and not (isinstance(stream, Stream) and not stream.device.is_cuda):
             raise TilewrightTypeError(f"{self}: expected no stream for arrays on the {self.device_kind}, got one")
 
         bound = Bound([], [], device, launch_stream)

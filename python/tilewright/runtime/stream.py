@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+import time
 from functools import cache
 from typing import Any
 
@@ -33,14 +34,20 @@ class Stream:
     >>> stream.synchronize()                    # doctest: +SKIP
 
     A stream made here does not wait for the default stream, nor that one for it.
+
+    A stream of `cpu()` is for targets "sim" and "cpu", whose calls are done when they return: there is nothing to wait
+    for, and a script that uses streams runs there as it stands.
     """
 
     __slots__ = ("__weakref__", "_api", "_owner", "device", "handle")
 
     def __init__(self, device: Device | None = None, *, priority: int = 0) -> None:
-        self.device = _gpu(device)
+        self.device = cuda(0) if device is None else device
         self._api: Any = None
         self._owner: object = None
+        if not self.device.is_cuda:
+            self.handle = 0
+            return
         with self.device.active():
             self.handle = int(cuda_driver.call("cuStreamCreateWithPriority", _NON_BLOCKING, priority))
         self._api = cuda_driver.module()
@@ -75,15 +82,19 @@ class Stream:
     def __enter__(self) -> Stream:
         stack: list[Stream] = _local.__dict__.setdefault("stack", [])
         stack.append(self)
-        _stack_functions()[0](self.device.index, self.handle)
+        if self.device.is_cuda:
+            _stack_functions()[0](self.device.index, self.handle)
         return self
 
     def __exit__(self, *_: object) -> None:
         _local.stack.pop()
-        _stack_functions()[1]()
+        if self.device.is_cuda:
+            _stack_functions()[1]()
 
     def synchronize(self) -> None:
         """Waits until all work given to the stream is done."""
+        if not self.device.is_cuda:
+            return
         with self.device.active():
             cuda_driver.call("cuStreamSynchronize", self.handle)
 
@@ -96,6 +107,9 @@ class Stream:
     def wait(self, other: Event | Stream) -> None:
         """All later work of this stream waits for the event, or for what the other stream was given so far."""
         event = other.record(Event(other.device, timing=False)) if isinstance(other, Stream) else other
+        if not self.device.is_cuda or not event.device.is_cuda:
+            event.synchronize()
+            return
         with self.device.active():
             cuda_driver.call("cuStreamWaitEvent", self.handle, event.handle, 0)
 
@@ -103,11 +117,15 @@ class Stream:
 class Event:
     """A point in a stream; two of them measure the time between."""
 
-    __slots__ = ("__weakref__", "_api", "device", "handle")
+    __slots__ = ("__weakref__", "_api", "_moment", "device", "handle")
 
     def __init__(self, device: Device | None = None, *, timing: bool = True) -> None:
-        self.device = _gpu(device)
+        self.device = cuda(0) if device is None else device
         self._api: Any = None
+        self._moment = 0.0  # of the cpu, when it was recorded
+        if not self.device.is_cuda:
+            self.handle = 0
+            return
         with self.device.active():
             self.handle = int(cuda_driver.call("cuEventCreate", 0 if timing else _DISABLE_TIMING))
         self._api = cuda_driver.module()
@@ -120,16 +138,23 @@ class Event:
     def record(self, stream: Stream | None = None) -> None:
         """The event stands for all that the stream (the current one where none is given) was given so far."""
         stream = current_stream(self.device) if stream is None else stream
+        if not self.device.is_cuda:
+            self._moment = time.perf_counter()
+            return
         with self.device.active():
             cuda_driver.call("cuEventRecord", self.handle, stream.handle)
 
     def synchronize(self) -> None:
         """Waits until the work before the event is done."""
+        if not self.device.is_cuda:
+            return
         cuda_driver.call("cuEventSynchronize", self.handle)
 
     @property
     def done(self) -> bool:
         """True once the work before the event is done."""
+        if not self.device.is_cuda:
+            return True
         (result,) = cuda_driver.module().cuEventQuery(self.handle)
         if int(result) not in (0, _NOT_READY):
             raise DriverError("cuEventQuery", int(result), result.name)
@@ -137,6 +162,8 @@ class Event:
 
     def seconds_since(self, start: Event) -> float:
         """The time from `start` to this event; both must be done."""
+        if not self.device.is_cuda:
+            return self._moment - start._moment
         return float(cuda_driver.call("cuEventElapsedTime", start.handle, self.handle)) / 1e3
 
 
@@ -157,11 +184,11 @@ def _gpu(device: Device | None) -> Device:
 
 def current_stream(device: Device | None = None) -> Stream:
     """The stream of the innermost `with stream:` on the device, and its default stream outside of any."""
-    device = _gpu(device)
+    device = cuda(0) if device is None else device
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:
             return stream
-    return Stream.from_handle(0, device)
+    return Stream.from_handle(0, device) if device.is_cuda else Stream(device)
 
 
 def as_stream(stream: object, device: Device) -> Stream:
@@ -220,5 +247,5 @@ def _cupy_stream(cupy: Any, device: Device) -> Stream:
 
 
 def synchronize(device: Device | None = None) -> None:
-    """Waits for all that the GPU was given."""
-    _gpu(device).sync()
+    """Waits for all that the GPU was given; on the cpu there is nothing to wait for."""
+    (cuda(0) if device is None else device).sync()

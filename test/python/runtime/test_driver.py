@@ -111,7 +111,7 @@ def test_device(fake) -> None:
             ValueError,
             "expected an attribute of the driver (CU_DEVICE_ATTRIBUTE_*), got 'WINGS'",
         ),
-        (lambda: Stream(cpu()), ValueError, "expected a cuda device, got cpu(0)"),
+        (lambda: Stream.from_handle(3, cpu()), ValueError, "expected a cuda device, got cpu(0)"),
     ],
 )
 def test_wrong_devices(fake, act, kind, message) -> None:
