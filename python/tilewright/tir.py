@@ -18,12 +18,12 @@ from .te import functions, ir_builder, nodes
 from .te.expr import Expr as PrimExpr
 from .te.expr import ExprLike, IterVar
 from .te.functions import *  # noqa: F403
-from .te.functions import const
 from .te.ir_builder import decl_buffer
 from .te.nodes import *  # noqa: F403
 from .te.reduction import comm_reducer, max, min, sum
 from .te.statements import Buffer
 from .te.tensor import Tensor as DataProducer
+from .te.variables import const
 from .tvm_compat.missing_names import attribute_of
 
 __all__ = [

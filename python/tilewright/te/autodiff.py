@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
+from .conditions import all, if_then_else
 from .derivative import derivative, same
 from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from .extern_op import ExternOp
-from .functions import all, if_then_else
 from .linear import Linear, linear_of
 from .program import operations
 from .recurrence import ScanOp

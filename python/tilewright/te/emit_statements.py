@@ -12,9 +12,9 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source
 from .emit_body import BodyEmitter, file_location, mlir_type, named_location
 from .expr import Expr, IterVar, Read, Var
-from .functions import THREAD_TAGS
 from .program import unique_name
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, Store
+from .variables import THREAD_TAGS
 from .walks import Steps, run
 
 __all__ = ["StatementEmitter", "buffer_type"]

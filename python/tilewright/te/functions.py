@@ -1,35 +1,28 @@
-"""Constants, symbols, conditions and the functions of mathematics, on scalar expressions."""
+"""The functions of scalar expressions, and by their names constants, symbols and conditions."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from collections.abc import Callable
+from typing import Any
 
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
-from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
+from .conditions import all, any, if_given, if_then_else, is_given, select
 from .expr import (
     Call,
     Const,
     Expr,
     ExprLike,
-    IterVar,
-    Read,
     Select,
-    Var,
     _need_arithmetic,
     binary,
     constant,
     literal,
     unify,
 )
-from .names import checked_name
-from .reduction import bound
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
+from .variables import const, max_value, min_value, size_var, thread_axis, var
 
 __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
@@ -41,269 +34,6 @@ __all__ = [
     "rsqrt", "select", "sigmoid", "sin", "sinh", "size_var", "sqrt", "subtract", "tan", "tanh", "thread_axis",
     "trunc", "truncdiv", "truncmod", "var",
 ]  # fmt: skip
-
-THREAD_TAGS = (
-    "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
-    "vthread", "vthread.x", "vthread.y", "vthread.z",
-)  # fmt: skip
-
-
-def const(value: int | float | bool, dtype: object = None) -> Const:
-    """A constant; without a dtype an int32, float32 or bool.
-
-    >>> const(1, "float16").dtype
-    'float16'
-    """
-    source = user_source()
-    if dtype is None:
-        return literal(value, None, source)  # type: ignore[return-value]
-    number = literal(value, None, source)
-    if not isinstance(number, Const):
-        raise TypeError(f"{source}: te.const: expected a number, got {value}")
-    return constant(number.value, dtype_of(dtype, source), source)
-
-
-def var(
-    name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int | None = None,
-    max: int | None = None, default: int | float | bool | None = None
-) -> Var:  # fmt: skip
-    """A symbolic extent, or a number that a call gives.
-
-    An extent is taken from the shapes of the arguments at each call, and the program works for every value. A number
-    is an argument of `tw.build` itself, as TVM's scripts have extents, too: ``tw.build(s, [n, alpha, A, B])`` makes a
-    function that is called with numbers of Python's or NumPy's at their places. Numbers may have any type that has
-    arithmetic; what is an extent, or stands in one, is int32 or int64.
-
-    Parameters
-    ----------
-    divisible_by
-        A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
-        vectorised.
-    min
-        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks. An
-        extent is at least 0 without.
-    max
-        The greatest value, where there is one.
-    default
-        What a number is in calls that leave it out: those at the end of the arguments may be, and any by its name.
-
-    The first three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError
-    before anything runs.
-
-    >>> n = var("n", divisible_by=64, min=64, max=4096)
-    >>> n.divisible_by, n.minimum, n.maximum
-    (64, 64, 4096)
-    >>> alpha = var("alpha", "float32", default=1.0)
-    """
-    source = user_source()
-    name = checked_name(name, "te.var", source)
-    kind = dtype_of(dtype, source)
-    if kind.storage:
-        raise TypeError(f"{source}: te.var {name}: expected a dtype with arithmetic, got {kind}")
-    if kind.name not in ("int32", "int64"):
-        if divisible_by != 1 or min is not None or max is not None:
-            raise TypeError(
-                f"{source}: te.var {name}: expected divisible_by, min and max of int32 or int64, got them of {kind}"
-            )
-        number = Var(name, kind, source, is_index=False, is_symbol=True)
-        if default is not None:
-            number.default = _checked_default(number, default, source)
-        return number
-    made = Var(name, kind, source)
-    made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
-    made.minimum = 0 if min is None else _at_least(0, min, f"te.var {name}: min", source)
-    if max is not None:
-        made.maximum = _at_least(made.minimum, max, f"te.var {name}: max", source)
-    if default is not None:
-        made.default = _checked_default(made, default, source, is_bounded=min is not None)
-    return made
-
-
-def _checked_default(number: Var, default: object, source: Source, is_bounded: bool = False) -> int | float | bool:
-    from .arguments import checked_default
-
-    value = checked_default(number.name, number._dtype, default, source)
-    what = None
-    if number.is_index and value % number.divisible_by:
-        what = f"divisible by {number.divisible_by}"
-    elif is_bounded and value < number.minimum:
-        what = f"at least {number.minimum}"
-    elif number.maximum is not None and value > number.maximum:
-        what = f"at most {number.maximum}"
-    if what is not None:
-        raise ValueError(f"{source}: te.var {number.name}: default: expected a number {what}, got {value}")
-    return value
-
-
-def _at_least(least: int, number: object, what: str, source: Source) -> int:
-    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
-        raise TypeError(f"{source}: {what}: expected an integer, got {number!r}")
-    if number.__index__() < least:
-        raise ValueError(f"{source}: {what}: expected at least {least}, got {number.__index__()}")
-    return number.__index__()
-
-
-def size_var(
-    name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None,
-    default: int | None = None
-) -> Var:  # fmt: skip
-    """A symbolic extent, or a number that a call gives, which is at least 0."""
-    made = var(name, dtype, divisible_by=divisible_by, min=min, max=max, default=default)
-    made.is_size = True
-    return made
-
-
-def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
-    """A block or thread index, to bind an axis to.
-
-    ``te.thread_axis("threadIdx.x")``, or with its extent, ``te.thread_axis((0, 64), "threadIdx.x")`` or
-    ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too.
-
-    >>> thread_axis((0, 64), "threadIdx.x")
-    threadIdx.x
-    """
-    source = user_source()
-    if isinstance(dom, str):
-        dom, tag = (tag or None), dom
-    if tag not in THREAD_TAGS:
-        raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
-    extent = dom
-    if isinstance(dom, (tuple, list)):
-        if len(dom) != 2 or dom[0] != 0:
-            raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
-        extent = dom[1]
-    if extent is not None:
-        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
-            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}")
-        extent = extent.__index__()
-        if extent < 1:
-            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
-        if extent > 2**31 - 1:
-            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at most 2147483647, got {extent}")
-    name = checked_name(name, f"te.thread_axis {tag}", source)
-    return IterVar(name or str(tag), None if extent is None else (0, extent), "thread", source, tag=str(tag))
-
-
-def min_value(dtype: object) -> Const:
-    """The least value of a type, minus infinity for floats."""
-    source = user_source()
-    return bound(dtype_of(dtype, source), False, source)
-
-
-def max_value(dtype: object) -> Const:
-    """The largest value of a type, infinity for floats."""
-    source = user_source()
-    return bound(dtype_of(dtype, source), True, source)
-
-
-def _select(what: str, condition: ExprLike, true_value: ExprLike, false_value: ExprLike, lazy: bool) -> Expr:
-    source = user_source()
-    test = literal(condition, None, source)
-    if test.dtype != "bool":
-        raise TypeError(f"{source}: te.{what}: expected a bool as condition, got {test.dtype}")
-    first, second = unify(what, true_value, false_value, source)
-    return Select(test, first, second, lazy, source)
-
-
-def if_then_else(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    """One value or the other, only the one taken computed: reads beyond a tensor are safe in the other.
-
-    >>> from tilewright import te
-    >>> A = te.placeholder((6,), name="A")
-    >>> te.compute((8,), lambda i: te.if_then_else(te.all(i >= 1, i < 7), A[i - 1], 0.0), name="padded").shape
-    (8,)
-    """
-    return _select("if_then_else", condition, true_value, false_value, lazy=True)
-
-
-def is_given(tensor: Tensor) -> Expr:
-    """Whether a call gives this tensor, a `te.placeholder` with ``optional=True``, and not None.
-
-    >>> from tilewright import te
-    >>> te.is_given(te.placeholder((8,), name="bias", optional=True))
-    bias_is_given
-    """
-    return _given("is_given", tensor)
-
-
-def if_given(tensor: Tensor, then: ExprLike, otherwise: ExprLike) -> Expr:
-    """`then` in calls that give this tensor, `otherwise` in those that give None: decided at each call. Only `then` may
-    read the tensor, and it is computed only where that is there.
-
-    >>> from tilewright import te
-    >>> A, bias = te.placeholder((8,), name="A"), te.placeholder((8,), name="bias", optional=True)
-    >>> te.compute((8,), lambda i: te.if_given(bias, A[i] + bias[i], A[i]), name="C").shape
-    (8,)
-    """
-    return _select("if_given", _given("if_given", tensor), then, otherwise, lazy=True)
-
-
-def _given(what: str, tensor: Tensor) -> Var:
-    source = user_source()
-    flag = getattr(getattr(tensor, "op", None), "given", None)
-    if not isinstance(flag, Var):
-        raise TypeError(f"{source}: te.{what}: expected a te.placeholder with optional=True, got {tensor!r}")
-    return flag
-
-
-def select(condition: ExprLike, true_value: ExprLike, false_value: ExprLike) -> Expr:
-    """One value or the other, both computed."""
-    return _select("select", condition, true_value, false_value, lazy=False)
-
-
-def _fold(what: str, op: str, conditions: tuple[ExprLike, ...]) -> Expr:
-    source = user_source()
-    if not conditions:
-        raise ValueError(f"{source}: te.{what}: expected at least one condition, got none")
-    exprs = [literal(condition, None, source) for condition in conditions]
-    for expr in exprs:
-        if expr.dtype != "bool":
-            raise TypeError(f"{source}: te.{what}: expected conditions of bool, got {expr.dtype}")
-    result = exprs[0]
-    for expr in exprs[1:]:
-        if not _must_wait(expr, result):
-            result = Call(op, (result, expr), result._dtype, source)
-        elif op == "and":
-            result = Select(result, expr, Const(False, result._dtype, source), True, source)
-        else:
-            result = Select(result, Const(True, result._dtype, source), expr, True, source)
-    return result
-
-
-def _must_wait(condition: Expr, before: Expr) -> bool:
-    """Whether what `condition` reads may be there only where the one before it left that open.
-
-    Two conditions on elements at indices that both have are evaluated together, which takes no branch.
-    """
-    guards = isinstance(before, Select) or not _has_element(before)
-    reads = [part for part in _parts(condition) if part.is_element]
-    if guards:
-        return bool(reads)
-    return builtins.any(not isinstance(read, Read) or builtins.any(map(_has_element, read.indices)) for read in reads)
-
-
-def _has_element(expr: Expr) -> bool:
-    return builtins.any(part.is_element for part in _parts(expr))
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    todo, seen = [expr], set[int]()
-    while todo:
-        one = todo.pop()
-        if id(one) not in seen:
-            seen.add(id(one))
-            yield one
-            todo.extend(reversed(one.operands()))
-
-
-def all(*conditions: ExprLike) -> Expr:
-    """True where all conditions are. No element is read for a condition that those before it have decided."""
-    return _fold("all", "and", conditions)
-
-
-def any(*conditions: ExprLike) -> Expr:
-    """True where a condition is. No element is read for a condition that those before it have decided."""
-    return _fold("any", "or", conditions)
 
 
 def div(a: ExprLike, b: ExprLike) -> Expr:

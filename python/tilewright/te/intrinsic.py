@@ -16,11 +16,11 @@ from ..messages.location import Source, user_source
 from .emit import emit_module
 from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
-from .functions import THREAD_TAGS
 from .intrinsic_call import TensorIntrinCall
 from .names import checked_name
 from .statements import Buffer, Loop, Statement, check_stores, statements_in
 from .tensor import ComputeOp, PlaceholderOp, Tensor
+from .variables import THREAD_TAGS
 
 __all__ = ["TensorIntrin", "decl_tensor_intrin"]
 

@@ -12,10 +12,10 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from ..tvm_compat.missing_names import attribute_of, attributes_of
 from .expr import Const, Expr, ExprLike, IterVar, Var, literal
-from .functions import THREAD_TAGS
 from .names import checked_name
 from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, store
 from .tensor import Extent, _extents
+from .variables import THREAD_TAGS
 
 __all__ = ["BufferAccess", "IRBuilder", "create", "decl_buffer"]
 

@@ -148,13 +148,13 @@ class Trace:
 
                 return intrinsic_from_file(arg["intrin"], arg["functions"])
             if "first" in arg:
-                from ..functions import all as te_all
-                from ..functions import thread_axis
+                from ..conditions import all as te_all
+                from ..variables import thread_axis
 
                 index, first, end = thread_axis(arg["first"]), arg.get("from", 0), arg.get("to", 1)
                 return te_all(index >= first, *(() if end is None else (index < end,)))
             if "thread" in arg:
-                from ..functions import thread_axis
+                from ..variables import thread_axis
 
                 tag, extent = arg["thread"], arg["extent"]
                 return thread_axis(tag) if extent is None else thread_axis((0, extent), tag)

@@ -1,0 +1,179 @@
+"""Constants, symbols and thread axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex
+
+from ..dtypes import dtype_of
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..messages.location import Source, user_source
+from .expr import (
+    Const,
+    IterVar,
+    Var,
+    constant,
+    literal,
+)
+from .names import checked_name
+from .reduction import bound
+
+if TYPE_CHECKING:
+    pass
+
+
+__all__ = ["THREAD_TAGS", "const", "max_value", "min_value", "size_var", "thread_axis", "var"]
+
+
+THREAD_TAGS = (
+    "blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y", "threadIdx.z",
+    "vthread", "vthread.x", "vthread.y", "vthread.z",
+)  # fmt: skip
+
+
+def const(value: int | float | bool, dtype: object = None) -> Const:
+    """A constant; without a dtype an int32, float32 or bool.
+
+    >>> const(1, "float16").dtype
+    'float16'
+    """
+    source = user_source()
+    if dtype is None:
+        return literal(value, None, source)  # type: ignore[return-value]
+    number = literal(value, None, source)
+    if not isinstance(number, Const):
+        raise TypeError(f"{source}: te.const: expected a number, got {value}")
+    return constant(number.value, dtype_of(dtype, source), source)
+
+
+def var(
+    name: str = "tindex", dtype: object = "int32", *, divisible_by: int = 1, min: int | None = None,
+    max: int | None = None, default: int | float | bool | None = None
+) -> Var:  # fmt: skip
+    """A symbolic extent, or a number that a call gives.
+
+    An extent is taken from the shapes of the arguments at each call, and the program works for every value. A number
+    is an argument of `tw.build` itself, as TVM's scripts have extents, too: ``tw.build(s, [n, alpha, A, B])`` makes a
+    function that is called with numbers of Python's or NumPy's at their places. Numbers may have any type that has
+    arithmetic; what is an extent, or stands in one, is int32 or int64.
+
+    Parameters
+    ----------
+    divisible_by
+        A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
+        vectorised.
+    min
+        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks. An
+        extent is at least 0 without.
+    max
+        The greatest value, where there is one.
+    default
+        What a number is in calls that leave it out: those at the end of the arguments may be, and any by its name.
+
+    The first three are of int32 and int64 alone. A call with a number or an extent that is otherwise raises ValueError
+    before anything runs.
+
+    >>> n = var("n", divisible_by=64, min=64, max=4096)
+    >>> n.divisible_by, n.minimum, n.maximum
+    (64, 64, 4096)
+    >>> alpha = var("alpha", "float32", default=1.0)
+    """
+    source = user_source()
+    name = checked_name(name, "te.var", source)
+    kind = dtype_of(dtype, source)
+    if kind.storage:
+        raise TypeError(f"{source}: te.var {name}: expected a dtype with arithmetic, got {kind}")
+    if kind.name not in ("int32", "int64"):
+        if divisible_by != 1 or min is not None or max is not None:
+            raise TypeError(
+                f"{source}: te.var {name}: expected divisible_by, min and max of int32 or int64, got them of {kind}"
+            )
+        number = Var(name, kind, source, is_index=False, is_symbol=True)
+        if default is not None:
+            number.default = _checked_default(number, default, source)
+        return number
+    made = Var(name, kind, source)
+    made.divisible_by = _at_least(1, divisible_by, f"te.var {name}: divisible_by", source)
+    made.minimum = 0 if min is None else _at_least(0, min, f"te.var {name}: min", source)
+    if max is not None:
+        made.maximum = _at_least(made.minimum, max, f"te.var {name}: max", source)
+    if default is not None:
+        made.default = _checked_default(made, default, source, is_bounded=min is not None)
+    return made
+
+
+def _checked_default(number: Var, default: object, source: Source, is_bounded: bool = False) -> int | float | bool:
+    from .arguments import checked_default
+
+    value = checked_default(number.name, number._dtype, default, source)
+    what = None
+    if number.is_index and value % number.divisible_by:
+        what = f"divisible by {number.divisible_by}"
+    elif is_bounded and value < number.minimum:
+        what = f"at least {number.minimum}"
+    elif number.maximum is not None and value > number.maximum:
+        what = f"at most {number.maximum}"
+    if what is not None:
+        raise ValueError(f"{source}: te.var {number.name}: default: expected a number {what}, got {value}")
+    return value
+
+
+def _at_least(least: int, number: object, what: str, source: Source) -> int:
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+        raise TypeError(f"{source}: {what}: expected an integer, got {number!r}")
+    if number.__index__() < least:
+        raise ValueError(f"{source}: {what}: expected at least {least}, got {number.__index__()}")
+    return number.__index__()
+
+
+def size_var(
+    name: str = "size", dtype: object = "int32", *, divisible_by: int = 1, min: int = 0, max: int | None = None,
+    default: int | None = None
+) -> Var:  # fmt: skip
+    """A symbolic extent, or a number that a call gives, which is at least 0."""
+    made = var(name, dtype, divisible_by=divisible_by, min=min, max=max, default=default)
+    made.is_size = True
+    return made
+
+
+def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar:
+    """A block or thread index, to bind an axis to.
+
+    ``te.thread_axis("threadIdx.x")``, or with its extent, ``te.thread_axis((0, 64), "threadIdx.x")`` or
+    ``te.thread_axis(64, "threadIdx.x")``; TVM's other order of the two works, too.
+
+    >>> thread_axis((0, 64), "threadIdx.x")
+    threadIdx.x
+    """
+    source = user_source()
+    if isinstance(dom, str):
+        dom, tag = (tag or None), dom
+    if tag not in THREAD_TAGS:
+        raise ValueError(f"{source}: te.thread_axis: expected one of {', '.join(THREAD_TAGS)}, got {tag!r}")
+    extent = dom
+    if isinstance(dom, (tuple, list)):
+        if len(dom) != 2 or dom[0] != 0:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected the pair (0, extent), got {dom!r}")
+        extent = dom[1]
+    if extent is not None:
+        if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
+            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}")
+        extent = extent.__index__()
+        if extent < 1:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")
+        if extent > 2**31 - 1:
+            raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at most 2147483647, got {extent}")
+    name = checked_name(name, f"te.thread_axis {tag}", source)
+    return IterVar(name or str(tag), None if extent is None else (0, extent), "thread", source, tag=str(tag))
+
+
+def min_value(dtype: object) -> Const:
+    """The least value of a type, minus infinity for floats."""
+    source = user_source()
+    return bound(dtype_of(dtype, source), False, source)
+
+
+def max_value(dtype: object) -> Const:
+    """The largest value of a type, infinity for floats."""
+    source = user_source()
+    return bound(dtype_of(dtype, source), True, source)
