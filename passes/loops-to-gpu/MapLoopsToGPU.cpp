@@ -88,15 +88,35 @@ static bool isSameValue(Value a, Value b) {
                       [](auto pair) { return isSameValue(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-/// The ops of the loop's body that combine a part with what is reduced so far.
+/// The ops of the loop's body that combine a part with what is reduced so far, those of the part alone among them.
 static SmallVector<Operation *> getReducer(scf::ForOp loop) {
+  size_t half = loop.getNumResults() / 2;
+  auto parts = loop.getYieldedValues().drop_front(half);
   llvm::SmallDenseSet<Value> reduced(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  llvm::SmallDenseSet<Value> given(parts.begin(), parts.end());
+  given.insert(reduced.begin(), reduced.end());
+  // What follows from the parts and from what is reduced so far; a part may follow from another.
+  llvm::SmallDenseSet<Operation *> follows;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (!llvm::any_of(op.getOperands(), [&](Value operand) { return given.contains(operand); }))
+      continue;
+    given.insert(op.result_begin(), op.result_end());
+    follows.insert(&op);
+  }
+  // Of that, what the results need.
+  llvm::SmallDenseSet<Operation *> needed;
+  SmallVector<Value> todo(loop.getYieldedValues().take_front(half));
+  while (!todo.empty()) {
+    Value value = todo.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || llvm::is_contained(parts, value) || !follows.contains(op) || !needed.insert(op).second)
+      continue;
+    llvm::append_range(todo, op->getOperands());
+  }
   SmallVector<Operation *> reducer;
   for (Operation &op : loop.getBody()->without_terminator())
-    if (llvm::any_of(op.getOperands(), [&](Value operand) { return reduced.contains(operand); })) {
+    if (needed.contains(&op))
       reducer.push_back(&op);
-      reduced.insert(op.result_begin(), op.result_end());
-    }
   return reducer;
 }
 
@@ -221,7 +241,8 @@ void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, st
     result.replaceAllUsesWith(value);
   yield->setOperands(loop.getInitArgs());
   for (Operation *op : llvm::reverse(reducer))
-    op->erase();
+    if (op->use_empty())
+      op->erase();
 }
 
 LogicalResult Kernel::map() {
