@@ -125,7 +125,7 @@ def tune(
             finally:
                 if progress is None and sys.stderr.isatty():
                     print(file=sys.stderr)
-            ratio, times = search.confirm()
+            ratio, times = search.confirm(executor)
     assert search.best is not None and search.first is not None
     choices = search.best.choices if ratio < 1 else search.first.choices
     schedule, made = space.make(choices)

@@ -123,8 +123,7 @@ class Search:
         key = key_of(choices)
         if key not in self._known:
             running = _Running(choices, text, schedule.trace().to_json(), None, None)
-            answer = self._submit(engine, running).result()
-            self._record(running, answer)
+            self._record(running, self._answer(lambda: self._submit(engine, running), key))
         found = next((one for one in self.trials if one.choices == key and one.status != "lost"), None)
         if found is None or found.status != "ok":
             why = "the worker vanished" if found is None else f"{found.status}: {found.cause}"
@@ -185,20 +184,33 @@ class Search:
         task = self._program.task(running.text, incumbent, self._first_error, self._seed)
         return engine.submit(run_trial, task)
 
+    def _answer(self, submit: Callable[[], Future[dict[str, Any]]], key: str) -> dict[str, Any]:
+        """The answer to a trial that is waited for, from another worker where one vanished."""
+        while True:
+            try:
+                answer = submit().result()
+                self._lost = 0
+                return answer
+            except Exception as error:
+                self._is_lost(key, error)
+
+    def _is_lost(self, key: str, error: Exception) -> None:
+        """Records that a worker vanished: whatever an engine raises then. Ends the run where they all do."""
+        self._lost += 1
+        self._journal.add(self._program.where, Trial(key, "lost", f"{type(error).__name__}: {error}"))
+        if self._lost >= _LOST:
+            raise TilewrightError(
+                f"expected workers that answer, got {_LOST} in a row that vanished; the last: {error}"
+            ) from error
+
     def _finish(
         self, engine: Executor, running: dict[Future[dict[str, Any]], _Running], future: Future[dict[str, Any]]
     ) -> None:
         made = running.pop(future)
         try:
             answer = future.result()
-        except Exception as error:  # whatever an engine raises where a worker vanished
-            self._lost += 1
-            key = key_of(made.choices)
-            self._journal.add(self._program.where, Trial(key, "lost", f"{type(error).__name__}: {error}"))
-            if self._lost >= _LOST:
-                raise TilewrightError(
-                    f"expected workers that answer, got {_LOST} in a row that vanished; the last: {error}"
-                ) from error
+        except Exception as error:
+            self._is_lost(key_of(made.choices), error)
             if made.begun < _LOST:
                 made.begun += 1
                 running[self._submit(engine, made)] = made
@@ -245,7 +257,7 @@ class Search:
 
     # ------------------------------------------------------------------ the end
 
-    def confirm(self) -> tuple[float, tuple[float, float]]:
+    def confirm(self, executor: Executor | None) -> tuple[float, tuple[float, float]]:
         """The best beside the first once more, with more calls: their ratio and median times."""
         assert self.best is not None and self.first is not None
         policy = self._program.policy
@@ -254,8 +266,9 @@ class Search:
         task = self._program.task(self.best.text, self.first.text, self._first_error, self._seed)
         from dataclasses import asdict
 
-        with _engine(None, 1) as engine:
-            answer = engine.submit(run_trial, {**task, "policy": asdict(careful)}).result()
+        task["policy"] = asdict(careful)
+        with _engine(executor, 1) as engine:
+            answer = self._answer(lambda: engine.submit(run_trial, task), key_of(self.best.choices))
         if answer["status"] != "ok":
             key = key_of(self.best.choices)
             raise TilewrightError(f"the best schedule {key}: {answer['status']}: {answer['cause']}")
