@@ -358,7 +358,7 @@ LogicalResult CacheWriteOp::verify() {
     for (Value operand : op.getOperands()) {
       if (otherUse || !isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
         continue;
-      if (!isa<ReorderOp>(op) && (!isa<SplitOp, TileOp, FuseOp>(op) || isReduceAxis(operand)))
+      if (!isa<ReorderOp, RollingUpdateOp>(op) && (!isa<SplitOp, TileOp, FuseOp>(op) || isReduceAxis(operand)))
         otherUse = &op;
     }
   }
@@ -419,7 +419,7 @@ LogicalResult RfactorOp::verify() {
     for (Value operand : op.getOperands()) {
       if (!isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
         continue;
-      if ((!isa<SplitOp, TileOp, FuseOp, ReorderOp>(op) || !isReduceAxis(operand)) && !otherUse)
+      if ((!isa<SplitOp, TileOp, FuseOp, ReorderOp, RollingUpdateOp>(op) || !isReduceAxis(operand)) && !otherUse)
         otherUse = &op;
     }
     if (auto axes = dyn_cast<AxesOp>(op);
@@ -460,6 +460,16 @@ LogicalResult ReverseComputeAtOp::verify() {
 LogicalResult ReverseComputeInlineOp::verify() {
   if (sameStage(getStage(), getProducer()))
     return emitOpError() << "expected a producer of stage '" << stageName(getStage()) << "', got the stage itself";
+  return success();
+}
+
+Value RollingUpdateOp::getStage() { return axisStage(getAxis()); }
+
+LogicalResult RollingUpdateOp::verify() {
+  if (!isa_and_nonnull<ReduceAxesOp>(getAxis().getDefiningOp()))
+    return emitOpError() << "expected a reduction axis, got the loop '" << axisName(getAxis()) << "'";
+  if (sameStage(getStage(), getOf()))
+    return emitOpError() << "expected another stage than '" << stageName(getStage()) << "', got the stage itself";
   return success();
 }
 

@@ -328,6 +328,42 @@ def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [DeclareOpInterfaceMethod
   let assemblyFormat = "$of `,` $axis `at` $factor_axis `as` $name attr-dict";
 }
 
+def Schedule_RollingUpdateOp : Schedule_Primitive<"rolling_update"> {
+  let summary = "a reduction that reads another one's result is reduced together with it";
+  let description = [{
+    The stage of `axis`, a reduction axis, reduces elements that read the result x of `of`, another reduction over as many
+    elements. Both become one reduction of pairs: of what is reduced so far with the x that it was computed by. Where two pairs are combined, each
+    is repaired to the x of both. The repair is found in the element: a sum of `c * exp(a(x))` is multiplied with
+    `exp(a(x') - a(x))`, and to a maximum or minimum of `c + a(x)` is added `a(x') - a(x)`. Anything else is refused. Stages
+    between that are inlined are inlined into it before.
+
+    ```mlir
+    %L = te.compute "L" (%i: 64) sum (%k: 128) {   // exp(S[i, k] - M[i])
+    ```
+
+    becomes
+
+    ```mlir
+    %L, %M = te.compute "L" (%i: 64) reduce (%k: 128) {
+      %x = te.read %S[%i, %k]
+      ...                                          // 1, or 0 where x is minus infinity
+      te.yield %one, %x : f32, f32
+    } combine (%l0: f32, %m0: f32, %l1: f32, %m1: f32) identity [0.0 : f32, 0xFF800000 : f32] {
+      ...                                          // m = max(m0, m1); l0 * exp(m0 - m) + l1 * exp(m1 - m)
+      te.yield %l, %m : f32, f32
+    } : tensor<64xf32>, tensor<64xf32>
+    ```
+
+    Stages that read `of` read the second result, and `of` is gone. Where the stage has more axes than `of`, `of` stays for them.
+  }];
+  let arguments = (ins Schedule_AxisType:$axis, Schedule_StageType:$of);
+  let assemblyFormat = "$axis `of` $of attr-dict";
+  let extraClassDeclaration = [{
+    /// The stage that the axis is of.
+    ::mlir::Value getStage();
+  }];
+}
+
 def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "the loops from one on become an intrinsic, which computes the same on a tile";
   let description = [{

@@ -48,12 +48,17 @@ te::ComputeOp createCompute(mlir::OpBuilder &builder, mlir::Location loc, llvm::
 /// A stage that copies `sources`, tensors of one shape, element by element.
 te::ComputeOp createCopy(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, mlir::ValueRange sources,
                          mlir::ArrayAttr axisNames);
+/// Replaces one read of `stage` by what the stage computes there.
+void inlineRead(te::ReadOp read, te::ComputeOp stage);
+/// Erases the handle of a stage that is no more; `what` says what became of it where primitives still want its loops.
+mlir::LogicalResult eraseHandle(mlir::Operation *handle, llvm::StringRef what);
 /// What a cache primitive leaves in the schedule: the handle of the stage that now exists, and its memory.
 void replaceByStage(mlir::Operation *op, llvm::StringRef name, schedule::ScopeAttr scope);
 
 mlir::LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow);
 mlir::LogicalResult applyPadEinsum(schedule::PadEinsumOp op, Dataflow &dataflow);
 mlir::LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow);
+mlir::LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflow);
 
 /// Handles find stages by name.
 template <typename Op>

@@ -185,8 +185,7 @@ SmallVector<Value> cloneBodyAt(OpBuilder &builder, Location loc, te::ComputeOp s
   return elements;
 }
 
-/// Replaces one read of `stage` by what the stage computes there.
-static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
+void inlineRead(te::ReadOp read, te::ComputeOp stage) {
   OpBuilder builder(read);
   AxisPlaces places{read.getMap(), SmallVector<Value>(read.getIndices())};
   SmallVector<Value> elements = cloneBodyAt(builder, read.getLoc(), stage, places);
@@ -194,8 +193,7 @@ static void inlineRead(te::ReadOp read, te::ComputeOp stage) {
   read.erase();
 }
 
-/// Erases the handle of a stage that is no more.
-static LogicalResult eraseHandle(Operation *handle) {
+LogicalResult eraseHandle(Operation *handle, StringRef what) {
   for (Operation *user : llvm::make_early_inc_range(handle->getUsers()))
     if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user) && user->use_empty())
       user->erase();
@@ -204,7 +202,7 @@ static LogicalResult eraseHandle(Operation *handle) {
     if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user))
       user = *user->user_begin();
     return user->emitOpError() << "expected a stage with loops of its own, got '" << schedule::stageName(handle->getResult(0))
-                               << "', which is inlined";
+                               << "', which " << what;
   }
   handle->erase();
   return success();
@@ -235,7 +233,7 @@ static LogicalResult applyInline(schedule::ComputeInlineOp op, Dataflow &dataflo
   stage.erase();
   Operation *handle = op.getStage().getDefiningOp();
   op.erase();
-  return eraseHandle(handle);
+  return eraseHandle(handle, "is inlined");
 }
 
 /// Why `stage` cannot be computed where `producer` is; empty where it can.
@@ -281,7 +279,7 @@ static LogicalResult applyReverseInline(schedule::ReverseComputeInlineOp op, Dat
   producer.erase();
   Operation *handle = op.getStage().getDefiningOp();
   op.erase();
-  return eraseHandle(handle);
+  return eraseHandle(handle, "is inlined");
 }
 
 /// Of the primitives that say where a stage is computed the last counts: those before it go, where it or they inline.
@@ -321,6 +319,8 @@ void RewriteScheduledDataflow::runOnOperation() {
         applied = applyRfactor(rfactor, dataflow);
       else if (auto padded = dyn_cast<schedule::PadEinsumOp>(op))
         applied = applyPadEinsum(padded, dataflow);
+      else if (auto rolling = dyn_cast<schedule::RollingUpdateOp>(op))
+        applied = applyRollingUpdate(rolling, dataflow);
       else if (auto reverse = dyn_cast<schedule::ReverseComputeInlineOp>(op))
         applied = applyReverseInline(reverse, dataflow);
       else if (auto computeInline = dyn_cast<schedule::ComputeInlineOp>(op))

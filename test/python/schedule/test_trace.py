@@ -95,6 +95,7 @@ def test_every_primitive_that_python_has_has_its_call():
     said = {line.split("schedule.")[1].split()[0] for line in scheduled()[1].ir().splitlines() if "schedule." in line}
     assert said - {"of"} == built - {
         "auto_unroll", "decompose_reduction", "double_buffer", "parallel", "reverse_compute_at", "reverse_compute_inline",
+        "rolling_update",
         "loop_partition", "singleton",
         "rfactor", "set_store_predicate", "software_pipeline", "tensorize", "transform_layout", "swizzle", "rolling_buffer",
         "prefetch", "env_threads", "pad_einsum", "copy_by", "specialize", "cluster", "persistent",

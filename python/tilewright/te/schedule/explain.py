@@ -34,6 +34,7 @@ _MARKS = {
     "parallel": "shared out among the threads of a CPU",
     "loop_partition": "the iterations that need no predicates apart from the others",
     "auto_unroll": "the loops from here on unrolled where they are short",
+    "rolling_update": "reduced in one loop with the reduction that it reads",
     "decompose_reduction": "the reduction's elements set to its identity before it",
 }
 

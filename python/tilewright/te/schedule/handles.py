@@ -165,6 +165,10 @@ def rfactor(of: ir.Value, axis: ir.Value, factor_axis: int, name: str) -> ir.OpV
     return ops.RfactorOp(of, axis, _integer(factor_axis), ir.StringAttr.get(name), loc=_named(name))
 
 
+def rolling_update(axis: ir.Value, of: ir.Value, name: str) -> ir.OpView:
+    return ops.RollingUpdateOp(axis, of, loc=_named(name))
+
+
 def set_scope(of: ir.Value, name: str, scope: str) -> ir.OpView:
     return ops.SetScopeOp(of, _scope(scope), loc=_named(name))
 

@@ -7,6 +7,7 @@ from ...messages.location import user_source
 from ..expr import IterVar
 from ..extern_op import ExternOp
 from ..recurrence import ScanOp
+from ..tensor import Operation, Tensor
 from .stage_handles import StageHandles
 
 __all__ = ["PlacePrimitives"]
@@ -235,6 +236,72 @@ class PlacePrimitives(StageHandles):
                 source, f"reverse_compute_inline: expected stage '{self.name}' to read one stage, got {text}"
             )
         self._schedule.apply(handles.reverse_compute_inline, source, self.handle, self.name, producers[0].handle)
+
+    def rolling_update(self, axis: IterVar, of: Tensor | Operation) -> None:
+        """This reduction and another one, whose result it reads, run in one loop: an online reduction.
+
+        ``of`` reduces to x, and each element of this stage depends on x. The two become one reduction of pairs, of what
+        is reduced so far with the x that it was computed by. Where pairs are combined, each is repaired to the x of
+        both. The pairs can be reduced by `rfactor` and across threads, too: that splits keys and merges their parts.
+
+        The compiler finds the repair in the expression of the element, and so proves it over the reals:
+
+        ========= =================== ===============================
+        reduction element             repair of r from x to x'
+        ========= =================== ===============================
+        sum       ``c * exp(a(x))``   ``r * exp(a(x') - a(x))``
+        max, min  ``c + a(x)``        ``r + (a(x') - a(x))``
+        ========= =================== ===============================
+
+        where c does not depend on x. Where x is infinite, as of a row that is masked away, the result is the
+        reduction's identity: 0 for a sum, never NaN.
+
+        Requires: both reduce floats by a named combiner, over as many elements; this stage reads `of` itself, at its
+        spatial axes (stages between are inlined before). `axis` is a reduction axis of this stage; it rolls over all.
+        What cannot be repaired is refused when the program is lowered, with the operation in the way.
+
+        >>> from tilewright import te
+        >>> A = te.placeholder((64,), name="A")
+        >>> j, k = te.reduce_axis((0, 64), name="j"), te.reduce_axis((0, 64), name="k")
+        >>> M = te.compute((), lambda: te.max(A[j], axis=j), name="M")
+        >>> L = te.compute((), lambda: te.sum(te.exp(A[k] - M[()]), axis=k), name="L")
+        >>> s = te.create_schedule(L.op)
+        >>> print(s)
+        M: global float32
+        M.acc: local float32
+        M.acc = -inf
+        for j in range(64):  # M
+          M.acc = max(M.acc, A[j])
+        M = M.acc
+        L.acc: local float32
+        L.acc = 0.0
+        for k in range(64):  # L
+          L.acc += exp(A[k] - M)
+        L = L.acc
+        >>> s[L].rolling_update(k, of=M)
+        >>> print(s)
+        L.acc: global float32
+        L.v0: local float32
+        L.v1: local float32
+        L.v0, L.v1 = 0.0, -inf
+        for k in range(64):  # L
+          L.v0, L.v1 = (L.v0 if L.v1 == max(L.v1, A[k]) or L.v1 == -inf else L.v0 * exp(L.v1 - max(L.v1, A[k]))) + ((0.0 if A[k] == -inf else 1.0) if A[k] == max(L.v1, A[k]) or A[k] == -inf else (0.0 if A[k] == -inf else 1.0) * exp(A[k] - max(L.v1, A[k]))), max(L.v1, A[k])
+        L, L.acc = L.v0, L.v1
+
+        Halide, TVM, Exo and MLIR transform have none; Neptune (PLDI 2026): rolling update.
+        """  # noqa: E501
+        from . import handles
+        from .schedule import schedule_error
+
+        source = user_source()
+        followed = self._schedule._stage(of, "rolling_update", source)
+        if axis not in self.op.reduce_axis:
+            axes = ", ".join(each.name for each in self.op.reduce_axis) or "none"
+            raise schedule_error(
+                source, f"rolling_update: expected a reduction axis of '{self.name}' ({axes}), got {axis}"
+            )
+        value = self._axis(axis, "rolling_update", source)
+        self._schedule.apply(handles.rolling_update, source, value, followed.handle, self.name)
 
     def decompose_reduction(self, loop: IterVar) -> None:
         """The elements of a reduction are set to its identity in loops of their own before `loop`.

@@ -229,6 +229,11 @@ class Reader:
 
     _reverse_compute_at = _compute_at
 
+    def _rolling_update(self, primitive: Primitive) -> Step:
+        axis, of = primitive.operands
+        tensor = {"tensor": self.variables[of]}
+        return Step("rolling_update", self._stage_of[axis], (self._of(axis), tensor))
+
     def _decompose_reduction(self, primitive: Primitive) -> Step:
         stage, axis = primitive.operands
         return Step("decompose_reduction", self.variables[stage], (self._of(axis),))
