@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import schedules
+from ..devices import current
 from ..dtypes import dtype_of
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..instructions import MMA_SYNC
 from ..schedules.matmuls.problem import Choice
 from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
-from ..te.schedule import create_schedule
-from .empty import is_empty, spread
+from .by_rules import by_rules
+from .empty import is_empty
 from .operator import Operand, Operator, Scheduled
 from .shapes import expect_shape
 
@@ -124,21 +126,16 @@ def matmul(
         "acc_dtype": acc_dtype,
     }
     options |= {"epilogue": epilogue, "operands": given}
-    if target is not None and target.kind == "cpu":
-        return _without_schedule(M, N, K, a.dtype, out_dtype, **options)
-    if is_empty(a, b):
-        s, tensors = _without_schedule(M, N, K, a.dtype, out_dtype, **options)
-        spread(s, tensors[-1].op.input_tensors[0], tensors[-1])
-        return s, tensors
     dtype = precision or a.dtype
-    if dtype == "float32":
-        if batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32" or choice:
-            raise ValueError(
-                "matmul: expected precision='tf32' for a product of float32 with anything but two matrices as they "
-                "are: without it, it is by schedules.sgemm"
-            )
-        if not all(isinstance(extent, int) for extent in (M, N, K)):
-            raise ValueError("matmul: expected numbers for the extents of a product of float32 without tensor cores")
+    is_plain = not (batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32")
+    is_static = all(isinstance(extent, int) for extent in (M, N, K))
+    is_exact = dtype == "float32"
+    by_own = is_plain and is_static if is_exact else (dtype, acc_dtype) in MMA_SYNC
+    on_gpu = target is None or target.kind != "cpu"
+    has_cores = "mma.sync" in current().features
+    if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
+        return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
+    if is_exact:
         return schedules.sgemm(M, N, K)
     if choice is None:
         layout = "NT"[transpose_a] + "NT"[transpose_b]
@@ -197,7 +194,7 @@ def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tu
     return M, N, K, a.shape[0] if len(a.shape) == 3 else None
 
 
-def _without_schedule(
+def _definition(
     M: int,
     N: int,
     K: int,
@@ -210,8 +207,8 @@ def _without_schedule(
     acc_dtype: str,
     epilogue: Any,
     operands: list[Tensor],
-) -> Scheduled:
-    """The product as it is, for a target that makes loops of its own."""
+) -> tuple[list[Tensor], Tensor]:
+    """What it is: the arguments, and the result."""
     some = () if batch is None else (batch,)
     A = placeholder((*some, *((K, M) if transpose_a else (M, K))), dtype, name="A")
     B = placeholder((*some, *((N, K) if transpose_b else (K, N))), dtype, name="B")
@@ -228,4 +225,4 @@ def _without_schedule(
         lambda *at: (epilogue(total[at], *at) if epilogue else total[at]).astype(out_dtype),
         name="C",
     )
-    return create_schedule(C.op), [A, B, *operands, C]
+    return [A, B, *operands], C

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from .. import schedules
-from ..te import placeholder
-from .empty import is_empty, of_elements
+from ..target import Target
+from .by_rules import by_rules, given, operate
+from .empty import is_empty
 from .operator import Operand, Scheduled, operator
-from .shapes import expect_dimensions, expect_float32
+from .shapes import expect_dimensions
 
 __all__ = ["transpose"]
 
 
 @operator
-def transpose(x: Operand) -> Scheduled:
-    """y[j, i] = x[i, j], float32 (`schedules.transpose`)."""
-    expect_float32("transpose", x=x)
+def transpose(x: Operand, *, target: Target | None = None) -> Scheduled:
+    """y[j, i] = x[i, j], of any type; float32 is by `schedules.transpose`, others by rules."""
     expect_dimensions("transpose", 2, x=x)
-    if is_empty(x):
-        X = placeholder(x.shape, x.dtype, name="X")
-        return of_elements(x.shape[::-1], lambda j, i: X[i, j], [X])
-    return schedules.transpose(*x.shape)
+    if x.dtype == "float32" and not is_empty(x) and (target is None or target.kind != "cpu"):
+        return schedules.transpose(*x.shape)
+    X = given(x, "X")
+    return by_rules([X], operate("transpose", X, permutation=(1, 0)), target)

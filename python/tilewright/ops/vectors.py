@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from .. import schedules
+from ..dtypes import item_bytes
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from ..te import Expr, placeholder, reduce_axis, sum
-from .empty import is_empty, of_elements
+from ..target import Target
+from ..te import Expr, compute, reduce_axis, sum
+from .by_rules import by_rules, given, operate
+from .empty import is_empty
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_dimensions, expect_float32
 
@@ -16,44 +19,51 @@ _DTYPES = ("float32", "float16", "bfloat16")
 
 
 @operator
-def matvec(a: Operand, x: Operand) -> Scheduled:
+def matvec(a: Operand, x: Operand, *, target: Target | None = None) -> Scheduled:
     """a @ x, of float32, float16 or bfloat16; sums and result are float32 (`schedules.matvec`)."""
     _expect("matvec", a, x, 1)
-    if is_empty(a):
-        return _of_nothing("a", a, "x", x, 1)
+    if not _is_own(a, target):
+        return _by_rules("a", a, "x", x, 1, target)
     return schedules.matvec(*a.shape, dtype=a.dtype)
 
 
 @operator
-def vecmat(x: Operand, b: Operand) -> Scheduled:
+def vecmat(x: Operand, b: Operand, *, target: Target | None = None) -> Scheduled:
     """x @ b, of float32, float16 or bfloat16; sums and result are float32 (`schedules.vecmat`)."""
     _expect("vecmat", b, x, 0)
-    if is_empty(b):
-        return _of_nothing("b", b, "x", x, 0)
+    if not _is_own(b, target):
+        return _by_rules("b", b, "x", x, 0, target)
     return schedules.vecmat(*b.shape, dtype=b.dtype)
 
 
 @operator
-def column_sum(x: Operand) -> Scheduled:
+def column_sum(x: Operand, *, target: Target | None = None) -> Scheduled:
     """The sums of the columns of a float32 matrix (`schedules.column_sum`)."""
     expect_float32("column_sum", x=x)
     expect_dimensions("column_sum", 2, x=x)
-    if is_empty(x):
-        X, k = placeholder(x.shape, x.dtype, name="X"), reduce_axis((0, x.shape[0]), "k")
-        return of_elements((x.shape[1],), lambda j: sum(X[k, j], axis=k), [X])
+    if not _is_own(x, target):
+        X = given(x, "X")
+        return by_rules([X], operate("reduce_sum", X, axes=(0,), keepdims=False), target)
     return schedules.column_sum(*x.shape)
 
 
-def _of_nothing(name: str, matrix: Operand, other: str, vector: Operand, summed: int) -> Scheduled:
-    """The product of a matrix and a vector of which one has no elements, summed over that dimension of the matrix."""
-    A, x = placeholder(matrix.shape, matrix.dtype, name=name), placeholder(vector.shape, vector.dtype, name=other)
+def _is_own(matrix: Operand, target: Target | None) -> bool:
+    """Whether a schedule of the library is for it: on a GPU, rows of whole 16 bytes."""
+    whole = 16 // item_bytes(matrix.dtype)
+    return not is_empty(matrix) and matrix.shape[1] % whole == 0 and (target is None or target.kind != "cpu")
+
+
+def _by_rules(name: str, matrix: Operand, other: str, vector: Operand, summed: int, target: Target | None) -> Scheduled:
+    """The product of a matrix and a vector, summed over that dimension of the matrix."""
+    A, x = given(matrix, name), given(vector, other)
     k = reduce_axis((0, matrix.shape[summed]), "k")
 
     def element(i: Expr) -> Expr:
         read = A[i, k] if summed else A[k, i]
         return sum(read.astype("float32") * x[k].astype("float32"), axis=k)
 
-    return of_elements((matrix.shape[1 - summed],), element, [A, x] if summed else [x, A])
+    Y = compute((matrix.shape[1 - summed],), element, name="y")
+    return by_rules([A, x] if summed else [x, A], Y, target)
 
 
 def _expect(what: str, matrix: Operand, vector: Operand, dimension: int) -> None:

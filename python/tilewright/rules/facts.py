@@ -74,6 +74,14 @@ class Access:
         ones = [axis for axis, count in self.indices[-1].terms.values() if count == 1]
         return ones[-1] if ones else None
 
+    def is_along(self, axes: Sequence[IterVar]) -> bool:
+        """Whether neighbours in memory are along these axes alone: not where a window moves along another."""
+        last = self.indices[-1] if self.indices else None
+        if last is None or self.innermost is None:
+            return False
+        known = {id(axis) for axis in axes}
+        return all(key in known for key in last.terms)
+
     def depends_on(self, axis: IterVar) -> bool:
         """Whether it reads other elements for other values of the axis, as far as can be told."""
         return any(index is None or index.of(axis) for index in self.indices)

@@ -23,7 +23,8 @@ _LONG = 16384
 class Rows:
     """What reductions of a kernel have in common: each result is of a row, and rows are along `columns`.
 
-    `labels` says of each stage which axis of the kernel's root, or which column (a number), each of its axes is.
+    `labels` says of each stage which axis of the kernel's root, or which column (a number), each of its axes is; it is
+    negative of an axis of one element that is neither.
     """
 
     labels: dict[Operation, tuple[int, ...]]
@@ -135,7 +136,7 @@ def _join_anchor(program: Program, group: Group, taken: dict[Operation, Group], 
             continue
         if stage.op in anchors:
             labels = found.labels_by_readers(stage)
-            if labels is not None and len(labels) == len(root.spatial):
+            if labels is not None and len(labels) == len(root.spatial) and min(labels, default=0) >= 0:
                 group.anchor, group.anchor_axes = stage, labels
                 break
         elif can_inline(stage):
@@ -221,7 +222,9 @@ def _join_rows(
         ):
             if not can_inline(stage):
                 continue
-            is_full = len(found.labels[stage.op]) == len(found.rows) + len(found.columns)
+            is_full = len([label for label in found.labels[stage.op] if label >= 0]) == len(found.rows) + len(
+                found.columns
+            )
             if is_full and stage.cost > _FREE and stage.evaluations > stage.size and is_static(stage.spatial):
                 group.kept.append(stage)
             else:
@@ -261,6 +264,7 @@ class _Labels:
         extents = tuple(extent_of(axis.dom.extent) for axis in stage.reduced if axis.dom)
         root_axes = self.root.spatial
         places = range(len(root_axes))
+        labels = tuple(label for label in labels if label >= 0)
         if self.columns is None:
             others = tuple(place for place in places if place not in labels)
             if not others:
@@ -299,6 +303,10 @@ class _Labels:
                 for place, axis in enumerate(access.axes):
                     label = known.get(id(axis)) if axis is not None else None
                     own = stage.spatial[place].dom
+                    if label is None and own is not None and isinstance(own.extent, int) and own.extent == 1:
+                        # An axis of one element, as reductions that keep their axes have.
+                        labels.append(-1 - place)
+                        continue
                     if label is None or axis is None or axis.dom is None or own is None or axis.dom.min:
                         return None
                     if not _is_same(axis.dom.extent, own.extent):

@@ -62,8 +62,8 @@ def test_convolution_with_channels_last(target: str) -> None:
 @pytest.mark.parametrize(
     ("operation", "arrays", "error", "expected"),
     [
-        (ops.add, ((2, 3), (3, 2)), ValueError, "add: expected one shape, got x (2, 3) and y (3, 2)"),
-        (ops.softmax, ((2, 3, 4),), ValueError, "softmax: x: expected 2 dimensions, got shape (2, 3, 4)"),
+        (ops.add, ((2, 3), (3, 2)), ValueError, "add: expected shapes that broadcast, got x (2, 3) and y (3, 2)"),
+        (ops.row_sum, ((2, 3, 4),), ValueError, "row_sum: x: expected 2 dimensions, got shape (2, 3, 4)"),
         (ops.transpose, ((2,),), ValueError, "transpose: x: expected 2 dimensions, got shape (2,)"),
         (ops.rms_norm, ((2, 3), (2,)), ValueError, "rms_norm: gamma: expected shape (3,), got (2,)"),
         (
@@ -89,8 +89,8 @@ def test_refusals(operation: ops.Operator, arrays: Any, error: type[Exception], 
 
 def test_types() -> None:
     with pytest.raises(TypeError) as caught:
-        ops.gelu(np.zeros(3, "float16"))
-    assert str(caught.value) == "gelu: x: expected float32, got float16"
+        ops.gelu(np.zeros(3, "int8"))
+    assert str(caught.value) == "gelu: expected x of float16, bfloat16, float32, float64, got int8"
     with pytest.raises(TypeError) as caught:
         ops.matvec(np.zeros((2, 3), "float16"), np.zeros(3, "float32"))
     assert str(caught.value) == ("matvec: expected one type of float32, float16, bfloat16, got float16 and float32")
@@ -99,12 +99,6 @@ def test_types() -> None:
 def test_refusals_of_convolutions() -> None:
     x, w = ops.Operand((1, 8, 4, 4), "float32"), ops.Operand((2, 8, 3, 3), "float32")
     for arrays, options, error, expected in (
-        (
-            (x, w),
-            {"activation": "relu"},
-            ValueError,
-            "conv2d: expected float16 or bfloat16 with a bias, an activation or an out_dtype, got float32",
-        ),
         (
             (x, ops.Operand((2, 8, 3, 3), "float16")),
             {},

@@ -57,6 +57,7 @@ def run(first: int, count: int, target: str, *, draws_settings: bool) -> Counter
 def no_work_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a processor small programs are left to the compiler: here the rules get them."""
     monkeypatch.setattr(cpu, "_WORTH", 0)
+    monkeypatch.setattr(cpu, "_is_the_compilers", lambda context: False)
 
 
 @pytest.mark.parametrize("draws_settings", [False, True])

@@ -182,7 +182,7 @@ def tile_by_mma(
         s[sums].unroll(axis)
     s[sums].tensorize(it, mma)
 
-    for stage, width, has_k_in_rows in zip(factors, widths, k_is_in_rows, strict=True):
+    for place, (stage, width, has_k_in_rows) in enumerate(zip(factors, widths, k_is_in_rows, strict=True)):
         granule = COPY // item_bytes(stage.dtype)
         s[stage].set_scope("shared")
         fragments = s.cache_read(stage, "local", [sums])
@@ -190,7 +190,8 @@ def tile_by_mma(
         s[stage].compute_at(s[sums], ko)
         if has_k_in_rows and block_k < 8 * granule:
             side_by_side(s[stage], 8 * granule // block_k, block_k)
-        s[stage].swizzle(granule)
+        if has_k_in_rows or tile[place] > granule:  # rows of one granule have nothing to exchange
+            s[stage].swizzle(granule)
         # As many elements at once as all rows of the tensor are multiples of: then no predicate parts them.
         fetch(s[stage], width, warps)
     s[sums].software_pipeline(ko, stages if is_async else 2, use_async=is_async)

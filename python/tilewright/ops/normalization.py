@@ -1,0 +1,130 @@
+"""Softmax, its logarithm and its loss, and normalisations, along any axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..graph.operators.common import in_range
+from ..graph.operators.reductions import reduced
+from ..rules.facts import extent_of
+from ..target import Target
+from ..te import Expr, Tensor, compute, rsqrt
+from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
+from .operator import Operand, Scheduled, operator
+from .shapes import expect_shape
+
+__all__ = ["cross_entropy", "group_norm", "log_softmax", "normalized", "softmax_along"]
+
+
+def softmax_along(name: str, x: Operand, axis: int, target: Target | None) -> Scheduled:
+    """softmax or log_softmax of any array of floats, along an axis."""
+    expect_floats(name, x=x)
+    (along,) = axes_of(name, axis, len(x.shape))
+    X = given(x, "X")
+    return by_rules([X], operate(name, X, axis=along), target)
+
+
+@operator
+def log_softmax(x: Operand, *, axis: int = -1, target: Target | None = None) -> Scheduled:
+    """The logarithm of softmax along an axis, computed in float32.
+
+    >>> import numpy as np
+    >>> log_softmax(np.zeros((1, 2), "float32"))
+    array([[-0.6931472, -0.6931472]], dtype=float32)
+    """
+    return softmax_along("log_softmax", x, axis, target)
+
+
+@operator
+def cross_entropy(x: Operand, labels: Operand, *, target: Target | None = None) -> Scheduled:
+    """For each row of `x`, its last axis, minus the log_softmax at the place that the label says: the loss of each.
+
+    `labels` are integers, of the shape of `x` without its last axis, and from 0 to the length of a row, exclusive.
+
+    >>> import numpy as np
+    >>> cross_entropy(np.zeros((2, 4), "float32"), np.array([0, 3]))
+    array([1.3862944, 1.3862944], dtype=float32)
+    """
+    expect_floats("cross_entropy", x=x)
+    if not labels.dtype.startswith(("int", "uint")):
+        raise TypeError(f"cross_entropy: expected labels that are integers, got {labels.dtype}")
+    if not x.shape or x.shape[-1] == 0:
+        raise ValueError(f"cross_entropy: expected rows with elements, got shape {x.shape}")
+    expect_shape("cross_entropy", x.shape[:-1], labels=labels)
+    X, L = given(x, "X"), given(labels, "labels")
+    last = operate("log_softmax", X, axis=len(x.shape) - 1)
+    Y = compute(x.shape[:-1], lambda *at: -last(*at, in_range(L(*at), x.shape[-1])), name="loss")
+    return by_rules([X, L], Y, target)
+
+
+def normalized(
+    X: Tensor,
+    axes: Sequence[int],
+    epsilon: float,
+    scaled: Any,
+    *,
+    centred: bool = True,
+) -> Tensor:
+    """Elements less their mean over `axes` (if `centred`), over the root of their variance: `scaled(value, *at)` of
+    each, in the type of the sums, rounded to the elements' own."""
+    acc, count = acc_of(X.dtype), math.prod(extent_of(X.shape[axis]) for axis in axes)
+    scale = 1.0 / count if count else math.nan
+
+    def at_row(at: Sequence[Any]) -> list[Any]:
+        return [0 if place in axes else one for place, one in enumerate(at)]
+
+    centre = X
+    if centred:
+        total = reduced("total", X, axes, True, lambda e: e.astype(acc))
+        centre = compute(X.shape, lambda *at: X(*at).astype(acc) - total(*at_row(at)) * scale, name="centred")
+    squares = reduced("squares", centre, axes, True, lambda e: e.astype(acc) * e.astype(acc))
+
+    def element(*at: Expr) -> Expr:
+        value = centre(*at).astype(acc) * rsqrt(squares(*at_row(at)) * scale + epsilon)
+        return scaled(value, *at).astype(X.dtype)
+
+    return compute(X.shape, element, name="Y")
+
+
+@operator
+def group_norm(
+    x: Operand,
+    gamma: Operand | None = None,
+    beta: Operand | None = None,
+    *,
+    groups: int,
+    epsilon: float = 1e-5,
+    target: Target | None = None,
+) -> Scheduled:
+    """Each image of `x`, batch x channels x …, normalised in `groups` of its channels; then channel by channel times
+    `gamma` plus `beta`. Computed in float32 for 16 bits. With as many groups as channels it is the instance norm.
+
+    >>> import numpy as np
+    >>> group_norm(np.array([[[1.0, 3.0], [2.0, 4.0]]], "float32"), groups=2).round(2)
+    array([[[-1.,  1.],
+            [-1.,  1.]]], dtype=float32)
+    """
+    expect_floats("group_norm", x=x, gamma=gamma, beta=beta)
+    if len(x.shape) < 2 or groups < 1 or x.shape[1] % groups:
+        raise ValueError(f"group_norm: expected groups that divide the channels of {x.shape}, got {groups}")
+    n, c, *rest = x.shape
+    each = c // groups
+    for name, one in (("gamma", gamma), ("beta", beta)):
+        if one is not None:
+            expect_shape("group_norm", (c,), **{name: one})
+    X = given(x, "X")
+    some = {name: given(one, name) for name, one in (("gamma", gamma), ("beta", beta)) if one is not None}
+    grouped = compute((n, groups, each, *rest), lambda n, g, e, *at: X(n, g * each + e, *at), name="grouped")
+
+    def scaled(value: Expr, n: Any, g: Any, e: Any, *at: Any) -> Expr:
+        if "gamma" in some:
+            value = value * some["gamma"](g * each + e).astype(value.dtype)
+        return value + some["beta"](g * each + e).astype(value.dtype) if "beta" in some else value
+
+    made = normalized(grouped, range(2, 3 + len(rest)), epsilon, scaled)
+    Y = compute(x.shape, lambda n, c, *at: made(n, c // each, c % each, *at), name="group_norm")
+    return by_rules([X, *some.values()], Y, target)

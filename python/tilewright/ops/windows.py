@@ -1,0 +1,207 @@
+"""Convolutions and pools of one to three dimensions, with any padding, stride and dilation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..target import Target
+from ..te import Tensor, compute
+from .by_rules import acc_of, by_rules, expect_floats, given, operate
+from .operator import Operand, Scheduled, operator
+from .shapes import expect_shape
+
+__all__ = ["avg_pool", "conv", "conv_transpose", "max_pool"]
+
+Padding = int | Sequence[int] | Sequence[tuple[int, int]]
+
+
+def _each(what: str, name: str, value: int | Sequence[int], rank: int, least: int = 1) -> tuple[int, ...]:
+    found = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(found) != rank or any(one < least for one in found):
+        raise ValueError(f"{what}: expected {name} of at least {least} for {rank} dimensions, got {value}")
+    return found
+
+
+def _padding(what: str, value: Padding, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    pairs = [(value, value)] * rank if isinstance(value, int) else [
+        (one, one) if isinstance(one, int) else tuple(one) for one in value
+    ]  # fmt: skip
+    if len(pairs) != rank or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(f"{what}: expected a padding of at least 0 for {rank} dimensions, got {value}")
+    return tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs)
+
+
+def _rank(what: str, x: Operand, layout: str) -> int:
+    if layout not in ("first", "last"):
+        raise ValueError(f"{what}: expected a layout of 'first' or 'last', where the channels are, got {layout!r}")
+    if not 3 <= len(x.shape) <= 5:
+        raise ValueError(f"{what}: expected images of one to three dimensions in batches of channels, got {x.shape}")
+    return len(x.shape) - 2
+
+
+def _channels_first(X: Tensor, layout: str) -> Tensor:
+    if layout == "first":
+        return X
+    shape = (X.shape[0], X.shape[-1], *X.shape[1:-1])
+    return compute(shape, lambda n, c, *at: X(n, *at, c), name="channels_first")
+
+
+def _laid_out(Y: Tensor, layout: str, name: str) -> Tensor:
+    if layout == "first":
+        return Y
+    return compute((Y.shape[0], *Y.shape[2:], Y.shape[1]), lambda n, *at: Y(n, at[-1], *at[:-1]), name=name)
+
+
+def _convolve(
+    what: str, x: Operand, w: Operand, bias: Operand | None, layout: str, filters: int, target: Target | None,
+    **attributes: object,
+) -> Scheduled:  # fmt: skip
+    X, W = given(x, "X"), given(w, "W")
+    inputs, acc = [X, W], acc_of(x.dtype)
+    to = "int32" if x.dtype == "int8" else x.dtype
+    total = operate(what, _channels_first(X, layout), W, acc=acc, to=acc if bias else to, **attributes)
+    if bias is not None:
+        expect_shape(what, (filters,), bias=bias)
+        B, whole = given(bias, "bias"), total
+        inputs.append(B)
+        total = compute(whole.shape, lambda n, f, *at: (whole(n, f, *at) + B(f).astype(acc)).astype(to), name="biased")
+    return by_rules(inputs, _laid_out(total, layout, what), target)
+
+
+def _expect_filters(what: str, x: Operand, w: Operand, rank: int) -> None:
+    if w.dtype != x.dtype:
+        raise TypeError(f"{what}: expected images and filters of one type, got {x.dtype} and {w.dtype}")
+    if len(w.shape) != rank + 2:
+        raise ValueError(f"{what}: expected filters of {rank} dimensions, got shapes {x.shape} and {w.shape}")
+
+
+@operator
+def conv(
+    x: Operand,
+    w: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: int | Sequence[int] = 1,
+    padding: Padding = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    layout: str = "first",
+    target: Target | None = None,
+) -> Scheduled:
+    """Images convolved with filters, in one to three dimensions, plus a bias for each filter.
+
+    `x` is batch x channels x …, with ``layout="last"`` batch x … x channels; `w` filters x channels of a group x ….
+    `padding` is how many zeros surround the images: a number, one a dimension, or a pair a dimension. 16 bits are
+    summed in float32; of int8 the result is int32.
+
+    >>> import numpy as np
+    >>> conv(np.ones((1, 1, 5), "float32"), np.ones((1, 1, 3), "float32"), padding=1)
+    array([[[2., 3., 3., 3., 2.]]], dtype=float32)
+    """
+    rank = _rank("conv", x, layout)
+    _expect_filters("conv", x, w, rank)
+    channels = x.shape[1 if layout == "first" else -1]
+    if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
+        raise ValueError(f"conv: expected channels and filters for {groups} groups, got shapes {x.shape} and {w.shape}")
+    before, after = _padding("conv", padding, rank)
+    return _convolve(
+        "conv", x, w, bias, layout, w.shape[0], target, strides=_each("conv", "stride", stride, rank),
+        before=before, after=after, dilations=_each("conv", "dilation", dilation, rank), groups=groups,
+    )  # fmt: skip
+
+
+@operator
+def conv_transpose(
+    x: Operand,
+    w: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: int | Sequence[int] = 1,
+    padding: Padding = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    layout: str = "first",
+    target: Target | None = None,
+) -> Scheduled:
+    """The transpose of `conv`: each element of `x` adds its multiple of a filter. `w` is channels x filters of a group
+    x …; the result has (extent - 1) * stride + (size - 1) * dilation + 1 elements a dimension, less the padding.
+
+    >>> import numpy as np
+    >>> conv_transpose(np.ones((1, 1, 2), "float32"), np.ones((1, 1, 2), "float32"), stride=2)
+    array([[[1., 1., 1., 1.]]], dtype=float32)
+    """
+    rank = _rank("conv_transpose", x, layout)
+    _expect_filters("conv_transpose", x, w, rank)
+    channels = x.shape[1 if layout == "first" else -1]
+    if groups < 1 or channels != w.shape[0] or channels % groups:
+        raise ValueError(
+            f"conv_transpose: expected channels for {groups} groups of filters, got shapes {x.shape} and {w.shape}"
+        )
+    before, after = _padding("conv_transpose", padding, rank)
+    return _convolve(
+        "conv_transpose", x, w, bias, layout, w.shape[1] * groups, target,
+        strides=_each("conv_transpose", "stride", stride, rank), before=before, after=after,
+        dilations=_each("conv_transpose", "dilation", dilation, rank), groups=groups,
+    )  # fmt: skip
+
+
+@operator
+def max_pool(
+    x: Operand,
+    *,
+    kernel: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: Padding = 0,
+    layout: str = "first",
+    target: Target | None = None,
+) -> Scheduled:
+    """The largest element of each window of images of one to three dimensions; windows lie side by side by default.
+
+    >>> import numpy as np
+    >>> max_pool(np.array([[[1, 4, 2, 3]]], "float32"), kernel=2)
+    array([[[4., 3.]]], dtype=float32)
+    """
+    return _pool("max_pool", x, kernel, stride, padding, layout, target)
+
+
+@operator
+def avg_pool(
+    x: Operand,
+    *,
+    kernel: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: Padding = 0,
+    layout: str = "first",
+    target: Target | None = None,
+) -> Scheduled:
+    """The mean of each window; what is outside counts as zeros.
+
+    >>> import numpy as np
+    >>> avg_pool(np.array([[[1, 3, 2, 4]]], "float32"), kernel=2)
+    array([[[2., 3.]]], dtype=float32)
+    """
+    expect_floats("avg_pool", x=x)
+    return _pool("avg_pool", x, kernel, stride, padding, layout, target)
+
+
+def _pool(
+    what: str, x: Operand, kernel: int | Sequence[int], stride: int | Sequence[int] | None, padding: Padding,
+    layout: str, target: Target | None,
+) -> Scheduled:  # fmt: skip
+    rank = _rank(what, x, layout)
+    sizes = _each(what, "a kernel", kernel, rank)
+    strides = sizes if stride is None else _each(what, "stride", stride, rank)
+    before, after = _padding(what, padding, rank)
+    X = given(x, "X")
+    attributes = {"kernel": sizes, "strides": strides, "before": before, "after": after, "dilations": (1,) * rank}
+    images = _channels_first(X, layout)
+    if what == "max_pool":
+        Y = operate("max_pool", images, **attributes)
+    else:
+        total, scale = operate("sum_pool", images, **attributes), 1.0
+        for size in sizes:
+            scale /= size
+        Y = compute(total.shape, lambda *at: (total(*at) * scale).astype(x.dtype), name="mean")
+    return by_rules([X], _laid_out(Y, layout, what), target)
