@@ -90,15 +90,6 @@ def Graph_ReverseSequenceOp : Graph_PlainOp<"reverse_sequence", "the first eleme
 def Graph_TriluOp : Graph_PlainOp<"trilu", "the upper or lower triangle of matrices, 0 elsewhere", [SameOperandsAndResultType]> {
   let arguments = (ins Graph_AnyTensor:$x, I64Attr:$k, BoolAttr:$upper);
 }
-def Graph_ResizeOp : Graph_PlainOp<"resize", "interpolated to another size"> {
-  let description = [{
-    `scales` are the result's extents over the operand's. `coordinates` is ONNX's coordinate_transformation_mode, `mode` is
-    "nearest", "linear" or "cubic". `roi` has the starts and the ends of "tf_crop_and_resize".
-  }];
-  let arguments = (ins Graph_AnyTensor:$x, ArrayAttr:$sizes, DenseF64ArrayAttr:$scales, StrAttr:$mode, StrAttr:$coordinates,
-                       StrAttr:$nearest_mode, F64Attr:$cubic_coefficient, BoolAttr:$exclude_outside, BoolAttr:$antialias,
-                       DenseF64ArrayAttr:$roi, F64Attr:$extrapolation);
-}
 def Graph_GridSampleOp : Graph_PlainOp<"grid_sample", "interpolated at the places that a grid gives"> {
   let arguments = (ins Graph_AnyTensor:$x, Graph_FloatTensor:$grid, StrAttr:$mode, StrAttr:$padding, BoolAttr:$align_corners);
 }

@@ -230,5 +230,6 @@ def constants_outside(function: ir.Operation, symbols: Mapping[str, Var]) -> dic
         one = operation.operation
         if one.name == "graph.constant":
             kind = from_ir(one.result.type, symbols)
-            found[one.result] = np.full(kind.shape, element_of(one.attributes["value"], kind.dtype), kind.dtype)
+            element = element_of(one.attributes["value"], kind.dtype)
+            found[one.result] = np.full([1] * kind.rank, element, kind.dtype)
     return found

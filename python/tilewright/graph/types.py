@@ -86,7 +86,10 @@ def from_ir(kind: ir.Type, symbols: Mapping[str, Var]) -> TensorType:
     ranked = ir.RankedTensorType(kind)
     texts: list[str] = [""] * ranked.rank
     if ranked.encoding is not None:
-        texts = [piece.value for piece in map(ir.StringAttr, ir.ArrayAttr.parse(_as_array(str(ranked.encoding))))]
+        texts = [
+            piece.value
+            for piece in map(ir.StringAttr, ir.ArrayAttr(ir.Attribute.parse(_as_array(str(ranked.encoding)))))
+        ]
     shape = [
         extent_of(text, symbols) if ranked.is_dynamic_dim(d) else ranked.get_dim_size(d) for d, text in enumerate(texts)
     ]

@@ -23,7 +23,7 @@ def body_of(node: Node, functions: Mapping[tuple[str, str], Any]) -> Any:
         return found
     domain = "" if node.proto.domain == "ai.onnx" else node.proto.domain
     try:
-        schema = defs.get_schema(node.op, node.version, domain)
+        schema: Any = defs.get_schema(node.op, node.version, domain)  # the stubs do not know of bodies
     except defs.SchemaError:
         return None
     version = node.version

@@ -8,7 +8,7 @@ from ..errors import CompileError
 
 __all__ = ["dtype_name", "onnx_type"]
 
-_NAMES = {
+_NAMES: dict[int, str] = {
     onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.UINT8: "uint8", onnx.TensorProto.INT8: "int8",
     onnx.TensorProto.UINT16: "uint16", onnx.TensorProto.INT16: "int16", onnx.TensorProto.INT32: "int32",
     onnx.TensorProto.INT64: "int64", onnx.TensorProto.BOOL: "bool", onnx.TensorProto.FLOAT16: "float16",
@@ -29,7 +29,7 @@ def dtype_name(number: int) -> str:
     """NumPy's name of an element type of ONNX's."""
     if number not in _NAMES:
         try:
-            told = onnx.TensorProto.DataType.Name(number)
+            told = onnx.TensorProto.DataType.Name(number)  # type: ignore[arg-type]
         except ValueError:
             told = str(number)
         raise CompileError(f"expected an element type that can be computed with, got {told}", stage="graph")

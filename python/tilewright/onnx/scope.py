@@ -350,8 +350,8 @@ class Scope:
         values = defaults_of(node) | {each.name: each for each in function.attribute_proto}
         # In a function's body an attribute may be that of the call around it.
         values |= {name: onnx.helper.make_attribute(name, value) for name, value in node.attributes.items()}
-        inner.absent = {formal for formal, actual in zip(function.input, [*node.proto.input, *[""] * 99]) if not actual}
-        inner.run(_without(function.node, inner.absent), values)
+        absent = {formal for formal, actual in zip(function.input, [*node.proto.input, *[""] * 99]) if not actual}
+        inner.run(_without(function.node, absent), values)
         if len(self.errors) > before:
             raise _AlreadyFailed
         for formal, actual in zip(function.output, node.proto.output):

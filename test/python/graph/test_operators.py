@@ -7,8 +7,6 @@ from tilewright.graph.operators import OPERATORS
 
 # What is no operator on tensors.
 STRUCTURE = {"constant", "weight", "group", "yield"}
-# Of these the dialect has the op, and nothing defines it yet.
-UNDEFINED = {"resize"}
 
 
 def _ops() -> dict[str, type]:
@@ -19,7 +17,7 @@ def _ops() -> dict[str, type]:
 
 
 def test_every_operator_is_an_op_and_the_other_way_round():
-    assert set(OPERATORS) == set(_ops()) - STRUCTURE - UNDEFINED
+    assert set(OPERATORS) == set(_ops()) - STRUCTURE
 
 
 def test_attributes_have_the_names_of_keyword_arguments():

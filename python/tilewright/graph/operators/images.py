@@ -29,10 +29,10 @@ def grid_sample(x: Tensor, grid: Tensor, *, mode: str, padding: str, align_corne
     `padding` is what is outside: "zeros", "border" or "reflection". The grid's last dimension has the innermost
     coordinate first.
     """
-    spatial = x.shape[2:]
-    rank = len(spatial)
-    if not all(isinstance(extent, int) for extent in spatial):
-        raise ValueError(f"grid_sample: expected images of extents that are known, got {tuple(spatial)}")
+    spatial = [extent for extent in x.shape[2:] if isinstance(extent, int)]
+    rank = x.ndim - 2
+    if len(spatial) < rank:
+        raise ValueError(f"grid_sample: expected images of extents that are known, got {tuple(x.shape[2:])}")
     acc = accumulator(grid.dtype)
 
     def fitted(place: Expr, extent: Any) -> Expr:

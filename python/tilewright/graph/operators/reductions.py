@@ -38,7 +38,7 @@ def _register(reducer: str) -> None:
     def made(x: Tensor, *, axes: Sequence[int], keepdims: bool) -> Tensor:
         sums = reducer in ("sum", "prod")
         # Bools have no order of their own: the largest is whether one is true.
-        acc = "int8" if x.dtype == "bool" else accumulator(x.dtype) if sums else x.dtype
+        acc = "uint8" if x.dtype == "bool" else accumulator(x.dtype) if sums else x.dtype
         name = f"reduce_{reducer}"
         if acc == x.dtype:
             return reduced(name, x, axes, keepdims, reducer=reducer)

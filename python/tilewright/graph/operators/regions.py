@@ -14,7 +14,7 @@ from .contractions import window_extents
 
 def _between(x: Tensor, n: Any, c: Any, y: Expr, z: Expr, outside: bool) -> list[Expr]:
     """The four products of elements and weights around a place; with `outside` what is not in the image counts as 0."""
-    height, width = x.shape[2:]
+    height, width = (extent for extent in x.shape[2:] if isinstance(extent, int))
     top, left = te.floor(y), te.floor(z)
     terms = []
     for dy in (0.0, 1.0):

@@ -120,7 +120,8 @@ def _conv_transpose(node: Node) -> Value:
     dilations = list(node.attr("dilations") or [1] * rank)
     extra = list(node.attr("output_padding") or [0] * rank)
     pads = list(node.attr("pads") or [0] * (2 * rank))
-    before, after = pads[:rank], pads[rank:]
+    before: list[Any] = pads[:rank]
+    after: list[Any] = pads[rank:]
     automatic = node.attr("auto_pad", "NOTSET")
     full = [
         (extent - 1) * s + (size - 1) * d + 1

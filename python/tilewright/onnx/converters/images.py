@@ -83,6 +83,7 @@ def _resized(
 ) -> tuple[Value, np.ndarray]:
     """`x` with `count` elements along an axis, and which of these are outside of the image."""
     size = x.shape[axis]
+    assert isinstance(size, int)  # what asks for this sees to it
     mode = node.attr("coordinate_transformation_mode", "half_pixel")
     places, weights, outside = [], [], np.zeros(count, bool)
     for place in range(count):

@@ -1,0 +1,86 @@
+"""ONNX's backend node tests against the scoreboard: a sample, and all of them with -m slow."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from tree import load
+
+pytest.importorskip("onnx")
+TOOL = load("score-onnx")
+SCORED: dict[str, str] = json.loads(TOOL.DATA.read_text())
+RUN = [name for name, result in SCORED.items() if result != "not run"]
+SAMPLE = [name for name in RUN if TOOL.rank(name)[0] == 0]
+
+
+@functools.cache
+def _cases() -> dict[str, Any]:
+    return {case.name: case for case in TOOL.cases()}
+
+
+def _check(name: str) -> None:
+    if SCORED[name].startswith("out of scope"):
+        assert TOOL.scope_of(_cases()[name].model), name
+    else:
+        assert TOOL.result_of(_cases()[name]) == SCORED[name]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_node(name: str) -> None:
+    _check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in RUN if name not in SAMPLE])
+def test_node_of_the_rest(name: str) -> None:
+    _check(name)
+
+
+def test_the_page_is_what_the_data_says() -> None:
+    assert TOOL.PAGE.read_text() == TOOL.page(SCORED), "docs/onnx-coverage.md is stale: run tools/score-onnx.py"
+
+
+@pytest.mark.slow
+def test_every_case_is_scored() -> None:
+    assert set(SCORED) == set(_cases())
+
+
+def test_the_backend_runs_a_node() -> None:
+    import numpy as np
+    import onnx
+
+    from tilewright.onnx import backend
+
+    assert backend.supports_device("CPU") and backend.supports_device("CUDA:1") and not backend.supports_device("TPU")
+    node = onnx.helper.make_node("Reshape", ["x", "shape"], ["y"])
+    x = np.arange(6, dtype=np.float32)
+    (y,) = backend.run_node(node, [x, np.array([2, 3])])
+    assert np.array_equal(y, x.reshape(2, 3))
+
+
+def test_shapes_that_inputs_decide_compile_once_a_value() -> None:
+    import numpy as np
+    import onnx
+
+    from tilewright.onnx import backend
+
+    helper = onnx.helper
+    inputs = [
+        helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [6]),
+        helper.make_tensor_value_info("s", onnx.TensorProto.INT64, [2]),
+    ]
+    node = helper.make_node("Reshape", ["x", "s"], ["y"])
+    graph = helper.make_graph([node], "g", inputs, [onnx.ValueInfoProto(name="y")])
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)]))
+    assert prepared.specialized == ("s",)
+    x = np.arange(6, dtype=np.float32)
+    for shape in ([2, 3], [3, 2]):
+        (y,) = prepared.run([x, np.array(shape)])
+        assert y.shape == tuple(shape)
+    first = prepared.model_for([x, np.array([2, 3])])
+    assert first is prepared.model_for([x, np.array([2, 3])])
+    assert first is not prepared.model_for([x, np.array([3, 2])])

@@ -1,0 +1,197 @@
+"""Runs ONNX's backend node tests on target cpu, and writes which ones pass: docs/onnx-coverage.json and .md.
+
+python tools/score-onnx.py [--shards N] [--only REGEX] [--minutes N]     (needs onnx; a quarter of an hour on two cores)
+
+Each shard is a process. Where a case ends its process, that is noted, and the shard goes on behind it. The sample that
+the ordinary tests run comes first. What is not run keeps its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+import warnings
+import zlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "onnx-coverage.json"
+PAGE = ROOT / "docs" / "onnx-coverage.md"
+
+# What a compiler of tensors leaves out, by what a case's operators or types are.
+OUT_OF_SCOPE = {
+    "sequences and optional values": re.compile(
+        "Sequence(?!Lens)|^Optional|^ConcatFromSequence|^SplitToSequence", re.ASCII
+    ),
+    "texts": re.compile("^String|^RegexFullMatch|^LabelEncoder"),
+    "image decoding": re.compile("^ImageDecoder$"),
+    "training": re.compile("^(Adam|Adagrad|Momentum)$"),
+    "classical machine learning": re.compile("^(TreeEnsemble|Binarizer|ArrayFeatureExtractor)$"),
+}
+
+
+def scope_of(model: Any) -> str:
+    """Why a model is out of scope; "" where it is in it."""
+    import onnx
+
+    for node in model.graph.node:
+        for why, pattern in OUT_OF_SCOPE.items():
+            if node.op_type != "ReverseSequence" and pattern.search(node.op_type):
+                return why
+    for one in (*model.graph.input, *model.graph.output):
+        kind = one.type.WhichOneof("value")
+        if kind in ("sequence_type", "optional_type"):
+            return "sequences and optional values"
+        if one.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+            return "texts"
+    return ""
+
+
+def cases() -> list[Any]:
+    """ONNX's node tests: first those of the sample, then the others in an order that no family of names has."""
+    warnings.filterwarnings("ignore")
+    from onnx.backend.test.loader import load_model_tests
+
+    return sorted(load_model_tests(kind="node"), key=lambda case: rank(case.name))
+
+
+def rank(name: str) -> tuple[int, int]:
+    """The place of a case in the order; those of the sample begin with 0."""
+    digest = zlib.crc32(name.encode())
+    return digest % 64, digest
+
+
+def result_of(case: Any) -> str:
+    """ "passes", or what goes wrong."""
+    from onnx.backend.test.runner import Runner, _normalize_tensor
+
+    from tilewright import TilewrightError
+    from tilewright.onnx import backend
+
+    try:
+        prepared = backend.prepare(case.model)
+        for inputs, outputs in case.data_sets:
+            got = prepared.run([_normalize_tensor(one) for one in inputs])
+            expected = [_normalize_tensor(one) for one in outputs]
+            Runner.assert_similar_outputs(expected, list(got), case.rtol, case.atol)
+    except TilewrightError as error:
+        return f"refused: {str(error).splitlines()[0]}"
+    except AssertionError:
+        return "wrong"
+    except Exception as error:
+        return f"fails: {type(error).__name__}"
+    return "passes"
+
+
+def run_shard(number: int, shards: int, only: str, skip: int) -> None:
+    """Prints a line of JSON a case, its name first, so that the one that ends the process is known."""
+    chosen = [case for case in cases() if re.search(only, case.name)][number::shards]
+    for position, case in enumerate(chosen[skip:], skip):
+        print(json.dumps({"position": position, "name": case.name}), flush=True)
+        result = scope_of(case.model)
+        told = f"out of scope: {result}" if result else result_of(case)
+        print(json.dumps({"name": case.name, "result": told}), flush=True)
+
+
+def collect(shards: int, only: str, minutes: float) -> dict[str, str]:
+    """The result of every case that is run in time."""
+    end = time.monotonic() + 60 * minutes
+    with ThreadPoolExecutor(shards) as pool:
+        parts = pool.map(lambda number: _collect_shard(number, shards, only, end), range(shards))
+        return {name: result for part in parts for name, result in part.items()}
+
+
+def _collect_shard(number: int, shards: int, only: str, end: float) -> dict[str, str]:
+    results: dict[str, str] = {}
+    skip = 0
+    while True:
+        process = _start(number, shards, only, skip)
+        position, name = -1, ""
+        assert process.stdout is not None
+        for line in process.stdout:
+            if not line.startswith("{"):
+                continue
+            told = json.loads(line)
+            if "result" in told:
+                results[told["name"]] = told["result"]
+                print(told["name"], told["result"][:200], flush=True)
+            else:
+                position, name = told["position"], told["name"]
+            if time.monotonic() > end:
+                process.kill()
+                return results
+        if process.wait() == 0 or not name:
+            return results
+        results[name], skip = "fails: ends the process", position + 1
+        print(name, results[name], flush=True)
+
+
+def _start(number: int, shards: int, only: str, skip: int) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, "--shard", f"{number}/{shards}", "--only", only, "--skip", str(skip)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def page(results: dict[str, str]) -> str:
+    """docs/onnx-coverage.md."""
+    kinds = Counter(result.split(":")[0] for result in results.values())
+    scope = len(results) - kinds["out of scope"]
+    lines = [
+        "<!-- Written by tools/score-onnx.py from docs/onnx-coverage.json. -->",
+        "# ONNX's node tests",
+        "",
+        "ONNX's backend node tests on target `cpu`, with ONNX's own tolerances. Where the shape of a result",
+        "depends on the value of an input, the model is compiled for this value (`TilewrightRep.specialized`).",
+        "",
+        "| | cases |",
+        "| --- | --- |",
+        f"| in scope | {scope} |",
+        *(f"| {kind} | {kinds[kind]} |" for kind in ("passes", "refused", "wrong", "fails", "not run")),
+        f"| out of scope | {kinds['out of scope']} |",
+        "",
+        "## What does not pass",
+        "| result | cases |",
+        "| --- | --- |",
+    ]
+    rest: dict[str, list[str]] = {}
+    for name, result in sorted(results.items()):
+        if not result.startswith(("passes", "out of scope", "not run")):
+            rest.setdefault(re.sub(r"\bnode '[^']*' ", "", result.replace("|", "/")), []).append(name)
+    lines += [f"| {why} | {', '.join(names)} |" for why, names in sorted(rest.items(), key=lambda row: -len(row[1]))]
+    lines += ["", "## What is out of scope", "| why | cases |", "| --- | --- |"]
+    away = Counter(result.removeprefix("out of scope: ") for result in results.values() if result.startswith("out"))
+    lines += [f"| {why} | {count} |" for why, count in away.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--shard", help=argparse.SUPPRESS)
+    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.shard:
+        number, shards = map(int, given.shard.split("/"))
+        run_shard(number, shards, given.only, given.skip)
+        return
+    known = json.loads(DATA.read_text()) if DATA.exists() else {}
+    results = {}
+    for case in cases():
+        why = scope_of(case.model)
+        results[case.name] = f"out of scope: {why}" if why else known.get(case.name, "not run")
+    results |= collect(given.shards, given.only, given.minutes)
+    DATA.write_text(json.dumps(dict(sorted(results.items())), indent=0) + "\n")
+    PAGE.write_text(page(results))
+    print(PAGE)
+
+
+if __name__ == "__main__":
+    main()
