@@ -254,6 +254,10 @@ LogicalResult ComputeOp::verifyRegions() {
     if (!typed || typed.getType() != type)
       return emitOpError() << "expected an identity of type " << type << ", got " << identity;
   }
+  for (Operation &op : getCombiner().front())
+    if (op.getNumRegions())
+      return op.emitOpError() << "expected no choices between operations in the combiner of '" << getName()
+                              << "': threads that combine their parts take arith.select";
   return verifyYield(*this, getCombiner(), "combiner");
 }
 

@@ -11,6 +11,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .expr import Const, Expr, ExprLike, IterVar, ReduceItem, Select, Var, _need_arithmetic, binary, constant, literal
 from .names import checked_name
+from .rewrite import rewrite
 
 __all__ = ["Reduction", "comm_reducer", "max", "min", "prod", "reduce_axis", "sum"]
 
@@ -192,6 +193,18 @@ def min(
     return _reduce("min", "min", expr, axis, where, init, args)
 
 
+def _eager(expr: Expr) -> Expr:
+    """An expression of a combiner, which reads no tensor: both sides of its choices may be computed."""
+
+    def select(part: Expr) -> Expr | None:
+        if not isinstance(part, Select) or not part.lazy:
+            return None
+        condition, yes, no = map(_eager, part.operands())
+        return Select(condition, yes, no, False, part.source)
+
+    return rewrite(expr, select)
+
+
 def comm_reducer(
     fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce"
 ) -> Callable[..., Any]:
@@ -242,7 +255,7 @@ def comm_reducer(
                 raise ValueError(f"{source}: te.{name}: expected {len(values)} {what}, got {len(parts)}")
         reduction = Reduction("reduce", values, axes, source)
         reduction.lhs, reduction.rhs = lhs, rhs
-        reduction.combined = tuple(literal(part, value, source) for part, value in zip(combined, values))
+        reduction.combined = tuple(_eager(literal(part, value, source)) for part, value in zip(combined, values))
         reduction.identity = tuple(_constant(part, value, name, source) for part, value in zip(identity, values))
         for part, value in zip(reduction.combined, values):
             if part._dtype is not value._dtype:

@@ -166,3 +166,22 @@ func.func @f(%A: tensor<?xf32>) -> tensor<4xf32> {
   } : tensor<4xf32>
   return %C : tensor<4xf32>
 }
+
+// -----
+
+func.func @choice_in_combiner(%X: tensor<8xf32> {te.name = "X"}, %out: tensor<f32> {te.name = "Y", te.output}) -> tensor<f32> {
+  %Y = te.compute "Y" () reduce (%k: 8) {
+    %x = te.read %X[%k] : tensor<8xf32>
+    te.yield %x : f32
+  } combine (%a: f32, %b: f32) identity [0.0 : f32] {
+    %c = arith.cmpf olt, %a, %b : f32
+    // expected-error @+1 {{expected no choices between operations in the combiner of 'Y': threads that combine their parts take arith.select}}
+    %r = scf.if %c -> (f32) {
+      scf.yield %a : f32
+    } else {
+      scf.yield %b : f32
+    }
+    te.yield %r : f32
+  } : tensor<f32>
+  return %Y : tensor<f32>
+}

@@ -50,3 +50,23 @@ def test_a_reducer_of_weighted_parts(threads):
     x = (5 * np.random.default_rng(8).standard_normal((3, 256))).astype("float32")
     got = testing.run(tw.build(s, [X, total, largest], "sim", "f"), [x], [((3,), "float32"), ((3,), "float32")])
     np.testing.assert_allclose(got[0], np.exp(x - x.max(1, keepdims=True)).sum(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [8, 32])
+def test_a_reducer_with_if_then_else(threads):
+    """A combiner reads no tensor: its choices are selects, which threads can combine by."""
+    X = te.placeholder((5, 40), "int64", name="X")
+    k = te.reduce_axis((0, 40), name="k")
+    argmin = te.comm_reducer(
+        lambda a, b: (te.if_then_else(a[1] <= b[1], a[0], b[0]), te.if_then_else(a[1] <= b[1], a[1], b[1])),
+        lambda t0, t1: (te.const(-1, t0), te.max_value(t1)),
+        name="argmin",
+    )
+    at, least = te.compute((5,), lambda i: argmin((k.astype("int64"), X[i, k]), axis=k), name="Y")
+    s = te.create_schedule(at.op)
+    _, inner = s[at].split(k, factor=threads)
+    s[at].bind(at.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[at].bind(inner, te.thread_axis("threadIdx.x"))
+    x = np.random.default_rng(9).permutation(200).reshape(5, 40).astype("int64")
+    got = testing.run(tw.build(s, [X, at, least], "sim", "f"), [x], [((5,), "int64"), ((5,), "int64")])
+    assert (got[0] == x.argmin(1)).all() and (got[1] == x.min(1)).all()
