@@ -1,4 +1,5 @@
 //===- InsertSimChecks.cpp - a check before every access ------------------===//
+#include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -45,6 +46,9 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
     return found({op, load.getBase(), load.getIndices(), load.getType(), Value()});
   if (auto store = dyn_cast<vector::StoreOp>(op); store && lies(store.getVectorType()))
     return found({op, store.getBase(), store.getIndices(), store.getVectorType(), store.getValueToStore()});
+  // Tile ops become calls of the run time, which checks what they touch itself.
+  if (isa<tile::TileDialect>(op->getDialect()))
+    return std::optional<Access>();
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   bool touches = effects && (effects.hasEffect<MemoryEffects::Read>() || effects.hasEffect<MemoryEffects::Write>());
   bool onMemRef = llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<BaseMemRefType>(type); });
