@@ -17,6 +17,9 @@
 
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/TE/TE.h"
+#include "dialects/Target/Architectures.h"
+#include "dialects/Target/ElementBytes.h"
+#include "dialects/Target/Limits.h"
 
 namespace tilewright {
 /// On a launch: where each of its numbers came from, a dictionary from "grid.x", "block.y" or "shared" to a string.

@@ -2,7 +2,7 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "dialects/Target/Architectures.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -60,7 +60,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   // A builder cannot fail: what is no architecture is refused where the options are read, and by convert-kernels-to-nvvm.
-  const NVPTXArchitecture *architecture = findArchitecture(options.arch);
+  const Architecture *architecture = findArchitecture(options.arch);
   pm.addPass(createPlanSharedMemory(architecture ? PlanSharedMemoryOptions{architecture->sharedLimit} : PlanSharedMemoryOptions()));
   pm.addPass(createPlanTileMemory(architecture ? PlanTileMemoryOptions{architecture->sharedLimit} : PlanTileMemoryOptions()));
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createInsertBarriers());

@@ -10,6 +10,8 @@
 
 #include "mlir/Pass/PassOptions.h"
 
+#include "dialects/Target/Architectures.h"
+
 #include <string>
 
 namespace mlir {
@@ -35,7 +37,7 @@ struct PipelineOptions : public mlir::PassPipelineOptions<PipelineOptions> {
                        clEnumValN(TargetKind::CPU, "cpu", "this machine's processor"),
                        clEnumValN(TargetKind::Sim, "sim", "the GPU simulator"))};
   PassOptions::Option<std::string> arch{*this, "arch", llvm::cl::desc("the GPU architecture, sm_75 to sm_120"),
-                                        llvm::cl::init("sm_90a")};
+                                        llvm::cl::init(kDefaultArchitecture.str())};
 
 private:
   static llvm::cl::ValuesClass getStageValues() {

@@ -6,7 +6,7 @@
 #include "mlir/CAPI/IR.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "dialects/Target/Architectures.h"
 #include "passes/gpu-to-sim/Pipeline.h"
 #include "passes/linalg-to-cpu/BufferizeExterns.h"
 

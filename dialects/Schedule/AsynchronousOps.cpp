@@ -21,7 +21,7 @@ static bool isSameAxis(Value a, Value b) { return a == b; }
 /// The axis is a loop still.
 static LogicalResult verifyIsLoop(Operation *op, Value axis) {
   for (Operation *user : axis.getUsers())
-    if (isa<SplitOp, TileOp, FuseOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op)) {
+    if (user->hasTrait<AxisTransform>() && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op)) {
       InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
                                                   << "': expected a loop, got an axis that was already "
                                                   << (isa<FuseOp>(user) ? "fused" : "split");

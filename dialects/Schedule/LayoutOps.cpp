@@ -15,7 +15,7 @@ static bool isOfStage(Value axis, Value stage) {
 static Operation *getEarlierUse(Operation *op, Value axis) {
   for (Operation *user : axis.getUsers())
     if (user != op && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op) &&
-        isa<SplitOp, TileOp, FuseOp, BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp, TensorizeOp>(user))
+        (user->hasTrait<AxisTransform>() || user->hasTrait<AxisAnnotation>()))
       return user;
   return nullptr;
 }
@@ -121,7 +121,7 @@ LogicalResult PrefetchOp::verify() {
   if (int64_t offset = getOffset(); offset < 0)
     return emitOpError() << "expected an offset of at least 0, got " << offset;
   for (Operation *user : getAxis().getUsers())
-    if (isa<SplitOp, TileOp, FuseOp>(user) && user->isBeforeInBlock(*this)) {
+    if (user->hasTrait<AxisTransform>() && user->isBeforeInBlock(*this)) {
       InFlightDiagnostic diag = emitOpError() << "axis '" << axisName(getAxis()) << "' of stage '" << stageName(getStage())
                                               << "': expected a loop, got an axis that was already "
                                               << (isa<FuseOp>(user) ? "fused" : "split");

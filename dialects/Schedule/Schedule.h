@@ -8,6 +8,8 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
+#include "dialects/Schedule/ScheduleTraits.h"
+
 #include "dialects/Schedule/ScheduleDialect.h.inc"
 #include "dialects/Schedule/ScheduleEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

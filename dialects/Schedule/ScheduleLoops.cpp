@@ -27,7 +27,7 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
     if (&op == before)
       break;
     // The stage has other axes then.
-    if (isa<CacheWriteOp, RfactorOp, PadEinsumOp>(op) && stageName(op.getOperand(0)) == name) {
+    if (op.hasTrait<ReplacesAxes>() && stageName(op.getOperand(0)) == name) {
       loops.clear();
       continue;
     }
@@ -39,7 +39,7 @@ SmallVector<Value> tilewright::schedule::loopsBefore(Value stage, Operation *bef
       loops.insert(loops.begin(), singleton.getAxis());
       continue;
     }
-    if (!isa<SplitOp, TileOp, FuseOp, ReorderOp>(op) || stageName(axisStage(op.getOperand(0))) != name)
+    if (!(op.hasTrait<AxisTransform>() || isa<ReorderOp>(op)) || stageName(axisStage(op.getOperand(0))) != name)
       continue;
     if (isa<ReorderOp>(op)) {
       reorderLoops(loops, op.getOperands());

@@ -69,9 +69,9 @@ std::string tilewright::schedule::axisName(Value axis) { return axisNameWithin(a
 static Value rootAxis(Value axis) {
   for (int depth = 0; depth <= kDeepest; ++depth) {
     Operation *op = axis.getDefiningOp();
-    if (!op || op->getNumOperands() == 0 || !isa<AxesOp, ReduceAxesOp, SingletonOp, SplitOp, TileOp, FuseOp>(op))
+    if (!op || op->getNumOperands() == 0 || !(op->hasTrait<RootAxes>() || op->hasTrait<AxisTransform>()))
       return Value();
-    if (isa<AxesOp, ReduceAxesOp, SingletonOp>(op))
+    if (op->hasTrait<RootAxes>())
       return axis;
     bool isSecond = isa<TileOp>(op) && cast<OpResult>(axis).getResultNumber() % 2;
     axis = op->getOperand(isSecond ? 1 : 0);
@@ -95,7 +95,7 @@ static bool sameStage(Value a, Value b) { return a == b || stageName(a) == stage
 /// The op before `op` that used `axis` up: a split, tile or fuse.
 static Operation *getConsumer(Value axis, Operation *op) {
   for (Operation *user : axis.getUsers())
-    if (user != op && isa<SplitOp, TileOp, FuseOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op))
+    if (user != op && user->hasTrait<AxisTransform>() && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op))
       return user;
   return nullptr;
 }
@@ -132,10 +132,9 @@ static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
     // As in TVM what is said again, or last, of how the iterations run counts; an outer loop of a split is parallel as the axis was.
     auto bind = dyn_cast<BindOp>(user), again = dyn_cast<BindOp>(op);
     if ((isHow(op) && isHow(user)) || (isa<LoopPartitionOp>(op) && isa<LoopPartitionOp>(user)) ||
-        (isa<SplitOp, TileOp, FuseOp>(op) && isa<ParallelOp>(user)) || (bind && again && bind.getThread() == again.getThread()))
+        (op->hasTrait<AxisTransform>() && isa<ParallelOp>(user)) || (bind && again && bind.getThread() == again.getThread()))
       continue;
-    if (user == op || !isa<BindOp, VectorizeOp, UnrollOp, ParallelOp, LoopPartitionOp, TensorizeOp>(user) || user->getBlock() != op->getBlock() ||
-        !user->isBeforeInBlock(op))
+    if (user == op || !user->hasTrait<AxisAnnotation>() || user->getBlock() != op->getBlock() || !user->isBeforeInBlock(op))
       continue;
     InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
                                                 << stageName(axisStage(axis)) << "': expected a plain loop, got one that is "
@@ -358,7 +357,7 @@ LogicalResult CacheWriteOp::verify() {
     for (Value operand : op.getOperands()) {
       if (otherUse || !isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
         continue;
-      if (!isa<ReorderOp, RollingUpdateOp>(op) && (!isa<SplitOp, TileOp, FuseOp>(op) || isReduceAxis(operand)))
+      if (!isa<ReorderOp, RollingUpdateOp>(op) && (!op.hasTrait<AxisTransform>() || isReduceAxis(operand)))
         otherUse = &op;
     }
   }
@@ -419,7 +418,8 @@ LogicalResult RfactorOp::verify() {
     for (Value operand : op.getOperands()) {
       if (!isa<AxisType>(operand.getType()) || !sameStage(axisStage(operand), getOf()))
         continue;
-      if ((!isa<SplitOp, TileOp, FuseOp, ReorderOp, RollingUpdateOp>(op) || !isReduceAxis(operand)) && !otherUse)
+      bool isOfLoops = op.hasTrait<AxisTransform>() || isa<ReorderOp, RollingUpdateOp>(op);
+      if ((!isOfLoops || !isReduceAxis(operand)) && !otherUse)
         otherUse = &op;
     }
     if (auto axes = dyn_cast<AxesOp>(op);

@@ -62,6 +62,17 @@ def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go throug
 }
 def Schedule_RasterAttr : EnumAttr<Schedule_Dialect, Schedule_Raster, "raster"> { let assemblyFormat = "`<` $value `>`"; }
 
+defvar NamesResults = DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
+
+/// What a primitive does to axes.
+class Schedule_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::schedule"; }
+def Schedule_RootAxes : Schedule_Trait<"RootAxes">;
+def Schedule_AxisTransform : Schedule_Trait<"AxisTransform">;
+def Schedule_AxisAnnotation : Schedule_Trait<"AxisAnnotation">;
+def Schedule_ReplacesAxes : Schedule_Trait<"ReplacesAxes">;
+/// A primitive that only a GPU can follow.
+def Schedule_GPUOnly : Schedule_Trait<"GPUOnly">;
+
 class Schedule_Op<string mnemonic, list<Trait> traits = []> : Op<Schedule_Dialect, mnemonic, traits>;
 /// A primitive stands inside `schedule.of`.
 class Schedule_Primitive<string mnemonic, list<Trait> traits = []>
@@ -84,28 +95,28 @@ def Schedule_OfOp : Schedule_Op<"of", [NoTerminator, SingleBlock, NoRegionArgume
   let assemblyFormat = "$function $body attr-dict";
 }
 
-def Schedule_StageOp : Schedule_Primitive<"stage", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_StageOp : Schedule_Primitive<"stage", [NamesResults]> {
   let summary = "the handle of a stage, by its name";
   let arguments = (ins StrAttr:$name);
   let results = (outs Schedule_StageType:$stage);
   let assemblyFormat = "$name attr-dict";
 }
 
-def Schedule_AxesOp : Schedule_Primitive<"axes", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_AxesOp : Schedule_Primitive<"axes", [Schedule_RootAxes, NamesResults]> {
   let summary = "the spatial axes of a stage";
   let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
   let results = (outs Variadic<Schedule_AxisType>:$axes);
   let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
 }
 
-def Schedule_ReduceAxesOp : Schedule_Primitive<"reduce_axes", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_ReduceAxesOp : Schedule_Primitive<"reduce_axes", [Schedule_RootAxes, NamesResults]> {
   let summary = "the reduction axes of a stage";
   let arguments = (ins Schedule_StageType:$stage, StrArrayAttr:$names);
   let results = (outs Variadic<Schedule_AxisType>:$axes);
   let assemblyFormat = "$stage $names attr-dict `:` type($axes)";
 }
 
-def Schedule_SplitOp : Schedule_Primitive<"split", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, NamesResults]> {
   let summary = "one loop becomes two";
   let description = [{
     `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
@@ -121,7 +132,7 @@ def Schedule_SplitOp : Schedule_Primitive<"split", [DeclareOpInterfaceMethods<Op
   let assemblyFormat = "$axis (`by` $factor^)? (`into` $nparts^)? (`exact` $disable_predication^)? attr-dict";
 }
 
-def Schedule_TileOp : Schedule_Primitive<"tile", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, NamesResults]> {
   let summary = "two loops become a loop nest over tiles and one within them";
   let description = [{
     Splits both axes and orders the four loops: outer x, outer y, inner x, inner y.
@@ -131,7 +142,7 @@ def Schedule_TileOp : Schedule_Primitive<"tile", [DeclareOpInterfaceMethods<OpAs
   let assemblyFormat = "$x `,` $y `by` $x_factor `,` $y_factor attr-dict";
 }
 
-def Schedule_SingletonOp : Schedule_Primitive<"singleton", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_SingletonOp : Schedule_Primitive<"singleton", [Schedule_RootAxes, NamesResults]> {
   let summary = "a loop of one iteration around the loops that a stage has";
   let description = [{
     What a stage without axes can bind.
@@ -145,7 +156,7 @@ def Schedule_SingletonOp : Schedule_Primitive<"singleton", [DeclareOpInterfaceMe
   let assemblyFormat = "$stage attr-dict";
 }
 
-def Schedule_FuseOp : Schedule_Primitive<"fuse", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_FuseOp : Schedule_Primitive<"fuse", [Schedule_AxisTransform, NamesResults]> {
   let summary = "neighbouring loops become one, the outermost the slowest";
   let description = [{
     Each of the axes is a neighbour of those before it. In which order they are given changes the name alone.
@@ -161,7 +172,7 @@ def Schedule_ReorderOp : Schedule_Primitive<"reorder"> {
   let assemblyFormat = "$axes attr-dict";
 }
 
-def Schedule_BindOp : Schedule_Primitive<"bind"> {
+def Schedule_BindOp : Schedule_Primitive<"bind", [Schedule_AxisAnnotation]> {
   let summary = "a loop becomes a block or thread index, or a virtual thread";
   let description = [{
     The iterations of a loop bound to `vthread` are run by one thread side by side: each op of the loop's body for all of
@@ -172,19 +183,19 @@ def Schedule_BindOp : Schedule_Primitive<"bind"> {
   let assemblyFormat = "$axis `to` $thread (`extent` $extent^)? attr-dict";
 }
 
-def Schedule_VectorizeOp : Schedule_Primitive<"vectorize"> {
+def Schedule_VectorizeOp : Schedule_Primitive<"vectorize", [Schedule_AxisAnnotation]> {
   let summary = "the iterations of a loop become the lanes of vectors";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
 
-def Schedule_UnrollOp : Schedule_Primitive<"unroll"> {
+def Schedule_UnrollOp : Schedule_Primitive<"unroll", [Schedule_AxisAnnotation]> {
   let summary = "the iterations of a loop are written out";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
 }
 
-def Schedule_ParallelOp : Schedule_Primitive<"parallel"> {
+def Schedule_ParallelOp : Schedule_Primitive<"parallel", [Schedule_AxisAnnotation]> {
   let summary = "the iterations of a loop are shared out among the threads of a CPU";
   let arguments = (ins Schedule_AxisType:$axis);
   let assemblyFormat = "$axis attr-dict";
@@ -199,7 +210,7 @@ def Schedule_AutoUnrollOp : Schedule_Primitive<"auto_unroll"> {
   let assemblyFormat = "$axis `max_step` $max_step attr-dict";
 }
 
-def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [NamesResults]> {
   let summary = "readers of a tensor read a copy in another memory";
   let description = [{
     `tensor` is the name of a stage or of an input; `name` is the name of the new stage.
@@ -209,7 +220,7 @@ def Schedule_CacheReadOp : Schedule_Primitive<"cache_read", [DeclareOpInterfaceM
   let assemblyFormat = "$tensor `in` $scope `for` $readers `as` $name attr-dict";
 }
 
-def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_CacheWriteOp : Schedule_Primitive<"cache_write", [Schedule_ReplacesAxes, NamesResults]> {
   let summary = "a stage computes into another memory and is then copied to its tensor";
   let description = [{
     The new stage, named `name`, takes over the computation with its reduction; the old one keeps its spatial axes
@@ -233,7 +244,7 @@ def Schedule_ComputeAtOp : Schedule_Primitive<"compute_at"> {
   let assemblyFormat = "$stage `at` $consumer `,` $axis attr-dict";
 }
 
-def Schedule_LoopPartitionOp : Schedule_Primitive<"loop_partition"> {
+def Schedule_LoopPartitionOp : Schedule_Primitive<"loop_partition", [Schedule_AxisAnnotation]> {
   let summary = "the iterations of a loop that need no predicates become a loop of their own";
   let description = [{
     Before and after them stand the others, with the predicates. A loop that needs none stays as it is.
@@ -242,7 +253,7 @@ def Schedule_LoopPartitionOp : Schedule_Primitive<"loop_partition"> {
   let assemblyFormat = "$axis attr-dict";
 }
 
-def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds"> {
+def Schedule_LaunchBoundsOp : Schedule_Primitive<"launch_bounds", [Schedule_GPUOnly]> {
   let summary = "how many blocks of the stage's kernel a multiprocessor is to hold at least";
   let description = [{
     Bounds the registers of a thread: the assembler spills rather than take so many that fewer blocks fit. The stage is
@@ -316,7 +327,7 @@ def Schedule_ReverseComputeInlineOp : Schedule_Primitive<"reverse_compute_inline
   let assemblyFormat = "$stage `into` $producer attr-dict";
 }
 
-def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_RfactorOp : Schedule_Primitive<"rfactor", [Schedule_ReplacesAxes, NamesResults]> {
   let summary = "a reduction is split into one that keeps an axis and one over that axis";
   let description = [{
     The new stage, named `name`, reduces over all the reduction axes but `axis`, which becomes its spatial axis at
@@ -364,7 +375,7 @@ def Schedule_RollingUpdateOp : Schedule_Primitive<"rolling_update"> {
   }];
 }
 
-def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Schedule_TensorizeOp : Schedule_Primitive<"tensorize", [Schedule_AxisAnnotation, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "the loops from one on become an intrinsic, which computes the same on a tile";
   let description = [{
     The region holds functions. `@describe` says on tensors, in one `te.compute`, what the intrinsic computes; what the loops
@@ -410,7 +421,7 @@ def Schedule_SwizzleOp : Schedule_Primitive<"swizzle"> {
   let assemblyFormat = "$stage `granule` $granule attr-dict";
 }
 
-def Schedule_CopyByOp : Schedule_Primitive<"copy_by"> {
+def Schedule_CopyByOp : Schedule_Primitive<"copy_by", [Schedule_GPUOnly]> {
   let summary = "a hardware engine copies a stage's elements, a tile at a time";
   let description = [{
     The stage is a copy: of a part of a tensor in global memory to shared memory, zero where that ends, or of shared memory
@@ -429,7 +440,7 @@ def Schedule_CopyByOp : Schedule_Primitive<"copy_by"> {
   let assemblyFormat = "$copier $stage `swizzle` $swizzle (`columns` $columns^)? (`deferred` $deferred^)? attr-dict";
 }
 
-def Schedule_SpecializeOp : Schedule_Primitive<"specialize"> {
+def Schedule_SpecializeOp : Schedule_Primitive<"specialize", [Schedule_GPUOnly]> {
   let summary = "some warps of the block fill the buffers of a pipelined loop, the others compute";
   let description = [{
     The registers of a thread of each. With several `consumers` there are so many sets of those that compute, which take
@@ -445,7 +456,7 @@ def Schedule_SpecializeOp : Schedule_Primitive<"specialize"> {
   let assemblyFormat = "$axis `producer` $producer `consumer` $consumer (`consumers` $consumers^)? attr-dict";
 }
 
-def Schedule_ClusterOp : Schedule_Primitive<"cluster"> {
+def Schedule_ClusterOp : Schedule_Primitive<"cluster", [Schedule_GPUOnly]> {
   let summary = "neighbouring blocks along a block index are a cluster, and copy to each other's shared memory what both need";
   let description = [{
     ```mlir
@@ -456,7 +467,7 @@ def Schedule_ClusterOp : Schedule_Primitive<"cluster"> {
   let assemblyFormat = "$axis `blocks` $blocks attr-dict";
 }
 
-def Schedule_PersistentOp : Schedule_Primitive<"persistent"> {
+def Schedule_PersistentOp : Schedule_Primitive<"persistent", [Schedule_GPUOnly]> {
   let summary = "as many blocks as run at once go through the tiles that a block each would compute";
   let description = [{
     In rows: along x, then y, then z. Grouped: down `group` tiles of y, then to the next x, and then to the next group.
@@ -507,7 +518,7 @@ def Schedule_PrefetchOp : Schedule_Primitive<"prefetch"> {
   let assemblyFormat = "$stage `of` $tensor `at` $axis `offset` $offset attr-dict";
 }
 
-def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads"> {
+def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads", [Schedule_GPUOnly]> {
   let summary = "the kernel of a stage has threads along an index, whether a loop of it is bound to it or not";
   let description = [{
     Loops that are bound to the index have its extent. Where none is, all its threads compute the same, and what they
@@ -517,7 +528,7 @@ def Schedule_EnvThreadsOp : Schedule_Primitive<"env_threads"> {
   let assemblyFormat = "$stage `on` $thread `extent` $extent attr-dict";
 }
 
-def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Schedule_PadEinsumOp : Schedule_Primitive<"pad_einsum", [Schedule_ReplacesAxes, NamesResults]> {
   let summary = "the extents of a sum of products grow to multiples, the tensors that it reads with zeros";
   let description = [{
     `padding` has a number for each axis, spatial axes first. A new stage for each tensor read, which is zero beyond its end,

@@ -26,12 +26,6 @@ std::optional<Element> tilewright::tile::findElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
-int64_t tilewright::tile::getElementBytes(Type type) {
-  if (isa<FloatTF32Type>(type))
-    return 4;
-  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0 ? type.getIntOrFloatBitWidth() / 8 : 0;
-}
-
 namespace {
 constexpr WgmmaInstruction wgmmas[] = {
     {Element::F16, Element::F16, Element::F32, 16, true},    {Element::F16, Element::F16, Element::F16, 16, true},

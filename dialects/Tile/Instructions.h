@@ -7,6 +7,8 @@
 #ifndef TILEWRIGHT_DIALECTS_TILE_INSTRUCTIONS_H
 #define TILEWRIGHT_DIALECTS_TILE_INSTRUCTIONS_H
 
+#include "dialects/Target/ElementBytes.h"
+#include "dialects/Target/Limits.h"
 #include "mlir/IR/Types.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -22,8 +24,7 @@ enum class Element { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32, F64 };
 
 std::optional<Element> findElement(mlir::Type type);
 
-/// The bytes of an element in memory, 0 for types that have no whole number of them.
-int64_t getElementBytes(mlir::Type type);
+using tilewright::getElementBytes;
 
 inline constexpr int64_t kWgmmaRows = 64, kWgmmaColumnStep = 8, kWgmmaMaxColumns = 256;
 /// wgmma (sm_90a): m64 nN kK with N a multiple of 8 up to 256; K is 32 bytes of the operands' elements.
@@ -56,13 +57,14 @@ int64_t getTensorMapElement(mlir::Type type);
 inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16,
                          kMaxTensorStep = 8;
 /// A register of the block's file belongs to one thread; setmaxnreg hands them out in these steps.
-inline constexpr int64_t kBlockRegisters = 65536, kMinRegisters = 24, kMaxRegisters = 240, kRegisterStep = 8;
+using tilewright::kBlockRegisters;
+inline constexpr int64_t kMinRegisters = 24, kMaxRegisters = 240, kRegisterStep = 8;
 /// The registers of a thread of a block of `threads` when it is launched. The roles share the block's: where they ask for
 /// more, setmaxnreg waits forever.
 inline int64_t getRegistersAtLaunch(int64_t threads) {
   return std::min<int64_t>(256, kBlockRegisters / threads / kRegisterStep * kRegisterStep);
 }
-inline constexpr int64_t kWarpSize = 32, kWarpgroupSize = 128, kWarpgroupWarps = 4;
+using tilewright::kWarpgroupSize, tilewright::kWarpgroupWarps, tilewright::kWarpSize;
 
 } // namespace tilewright::tile
 

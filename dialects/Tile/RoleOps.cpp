@@ -12,8 +12,7 @@ using namespace tilewright::tile;
 static bool isOfWarpgroup(Operation *op) {
   if (auto elect = dyn_cast<ElectOp>(op))
     return elect.getScope() == ElectScope::Warpgroup;
-  return isa<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp, ReleaseOp, StoreFragmentOp, SaveFragmentOp, RestoreFragmentOp, ArriveOp,
-             MapOp, SyncWarpgroupOp, TakeTurnOp, PassTurnOp>(op);
+  return op->hasTrait<WarpgroupCollective>();
 }
 
 LogicalResult RoleOp::verifyRegions() {

@@ -6,6 +6,14 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Who does an op together. Of ops with neither trait each thread that gets to one does it by itself.
+class Tile_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::tilewright::tile"; }
+def Tile_WarpgroupCollective : Tile_Trait<"WarpgroupCollective">;
+def Tile_SingleThread : Tile_Trait<"SingleThread">;
+
+/// Reads and writes buffers, barriers or registers that are under way: its place among such ops is part of the program.
+defvar Tile_Effects = MemoryEffects<[MemRead, MemWrite]>;
+
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
 //===----------------------------------------------------------------------===//
@@ -22,7 +30,7 @@ def Tile_AllocOp : Tile_Op<"alloc", [DeclareOpInterfaceMethods<OpAsmOpInterface,
     ```
   }];
   let arguments = (ins OptionalAttr<I64Attr>:$offset);
-  let results = (outs Tile_BufferType:$buffer);
+  let results = (outs Res<Tile_BufferType, "", [MemAlloc]>:$buffer);
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }
@@ -66,20 +74,21 @@ def Tile_RingOp : Tile_Op<"ring", [DeclareOpInterfaceMethods<OpAsmOpInterface, [
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$consumers, OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$barriers);
-  let results = (outs Tile_RingType:$ring);
+  let results = (outs Res<Tile_RingType, "", [MemAlloc]>:$ring);
   let assemblyFormat = "`consumers` $consumers (`at` $offset^)? (`barriers` `at` $barriers^)? attr-dict `:` type($ring)";
   let hasVerifier = 1;
 }
 
 class Tile_RingUse<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, traits> { let hasVerifier = 1; }
 
-class Tile_SlotOp<string mnemonic> : Tile_RingUse<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+class Tile_SlotOp<string mnemonic, list<Trait> traits = []>
+    : Tile_RingUse<mnemonic, traits # [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let arguments = (ins Tile_RingType:$ring, I32:$slot, I32:$phase);
   let results = (outs Variadic<Tile_BufferType>:$buffers);
   let assemblyFormat = "$ring `[` $slot `,` $phase `]` attr-dict `:` type($ring)";
 }
 
-def Tile_AcquireOp : Tile_SlotOp<"acquire"> {
+def Tile_AcquireOp : Tile_SlotOp<"acquire", [Tile_SingleThread, Tile_Effects]> {
   let summary = "waits until a slot is free, and gives its buffers to be filled";
   let description = [{
     One thread does, in `tile.elect`. In the ring's first turn every slot is free.
@@ -90,7 +99,7 @@ def Tile_AcquireOp : Tile_SlotOp<"acquire"> {
   }];
 }
 
-def Tile_WaitOp : Tile_SlotOp<"wait"> {
+def Tile_WaitOp : Tile_SlotOp<"wait", [Tile_Effects]> {
   let summary = "waits until a slot is filled, and gives its buffers to be read";
   let description = [{
     ```mlir
@@ -99,7 +108,7 @@ def Tile_WaitOp : Tile_SlotOp<"wait"> {
   }];
 }
 
-def Tile_CommitOp : Tile_RingUse<"commit"> {
+def Tile_CommitOp : Tile_RingUse<"commit", [Tile_SingleThread, Tile_Effects]> {
   let summary = "says that all copies to the slot have been issued";
   let description = [{
     The slot is full when their bytes are there, which are those of all its buffers. By the thread that acquired it.
@@ -112,7 +121,7 @@ def Tile_CommitOp : Tile_RingUse<"commit"> {
   let assemblyFormat = "$ring `[` $slot `]` attr-dict `:` type($ring)";
 }
 
-def Tile_ReleaseOp : Tile_RingUse<"release"> {
+def Tile_ReleaseOp : Tile_RingUse<"release", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a warpgroup no longer reads a slot";
   let description = [{
     By all threads of a warpgroup, when what reads the slot is done (`tile.wgmma_wait`). Where other blocks of the cluster
@@ -142,7 +151,7 @@ def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
   let assemblyFormat = "$ring `[` $slot `,` $phase `]` (`by` $by^)? attr-dict `:` type($ring)";
 }
 
-def Tile_InitOp : Tile_RingUse<"init"> {
+def Tile_InitOp : Tile_RingUse<"init", [Tile_Effects]> {
   let summary = "starts a ring's barriers";
   let description = [{
     By one thread, before any other uses the ring. `expand-tile-roles` makes these, with what makes them visible to the
@@ -165,7 +174,7 @@ def Tile_ClusterAxis : I32EnumAttr<"ClusterAxis", "a dimension of the cluster of
   let cppNamespace = "::tilewright::tile";
 }
 
-def Tile_TMALoadOp : Tile_RingUse<"tma_load"> {
+def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]> {
   let summary = "copies a tile from global memory to a slot's buffer, in bulk";
   let description = [{
     The coordinates are those of the tile's first element in the tensor, outermost dimension first; what lies outside of
@@ -190,7 +199,7 @@ def Tile_TMALoadOp : Tile_RingUse<"tma_load"> {
   }];
 }
 
-def Tile_TMAStoreOp : Tile_Op<"tma_store"> {
+def Tile_TMAStoreOp : Tile_Op<"tma_store", [Tile_SingleThread, Tile_Effects]> {
   let summary = "copies a buffer to global memory, in bulk";
   let description = [{
     What lies outside of the tensor is left out. The copy is one of the group that the next `tile.commit_stores` of this
@@ -206,12 +215,12 @@ def Tile_TMAStoreOp : Tile_Op<"tma_store"> {
   let hasVerifier = 1;
 }
 
-def Tile_CommitStoresOp : Tile_Op<"commit_stores"> {
+def Tile_CommitStoresOp : Tile_Op<"commit_stores", [Tile_SingleThread, Tile_Effects]> {
   let summary = "ends a group of this thread's `tile.tma_store`s";
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_WaitStoresOp : Tile_Op<"wait_stores"> {
+def Tile_WaitStoresOp : Tile_Op<"wait_stores", [Tile_Effects]> {
   let summary = "waits until no more than so many groups of stores are under way";
   let description = [{
     With `read`, until their buffers have been read and may be written to again; without, until they are done. A thread
@@ -261,7 +270,7 @@ def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpIn
 // Tensor cores
 //===----------------------------------------------------------------------===//
 
-def Tile_WgmmaOp : Tile_Op<"wgmma"> {
+def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a warpgroup begins to multiply two tiles of shared memory, and adds the product to an accumulator";
   let description = [{
     By all threads of a warpgroup. `a` has 64 rows and `b` as many as the accumulator has columns; the columns of both are
@@ -303,12 +312,12 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($accumulator)";
 }
 
-def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit"> {
+def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "ends a group of this warpgroup's `tile.wgmma`s";
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait"> {
+def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "waits until no more than so many groups of products are under way";
   let description = [{
     With an accumulator, waits for all groups and gives what it holds.
@@ -325,7 +334,7 @@ def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait"> {
   let hasVerifier = 1;
 }
 
-def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
+def Tile_StoreFragmentOp : Tile_Op<"store_fragment", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "writes a fragment to a buffer in shared memory";
   let description = [{
     By all threads of a warpgroup. Where the buffer's elements are of 16 bits, f32 is rounded to them, and the hardware's
@@ -346,7 +355,7 @@ def Tile_StoreFragmentOp : Tile_Op<"store_fragment"> {
   let hasVerifier = 1;
 }
 
-def Tile_MapOp : Tile_Op<"map", [SingleBlock]> {
+def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, RecursiveMemoryEffects]> {
   let summary = "computes each element of a fragment from those of others";
   let description = [{
     The region's arguments are the elements, and their row and column in the tile. Whatever the kernel can do, the region
@@ -410,7 +419,7 @@ def Tile_AssembleOp : Tile_Op<"assemble", [Pure]> {
 // Parts of sums
 //===----------------------------------------------------------------------===//
 
-def Tile_SaveFragmentOp : Tile_Op<"save_fragment"> {
+def Tile_SaveFragmentOp : Tile_Op<"save_fragment", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "writes a fragment to a row of a buffer in global memory, for `tile.restore_fragment`";
   let description = [{
     By all threads of a warpgroup, each 16 bytes at a time, neighbours beside each other. Where an element lies is known to
@@ -425,7 +434,7 @@ def Tile_SaveFragmentOp : Tile_Op<"save_fragment"> {
   let hasVerifier = 1;
 }
 
-def Tile_RestoreFragmentOp : Tile_Op<"restore_fragment"> {
+def Tile_RestoreFragmentOp : Tile_Op<"restore_fragment", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a fragment that a warpgroup has saved";
   let description = [{
     By all threads of a warpgroup, of this or of another block that has arrived since.
@@ -440,7 +449,7 @@ def Tile_RestoreFragmentOp : Tile_Op<"restore_fragment"> {
   let hasVerifier = 1;
 }
 
-def Tile_ArriveOp : Tile_Op<"arrive"> {
+def Tile_ArriveOp : Tile_Op<"arrive", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a warpgroup says that its part is done, and learns whether it is the last of so many";
   let description = [{
     By all threads of a warpgroup, of any block of the grid. What they wrote to global memory is there for the last, which
@@ -463,7 +472,7 @@ def Tile_ArriveOp : Tile_Op<"arrive"> {
 // Threads
 //===----------------------------------------------------------------------===//
 
-def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
+def Tile_FenceAsyncOp : Tile_Op<"fence_async", [Tile_Effects]> {
   let summary = "what this thread wrote to shared memory is there for bulk copies and tensor cores";
   let description = [{
     These see memory by a way of their own. A barrier comes after it.
@@ -471,12 +480,12 @@ def Tile_FenceAsyncOp : Tile_Op<"fence_async"> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_SyncWarpgroupOp : Tile_Op<"sync_warpgroup"> {
+def Tile_SyncWarpgroupOp : Tile_Op<"sync_warpgroup", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "a barrier for the 128 threads of a warpgroup";
   let assemblyFormat = "attr-dict";
 }
 
-class Tile_TurnOp<string mnemonic> : Tile_Op<mnemonic> {
+class Tile_TurnOp<string mnemonic> : Tile_Op<mnemonic, [Tile_WarpgroupCollective, Tile_Effects]> {
   let arguments = (ins Index:$set, ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<7>]>:$sets,
                        ConfinedAttr<I64Attr, [IntPositive]>:$warpgroups);
   let assemblyFormat = "$set `of` $sets `warpgroups` $warpgroups attr-dict";
@@ -512,7 +521,7 @@ def Tile_ElectScope : I32EnumAttr<"ElectScope", "of what one thread is elected",
   let cppNamespace = "::tilewright::tile";
 }
 
-def Tile_ElectOp : Tile_Op<"elect", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Tile_ElectOp : Tile_Op<"elect", [NoTerminator, SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
   let summary = "one thread alone, of the role (or, outside of one, of the block) or of each warpgroup";
   let description = [{
     Always the same thread. It is one of the first warp, all of whose threads must get here.
@@ -528,7 +537,7 @@ def Tile_ElectOp : Tile_Op<"elect", [NoTerminator, SingleBlock, NoRegionArgument
   let assemblyFormat = "$scope $body attr-dict";
 }
 
-def Tile_RolesOp : Tile_Op<"roles", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Tile_RolesOp : Tile_Op<"roles", [NoTerminator, SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
   let summary = "the warps of the block go different ways";
   let description = [{
     The roles take the block's warps one after the other, from warp 0 on, all of them. At the top of the kernel.
@@ -538,7 +547,7 @@ def Tile_RolesOp : Tile_Op<"roles", [NoTerminator, SingleBlock, NoRegionArgument
   let hasRegionVerifier = 1;
 }
 
-def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp">]> {
+def Tile_RoleOp : Tile_Op<"role", [NoTerminator, SingleBlock, HasParent<"RolesOp">, RecursiveMemoryEffects]> {
   let summary = "what some of the block's warps do";
   let description = [{
     The region's argument is the number of the warpgroup within the role. With `registers` each thread may have so many

@@ -104,7 +104,7 @@ static LogicalResult verifySwizzle(EmitError emitError, int64_t swizzle) {
 }
 
 static LogicalResult verifyElement(EmitError emitError, Type element) {
-  if (getElementBytes(element) > 0)
+  if (isa<FloatTF32Type>(element) || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0))
     return success();
   return emitError() << "expected elements of whole bytes, got " << element;
 }

@@ -113,7 +113,7 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
   Value most = arith::ConstantIndexOp::create(builder, loc, 0);
   for (memref::ViewOp view : views) {
     MemRefType viewed = view.getType();
-    Value size = arith::ConstantIndexOp::create(builder, loc, bytesOfElement(viewed.getElementType()));
+    Value size = arith::ConstantIndexOp::create(builder, loc, getElementBytes(viewed.getElementType()));
     unsigned dynamic = 0;
     for (int64_t extent : viewed.getShape()) {
       Value factor = ShapedType::isDynamic(extent)

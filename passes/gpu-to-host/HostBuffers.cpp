@@ -6,10 +6,6 @@
 using namespace mlir;
 using namespace tilewright;
 
-int64_t tilewright::bytesOfElement(Type type) {
-  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
 static bool isRowMajor(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getLayout().isIdentity() && !memref.getMemorySpace();

@@ -7,9 +7,6 @@
 
 namespace tilewright {
 
-/// The bytes that an element takes in memory: i1 takes one.
-int64_t bytesOfElement(mlir::Type type);
-
 /// The arguments of a host function of the gpu stage: the program's tensors and numbers, then the workspace if there is one.
 struct HostSignature {
   mlir::SmallVector<mlir::BlockArgument> arguments;

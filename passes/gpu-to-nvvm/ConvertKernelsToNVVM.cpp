@@ -4,7 +4,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "dialects/Target/Architectures.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/narrow-types/IndexRanges.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
@@ -113,24 +113,23 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     MLIRContext *context = &getContext();
-    const NVPTXArchitecture *architecture = findArchitecture(arch);
+    const Architecture *architecture = findArchitecture(arch);
     if (!architecture) {
       module.emitError("expected one of the architectures ") << knownArchitectures() << ", got '" << arch << "'";
       return signalPassFailure();
     }
 
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
-      for (auto [name, what] : {std::pair(kDependent, "dependent launches"), std::pair(kCluster, "clusters of blocks")})
-        if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-            launch && launch.contains(name) && architecture->capability < 90) {
+      for (auto [name, what, isThere] : {std::tuple(kDependent, "dependent launches", architecture->hasDependentLaunches()),
+                                         std::tuple(kCluster, "clusters of blocks", architecture->hasClusters())})
+        if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr); launch && launch.contains(name) && !isThere) {
           kernel.emitError("expected sm_90 or later for ") << what << ", got " << arch;
           return signalPassFailure();
         }
 
-    // Warpgroups' products and registers exist there alone, no older and no newer.
     WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
-      if (arch != "sm_90a" && isa<tile::TileDialect>(op->getDialect()))
-        return op->emitOpError("expected architecture sm_90a, got ") << arch;
+      if (!architecture->hasWgmma() && isa<tile::TileDialect>(op->getDialect()))
+        return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << arch;
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())
@@ -214,7 +213,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
 
     module.setTargetsAttr(ArrayAttr::get(
         context, NVVM::NVVMTargetAttr::get(context, optLevel, "nvptx64-nvidia-cuda", architecture->name,
-                                           architecture->features)));
+                                           architecture->ptx)));
   }
 };
 

@@ -1,5 +1,6 @@
 //===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "dialects/Target/Limits.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/LaunchAttributes.h"
@@ -157,7 +158,7 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
   if (auto size = kernel.getKnownBlockSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
   else if (kernel.isKernel()) // as many as there may be: registers suffice for them
-    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), rewriter.getDenseI32ArrayAttr({1024}));
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), rewriter.getDenseI32ArrayAttr({kMaxBlockThreads}));
   if (auto size = kernel.getKnownClusterSizeAttr())
     function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
   if (auto blocks = kernel->getAttrOfType<IntegerAttr>(schedule::kMinBlocksAttr))

@@ -190,7 +190,7 @@ private:
         SmallVector<int64_t> known;
         if (!type.getLayout().isIdentity())
           known = type.getStridesAndOffset().first;
-        info.append({elementBytes(type.getElementType()), type.getRank(), int64_t(known.size())});
+        info.append({getElementBytes(type.getElementType()), type.getRank(), int64_t(known.size())});
         Value base = take(pointer);
         auto takeAll = [&](ArrayRef<int64_t> words) {
           return llvm::map_to_vector(words, [&](int64_t word) {
@@ -233,12 +233,6 @@ private:
       return names[number];
     auto name = argument.getLoc()->findInstanceOf<NameLoc>();
     return name ? name.getName().str() : "argument " + std::to_string(number);
-  }
-
-  static int64_t elementBytes(Type type) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.getNumElements() * elementBytes(vector.getElementType());
-    return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
   }
 
   LogicalResult convertOp(Operation *op);
@@ -368,7 +362,7 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     addRegion(op, *alloc.getOffset(), alloc.getBuffer().getType().getBytes(), 1, -1);
   } else if (auto store = dyn_cast<tile::StoreFragmentOp>(op)) {
     // Transposed, elements that a thread has beside each other lie in two rows.
-    if (int64_t bytes = elementBytes(store.getBuffer().getType().getElementType()); store.getTransposed() && bytes == 4)
+    if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType()); store.getTransposed() && bytes == 4)
       lookAt(bytes);
   } else if (sim::isLeftToTiles(op)) {
     synchronizes = isAsynchronous = 1;
@@ -426,7 +420,7 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
   if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
     if (!alloca.getType().hasStaticShape())
       return op->emitError("expected a local array of static extents, got ") << alloca.getType();
-    privateBytes += alloca.getType().getNumElements() * elementBytes(alloca.getType().getElementType());
+    privateBytes += alloca.getType().getNumElements() * getElementBytes(alloca.getType().getElementType());
     return success();
   }
   if (auto alloc = dyn_cast<memref::AllocOp>(op))
@@ -435,7 +429,7 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
     return success();
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type))
-      lookAt(elementBytes(type.getElementType()));
+      lookAt(getElementBytes(type.getElementType()));
   return success();
 }
 

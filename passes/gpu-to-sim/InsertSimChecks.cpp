@@ -1,4 +1,5 @@
 //===- InsertSimChecks.cpp - a check before every access ------------------===//
+#include "dialects/Tile/Tile.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -45,6 +46,9 @@ FailureOr<std::optional<Access>> findAccess(Operation *op) {
     return found({op, load.getBase(), load.getIndices(), load.getType(), Value()});
   if (auto store = dyn_cast<vector::StoreOp>(op); store && lies(store.getVectorType()))
     return found({op, store.getBase(), store.getIndices(), store.getVectorType(), store.getValueToStore()});
+  // Tile ops become calls of the run time, which checks what they touch itself.
+  if (isa<tile::TileDialect>(op->getDialect()))
+    return std::optional<Access>();
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
   bool touches = effects && (effects.hasEffect<MemoryEffects::Read>() || effects.hasEffect<MemoryEffects::Write>());
   bool onMemRef = llvm::any_of(op->getOperandTypes(), [](Type type) { return isa<BaseMemRefType>(type); });
@@ -114,7 +118,7 @@ public:
   void trackWrites(memref::AllocaOp array) {
     loc = array.getLoc();
     MemRefType type = array.getType();
-    int64_t bytes = type.getNumElements() * bytesOf(type.getElementType());
+    int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&function.getBody().front());
@@ -240,7 +244,7 @@ private:
 
   Value askRuntime(const Access &access, memref::ExtractStridedMetadataOp metadata, Value site) {
     MemRefType type = access.memrefType();
-    int64_t elementBytes = bytesOf(type.getElementType());
+    int64_t elementBytes = getElementBytes(type.getElementType());
     Value linear = metadata.getOffset();
     for (auto [at, stride] : llvm::zip(access.indices, metadata.getStrides()))
       linear = arith::AddIOp::create(builder, loc, linear, arith::MulIOp::create(builder, loc, at, stride));
@@ -277,7 +281,7 @@ private:
       shift = arith::AddIOp::create(builder, loc, shift, toI64(arith::SubIOp::create(builder, loc, first, base)));
     }
     Value place = LLVM::GEPOp::create(builder, loc, marks.getType(), builder.getI8Type(), marks, LLVM::GEPArg(shift));
-    int64_t bytes = bytesOf(access.memrefType().getElementType()) * access.count();
+    int64_t bytes = getElementBytes(access.memrefType().getElementType()) * access.count();
     auto type = builder.getIntegerType(8 * bytes);
     Value ones = LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, APInt::getSplat(8 * bytes, APInt(8, 1))));
     if (access.stored) {
@@ -287,12 +291,6 @@ private:
     Value found = LLVM::LoadOp::create(builder, loc, type, place, /*alignment=*/1);
     Value isWritten = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, found, ones);
     return arith::SelectOp::create(builder, loc, isWritten, i32(sim::NoDefect), i32(sim::UnwrittenRead));
-  }
-
-  static int64_t bytesOf(Type type) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.getNumElements() * bytesOf(vector.getElementType());
-    return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
   }
 
   /// Which argument of the kernel is accessed; -1 where that is not known here.

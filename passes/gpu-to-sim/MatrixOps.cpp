@@ -50,7 +50,7 @@ FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state, llvm:
   Location loc = op->getLoc();
   auto spill = [&](Value value) {
     auto type = cast<VectorType>(value.getType());
-    Value slot = createSlot(type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+    Value slot = createSlot(getElementBytes(type));
     if (VectorType stored = getStored(type); stored != type)
       value = arith::BitcastOp::create(builder, loc, stored, value);
     LLVM::StoreOp::create(builder, loc, value, slot, /*alignment=*/1);

@@ -1,4 +1,5 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
+#include "dialects/Target/ElementBytes.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostPrelude.h"
@@ -101,7 +102,7 @@ bool HostWriter::writeOwnOp(Operation *op) {
     llvm::APInt number;
     temporary.offset =
         matchPattern(view.getByteShift(), m_ConstantInt(&number)) ? std::to_string(number.getZExtValue()) : use(view.getByteShift());
-    int64_t fixed = llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8);
+    int64_t fixed = getElementBytes(view.getType().getElementType());
     std::string product;
     unsigned dynamic = 0;
     for (int64_t extent : view.getType().getShape()) {

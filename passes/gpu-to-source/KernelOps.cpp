@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
+#include "dialects/Target/ElementBytes.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 
@@ -105,7 +106,7 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
   }
   if (auto copy = dyn_cast<nvgpu::DeviceAsyncCopyOp>(op)) {
     writeOrigin(op);
-    int64_t size = cast<MemRefType>(copy.getDst().getType()).getElementTypeBitWidth() / 8;
+    int64_t size = getElementBytes(cast<MemRefType>(copy.getDst().getType()).getElementType());
     int64_t bytes = copy.getDstElements().getSExtValue() * size;
     if ((bytes != 4 && bytes != 8 && bytes != 16) || !copy.getAsyncToken().use_empty())
       return fail(op, "expected an asynchronous copy of 4, 8 or 16 bytes without a use of its token"), true;
@@ -186,7 +187,7 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
 std::string KernelWriter::accessOf(StringRef function, VectorType type, std::optional<uint64_t> alignment) {
   needs("Vector");
   // Of what is not said, that of an element.
-  uint64_t size = llvm::divideCeil(type.getElementTypeBitWidth(), 8), natural = size * type.getNumElements();
+  uint64_t size = getElementBytes(type.getElementType()), natural = size * type.getNumElements();
   uint64_t known = alignment.value_or(size);
   std::string text = function.str() + "<" + std::to_string(type.getNumElements());
   if (known < natural) {

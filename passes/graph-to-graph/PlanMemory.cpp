@@ -25,8 +25,7 @@ struct PlannedResult {
 static std::optional<int64_t> getTensorBytes(RankedTensorType type) {
   if (!type.hasStaticShape())
     return std::nullopt;
-  int64_t bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * llvm::divideCeil(bits, 8);
+  return type.getNumElements() * getElementBytes(type.getElementType());
 }
 
 static void planFunction(func::FuncOp function) {

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_PASSES_INDEX_BOUNDS_H
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
@@ -11,7 +12,7 @@ namespace tilewright::index {
 
 /// What is known of the operands of expressions in which each dimension is a loop that runs from 0 with step 1, and each
 /// symbol is a number that is the same in all iterations, an extent: the extents of the loops, as expressions of symbols,
-/// and the least values of symbols.
+/// and the least values of symbols. Refers to the function and the numbers that it is made from.
 class ExtentFn {
 public:
   ExtentFn(std::nullptr_t = nullptr) {}

@@ -117,4 +117,41 @@ std::optional<int64_t> getSlope(AffineExpr expr, AffineExpr variable, unsigned n
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
+/// Steps of a value that are looked at one by one.
+static constexpr int64_t kMaxPeriod = 4096;
+
+bool areDifferentEverywhere(AffineExpr here, AffineExpr there, unsigned numDims) {
+  if (auto difference = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(here - there, numDims, 0)))
+    return difference.getValue() != 0;
+  SmallVector<unsigned> used;
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (here.isFunctionOfDim(dim) || there.isFunctionOfDim(dim))
+      used.push_back(dim);
+  if (used.size() != 1)
+    return false;
+  // What is divided by c grows by a constant every c steps of what it is divided from; so after as many steps as the
+  // product of all divisors, all has grown by a constant.
+  int64_t period = 1;
+  bool isKnown = true;
+  for (AffineExpr expr : {here, there})
+    expr.walk([&](AffineExpr inner) {
+      auto binary = dyn_cast<AffineBinaryOpExpr>(inner);
+      if (!binary || inner.getKind() == AffineExprKind::Add || inner.getKind() == AffineExprKind::Mul)
+        return;
+      auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+      isKnown &= divisor && divisor.getValue() > 0 && divisor.getValue() <= kMaxPeriod;
+      if (isKnown)
+        period = std::min(period * divisor.getValue(), kMaxPeriod + 1);
+    });
+  if (!isKnown || period > kMaxPeriod)
+    return false;
+  auto at = [&](AffineExpr expr, int64_t step) {
+    AffineExpr value = expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
+    return cast<AffineConstantExpr>(simplifyAffineExpr(value, numDims, 0)).getValue();
+  };
+  if (at(here, period) != at(here, 0) || at(there, period) != at(there, 0))
+    return false;
+  return llvm::all_of(llvm::seq<int64_t>(period), [&](int64_t step) { return at(here, step) != at(there, step); });
+}
+
 } // namespace tilewright::index

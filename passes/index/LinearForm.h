@@ -38,6 +38,10 @@ struct LinearForm {
 /// different remainders.
 bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b, const OperandRanges &operandsOfB);
 
+/// Whether two expressions over the same `numDims` values differ for all of these: by a constant, or at each step of the
+/// only value that they depend on, until they repeat.
+bool areDifferentEverywhere(mlir::AffineExpr here, mlir::AffineExpr there, unsigned numDims);
+
 /// If `digit`, a term from 0 to `extent` - 1 of the form, can be read off the form's value alone, as
 /// (value floordiv c) mod extent where c is its coefficient: the form without it, in which what stands above the digit
 /// is divided by `extent`. A digit with a negative coefficient counts backwards: its value is extent - 1 - that of the

@@ -23,8 +23,7 @@ struct DropSchedules : impl::DropSchedulesBase<DropSchedules> {
 bool isOfGPU(Operation &primitive) {
   if (auto bind = dyn_cast<schedule::BindOp>(primitive))
     return bind.getThread() != schedule::ThreadTag::VThread;
-  return isa<schedule::EnvThreadsOp, schedule::LaunchBoundsOp, schedule::CopyByOp, schedule::SpecializeOp, schedule::ClusterOp,
-             schedule::PersistentOp>(primitive);
+  return primitive.hasTrait<schedule::GPUOnly>();
 }
 
 /// Whether a primitive leaves the stages and their loops as they are.

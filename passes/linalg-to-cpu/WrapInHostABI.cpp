@@ -123,7 +123,7 @@ Value Temporaries::isProductTooLarge(Value size) {
 
 /// The bytes of a buffer, or -1 where they are more than 63 bits can say.
 Value Temporaries::countBytes(MemRefType type, ArrayRef<Value> sizes, Value isTooMuch) {
-  Value bytes = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8)), zero = constant(0);
+  Value bytes = constant(getElementBytes(type.getElementType())), zero = constant(0);
   for (Value size : sizes) {
     auto product = arith::MulSIExtendedOp::create(builder, bytes, size);
     bytes = product.getLow();

@@ -71,7 +71,7 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
     Location loc = prefetch.loc;
     Value tensor = model.getReadTensor(*axis->stage, prefetch.tensor);
     auto type = cast<RankedTensorType>(tensor.getType());
-    int64_t line = std::max<int64_t>(kLineBytes * 8 / std::max(type.getElementTypeBitWidth(), 8u), 1);
+    int64_t line = std::max<int64_t>(kLineBytes / getElementBytes(type.getElementType()), 1);
     AffineExpr index = axis->index, later = index + prefetch.offset;
     Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, materialize(later, loc), materialize(axis->extent, loc));
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock());

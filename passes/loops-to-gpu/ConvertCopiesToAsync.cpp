@@ -1,7 +1,7 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
 #include "passes/Marks.h"
 #include "passes/ArgumentLayouts.h"
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "dialects/Target/Architectures.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -48,8 +48,8 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   }
 
   LogicalResult convert(Operation *op) {
-    const NVPTXArchitecture *architecture = findArchitecture(arch);
-    if (!architecture || architecture->capability < 80)
+    const Architecture *architecture = findArchitecture(arch);
+    if (!architecture || !architecture->hasAsyncCopies())
       return op->emitError() << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got " << arch.getValue();
     auto store = dyn_cast<memref::StoreOp>(op);
     auto wide = dyn_cast<vector::StoreOp>(op);

@@ -55,8 +55,7 @@ unsigned Election::getElected(Operation *op) {
   unsigned elected = 0;
   bool found = false, whole = true;
   op->walk([&](Operation *inner) {
-    // All lanes of a warp take part in a shuffle.
-    if (isa<memref::AllocOp, gpu::BarrierOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(inner))
+    if (isa<memref::AllocOp, gpu::BarrierOp>(inner) || isWarpCollective(inner))
       whole = false;
     bool writes = false;
     for (MemoryAccess access : getMemoryAccesses(inner)) {
@@ -152,10 +151,9 @@ void Election::run(Block &block) {
     llvm::SmallPtrSet<Operation *, 8> inRun = {last};
     Operation *op = last->getPrevNode();
     for (; op; op = op->getPrevNode()) {
-      // All lanes of a warp take part in a shuffle, whoever uses its result.
       bool onlyReads = op->getNumRegions() == 0 && llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) {
         return access.isWrite;
-      }) && !isa<memref::AllocOp, memref::AllocaOp, gpu::ShuffleOp, gpu::SubgroupReduceOp>(op);
+      }) && !isa<memref::AllocOp, memref::AllocaOp>(op) && !isWarpCollective(op);
       bool isOnlyUsedInRun = llvm::all_of(op->getUsers(), [&](Operation *user) {
         return inRun.contains(block.findAncestorOpInBlock(*user));
       });

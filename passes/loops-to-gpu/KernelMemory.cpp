@@ -16,10 +16,8 @@ memref::GlobalOp getSharedMemorySymbol(gpu::GPUModuleOp kernels) {
   OpBuilder builder = OpBuilder::atBlockBegin(kernels.getBody());
   auto space = gpu::AddressSpaceAttr::get(kernels.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(), space);
-  // What the hardware's swizzle of 128 bytes repeats after.
-  constexpr int64_t alignment = 1024;
   return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
-                                  /*initial_value=*/Attribute(), /*constant=*/false, builder.getI64IntegerAttr(alignment));
+                                  /*initial_value=*/Attribute(), /*constant=*/false, builder.getI64IntegerAttr(kSharedAlignment));
 }
 
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
@@ -70,23 +68,19 @@ CopiedElements getCopied(Value value) {
   return isa_and_nonnull<memref::LoadOp, vector::LoadOp>(load) ? CopiedElements{load, copied.choice} : CopiedElements();
 }
 
+bool isWarpCollective(Operation *op) {
+  return isa<gpu::ShuffleOp, gpu::SubgroupReduceOp, nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op);
+}
+
 bool isShared(Value buffer) { return isSharedMemory(buffer.getType()); }
 
 bool isPrivate(Value buffer) {
   return isPrivateMemory(buffer.getType()) || getRootBuffer(buffer).getDefiningOp<memref::AllocaOp>();
 }
 
-int64_t getElementBytes(Type type) {
-  if (auto complex = dyn_cast<ComplexType>(type))
-    return 2 * getElementBytes(complex.getElementType());
-  if (auto vector = dyn_cast<VectorType>(type))
-    return vector.getNumElements() * getElementBytes(vector.getElementType());
-  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
 std::array<int64_t, 3> getBlockSize(gpu::GPUFuncOp kernel) {
   // Not known: a block may be as large as blocks can be.
-  std::array<int64_t, 3> size = {1024, 1024, 64};
+  std::array<int64_t, 3> size = {kMaxBlockThreads, kMaxBlockThreads, kMaxBlockThreadsZ};
   if (std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize())
     llvm::copy(*known, size.begin());
   return size;
@@ -183,7 +177,7 @@ void ThreadDependence::visit(Operation *op) {
     }
     // What an atomic update returns depends on who came first, and what a warp op returns on the lane.
     if (op->getNumResults() != 0 &&
-        (accesses.size() > 1 || isa<gpu::LaneIdOp, gpu::SubgroupIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp, nvgpu::LdMatrixOp, nvgpu::MmaSyncOp>(op)))
+        (accesses.size() > 1 || isWarpCollective(op) || isa<gpu::LaneIdOp, gpu::SubgroupIdOp>(op)))
       threads = op->hasAttr(kUniformAttr) ? of(op->getOperand(0)) & ~1u : kAll;
   }
   for (Value result : op->getResults())

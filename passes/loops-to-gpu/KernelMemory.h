@@ -33,12 +33,12 @@ struct CopiedElements {
 };
 CopiedElements getCopied(mlir::Value value);
 
+/// Whether all lanes of a warp do the op together, whoever uses its result.
+bool isWarpCollective(mlir::Operation *op);
+
 bool isShared(mlir::Value buffer);
 /// Memory of one thread alone.
 bool isPrivate(mlir::Value buffer);
-
-/// The number of bytes of an element in memory: at least one, as for i1.
-int64_t getElementBytes(mlir::Type type);
 
 /// Threads of a block along x, y and z, from `known_block_size`.
 std::array<int64_t, 3> getBlockSize(mlir::gpu::GPUFuncOp kernel);

@@ -20,8 +20,7 @@ namespace tilewright {
 namespace {
 constexpr unsigned kNumTags = 6;
 constexpr unsigned kFirstThreadTag = 3;
-constexpr int64_t kMaxThreads = 1024, kMaxThreadsZ = 64;
-constexpr int64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
+constexpr int64_t kMaxGrid[3] = {kMaxGridX, kMaxGridYZ, kMaxGridYZ};
 
 struct MapLoopsToGPU : impl::MapLoopsToGPUBase<MapLoopsToGPU> {
   void runOnOperation() override {
@@ -181,19 +180,19 @@ LogicalResult Kernel::checkThreads() {
     scf::ForOp loop = loops[tag].front();
     // Of a symbolic one the launch is refused where it is too large.
     int64_t extent = getStaticExtent(tag).value_or(1);
-    if (tag == kFirstThreadTag + 2 && extent > kMaxThreadsZ)
-      return loop.emitError() << "expected at most " << kMaxThreadsZ << " threads along threadIdx.z, got " << extent
+    if (tag == kFirstThreadTag + 2 && extent > kMaxBlockThreadsZ)
+      return loop.emitError() << "expected at most " << kMaxBlockThreadsZ << " threads along threadIdx.z, got " << extent
                               << " of " << quoted(loop);
     at = at ? at : loop;
     // Each factor may be as large as an index: the product must not wrap around.
-    threads = std::min(threads, kMaxThreads + 1) * std::min(extent, kMaxThreads + 1);
+    threads = std::min(threads, kMaxBlockThreads + 1) * std::min(extent, kMaxBlockThreads + 1);
     if (!product.empty())
       product += " and ";
     product += std::to_string(extent) + " along " + getTagName(static_cast<schedule::ThreadTag>(tag)).str() + " of " +
                quoted(loop);
   }
-  if (threads > kMaxThreads)
-    return at.emitError() << "expected at most " << kMaxThreads << " threads a block, got " << product;
+  if (threads > kMaxBlockThreads)
+    return at.emitError() << "expected at most " << kMaxBlockThreads << " threads a block, got " << product;
   return success();
 }
 

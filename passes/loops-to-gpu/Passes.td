@@ -125,7 +125,7 @@ def DistributeFragments : Pass<"distribute-fragments", "mlir::func::FuncOp"> {
     } {schedule.unroll}
     ```
   }];
-  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture">];
+  let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::nvgpu::NVGPUDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
@@ -223,7 +223,7 @@ def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp">
     ```
     Where a choice is stored between such a load and zero, the copy is of all elements or of none, and the rest is zero.
   }];
-  let options = [Option<"arch", "arch", "std::string", [{"sm_90a"}], "the GPU architecture">];
+  let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
   let dependentDialects = ["mlir::nvgpu::NVGPUDialect"];
 }
 
@@ -289,8 +289,9 @@ def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
         : memref<0xi8, #gpu.address_space<workgroup>> to memref<32x32xf32, #gpu.address_space<workgroup>>
     ```
   }];
-  let options = [Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
-                        "bytes of shared memory that a block may have; sm_90 has 227 KiB">];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t",
+                        "::tilewright::findArchitecture(::tilewright::kDefaultArchitecture)->sharedLimit",
+                        "bytes of shared memory that a block may have, by default those of sm_90a">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 

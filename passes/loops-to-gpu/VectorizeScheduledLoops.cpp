@@ -138,7 +138,7 @@ private:
     if (onProcessor)
       return lanes;
     int64_t bytes = std::min<int64_t>(kMaxBytes, getBufferAlignment(memref));
-    int64_t width = std::min<int64_t>(lanes, bytes * 8 / type.getElementTypeBitWidth());
+    int64_t width = std::min<int64_t>(lanes, bytes / getElementBytes(type.getElementType()));
     // Rows must be multiples of the width for an index to say anything of an address.
     width = std::min(width, index::getDivisor(indices.back(), loop.getInductionVar()));
     bool isRowMajor = type.getLayout().isIdentity();
@@ -155,7 +155,7 @@ private:
   llvm::MaybeAlign getAlignment(Value memref, int64_t width) {
     if (onProcessor)
       return std::nullopt;
-    uint64_t bytes = width * cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+    uint64_t bytes = width * getElementBytes(cast<MemRefType>(memref.getType()).getElementType());
     if (auto alloca = memref.getDefiningOp<memref::AllocaOp>())
       alloca.setAlignment(std::max<uint64_t>(bytes, alloca.getAlignment().value_or(1)));
     return llvm::MaybeAlign(bytes);

@@ -1,4 +1,5 @@
 //===- FormTileKernels.cpp - nests that multiply tiles become kernels -----===//
+#include "dialects/Target/Architectures.h"
 #include "passes/Marks.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
@@ -45,8 +46,8 @@ struct FormTileKernels : impl::FormTileKernelsBase<FormTileKernels> {
       TileProgram program(nest, function);
       if (failed(checkNestedThreads(nest, function)) || failed(program.match()))
         return signalPassFailure();
-      if (arch != "sm_90a") {
-        program.wgmmaError() << "expected the architecture sm_90a, which has this instruction, got " << arch;
+      if (const Architecture *architecture = findArchitecture(arch); !architecture || !architecture->hasWgmma()) {
+        program.wgmmaError() << "expected the architecture " << kWgmmaArchitecture << ", which has this instruction, got " << arch;
         return signalPassFailure();
       }
       if (failed(checkAlignment(nest, function, program)))

@@ -29,7 +29,7 @@ def FormTileKernels : Pass<"form-tile-kernels", "mlir::func::FuncOp"> {
     }
     ```
   }];
-  let options = [Option<"arch", "arch", "std::string", /*default=*/"\"sm_90a\"", "the GPU architecture">];
+  let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
 }

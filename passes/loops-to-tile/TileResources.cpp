@@ -1,5 +1,5 @@
 //===- TileResources.cpp - whether a block can hold its tiles -------------===//
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+#include "dialects/Target/Architectures.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileProgram.h"
 
@@ -33,7 +33,7 @@ LogicalResult TileProgram::checkResources() {
     slot += llvm::alignTo(getBytes(copy, copy.columns), 8 * copy.swizzle);
   // Each slot has two barriers.
   int64_t shared = depth * (slot + 16) + llvm::alignTo(stored, 1024);
-  if (int64_t limit = findArchitecture("sm_90a")->sharedLimit; shared > limit) {
+  if (int64_t limit = findArchitecture(kWgmmaArchitecture)->sharedLimit; shared > limit) {
     InFlightDiagnostic diag = error("software_pipeline", steps.getLoc())
                               << "expected at most " << limit << " bytes of shared memory a block, got " << shared << ": "
                               << depth << " times " << slot << " for the tiles of a step";
@@ -43,9 +43,9 @@ LogicalResult TileProgram::checkResources() {
   }
   int64_t multiplying = numWarpgroups * numConsumers;
   int64_t threads = tile::kWarpgroupSize * (isSpecialized + multiplying);
-  if (threads > 1024)
+  if (threads > kMaxBlockThreads)
     return error(isSpecialized ? "specialize" : "software_pipeline", steps.getLoc())
-           << "expected at most 1024 threads a block, got " << threads << ": those of " << multiplying
+           << "expected at most " << kMaxBlockThreads << " threads a block, got " << threads << ": those of " << multiplying
            << " warpgroups that multiply" << (isSpecialized ? " and of one that copies" : "");
   int64_t registers = tile::kWarpgroupSize * (producerRegisters + multiplying * consumerRegisters);
   int64_t most = threads * tile::getRegistersAtLaunch(threads);

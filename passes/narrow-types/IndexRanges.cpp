@@ -22,8 +22,8 @@ static bool fits32(const ConstantIntRanges &range) { return range.smin().isSigne
 /// The hardware's limits, which are below those of the type of an index.
 static int64_t getLargest(gpu::Dimension dimension, bool isOfGrid) {
   if (isOfGrid)
-    return dimension == gpu::Dimension::x ? INT32_MAX : UINT16_MAX;
-  return dimension == gpu::Dimension::z ? 64 : 1024;
+    return dimension == gpu::Dimension::x ? kMaxGridX : kMaxGridYZ;
+  return dimension == gpu::Dimension::z ? kMaxBlockThreadsZ : kMaxBlockThreads;
 }
 
 static std::optional<int64_t> getLargest(Operation *op) {
@@ -36,9 +36,9 @@ static std::optional<int64_t> getLargest(Operation *op) {
   if (auto dim = dyn_cast<gpu::GridDimOp>(op))
     return getLargest(dim.getDimension(), true);
   if (isa<gpu::ClusterIdOp, gpu::ClusterDimOp>(op))
-    return INT32_MAX - 1;
+    return kMaxGridX - 1;
   if (isa<gpu::ClusterBlockIdOp, gpu::ClusterDimBlocksOp>(op))
-    return 16;
+    return kMaxClusterBlocks;
   return std::nullopt;
 }
 

@@ -82,7 +82,7 @@ ReductionLoops::ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage) : co
         axes[axis].extent = getExpr(extent);
       continue;
     }
-    if (!isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) ||
+    if (!(other.hasTrait<schedule::AxisTransform>() || isa<schedule::ReorderOp>(other)) ||
         schedule::stageName(schedule::axisStage(other.getOperand(0))) != stage.getName())
       continue;
     primitives.push_back(&other);

@@ -52,9 +52,9 @@ SpatialLoops::SpatialLoops(schedule::CacheWriteOp op, te::ComputeOp stage) : con
     if (&other == op)
       break;
     // The axes that a stage has later are others.
-    if (isa<schedule::CacheWriteOp, schedule::RfactorOp, schedule::PadEinsumOp>(other))
+    if (other.hasTrait<schedule::ReplacesAxes>())
       continue;
-    if (isa<schedule::AxesOp, schedule::ReduceAxesOp, schedule::SingletonOp>(other)) {
+    if (other.hasTrait<schedule::RootAxes>()) {
       if (schedule::stageName(other.getOperand(0)) != stage.getName())
         continue;
       primitives.push_back(&other);
@@ -71,7 +71,7 @@ SpatialLoops::SpatialLoops(schedule::CacheWriteOp op, te::ComputeOp stage) : con
       }
       continue;
     }
-    if (!isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) ||
+    if (!(other.hasTrait<schedule::AxisTransform>() || isa<schedule::ReorderOp>(other)) ||
         schedule::stageName(schedule::axisStage(other.getOperand(0))) != stage.getName())
       continue;
     primitives.push_back(&other);

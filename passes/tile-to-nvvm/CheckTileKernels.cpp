@@ -65,12 +65,9 @@ LogicalResult CheckTileKernels::checkPlaces(gpu::GPUFuncOp kernel) {
 LogicalResult CheckTileKernels::checkElected(gpu::GPUFuncOp kernel) {
   WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
     bool isElected = op->getParentOfType<tile::ElectOp>() != nullptr;
-    if (isa<tile::AcquireOp, tile::CommitOp, tile::TMALoadOp, tile::TMAStoreOp, tile::CommitStoresOp>(op) && !isElected)
+    if (op->hasTrait<tile::SingleThread>() && !isElected)
       return op->emitOpError("expected one thread to do this, in tile.elect");
-    if (isa<tile::WgmmaOp, tile::WgmmaCommitOp, tile::WgmmaWaitOp, tile::ReleaseOp, tile::StoreFragmentOp, tile::SaveFragmentOp,
-            tile::RestoreFragmentOp, tile::ArriveOp, tile::MapOp, tile::SyncWarpgroupOp, tile::TakeTurnOp, tile::PassTurnOp,
-            tile::ElectOp>(op) &&
-        isElected)
+    if ((op->hasTrait<tile::WarpgroupCollective>() || isa<tile::ElectOp>(op)) && isElected)
       return op->emitOpError("expected all threads of a warpgroup to do this, not one in tile.elect");
     return WalkResult::advance();
   });

@@ -85,7 +85,7 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
       return affine::makeComposedAffineApply(builder, loc, expr, {OpFoldResult(thread)}).getResult();
     };
     // Of each 8 rows a warp holds its lanes are 4 a row, and each lane has two neighbours (FragmentType).
-    AffineExpr row = (t % 128).floorDiv(32) * 16 + (t % 32).floorDiv(4), column = t % 4 * 2;
+    AffineExpr row = (t % kWarpgroupSize).floorDiv(kWarpSize) * 16 + (t % kWarpSize).floorDiv(4), column = t % 4 * 2;
     Value rows[] = {apply(row), apply(row + 8)};
     Block &body = map.getBody().front();
     auto yield = cast<tile::YieldOp>(body.getTerminator());

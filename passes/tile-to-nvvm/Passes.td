@@ -21,8 +21,9 @@ def PlanTileMemory : Pass<"plan-tile-memory", "mlir::ModuleOp"> {
     %c = tile.alloc at 16384 : !tile.buffer<64x64xbf16, swizzle = 128>
     ```
   }];
-  let options = [Option<"sharedLimit", "shared-limit", "int64_t", /*default=*/"232448",
-                        "bytes of shared memory that a block may have; sm_90 has 227 KiB">];
+  let options = [Option<"sharedLimit", "shared-limit", "int64_t",
+                        "::tilewright::findArchitecture(::tilewright::kDefaultArchitecture)->sharedLimit",
+                        "bytes of shared memory that a block may have, by default those of sm_90a">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 

@@ -138,7 +138,7 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
 /// The barrier of a set's turn, where that set waits and the one before it arrives.
 template <typename Op> std::pair<Value, Value> getTurn(SharedAddress address, Op op, Value set) {
   // Those of warpgroups come before.
-  constexpr int64_t kFirst = 1 + 1024 / tile::kWarpgroupSize;
+  constexpr int64_t kFirst = 1 + kMaxBlockThreads / tile::kWarpgroupSize;
   return {address.add(address.narrow(set), address.constant(kFirst)),
           address.constant(2 * op.getWarpgroups() * tile::kWarpgroupSize)};
 }

@@ -9,6 +9,7 @@
 //   "test.divisor"(%i, %loop)        the power of two that divides %i where the variable is 0
 //   "test.digit"(%i, %j) {extent}    the rest of %i, of which %j is a digit
 //   "test.never_equal"(%i, %j)       whether they differ, each with variables of its own
+//   "test.different"(%i, %j)         whether they differ, for all that the values that both are made of can be
 //   "test.simplify"(%i)              %i over loops (d0, …) and extents (s0, …), simplified
 //   "test.interval"(%i, %loops…)     where %i begins and how far it reaches while these loops run
 //   "test.less"(%i, %j)              whether %i < %j in all iterations
@@ -18,14 +19,14 @@
 //===----------------------------------------------------------------------===//
 #include "TestIndex.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Pass/Pass.h"
-
 #include "passes/index/Bounds.h"
 #include "passes/index/IndexSpace.h"
 #include "passes/index/LinearForm.h"
 #include "passes/index/Stride.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -75,6 +76,9 @@ std::string toString(AffineExpr expr) {
   llvm::raw_string_ostream(text) << expr;
   return text;
 }
+
+/// Quoted, for a test looks for a part of a remark.
+void say(Operation *op, StringRef answer) { op->emitRemark() << "'" << answer << "'"; }
 } // namespace
 
 SmallVector<index::Range> Questions::getRanges() {
@@ -108,19 +112,13 @@ void Questions::answerOfBounds(Operation *op, StringRef question) {
     extents.push_back(getExtent(loop));
   auto getExtents = [&](unsigned loop) { return extents[loop]; }; // ExtentFn refers to it
   index::ExtentFn extent(getExtents, least);
-  InFlightDiagnostic remark = op->emitRemark();
-  if (question == "simplify") {
-    remark << toString(index::simplify(expr, extent));
-  } else if (question == "less") {
-    remark << (index::isProvablyLess(expr, others[0], extent) ? "yes" : "not known");
-  } else {
-    auto runs = [&](unsigned loop) { return llvm::is_contained(others, getAffineDimExpr(loop, context)); };
-    std::optional<index::Interval> interval = index::getInterval(expr, runs, extent);
-    if (interval)
-      remark << "from " << toString(interval->min) << " by " << toString(interval->width);
-    else
-      remark << "not known";
-  }
+  if (question == "simplify")
+    return say(op, toString(index::simplify(expr, extent)));
+  if (question == "less")
+    return say(op, index::isProvablyLess(expr, others[0], extent) ? "yes" : "not known");
+  auto runs = [&](unsigned loop) { return llvm::is_contained(others, getAffineDimExpr(loop, context)); };
+  std::optional<index::Interval> interval = index::getInterval(expr, runs, extent);
+  say(op, interval ? "from " + toString(interval->min) + " by " + toString(interval->width) : "not known");
 }
 
 void Questions::answer(Operation *op) {
@@ -161,10 +159,13 @@ void Questions::answer(Operation *op) {
     index::OperandRanges operands{space.getNumDims(), ranges};
     bool isNever = index::areNeverEqual(index::LinearForm::get(expr), operands, index::LinearForm::get(there), operands);
     out << (isNever ? "yes" : "not known");
+  } else if (question == "different") {
+    AffineExpr there = space.get(other);
+    out << (index::areDifferentEverywhere(expr, there, space.getNumDims()) ? "yes" : "not known");
   } else {
     out << "unknown question";
   }
-  op->emitRemark() << text;
+  say(op, text);
 }
 
 void tilewright::registerTestIndex() { PassRegistration<TestIndex>(); }

@@ -1,5 +1,5 @@
-//===- NVPTXArchitectures.cpp - the GPU architectures that can be compiled for ===//
-#include "passes/gpu-to-nvvm/NVPTXArchitectures.h"
+//===- Architectures.cpp - the GPU architectures that can be compiled for -===//
+#include "dialects/Target/Architectures.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,7 +8,7 @@ static constexpr int64_t kKiB = 1024;
 
 // PTX 8.6 has all that kernels for sm_90 and below use (relaxed arrivals among it); every CUDA 13 driver and linker
 // takes it. The newer families appeared with later versions; 9.0 is the newest that both LLVM and the linker know.
-static constexpr tilewright::NVPTXArchitecture architectures[] = {
+static constexpr tilewright::Architecture architectures[] = {
     {"sm_75", 75, "+ptx86", 64 * kKiB},
     {"sm_80", 80, "+ptx86", 163 * kKiB},
     {"sm_86", 86, "+ptx86", 99 * kKiB},
@@ -31,11 +31,11 @@ static constexpr tilewright::NVPTXArchitecture architectures[] = {
     {"sm_120f", 120, "+ptx88", 99 * kKiB},
 };
 
-const tilewright::NVPTXArchitecture *tilewright::findArchitecture(llvm::StringRef name) {
-  const auto *found = llvm::find_if(architectures, [&](const NVPTXArchitecture &known) { return known.name == name; });
+const tilewright::Architecture *tilewright::findArchitecture(llvm::StringRef name) {
+  const auto *found = llvm::find_if(architectures, [&](const Architecture &known) { return known.name == name; });
   return found == std::end(architectures) ? nullptr : found;
 }
 
 std::string tilewright::knownArchitectures() {
-  return llvm::join(llvm::map_range(architectures, [](const NVPTXArchitecture &known) { return known.name.str(); }), ", ");
+  return llvm::join(llvm::map_range(architectures, [](const Architecture &known) { return known.name.str(); }), ", ");
 }

@@ -1,11 +1,12 @@
 //===- LinearIndex.cpp - indices as sums of multiples of loops ------------===//
-#include "passes/loops-to-tile/LinearIndex.h"
+#include "passes/index/LinearIndex.h"
+#include "passes/index/Range.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
-namespace tilewright {
+namespace tilewright::index {
 
 std::optional<int64_t> getLoopExtent(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -119,30 +120,14 @@ std::optional<SmallVector<LinearIndex>> getLinearIndices(ValueRange indices) {
   return result;
 }
 
-/// The largest value of a loop's number, or of a part of it.
-static std::optional<int64_t> getMaximumOf(Value value) {
-  if (std::optional<int64_t> extent = getLoopExtent(value))
-    return *extent - 1;
-  auto part = value.getDefiningOp<affine::AffineApplyOp>();
-  std::optional<int64_t> whole = part ? getMaximumOf(part.getMapOperands()[0]) : std::nullopt;
-  auto expr = part ? dyn_cast<AffineBinaryOpExpr>(part.getAffineMap().getResult(0)) : nullptr;
-  if (!whole || !expr || !isa<AffineConstantExpr>(expr.getRHS()) || part.getAffineMap().getNumInputs() != 1)
-    return std::nullopt;
-  int64_t by = cast<AffineConstantExpr>(expr.getRHS()).getValue();
-  if (expr.getKind() == AffineExprKind::Mod)
-    return by - 1;
-  return expr.getKind() == AffineExprKind::FloorDiv && isa<AffineDimExpr>(expr.getLHS()) ? std::optional(*whole / by) : std::nullopt;
-}
-
 std::optional<int64_t> LinearIndex::getMaximum() const {
-  int64_t result = constant;
+  Range sum = Range::constant(constant);
   for (auto [value, factor] : terms) {
-    std::optional<int64_t> most = getMaximumOf(value);
-    if (!most || factor < 0)
+    if (factor < 0)
       return std::nullopt;
-    result += *most * factor;
+    sum = sum + index::getRange(value) * factor;
   }
-  return result;
+  return sum.max;
 }
 
 std::pair<LinearIndex, LinearIndex> LinearIndex::splitMultiples(int64_t factor) const {
@@ -236,4 +221,4 @@ std::optional<SmallVector<Digit>> getDigits(const LinearIndex &index, int64_t ex
     return std::nullopt;
   return digits;
 }
-} // namespace tilewright
+} // namespace tilewright::index

@@ -1,0 +1,17 @@
+//===- TileTraits.h - who does an op together -----------------------------===//
+#ifndef TILEWRIGHT_DIALECTS_TILE_TILETRAITS_H
+#define TILEWRIGHT_DIALECTS_TILE_TILETRAITS_H
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace tilewright::tile {
+
+/// All threads of a warpgroup do the op together, as the PTX ISA's `.sync.aligned` says of wgmma.
+template <typename Op> class WarpgroupCollective : public mlir::OpTrait::TraitBase<Op, WarpgroupCollective> {};
+
+/// One thread does the op, within `tile.elect`.
+template <typename Op> class SingleThread : public mlir::OpTrait::TraitBase<Op, SingleThread> {};
+
+} // namespace tilewright::tile
+
+#endif
