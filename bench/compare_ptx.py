@@ -18,6 +18,7 @@ from typing import Any
 import tilewright as tw
 from tilewright import ops, schedules, te
 from tilewright.backend.ptx import emit_ptx
+from tilewright.devices.table import find
 
 TARGET = tw.Target("cuda", arch="sm_90a")
 TYPES = {
@@ -162,7 +163,7 @@ def measured() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     once = {
         f"{problem.dtype} {choice.schedule} {json.dumps(choice.options)}": (problem, choice)
-        for problem, choice in table("sm_90a")
+        for problem, choice in table(find("H200"))
     }
     for problem, choice in once.values():
         if choice.schedule != "matmul_wgmma":

@@ -41,10 +41,25 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
   pm.addPass(createCSEPass());
 }
 
+void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const PipelineOptions &options) {
+  functions.addPass(createRaiseToTileOps({options.arch}));
+  // The order of tiles.
+  functions.addPass(createNarrowTiles());
+  functions.addPass(createRasterTiles());
+  functions.addPass(createShareIterations());
+  functions.addPass(createPersistTiles());
+  // Who does what, and what waits for what.
+  functions.addPass(createAssignTileRoles());
+  functions.addPass(createSplitAccumulations());
+  functions.addPass(createDeferStores());
+  functions.addPass(createPlaceTileBarriers());
+  functions.addPass(createLaunchTileKernels());
+}
+
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
   // Before loads become vectors: one of i1 would be packed into bits.
   pm.addPass(createStoreBoolsAsBytes());
-  pm.addNestedPass<func::FuncOp>(createFormTileKernels({options.arch}));
+  buildLoopsToTilePipeline(pm.nest<func::FuncOp>(), options);
   pm.addNestedPass<func::FuncOp>(createDistributePrivateBuffers());
   pm.addNestedPass<func::FuncOp>(createInjectVirtualThreads());
   pm.addPass(createMapLoopsToGPU());
@@ -163,4 +178,6 @@ void tilewright::registerTilewrightPipelines() {
         return success();
       },
       [](llvm::function_ref<void(const mlir::detail::PassOptions &)> visit) { visit(PipelineOptions()); });
+  PassPipelineRegistration<>("loops-to-tile", "Loops with matmuls by warpgroups to launches of tile ops, on functions",
+                             [](OpPassManager &pm) { buildLoopsToTilePipeline(pm, PipelineOptions()); });
 }

@@ -53,6 +53,8 @@ private:
 /// One builder an edge, in pipeline order.
 void buildTEToLinalgPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildLinalgToLoopsPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// Passes on functions, each of which leaves alone what is no kernel of tiles.
+void buildLoopsToTilePipeline(mlir::OpPassManager &functions, const PipelineOptions &options);
 void buildLoopsToGPUPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildGPUToNVVMPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildGPUToHostPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);

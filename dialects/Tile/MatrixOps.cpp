@@ -48,36 +48,46 @@ void WgmmaOp::print(OpAsmPrinter &printer) {
   printer << " : " << getA().getType() << ", " << getB().getType() << " -> " << getResult().getType();
 }
 
+LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, BufferType a, bool mnMajorA, BufferType b, bool mnMajorB,
+                                                    AccumulatorType result) {
+  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+  if (!instruction)
+    return op->emitOpError("expected types that wgmma has an instruction for, got ")
+           << a.getElementType() << " and " << b.getElementType() << " to " << result.getElementType();
+  if (!a.getSwizzle() || !b.getSwizzle())
+    return op->emitOpError("expected operands with a swizzle, got ") << (a.getSwizzle() ? b : a);
+  if ((mnMajorA || mnMajorB) && !instruction->takesMNMajor)
+    return op->emitOpError("expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
+           << a.getElementType();
+  int64_t rows = mnMajorA ? a.getColumns() : a.getRows(), k = mnMajorA ? a.getRows() : a.getColumns();
+  int64_t columns = mnMajorB ? b.getColumns() : b.getRows(), kOfB = mnMajorB ? b.getRows() : b.getColumns();
+  if (rows != result.getRows())
+    return op->emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
+  if (columns != result.getColumns())
+    return op->emitOpError("expected the second operand to have the result's ")
+           << result.getColumns() << " columns, got " << columns;
+  if (k != kOfB)
+    return op->emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
+  if (k % instruction->k)
+    return op->emitOpError("expected to sum over a multiple of ") << instruction->k << " elements, got " << k;
+  return success();
+}
+
 LogicalResult WgmmaOp::verify() {
   BufferType a = getA().getType(), b = getB().getType();
   AccumulatorType result = getResult().getType();
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expected an accumulator of the result's type ") << result << ", got " << getAccumulator().getType();
-  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
-  if (!instruction)
-    return emitOpError("expected types that wgmma has an instruction for, got ")
-           << a.getElementType() << " and " << b.getElementType() << " to " << result.getElementType();
-  if (!a.getSwizzle() || !b.getSwizzle())
-    return emitOpError("expected operands with a swizzle, got ") << (a.getSwizzle() ? b : a);
-  if ((getMnMajorA() || getMnMajorB()) && !instruction->takesMNMajor)
-    return emitOpError("expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
-           << a.getElementType();
-  int64_t rows = getMnMajorA() ? a.getColumns() : a.getRows(), k = getMnMajorA() ? a.getRows() : a.getColumns();
-  int64_t columns = getMnMajorB() ? b.getColumns() : b.getRows(), kOfB = getMnMajorB() ? b.getRows() : b.getColumns();
-  if (rows != result.getRows())
-    return emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
-  if (columns != result.getColumns())
-    return emitOpError("expected the second operand to have the result's ") << result.getColumns() << " columns, got " << columns;
+  if (failed(verifyWgmmaOperands(*this, a, getMnMajorA(), b, getMnMajorB(), result)))
+    return failure();
+  int64_t columns = result.getColumns();
   if (getColumns() && (*getColumns() < 1 || int64_t(*getColumns()) > columns || *getColumns() % kWgmmaColumnStep))
     return emitOpError("expected a multiple of ") << kWgmmaColumnStep << " columns up to the result's " << columns << ", got "
                                                   << *getColumns();
+  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
   if (!instruction->takesColumns(countColumns()))
     return emitOpError("expected a multiple of ") << instruction->columnStep << " columns of " << a.getElementType() << ", got "
                                                   << countColumns();
-  if (k != kOfB)
-    return emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
-  if (k % instruction->k)
-    return emitOpError("expected to sum over a multiple of ") << instruction->k << " elements, got " << k;
   return success();
 }
 

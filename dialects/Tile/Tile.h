@@ -20,4 +20,10 @@
 #define GET_OP_CLASSES
 #include "dialects/Tile/TileOps.h.inc"
 
+namespace tilewright::tile {
+/// Whether wgmma multiplies such operands, where those that are `mnMajor` have the dimension that is summed over as rows.
+llvm::LogicalResult verifyWgmmaOperands(mlir::Operation *op, BufferType a, bool mnMajorA, BufferType b, bool mnMajorB,
+                                        AccumulatorType result);
+} // namespace tilewright::tile
+
 #endif

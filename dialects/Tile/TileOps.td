@@ -1,6 +1,7 @@
 #ifndef TILEWRIGHT_TILE_OPS
 #define TILEWRIGHT_TILE_OPS
 
+include "dialects/Tile/TileProgramOps.td"
 include "dialects/Tile/TileTypes.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -168,11 +169,6 @@ def Tile_InitOp : Tile_RingUse<"init", [Tile_Effects]> {
 //===----------------------------------------------------------------------===//
 // Bulk copies
 //===----------------------------------------------------------------------===//
-
-def Tile_ClusterAxis : I32EnumAttr<"ClusterAxis", "a dimension of the cluster of blocks", [
-    I32EnumAttrCase<"X", 0, "x">, I32EnumAttrCase<"Y", 1, "y">]> {
-  let cppNamespace = "::tilewright::tile";
-}
 
 def Tile_TMALoadOp : Tile_RingUse<"tma_load", [Tile_SingleThread, Tile_Effects]> {
   let summary = "copies a tile from global memory to a slot's buffer, in bulk";

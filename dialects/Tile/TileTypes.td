@@ -41,6 +41,7 @@ def Tile_Dialect : Dialect {
   }];
   let usePropertiesForAttributes = 1;
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> {
@@ -155,6 +156,43 @@ def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
     !tile.fragment<64x256xf32>
     ```
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def Tile_ClusterAxis : I32EnumAttr<"ClusterAxis", "a dimension of the cluster of blocks", [
+    I32EnumAttrCase<"X", 0, "x">, I32EnumAttrCase<"Y", 1, "y">]> {
+  let cppNamespace = "::tilewright::tile";
+}
+
+def Tile_Raster : I32EnumAttr<"Raster", "in which order blocks go through a grid of tiles", [
+    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">, I32EnumAttrCase<"Hilbert", 2, "hilbert">,
+    I32EnumAttrCase<"Linear", 3, "linear">]> {
+  let cppNamespace = "::tilewright::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_OrderAttr : AttrDef<Tile_Dialect, "Order"> {
+  let mnemonic = "order";
+  let summary = "how blocks that stay go through the tiles of a grid";
+  let description = [{
+    Up to so many `blocks` go through all tiles: row by row, by groups of `group` rows of tiles, or in such groups on
+    Hilbert's curve. A `linear` grid has its tiles along x alone, in the order in which blocks go through them, and all blocks
+    of a cluster have the same number. With `stream_k` they share the reductions of the last tiles. With `narrower` there are more tiles, some
+    of them narrower by so many columns, so that none is without a tile in the last wave. With `serpentine_k` every second
+    tile's reduction begins at its end.
+
+    ```mlir
+    #tile.order<blocks = 132, raster = grouped, group = 8>
+    ```
+  }];
+  let parameters = (ins "int64_t":$blocks, EnumParameter<Tile_Raster>:$raster, "int64_t":$group,
+                        DefaultValuedParameter<"bool", "false">:$stream_k, DefaultValuedParameter<"int64_t", "0">:$narrower,
+                        DefaultValuedParameter<"bool", "false">:$serpentine_k);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // TILEWRIGHT_TILE_TYPES

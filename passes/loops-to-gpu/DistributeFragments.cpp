@@ -439,7 +439,7 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
       WalkResult walked = launch->walk([&](scf::ForOp loop) -> WalkResult {
         auto instruction = loop->getAttrOfType<StringAttr>(kInstructionAttr);
         if (instruction && instruction.getValue() != kMmaSync)
-          return loop.emitError() << "expected no loops of " << instruction << " in a launch: run form-tile-kernels before "
+          return loop.emitError() << "expected no loops of " << instruction << " in a launch: run raise-to-tile-ops before "
                                      "loops are mapped";
         if (instruction)
           nests.push_back(loop);

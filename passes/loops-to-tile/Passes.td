@@ -5,33 +5,218 @@ include "mlir/Pass/PassBase.td"
 
 // In pipeline order; one def, one class, one file.
 
-def FormTileKernels : Pass<"form-tile-kernels", "mlir::func::FuncOp"> {
-  let summary = "Nests that multiply tiles by warpgroups become kernels of asynchronous tiles";
+def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
+  let summary = "Nests with matmuls by warpgroups become kernels of tiles";
   let description = [{
-    A nest with a product marked `schedule.instruction = "wgmma"` in a pipelined loop, whose buffers are filled by copies
-    marked `schedule.copy_by`, becomes a launch of the dialect tile's ops: the loop's buffers are a ring, the copies bulk
-    copies by tensor maps, the private buffer of the sums an accumulator, what is computed of it functions of a fragment,
-    and a result that is copied from shared memory goes there in bulk. What cannot work is refused.
+    A nest with a matmul marked `schedule.instruction = "wgmma"` becomes a `tile.kernel`: loops on blocks are its grid, and
+    each statement in them becomes one op on tiles by itself, at its place. Copies marked `schedule.copy_by` are `tile.load`
+    and `tile.store`, loops that multiply and add `tile.matmul`, loops that set all elements `tile.fill`, and loops that
+    compute elements of others' `tile.map`. Tiles in registers are values, which a loop carries that stores to them. What
+    cannot work is refused.
 
     ```mlir
     scf.for %ko = %c0 to %c64 step %c1 {
-      %As = memref.alloc() {schedule.pipeline, te.stage = "As"} : memref<128x64xbf16, #gpu.address_space<workgroup>>
+      %As = memref.alloc() {te.stage = "As"} : memref<128x64xbf16, #gpu.address_space<workgroup>>
       ...  memref.store %a, %As[%i, %k] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} ...
       scf.for %m = %c0 to %c64 step %c1 { ... } {schedule.instruction = "wgmma"}
-    } {schedule.pipeline = 3 : i64, schedule.specialize = array<i64: 40, 232>}
+    } {schedule.pipeline = 3 : i64}
     ```
     becomes
     ```mlir
-    %ring = tile.ring consumers 2 : !tile.ring<3, !tile.buffer<128x64xbf16, swizzle = 128>, ...>
-    tile.roles {
-      tile.role "producer" warps 4 registers 40 { ... tile.tma_load ... }
-      tile.role "consumer" warps 8 registers 232 { ... tile.wgmma ... }
-    }
+    %sum = scf.for %ko = %c0 to %c64 step %c1 iter_args(%acc = %zeros) -> (!tile.fragment<64x256xf32>) {
+      %As = tile.load %A[%i, %k] box [128, 64] : memref<4096x4096xbf16> -> !tile.buffer<128x64xbf16, swizzle = 128>
+      ...
+      %next = tile.matmul %mine, %Bs into %acc : ...
+      scf.yield %next : !tile.fragment<64x256xf32>
+    } {schedule.pipeline = 3 : i64}
     ```
   }];
   let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
+                           "tilewright::tile::TileDialect"];
+}
+
+def NarrowTiles : Pass<"narrow-tiles", "mlir::func::FuncOp"> {
+  let summary = "Some tiles become narrower, so that the last wave is full";
+  let description = [{
+    Of a kernel whose order has `narrower`: rows of tiles get one tile more, and others of such a row become narrower. Its
+    grid is linear then: which widths there are and where tiles begin is computed from a tile's number.
+
+    ```mlir
+    tile.kernel (%c16, %c32, %c1) ... order <blocks = 132, raster = grouped, group = 8, narrower = 16>
+    ```
+    becomes
+    ```mlir
+    tile.kernel (%c528, %c1, %c1) ... order <blocks = 132, raster = linear, group = 1> {
+      ... %s1 = tile.matmul %a, %b into %s width %width of [256, 240] : ...
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect"];
+}
+
+def RasterTiles : Pass<"raster-tiles", "mlir::func::FuncOp"> {
+  let summary = "Grids of tiles become linear, in the order in which blocks go through them";
+  let description = [{
+    The place of a tile is computed from its number: row by row, in groups of rows, or on Hilbert's curve. A cluster has one
+    number; what each of its blocks adds is its rank.
+
+    ```mlir
+    tile.kernel (%c4, %c2, %c1) ... order <blocks = 2, raster = row, group = 1> { ^bb0(%x: index, %y: index, ...
+    ```
+    becomes
+    ```mlir
+    tile.kernel (%c8, %c1, %c1) ... order <blocks = 2, raster = linear, group = 1> {
+    ^bb0(%number: index, ...):
+      %x = arith.remui %number, %c4 : index
+      %y = arith.divui %number, %c4 : index
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
+}
+
+def ShareIterations : Pass<"share-iterations", "mlir::func::FuncOp"> {
+  let summary = "Blocks share the iterations of the last tiles (stream-K)";
+  let description = [{
+    Of a kernel with a linear order that has `stream_k`: each cluster first computes whole tiles, then its share of the
+    iterations of the tiles that are left. Who is the last to have a part of a tile adds up all parts.
+    [Why](../rationale/tile.md#tiles-that-several-blocks-have-a-part-of).
+
+    ```mlir
+    %sum = scf.for %k = %c0 to %c64 step %c1 ...
+    ```
+    becomes
+    ```mlir
+    scf.for %turn = %c0 to %count step %c1 {
+      %sum = scf.for %k = %first to %end step %c1 ...
+      %whole:2 = scf.if %is_whole -> (i1, !tile.fragment<64x256xf32>) ...
+      scf.if %whole#0 { ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect"];
+}
+
+def PersistTiles : Pass<"persist-tiles", "mlir::func::FuncOp"> {
+  let summary = "Blocks that stay go through all tiles";
+  let description = [{
+    A kernel with a linear order gets a loop over the tiles of a block, and as many blocks as stay.
+
+    ```mlir
+    tile.kernel (%c8, %c1, %c1) ... order <blocks = 2, raster = linear, group = 1> { ^bb0(%number: index, ...
+    ```
+    becomes
+    ```mlir
+    tile.kernel (%c2, %c1, %c1) ... {
+    ^bb0(%block: index, ...):
+      scf.for %number = %block to %c8 step %c2 {
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect"];
+}
+
+def AssignTileRoles : Pass<"assign-tile-roles", "mlir::func::FuncOp"> {
+  let summary = "Who loads tiles, and who computes with them";
+  let description = [{
+    Tiles that one op needs first go by way of one ring. In a kernel with `registers` a producer has the loads, and the loops
+    around them, and puts what it loads into rings; consumer warpgroups have all else. With `pingpong` sets of consumer
+    warpgroups take tiles alternately. Without `registers` one thread of those that compute loads ahead.
+
+    ```mlir
+    %a = tile.load %A[%i, %k] ...
+    %s1 = tile.matmul %a, %b into %s : ...
+    ```
+    becomes
+    ```mlir
+    tile.role "producer" ... {
+      scf.for %k ... { %a = tile.load %A[%i, %k] ...  tile.put %a, %b to %ring : ... }
+    }
+    tile.role "consumer" ... {
+      scf.for %k ... { %a, %b = tile.get %ring : ...  %s1 = tile.matmul %a, %b into %s : ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
+}
+
+def SplitAccumulations : Pass<"split-accumulations", "mlir::func::FuncOp"> {
+  let summary = "First iterations of matmuls begin an accumulator, and promoted sums are added up apart";
+  let description = [{
+    The first iteration of a loop whose accumulator begins at zero stands before the loop: nothing is added to in it. Where a
+    matmul is `promoted`, so many iterations are a loop of their own, whose accumulator is added to the sum of all others.
+
+    ```mlir
+    %sum = scf.for %k = %c0 to %c64 step %c1 iter_args(%s = %zeros) ... { ... tile.matmul %a, %b into %s ... }
+    ```
+    becomes
+    ```mlir
+    %s0 = tile.matmul %a0, %b0 into %zeros : ...
+    %sum = scf.for %k = %c1 to %c64 step %c1 iter_args(%s = %s0) ... { ... tile.matmul %a, %b into %s ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
+}
+
+def DeferStores : Pass<"defer-stores", "mlir::func::FuncOp"> {
+  let summary = "Tiles are stored while a block's next one is computed";
+  let description = [{
+    A `deferred` tile is held in registers, with its place, by the loop over tiles, and stored part by part behind the matmuls
+    of the next. Several consumer warpgroups then begin their iterations one after the other.
+
+    ```mlir
+    scf.for %tile = ... { %sum = scf.for %k = ... ; tile.store %sum to %C[%i, %j] ... deferred : ... }
+    ```
+    becomes
+    ```mlir
+    %left:4 = scf.for %tile = ... iter_args(%held = %zeros, %is_there = %false, %i0 = %c0, %j0 = %c0) ... {
+      %sum = scf.for %k = ... { ... scf.if ... { tile.store %held to %C[%i0, %j0] ... parts [1, 1] : ... } }
+      scf.yield %sum, %true, %i, %j ...
+    }
+    scf.if %left#1 { tile.store %left#0 to %C[%left#2, %left#3] ... }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
+}
+
+def PlaceTileBarriers : Pass<"place-tile-barriers", "mlir::func::FuncOp"> {
+  let summary = "Gets, puts, matmuls and stores become asynchronous ops, with all that waits";
+  let description = [{
+    Each role has the slot and the phase of each ring that it uses, which loops carry. `tile.put` becomes an acquired slot
+    that TMA fills, `tile.get` a wait for one; matmuls become groups of `tile.wgmma`, one of which is under way while the next
+    is begun where a loop only adds to an accumulator, and which are waited for everywhere else. A slot is released as soon as
+    the matmuls that read it are done. Stores go by way of shared memory.
+
+    ```mlir
+    %a, %b = tile.get %ring : ...
+    %s1 = tile.matmul %a, %b into %s : ...
+    ```
+    becomes
+    ```mlir
+    %a, %b = tile.wait %ring[%slot, %phase] : ...
+    %s1 = tile.wgmma %a, %b into %s : ...
+    tile.wgmma_commit
+    tile.wgmma_wait 1
+    %next, %phase1 = tile.advance %ring[%slot, %phase] : ...
+    tile.release %ring[%before] : ...
+    ```
+  }];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
+}
+
+def LaunchTileKernels : Pass<"launch-tile-kernels", "mlir::func::FuncOp"> {
+  let summary = "Kernels of tiles become launches";
+  let description = [{
+    The grid is that of the kernel's blocks, in whole clusters, and a block has the threads of its warpgroups.
+
+    ```mlir
+    tile.kernel (%c2, %c1, %c1) cluster [1, 1, 1] warpgroups 2 registers [40, 232] ... { ... }
+    ```
+    becomes
+    ```mlir
+    gpu.launch blocks(...) in (%c2, %c1, %c1) threads(...) in (%c384, %c1, %c1) { ... gpu.terminator }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
 }
 
 #endif // TILEWRIGHT_LOOPS_TO_TILE_PASSES

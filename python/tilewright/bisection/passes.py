@@ -13,9 +13,10 @@ __all__ = ["REQUIRED", "Step", "pass_texts"]
 
 # Without these a module is not of the next stage: they run behind each pass that is looked at.
 REQUIRED = frozenset(
-    """convert-te-to-linalg apply-schedule store-bools-as-bytes form-tile-kernels distribute-private-buffers
-    inject-virtual-threads map-loops-to-gpu distribute-fragments outline-kernels elect-writer-threads plan-shared-memory
-    plan-tile-memory insert-barriers plan-workspace""".split()
+    """convert-te-to-linalg apply-schedule store-bools-as-bytes raise-to-tile-ops narrow-tiles raster-tiles
+    share-iterations persist-tiles assign-tile-roles split-accumulations defer-stores place-tile-barriers
+    launch-tile-kernels distribute-private-buffers inject-virtual-threads map-loops-to-gpu distribute-fragments
+    outline-kernels elect-writer-threads plan-shared-memory plan-tile-memory insert-barriers plan-workspace""".split()
 )
 
 

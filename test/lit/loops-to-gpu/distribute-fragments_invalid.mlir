@@ -436,7 +436,7 @@ func.func @of_warpgroups(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
     %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
-    // expected-error @below {{expected no loops of "wgmma" in a launch: run form-tile-kernels before loops are mapped}}
+    // expected-error @below {{expected no loops of "wgmma" in a launch: run raise-to-tile-ops before loops are mapped}}
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         scf.for %k = %c0 to %c16 step %c1 {

@@ -1,4 +1,4 @@
-"""What form-tile-kernels says of loops that are not those of a product by warpgroups, though they are marked so.
+"""What raise-to-tile-ops says of loops that are not those of a product by warpgroups, though they are marked so.
 
 Each case is the loops of a product that is right, in which something is changed that no schedule would.
 """
@@ -15,7 +15,7 @@ from mlir.passmanager import PassManager
 import tilewright as tw
 from tilewright import schedules
 
-PASS = "builtin.module(func.func(form-tile-kernels))"
+PASS = "builtin.module(func.func(loops-to-tile))"
 SUMS = "memref<64x64xf32, #gpu.address_space<private>>"
 COPY = "schedule.columns = 64 : i64, schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64"
 # Loops with what is in them, up to the axis of the outermost.
@@ -117,7 +117,8 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [(re.compile(r"(\n +memref\.store %\w+, %alloc\[.*)"), r"\1\1")],
     ),
     (
-        "wgmma: expected stages that are computed before the product to be its operands, got stage 'P'",
+        "wgmma: expected an accumulator that begins at zero and is only added to until all is multiplied, got one that is "
+        "computed in between",
         [("arith.constant 0.000000e+00 : f32", "arith.constant 1.000000e+00 : f32")],
     ),
     (
@@ -134,7 +135,6 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
             ),
         ],
     ),
-    ("copy_by: expected one result that the engine copies, got a second", [(RESULT, r"\g<0>\g<0>")]),
     (
         "wgmma: expected stage 'C' to be computed by each warpgroup of its own rows, got it outside of them",
         [(" {" + COPY + "}", "")],

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(form-tile-kernels))' --split-input-file --verify-diagnostics
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(loops-to-tile))' --split-input-file --verify-diagnostics
 
 // What loops say that no schedule in Python comes to, or that it would take much of one to.
 
@@ -21,25 +21,6 @@ func.func @no_steps() {
   // expected-error @below {{wgmma of stage 'P': expected a number of steps of at least 1 to promote after, got '0'}}
   scf.for %m = %c0 to %c64 step %c1 {
   } {schedule.axis = "P.m", schedule.instruction = "wgmma_promoted_0"}
-  return
-}
-
-// -----
-
-func.func @pipeline_in_a_loop() {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c64 = arith.constant 64 : index
-  scf.for %b = %c0 to %c2 step %c1 {
-    scf.for %j = %c0 to %c2 step %c1 {
-      // expected-error @below {{software_pipeline: expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside axis 'C.j'}}
-      scf.for %k = %c0 to %c2 step %c1 {
-        scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.j"}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 

@@ -1,5 +1,6 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(form-tile-kernels))' | FileCheck %s
-// RUN: sed 's/{schedule.columns = 32 : i64,/{schedule.columns = 32 : i64, schedule.deferred,/' %s | tilewright-opt --pass-pipeline='builtin.module(func.func(form-tile-kernels))' | FileCheck %s --check-prefix=DEFERRED
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s
+// RUN: sed 's/{schedule.columns = 32 : i64,/{schedule.columns = 32 : i64, schedule.deferred,/' %s | tilewright-opt --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s --check-prefix=DEFERRED
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(raise-to-tile-ops))' | FileCheck %s --check-prefix=RAISED
 
 // Two warpgroups multiply what a third has copied, in blocks that stay and clusters along y, which share B; C goes by way of
 // shared memory, half of its columns at a time.
@@ -12,7 +13,7 @@
 // CHECK: %[[MAP_C:.*]] = tile.encode %[[C]] : memref<256x128xf32> -> <64x32xf32, swizzle = 128>
 // CHECK: gpu.launch clusters({{.*}}) in ({{.*}}) blocks({{.*}}) in ({{.*}}) threads({{.*}}) in
 // CHECK: %[[RING:.*]] = tile.ring consumers 2 : <3, <128x64xbf16, swizzle = 128>, <64x64xbf16, swizzle = 128>>
-// CHECK: %[[BUFFER:.*]] = tile.alloc : <128x32xf32, swizzle = 128>
+// CHECK: %[[BUFFER:.*]] = tile.alloc {{.*}}: <128x32xf32, swizzle = 128>
 // CHECK: %[[RANK:.*]] = gpu.cluster_block_id y
 // CHECK: tile.role "producer" warps 4 registers 40
 // CHECK: tile.elect role
@@ -83,6 +84,19 @@
 // DEFERRED: tile.store_fragment %[[LEFT]]#2 to %[[MINE]]
 // DEFERRED: tile.store_fragment %[[LEFT]]#2 from 32 to %[[MINE]]
 // DEFERRED: tile.wait_stores 0 read
+
+// Each statement is one op; the loop carries the accumulator. Each warpgroup stores its own rows.
+// RAISED: tile.kernel(%{{.*}}, %{{.*}}, %{{.*}}) cluster [1, 2, 1] warpgroups 2 registers [40, 232] order <blocks = {{[0-9]+}}, raster = {{.*}}> axes
+// RAISED: ^bb0(%[[X:[a-z0-9]+]]: index, %[[Y:[a-z0-9]+]]: index, %{{.*}}: index, %[[W:[a-z0-9]+]]: index):
+// RAISED: %[[ZEROS:.*]] = tile.fill
+// RAISED: %[[SUM:.*]] = scf.for %{{.*}} iter_args(%[[ACC:.*]] = %[[ZEROS]])
+// RAISED: %[[A:.*]] = tile.load %{{.*}} box [128, 64] {{.*}}-> <128x64xbf16, swizzle = 128>
+// RAISED: %[[B:.*]] = tile.load %{{.*}} box [64, 64] multicast y {{.*}}-> <64x64xbf16, swizzle = 128>
+// RAISED: %[[MINE:.*]] = tile.part %[[A]][%[[W]], %{{.*}}]
+// RAISED: %[[NEXT:.*]] = tile.matmul %[[MINE]], %[[B]] into %[[ACC]]
+// RAISED: scf.yield %[[NEXT]]
+// RAISED: %[[TWICE:.*]] = tile.map %[[SUM]]
+// RAISED: tile.store %[[TWICE]] to %{{.*}} box [64, 64] columns 32 swizzle 128
 func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x128xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,4 +1,4 @@
-// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(form-tile-kernels))' | FileCheck %s
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s
 
 // Any number of rows, and of steps: as many clusters of two blocks as there are tiles, up to 66. Where there is no step the one
 // behind the last is done, which is zeros. A cluster's second block may have no tile.
@@ -9,17 +9,17 @@
 // CHECK: func.func @f(%[[A:.*]]: memref<?x?xbf16> {{.*}}, %[[B:.*]]: memref<128x?xbf16> {{.*}}, %[[C:.*]]: memref<?x128xf32>
 // CHECK: %[[ROWS:.*]] = affine.apply #[[TILE_ROWS]]()
 // CHECK: %[[STEPS:.*]] = affine.apply #[[STEP_COLUMNS]]()
-// CHECK: tile.encode %[[A]] : memref<?x?xbf16> -> <128x64xbf16, swizzle = 128>
-// CHECK: tile.encode %[[B]] : memref<128x?xbf16> -> <32x64xbf16, swizzle = 128>
-// CHECK: tile.encode %[[C]] : memref<?x128xf32> -> <64x32xf32, swizzle = 128>
-// CHECK: %[[UP:.*]] = arith.addi %[[ROWS]], %{{.*}}
-// CHECK: %[[PAIRS:.*]] = arith.divui %[[UP]], %{{.*}}
-// CHECK: %[[TILES:.*]] = arith.muli %[[PAIRS]], %{{.*}}
 // CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[STEPS]], %{{.*}}
 // CHECK: %[[FIRST:.*]] = arith.index_castui %[[NONE]] : i1 to index
 // CHECK: %[[TWICE:.*]] = arith.muli %[[FIRST]], %{{.*}}
 // CHECK: %[[END:.*]] = arith.addi %[[STEPS]], %[[TWICE]]
+// CHECK: %[[UP:.*]] = arith.addi %[[ROWS]], %{{.*}}
+// CHECK: %[[PAIRS:.*]] = arith.divui %[[UP]], %{{.*}}
+// CHECK: %[[TILES:.*]] = arith.muli %[[PAIRS]], %{{.*}}
 // CHECK: %[[STAYING:.*]] = arith.minui %[[TILES]], %c66{{.*}}
+// CHECK: tile.encode %[[A]] : memref<?x?xbf16> -> <128x64xbf16, swizzle = 128>
+// CHECK: tile.encode %[[B]] : memref<128x?xbf16> -> <32x64xbf16, swizzle = 128>
+// CHECK: tile.encode %[[C]] : memref<?x128xf32> -> <64x32xf32, swizzle = 128>
 // CHECK: gpu.launch clusters({{.*}}) in ({{.*}}) blocks({{.*}}) in (%{{.*}} = %[[STAYING]],
 // CHECK: tile.role "producer"
 // CHECK: %[[NUMBER:.*]] = gpu.cluster_id x

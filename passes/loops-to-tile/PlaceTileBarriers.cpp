@@ -1,0 +1,385 @@
+//===- PlaceTileBarriers.cpp - what waits for what, role by role ----------===//
+#include "dialects/Tile/Instructions.h"
+#include "passes/loops-to-tile/FragmentSums.h"
+#include "passes/loops-to-tile/Numbers.h"
+#include "passes/loops-to-tile/TileBarriers.h"
+#include "passes/loops-to-tile/TileBox.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_PLACETILEBARRIERS
+#include "passes/loops-to-tile/Passes.h.inc"
+
+RingState BarrierPlacer::advance(Value ring, RingState state, int64_t by) {
+  auto next = tile::AdvanceOp::create(builder, ring.getLoc(), ring, state.slot, state.phase, by);
+  return {next.getNextSlot(), next.getNextPhase()};
+}
+
+RingState &BarrierPlacer::getState(Value ring) {
+  RingState &state = states[ring];
+  if (!state.slot) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(top);
+    auto zero = [&]() -> Value { return arith::ConstantOp::create(builder, ring.getLoc(), builder.getI32IntegerAttr(0)); };
+    state.slot = zero();
+    state.phase = zero();
+  }
+  return state;
+}
+
+void BarrierPlacer::advanceTaken() {
+  for (Value ring : std::exchange(taken, {}))
+    states[ring] = advance(ring, states[ring]);
+}
+
+void BarrierPlacer::release(ArrayRef<ReadSlot> slots) {
+  for (const ReadSlot &one : slots)
+    tile::ReleaseOp::create(builder, one.ring.getLoc(), one.ring, one.slot);
+}
+
+void BarrierPlacer::releaseReadUpTo(function_ref<bool(Operation *)> isLast) {
+  SmallVector<ReadSlot> still;
+  for (const ReadSlot &one : reading)
+    if (isLast(one.last))
+      release(one);
+    else
+      still.push_back(one);
+  reading = still;
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+void BarrierPlacer::placeGet(tile::GetOp get) {
+  Value ring = get.getRing();
+  builder.setInsertionPoint(get);
+  if (llvm::is_contained(taken, ring))
+    advanceTaken();
+  RingState state = getState(ring);
+  auto filled = tile::WaitOp::create(builder, get.getLoc(), get.getRing(), state.slot, state.phase);
+  Operation *last = nullptr;
+  SmallVector<Value> tiles(get.getTiles());
+  while (!tiles.empty())
+    for (Operation *user : tiles.pop_back_val().getUsers()) {
+      Operation *here = get->getBlock()->findAncestorOpInBlock(*user);
+      if (auto part = dyn_cast<tile::PartOp>(user); part && here == user)
+        tiles.push_back(part);
+      else if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+  get.replaceAllUsesWith(filled.getBuffers());
+  taken.push_back(ring);
+  reading.push_back({ring, state.slot, last});
+  get.erase();
+}
+
+Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState state) {
+  TypedValue<tile::RingType> ring = put.getRing();
+  if (before)
+    builder.setInsertionPointAfter(before);
+  else
+    builder.setInsertionPointToStart(put->getBlock());
+  // Which iteration it is for is known before.
+  while (isa<arith::ArithDialect>(builder.getInsertionPoint()->getDialect()))
+    builder.setInsertionPointAfter(&*builder.getInsertionPoint());
+  auto acquired = tile::AcquireOp::create(builder, put.getLoc(), ring, state.slot, state.phase);
+  SmallVector<tile::LoadOp> loads;
+  for (auto [tile, buffer] : llvm::zip(put.getTiles(), acquired.getBuffers())) {
+    auto load = tile.getDefiningOp<tile::LoadOp>();
+    loads.push_back(load);
+    builder.setInsertionPoint(load);
+    Location loc = load.getLoc();
+    tile::BufferType whole = load.getTile().getType(), part = whole;
+    SmallVector<Value> coordinates(load.getCoordinates());
+    Value target = buffer;
+    // Of the blocks that need the same each copies a part to all: columns of it, whole panels, or else rows.
+    if (auto axis = load.getMulticast()) {
+      int64_t blocks = kernel.getCluster()[unsigned(*axis)];
+      int64_t bytes = tile::getElementBytes(whole.getElementType());
+      bool byColumns = whole.getColumns() * bytes % (whole.getSwizzle() * blocks) == 0;
+      int64_t rows = byColumns ? whole.getRows() : whole.getRows() / blocks;
+      int64_t columns = byColumns ? whole.getColumns() / blocks : whole.getColumns();
+      part = tile::BufferType::get(whole.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
+                                   columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0), rank;
+      {
+        // Before the roles, as all that a block is.
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointAfter(ring.getDefiningOp());
+        while (isa<tile::RingOp, tile::AllocOp>(*builder.getInsertionPoint()))
+          builder.setInsertionPointAfter(&*builder.getInsertionPoint());
+        rank = gpu::ClusterBlockIdOp::create(builder, kernel.getLoc(), static_cast<gpu::Dimension>(*axis));
+      }
+      target = tile::PartOp::create(builder, loc, part, buffer, byColumns ? zero : rank, byColumns ? rank : zero);
+      if (byColumns)
+        coordinates.back() = affine::makeComposedAffineApply(
+            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * columns, {coordinates.back(), rank});
+      else
+        TileBox::of(load).moveToPart(builder, loc, rows, rank, coordinates);
+    }
+    tile::TMALoadOp::create(builder, loc, encodeTile(load, kernel, part), coordinates, target, ring, state.slot, load.getMulticastAttr());
+  }
+  builder.setInsertionPoint(put);
+  Operation *commit = tile::CommitOp::create(builder, put.getLoc(), ring, state.slot);
+  put.erase();
+  for (tile::LoadOp load : loads)
+    load.erase();
+  return commit;
+}
+
+void BarrierPlacer::placeSkip(tile::SkipOp skip) {
+  builder.setInsertionPoint(skip);
+  advanceTaken();
+  Value ring = skip.getRing();
+  Location loc = skip.getLoc();
+  RingState state = getState(ring);
+  int64_t by = skip.getBy();
+  if (!skip.getTimes()) {
+    states[ring] = advance(ring, state, by);
+  } else {
+    RingState first = state;
+    for (int64_t times = 1; times <= int64_t(*skip.getMost()); ++times) {
+      RingState later = advance(ring, first, times * by);
+      Value isThis = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, skip.getTimes(),
+                                           arith::ConstantIndexOp::create(builder, loc, times));
+      state.slot = arith::SelectOp::create(builder, loc, isThis, later.slot, state.slot);
+      state.phase = arith::SelectOp::create(builder, loc, isThis, later.phase, state.phase);
+    }
+    states[ring] = state;
+  }
+  skip.erase();
+}
+
+void BarrierPlacer::drain(Block &block) {
+  builder.setInsertionPointToEnd(&block);
+  for (auto &[ring, state] : states) {
+    bool isShared = false;
+    for (Operation *user : ring.getUsers())
+      if (auto load = dyn_cast<tile::TMALoadOp>(user))
+        isShared |= load.getMulticast().has_value();
+    if (!isShared)
+      continue;
+    auto typed = cast<TypedValue<tile::RingType>>(ring);
+    for (int64_t slot = 0; slot < typed.getType().getDepth(); ++slot, state = advance(ring, state))
+      tile::AcquireOp::create(builder, ring.getLoc(), typed, state.slot, state.phase);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+/// Whether something in `op` is of one of the kinds.
+template <typename... Ops> static bool has(Operation *op) {
+  return op->walk([](Operation *inner) { return WalkResult(failure(isa<Ops...>(inner))); }).wasInterrupted();
+}
+
+LogicalResult BarrierPlacer::placeRole() {
+  top = &role;
+  for (Operation &op : role)
+    getsTiles |= has<tile::GetOp>(&op);
+  if (failed(place(role)))
+    return failure();
+  stores.finish();
+  return success();
+}
+
+LogicalResult BarrierPlacer::place(Block &block) {
+  Operation *lastPut = nullptr;
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    ops.push_back(&op);
+  llvm::SmallPtrSet<Operation *, 8> done;
+  for (Operation *op : ops) {
+    if (done.contains(op))
+      continue;
+    LogicalResult placed = success();
+    if (auto get = dyn_cast<tile::GetOp>(op)) {
+      placeGet(get);
+    } else if (auto put = dyn_cast<tile::PutOp>(op)) {
+      Value ring = put.getRing();
+      for (Value tile : put.getTiles())
+        done.insert(tile.getDefiningOp());
+      lastPut = placePut(put, lastPut, getState(ring));
+      builder.setInsertionPointAfter(lastPut);
+      states[ring] = advance(ring, states[ring]);
+      lastPut = states[ring].slot.getDefiningOp();
+    } else if (auto skip = dyn_cast<tile::SkipOp>(op)) {
+      placeSkip(skip);
+    } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
+      for (tile::MatmulOp one : getMatmulGroup(matmul))
+        done.insert(one);
+      placed = placeMatmuls(matmul);
+    } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
+      stores.place(store);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      placed = placeLoop(loop);
+    } else if (auto choice = dyn_cast<scf::IfOp>(op)) {
+      placed = placeIf(choice);
+    } else if (auto elect = dyn_cast<tile::ElectOp>(op)) {
+      placed = placeElect(elect);
+    }
+    if (failed(placed))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
+  if (isAccumulation(loop))
+    return placeAccumulation(loop);
+  llvm::SetVector<Value> rings;
+  loop->walk([&](Operation *op) {
+    if (auto get = dyn_cast<tile::GetOp>(op))
+      rings.insert(get.getRing());
+    else if (auto skip = dyn_cast<tile::SkipOp>(op))
+      rings.insert(skip.getRing());
+    else if (auto put = dyn_cast<tile::PutOp>(op); put && !getsTiles)
+      rings.insert(put.getRing());
+  });
+  builder.setInsertionPoint(loop);
+  advanceTaken();
+  SmallVector<Value> carried;
+  for (Value ring : rings)
+    carried.append({getState(ring).slot, getState(ring).phase});
+  unsigned count = carried.size();
+  llvm::append_range(carried, loop.getInitArgs());
+  auto made = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), carried);
+  for (NamedAttribute attribute : loop->getDiscardableAttrs())
+    if (attribute.getName() != schedule::kPipelineAttr)
+      made->setAttr(attribute.getName(), attribute.getValue());
+  if (carried.empty())
+    made.getBody()->getTerminator()->erase();
+  Block *body = made.getBody();
+  loop.getInductionVar().replaceAllUsesWith(made.getInductionVar());
+  for (auto [old, now] : llvm::zip(loop.getRegionIterArgs(), made.getRegionIterArgs().drop_front(count)))
+    old.replaceAllUsesWith(now);
+  for (auto [old, now] : llvm::zip(loop.getResults(), made.getResults().drop_front(count)))
+    old.replaceAllUsesWith(now);
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  auto setStates = [&](ValueRange values) {
+    for (auto [number, ring] : llvm::enumerate(rings))
+      states[ring] = {values[2 * number], values[2 * number + 1]};
+  };
+  setStates(made.getRegionIterArgs());
+  Operation *old = loop;
+  if (failed(place(*body)))
+    return failure();
+  builder.setInsertionPoint(body->getTerminator());
+  advanceTaken();
+  SmallVector<Value> yielded;
+  for (Value ring : rings)
+    yielded.append({states[ring].slot, states[ring].phase});
+  llvm::append_range(yielded, body->getTerminator()->getOperands());
+  body->getTerminator()->setOperands(yielded);
+  setStates(made.getResults());
+  builder.setInsertionPointAfter(made);
+  releaseReadUpTo([&](Operation *last) { return last == old; });
+  loop.erase();
+  return success();
+}
+
+LogicalResult BarrierPlacer::placeIf(scf::IfOp choice) {
+  if (has<tile::GetOp, tile::SkipOp, tile::MatmulOp>(choice))
+    return choice.emitError() << "wgmma: expected matmuls everywhere in a kernel, got a condition around one";
+  if (!has<tile::PutOp>(choice)) {
+    for (Region &region : choice->getRegions())
+      for (Block &block : region)
+        if (failed(place(block)))
+          return failure();
+    return success();
+  }
+  // Where nothing is put the next slot stays the same.
+  builder.setInsertionPoint(choice);
+  auto before = ahead;
+  SmallVector<Type> types(2 * ahead.size(), builder.getI32Type());
+  auto made = scf::IfOp::create(builder, choice.getLoc(), types, choice.getCondition(), /*withElseRegion=*/true);
+  Block *then = made.thenBlock();
+  then->getOperations().splice(then->begin(), choice.thenBlock()->getOperations(), choice.thenBlock()->begin(),
+                               choice.thenBlock()->getTerminator()->getIterator());
+  auto yield = [&](Block *block) {
+    builder.setInsertionPointToEnd(block);
+    SmallVector<Value> values;
+    for (auto &[ring, state] : ahead)
+      values.append({state.slot, state.phase});
+    scf::YieldOp::create(builder, choice.getLoc(), values);
+  };
+  if (failed(place(*then)))
+    return failure();
+  yield(then);
+  ahead = before;
+  yield(made.elseBlock());
+  unsigned number = 0;
+  for (auto &[ring, state] : ahead) {
+    state = {made.getResult(number), made.getResult(number + 1)};
+    number += 2;
+  }
+  choice.erase();
+  return success();
+}
+
+LogicalResult BarrierPlacer::placeElect(tile::ElectOp elect) {
+  if (!has<tile::PutOp>(elect))
+    return success();
+  Block &body = elect.getBody().front();
+  if (!getsTiles) {
+    top = &body;
+    if (failed(place(body)))
+      return failure();
+    drain(body);
+    return success();
+  }
+  // All threads know the slots that one of them fills.
+  SmallVector<tile::PutOp> puts;
+  elect.walk([&](tile::PutOp put) { puts.push_back(put); });
+  builder.setInsertionPoint(elect);
+  bool isInLoop = bool(accumulation);
+  SmallVector<RingState> slots;
+  for (tile::PutOp put : puts) {
+    Value ring = put.getRing();
+    RingState &state = ahead[ring];
+    if (!state.slot)
+      state = getState(ring);
+    slots.push_back(state);
+    if (!isInLoop)
+      state = advance(ring, state);
+  }
+  SmallVector<Value> rings;
+  for (tile::PutOp put : puts)
+    rings.push_back(put.getRing());
+  Operation *before = nullptr;
+  for (auto [put, slot] : llvm::zip(puts, slots)) {
+    Block *block = put->getBlock();
+    before = placePut(put, before && before->getBlock() == block ? before : nullptr, slot);
+  }
+  builder.setInsertionPointAfter(elect);
+  if (isInLoop)
+    for (Value ring : rings)
+      ahead[ring] = advance(ring, ahead[ring]);
+  return success();
+}
+
+namespace {
+struct PlaceTileBarriers : impl::PlaceTileBarriersBase<PlaceTileBarriers> {
+  void runOnOperation() override {
+    SmallVector<tile::KernelOp> kernels;
+    getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
+    for (tile::KernelOp kernel : kernels) {
+      SmallVector<Block *> bodies;
+      for (auto roles : kernel.getBody().getOps<tile::RolesOp>())
+        for (auto role : roles.getOps<tile::RoleOp>())
+          bodies.push_back(&role.getBody().front());
+      if (bodies.empty())
+        bodies.push_back(&kernel.getBody().front());
+      for (Block *body : bodies)
+        if (failed(BarrierPlacer(kernel, *body).placeRole()))
+          return signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace tilewright

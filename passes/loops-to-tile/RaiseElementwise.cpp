@@ -1,0 +1,219 @@
+//===- RaiseElementwise.cpp - elements that are computed of a fragment's ---===//
+#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/TileRaiser.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store) {
+  auto refuse = [&] {
+    return error("wgmma", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
+  };
+  for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp()) {
+    auto guard = dyn_cast<scf::IfOp>(around);
+    if (!guard)
+      continue;
+    if (isInElse(store, guard))
+      return refuse() << "expected elements that are stored where a condition holds, got a store where one does not";
+    // In registers there is no element that is left as it was.
+    size_t stores = llvm::count_if(store.getMemRef().getUsers(), llvm::IsaPred<memref::StoreOp>);
+    if (!isInGlobalMemory(store.getMemRef()) && stores > 1)
+      return refuse() << "expected elements that are stored anew everywhere, got a condition under which they stay as they were: "
+                         "compute both by te.if_then_else";
+  }
+  Elements elements{of, store, {}, {}};
+  SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
+  // All that is read of fragments is the element at the same place.
+  std::optional<LinearIndex> row, column;
+  tile::FragmentType like;
+  bool isElementwise = true;
+  of->walk([&](memref::LoadOp load) {
+    if (isShared(load.getMemRef()))
+      isElementwise = false;
+    if (!isPrivate(load.getMemRef()))
+      return;
+    Value held = tiles.lookup(load.getMemRef());
+    bool isKnown = held && isa<tile::FragmentType>(held.getType());
+    if (isKnown)
+      like = cast<tile::FragmentType>(held.getType());
+    auto place = getRowAndColumn(load.getMemRef(), load.getIndices());
+    if (!isKnown || !place || (row && (!(*row == place->first) || !(*column == place->second)))) {
+      isElementwise = false;
+      return;
+    }
+    row = place->first;
+    column = place->second;
+  });
+  if (!isElementwise || !row)
+    return refuse() << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
+  int64_t columns = like.getColumns();
+  auto rowDigits = getDigits(*row, tile::kWgmmaRows), columnDigits = getDigits(*column, columns);
+  size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
+  if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
+    return refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and " << columns
+                    << " columns of a warpgroup's sums";
+  elements.rows = *rowDigits;
+  elements.columns = *columnDigits;
+  if (!isInGlobalMemory(store.getMemRef())) {
+    Type element = store.getValue().getType();
+    if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
+      return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
+    auto place = getRowAndColumn(store.getMemRef(), store.getIndices());
+    // Of a buffer that they share each warpgroup has its rows, or columns where these are rows of the sums.
+    auto isAt = [&](const LinearIndex &acrossWarpgroups, const LinearIndex &other) {
+      auto [inner, first] = acrossWarpgroups.split(loops);
+      LinearIndex wanted;
+      if (isShared(store.getMemRef()) && numWarpgroups > 1)
+        wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
+      return inner == *row && first == wanted && other == *column;
+    };
+    if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
+      transposed.insert(store.getMemRef());
+    else if (!place || !isAt(place->first, place->second))
+      return refuse() << "expected elements that are stored at the place of the sum that they are computed of";
+  }
+  Value value = store.getValue();
+  if (isInGlobalMemory(store.getMemRef())) {
+    makeMap(elements, value, /*element=*/Type(), /*stores=*/true);
+    hasResult = true;
+    return success();
+  }
+  auto load = value.getDefiningOp<memref::LoadOp>();
+  Value known = load && isPrivate(load.getMemRef()) ? tiles.lookup(load.getMemRef()) : Value();
+  tiles[store.getMemRef()] = known ? known : makeMap(elements, value, value.getType(), /*stores=*/false);
+  return success();
+}
+
+Value TileRaiser::remake(Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || !nest->isAncestor(op))
+    return value;
+  // What it is computed from may stand anywhere in the nest.
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()) && operand.getDefiningOp() != op)
+        mapping.map(operand, remake(operand, mapping));
+  });
+  // In its regions too what is known stands for itself.
+  SmallVector<std::pair<Value, Value>> known;
+  op->walk([&](Operation *inner) {
+    for (Value made : inner->getResults())
+      if (Value found = inner == op ? Value() : mapping.lookupOrNull(made))
+        known.push_back({made, found});
+  });
+  builder.clone(*op, mapping);
+  for (auto [made, found] : known) {
+    Operation *copied = mapping.lookup(made).getDefiningOp();
+    copied->replaceAllUsesWith(ValueRange(found));
+    copied->erase();
+    mapping.map(made, found);
+  }
+  return mapping.lookup(value);
+}
+
+/// Whether what is in a shared buffer is stored while the next tile is computed.
+static bool isHeld(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    return isa<memref::LoadOp>(user) && llvm::any_of(user->getUsers(), [](Operation *one) { return one->hasAttr(schedule::kDeferredAttr); });
+  });
+}
+
+Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, bool stores) {
+  // The fragments that are read, of buffers of the nest.
+  memref::StoreOp store = elements.store;
+  SmallVector<Value> buffers, read;
+  bool readsMemory = false;
+  elements.nest->walk([&](memref::LoadOp load) {
+    if (isInGlobalMemory(load.getMemRef()))
+      readsMemory = true;
+    else if (!llvm::is_contained(buffers, load.getMemRef()))
+      buffers.push_back(load.getMemRef());
+  });
+  for (Value buffer : buffers)
+    read.push_back(tiles.lookup(buffer));
+  Location at = store.getLoc();
+  auto like = cast<tile::FragmentType>(read[0].getType());
+  // What is only stored makes no other fragment.
+  if (stores)
+    element = like.getElementType();
+  auto map = tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
+  map->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(store.getMemRef())));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody());
+  IRMapping mapping = places;
+  for (Value fragment : read)
+    body->addArgument(cast<tile::FragmentType>(fragment.getType()).getElementType(), at);
+  Value row = body->addArgument(builder.getIndexType(), at), column = body->addArgument(builder.getIndexType(), at);
+  // Of one iteration is what no digit is.
+  elements.nest->walk([&](scf::ForOp loop) {
+    if (getLoopExtent(loop.getInductionVar()) == 1)
+      mapping.map(loop.getInductionVar(), arith::ConstantIndexOp::create(builder, at, 0));
+  });
+  for (auto [digits, number] : {std::pair(ArrayRef(elements.rows), row), std::pair(ArrayRef(elements.columns), column)})
+    for (auto [position, digit] : llvm::enumerate(digits)) {
+      AffineExpr expr = builder.getAffineDimExpr(0).floorDiv(digit.stride);
+      if (position + 1 != digits.size())
+        expr = expr % digit.extent;
+      bool isWhole = digits.size() == 1 && digit.stride == 1;
+      mapping.map(scf::ForOp(digit.loop).getInductionVar(), isWhole ? number : affine::makeComposedAffineApply(builder, at, expr, {OpFoldResult(number)}));
+    }
+  elements.nest->walk([&](memref::LoadOp load) {
+    if (const auto *found = llvm::find(buffers, load.getMemRef()); found != buffers.end())
+      mapping.map(load.getResult(), body->getArgument(found - buffers.begin()));
+  });
+  // The conditions under which there is an element.
+  Value condition;
+  for (Operation *around = store->getParentOp(); around != elements.nest->getParentOp(); around = around->getParentOp())
+    if (auto guarded = dyn_cast<scf::IfOp>(around); guarded && (stores || readsMemory)) {
+      Value holds = remake(guarded.getCondition(), mapping);
+      condition = condition ? arith::AndIOp::create(builder, at, holds, condition).getResult() : holds;
+    }
+  // A store rounds by itself, so that rounding is the last of all; what is held is rounded where it is computed.
+  auto rounded = stores || isHeld(store.getMemRef()) ? arith::TruncFOp() : value.getDefiningOp<arith::TruncFOp>();
+  if (rounded && !rounded.getIn().getType().isF32())
+    rounded = nullptr;
+  if (rounded) {
+    value = rounded.getIn();
+    element = value.getType();
+  }
+  Value made;
+  auto compute = [&] {
+    made = remake(value, mapping);
+    if (!stores)
+      return;
+    SmallVector<Value> indices;
+    for (Value index : store.getIndices())
+      indices.push_back(remake(index, mapping));
+    memref::StoreOp::create(builder, at, made, store.getMemRef(), indices);
+  };
+  if (!condition) {
+    compute();
+  } else {
+    bool gives = !stores;
+    auto choice = scf::IfOp::create(builder, at, gives ? TypeRange(element) : TypeRange(), condition, /*withElseRegion=*/gives);
+    OpBuilder::InsertionGuard inner(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    compute();
+    if (gives) {
+      scf::YieldOp::create(builder, at, made);
+      builder.setInsertionPointToStart(choice.elseBlock());
+      scf::YieldOp::create(builder, at, Value(arith::ConstantOp::create(builder, at, builder.getZeroAttr(element))));
+      made = choice.getResult(0);
+    }
+  }
+  builder.setInsertionPointToEnd(body);
+  if (rounded) {
+    IRMapping ofValue;
+    ofValue.map(rounded.getIn(), made);
+    made = builder.clone(*rounded, ofValue)->getResult(0);
+  }
+  tile::YieldOp::create(builder, at, stores ? Value(body->getArgument(0)) : made);
+  return map.getResult();
+}
+} // namespace tilewright

@@ -1,0 +1,152 @@
+//===- RaiseMatmuls.cpp - matmuls of tiles by a warpgroup -----------------===//
+#include "passes/loops-to-gpu/InstructionMarks.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
+#include "passes/loops-to-gpu/UserNames.h"
+#include "passes/loops-to-tile/TileRaiser.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of, ArrayRef<scf::ForOp> loops,
+                                                const LinearIndex &along, int64_t extent, LinearIndex &summed, int64_t &k) {
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
+  TileOperand operand;
+  operand.buffer = load.getMemRef();
+  const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
+  if (filled == loads.end() || !tiles.contains(operand.buffer))
+    return refuse() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
+                        << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
+  auto place = getRowAndColumn(operand.buffer, load.getIndices());
+  if (!place || !areOfLoops({place->first, place->second}, of))
+    return refuse() << "expected the loops of one product, got indices that are no sums of multiples of loops";
+  auto [row, firstRow] = place->first.split(loops);
+  auto [column, firstColumn] = place->second.split(loops);
+  operand.isMNMajor = column == along;
+  if (!operand.isMNMajor && !(row == along))
+    return refuse() << "expected a " << which << " operand whose rows, or columns, lie one behind the other in buffer '"
+                        << getBufferName(operand.buffer) << "' as those of the sums do: have a stage of its own hold them so";
+  summed = operand.isMNMajor ? row : column;
+  k = 1;
+  for (auto [loop, factor] : summed.terms)
+    k *= getLoopExtent(loop).value_or(0);
+  if (!getDigits(summed, k))
+    return refuse() << "expected to sum over elements of buffer '" << getBufferName(operand.buffer) << "' that lie one behind the other";
+  operand.rows = operand.isMNMajor ? k : extent;
+  operand.columns = operand.isMNMajor ? extent : k;
+  // A part begins where the swizzle does.
+  int64_t panel = filled->swizzle / tile::getElementBytes(cast<MemRefType>(operand.buffer.getType()).getElementType());
+  if (!firstRow.isMultipleOf(8))
+    return refuse() << "expected a " << which << " operand from a multiple of 8 rows of buffer '"
+                        << getBufferName(operand.buffer) << "' on";
+  if (!firstColumn.isMultipleOf(operand.columns) || (filled->columns != operand.columns && operand.columns % panel))
+    return refuse() << "expected a " << which << " operand from a multiple of " << operand.columns << " columns of buffer '"
+                        << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
+  operand.firstRow = firstRow;
+  operand.firstColumn = firstColumn;
+  return operand;
+}
+
+std::optional<int64_t> getPromoted(scf::ForOp matmul) {
+  StringRef mark = matmul->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue();
+  int64_t promoted = 0;
+  if (mark.consume_front(kWgmmaPromoted) && (mark.getAsInteger(10, promoted) || promoted < 1))
+    return std::nullopt;
+  return promoted;
+}
+
+LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unrolled) {
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
+  int64_t promoted = getPromoted(of).value_or(0);
+  if (failed(checkLanes()))
+    return failure();
+  FailureOr<MultiplyAdd> found = readMultiplyAdd(of, [&] { return refuse(); });
+  if (failed(found))
+    return failure();
+  memref::StoreOp store = found->store;
+  memref::LoadOp aLoad = found->a, bLoad = found->b;
+  Value sum = store.getMemRef();
+  if (!isPrivate(sum))
+    return refuse() << "expected a stage in local memory, whose elements are in registers, got one in "
+                        << (isShared(sum) ? "shared" : "global") << " memory: cache_write it to \"local\"";
+  ArrayRef<scf::ForOp> loops = found->loops;
+  auto inSum = getRowAndColumn(sum, store.getIndices());
+  if (!inSum || !areOfLoops({inSum->first, inSum->second}, of))
+    return refuse() << "expected the loops of one product, got indices that are no sums of multiples of loops";
+  auto type = cast<MemRefType>(sum.getType());
+  int64_t rows = countRows(sum), columns = type.getShape().back();
+  if (type.getRank() < 2 || rows != tile::kWgmmaRows)
+    return refuse() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got " << (type.getRank() < 2 ? 1 : rows)
+                        << ": bind the loop over rows of " << tile::kWgmmaRows << " to threadIdx.y";
+  if (columns > tile::kWgmmaMaxColumns || columns % tile::kWgmmaColumnStep)
+    return refuse() << "expected a multiple of " << tile::kWgmmaColumnStep << " columns of sums up to "
+                        << tile::kWgmmaMaxColumns << ", got " << columns;
+  const auto &[row, column] = *inSum;
+  if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() || !getDigits(row, tile::kWgmmaRows) ||
+      !getDigits(column, columns))
+    return refuse() << "expected loops that go through all sums, 64 rows and " << columns << " columns";
+
+  LinearIndex summed[2];
+  int64_t k = 0;
+  FailureOr<TileOperand> a = matchOperand(aLoad, "first", of, loops, row, tile::kWgmmaRows, summed[0], k);
+  if (failed(a))
+    return failure();
+  FailureOr<TileOperand> b = matchOperand(bLoad, "second", of, loops, column, columns, summed[1], k);
+  if (failed(b))
+    return failure();
+  if (!(summed[0] == summed[1]))
+    return refuse() << "expected the loops of one product, got operands that are summed over in different orders";
+
+  auto elementOf = [&](const TileOperand &operand) { return cast<tile::BufferType>(tiles[operand.buffer].getType()).getElementType(); };
+  Type aType = elementOf(*a), bType = elementOf(*b);
+  const tile::WgmmaInstruction *instruction = tile::findWgmma(aType, bType, type.getElementType());
+  if (!instruction)
+    return refuse() << "expected types that it has an instruction for, got " << aType << " and " << bType << " to "
+                        << type.getElementType();
+  if ((a->isMNMajor || b->isMNMajor) && !instruction->takesMNMajor)
+    return refuse() << "expected operands of " << aType << " whose rows are summed over along, got '"
+                        << getBufferName(a->isMNMajor ? a->buffer : b->buffer) << "', whose columns are summed over";
+  if (!instruction->takesColumns(columns))
+    return refuse() << "expected a multiple of " << instruction->columnStep << " columns of sums of " << aType << ", got " << columns;
+  if (k % instruction->k)
+    return refuse() << "expected steps of a multiple of " << instruction->k << " elements of " << aType << ", got " << k;
+
+  Value accumulator = tiles.lookup(sum);
+  if (!accumulator)
+    return refuse() << "expected sums that begin at zero, got stage '" << getBufferName(sum) << "' without a value before them";
+  // The operands of all matmuls first: those that follow each other are one group of instructions.
+  int64_t count = 1;
+  for (scf::ForOp around : unrolled)
+    count *= *getLoopExtent(around.getInductionVar());
+  SmallVector<std::pair<Value, Value>> operands;
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number;
+    for (scf::ForOp around : llvm::reverse(unrolled)) {
+      int64_t extent = *getLoopExtent(around.getInductionVar());
+      places.map(around.getInductionVar(), arith::ConstantIndexOp::create(builder, of.getLoc(), rest % extent));
+      rest /= extent;
+    }
+    Value left = makeOperand(*a, of.getLoc()), right = makeOperand(*b, of.getLoc());
+    operands.push_back({left, right});
+  }
+  for (auto [left, right] : operands)
+    accumulator = tile::MatmulOp::create(builder, of.getLoc(), left, right, accumulator, a->isMNMajor, b->isMNMajor,
+                                         promoted ? builder.getI64IntegerAttr(promoted) : IntegerAttr());
+  tiles[sum] = accumulator;
+  return success();
+}
+
+Value TileRaiser::makeOperand(const TileOperand &of, Location loc) {
+  Value buffer = tiles[of.buffer];
+  auto whole = cast<tile::BufferType>(buffer.getType());
+  if (of.rows == whole.getRows() && of.columns == whole.getColumns())
+    return buffer;
+  tile::BufferType part = getPartType(whole, of.rows, of.columns);
+  bool isCounted = whole.getRows() % of.rows == 0 && of.firstRow.isMultipleOf(of.rows);
+  Value row = of.firstRow.dividedBy(isCounted ? of.rows : 8).materialize(builder, loc, places);
+  Value column = of.firstColumn.dividedBy(of.columns).materialize(builder, loc, places);
+  return tile::PartOp::create(builder, loc, part, buffer, row, column, isCounted ? IntegerAttr() : builder.getI64IntegerAttr(8));
+}
+} // namespace tilewright
