@@ -20,5 +20,14 @@ LogicalResult PreviousOp::verify() {
   return success();
 }
 
+void StateOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getState(), getName()); }
+
+LogicalResult StateOp::verify() {
+  int64_t expected = cast<RankedTensorType>(getState().getType()).getNumDynamicDims();
+  if (int64_t(getSizes().size()) != expected)
+    return emitOpError() << "expected a size for each dimension that has no number, " << expected << ", got " << getSizes().size();
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "dialects/TE/TEOps.cpp.inc"

@@ -152,6 +152,44 @@ def TE_PreviousOp : TE_Op<"previous", []> {
   let hasVerifier = 1;
 }
 
+def TE_StateOp : TE_Op<"state", [
+    MemoryEffects<[MemAlloc]>, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "what the steps of a scan hand on, as a tensor that other stages read";
+  let description = [{
+    The state of the `te.compute` with `scan` that is called `of`: the tensor that this computes, of which a stage in the
+    scan's steps reads the rows of earlier steps, at any place of the other axes. Such a stage is computed once a step:
+    its first axis is the scan's, maybe some steps behind.
+
+    ```mlir
+    %S = te.state "S" of "scan" : tensor<9x64xf32>
+    %m = te.compute "m" (%t: 8, %i: 64) sum (%k: 64) {   // of step %t + 1
+      %s = te.read %S[%t, %k] : tensor<9x64xf32>
+      %w = te.read %W[%k, %i] : tensor<64x64xf32>
+      %p = arith.mulf %s, %w : f32
+      te.yield %p : f32
+    } : tensor<8x64xf32>
+    %scan = te.compute "scan" scan (%t: 9, %i: 64) {
+      %first = arith.cmpi slt, %t, %c1 : index
+      %s = scf.if %first -> f32 {
+        %x = te.read %X[%i] : tensor<64xf32>
+        scf.yield %x : f32
+      } else {
+        %x = te.read %m[%t - 1, %i] : tensor<8x64xf32>
+        scf.yield %x : f32
+      }
+      te.yield %s : f32
+    } : tensor<9x64xf32>
+    ```
+
+    In the linalg stage the op stands where the scan's result is no output: it is what the scan writes into. Of an output
+    it is the output's argument.
+  }];
+  let arguments = (ins StrAttr:$name, StrAttr:$of, Variadic<Index>:$sizes);
+  let results = (outs AnyRankedTensor:$state);
+  let assemblyFormat = "$name `of` $of (`(` $sizes^ `)`)? attr-dict `:` type($state)";
+  let hasVerifier = 1;
+}
+
 def TE_ExternOp : TE_Op<"extern", [
     NoMemoryEffect, AttrSizedOperandSegments, SingleBlock, NoTerminator, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames", "getAsmResultNames"]>]> {

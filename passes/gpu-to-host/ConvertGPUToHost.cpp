@@ -53,7 +53,7 @@ ArrayAttr describeArguments(func::FuncOp function, unsigned count) {
   return builder.getArrayAttr(described);
 }
 
-/// The end of the furthest view into the workspace.
+/// The end of the furthest view into the workspace; -1 where it is beyond 64 bits.
 LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func::FuncOp function,
                                                         const HostSignature &signature) {
   Location loc = function.getLoc();
@@ -110,21 +110,35 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
       mapNumber(operand);
     builder.clone(*op, mapping);
   }
-  Value most = arith::ConstantIndexOp::create(builder, loc, 0);
+  auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
+  Value zero = number(0), most = zero;
+  // Views follow each other, so the first one that is too far begins below 0 if it does not end there.
+  Value isBeyond = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), 0);
+  auto checkNegative = [&](Value value) {
+    Value isNegative = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, value, zero);
+    isBeyond = LLVM::OrOp::create(builder, loc, isBeyond, isNegative);
+  };
+  Type checked = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i64, builder.getI1Type()});
   for (memref::ViewOp view : views) {
     MemRefType viewed = view.getType();
-    Value size = arith::ConstantIndexOp::create(builder, loc, getElementBytes(viewed.getElementType()));
+    Value size = number(getElementBytes(viewed.getElementType()));
     unsigned dynamic = 0;
     for (int64_t extent : viewed.getShape()) {
       Value factor = ShapedType::isDynamic(extent)
-                         ? mapping.lookupOrDefault(view.getSizes()[dynamic++])
-                         : arith::ConstantIndexOp::create(builder, view.getLoc(), extent).getResult();
-      size = arith::MulIOp::create(builder, view.getLoc(), size, factor);
+                         ? asI64(builder, view.getLoc(), mapping.lookupOrDefault(view.getSizes()[dynamic++]))
+                         : number(extent);
+      Value product = LLVM::SMulWithOverflowOp::create(builder, view.getLoc(), checked, size, factor);
+      size = LLVM::ExtractValueOp::create(builder, view.getLoc(), product, 0);
+      Value overflows = LLVM::ExtractValueOp::create(builder, view.getLoc(), product, 1);
+      isBeyond = LLVM::OrOp::create(builder, view.getLoc(), isBeyond, overflows);
     }
-    Value end = arith::AddIOp::create(builder, view.getLoc(), mapping.lookupOrDefault(view.getByteShift()), size);
-    most = arith::MaxSIOp::create(builder, view.getLoc(), most, end);
+    Value begin = asI64(builder, view.getLoc(), mapping.lookupOrDefault(view.getByteShift()));
+    Value end = LLVM::AddOp::create(builder, view.getLoc(), begin, size);
+    checkNegative(begin);
+    checkNegative(end);
+    most = LLVM::SMaxOp::create(builder, view.getLoc(), most, end);
   }
-  LLVM::ReturnOp::create(builder, loc, asI64(builder, loc, most));
+  LLVM::ReturnOp::create(builder, loc, LLVM::SelectOp::create(builder, loc, isBeyond, number(-1), most).getResult());
   return result;
 }
 

@@ -24,7 +24,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
       for (auto of : getOperation().getOps<schedule::OfOp>())
         if (of.getFunction() == function.getName())
           schedule = of;
-      if (onProcessor && !schedule)
+      if (onProcessor && !schedule && !hasScanOfStages(function))
         continue;
       if (failed(lower(function, schedule)))
         return signalPassFailure();
@@ -35,7 +35,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
 
   LogicalResult lower(func::FuncOp function, schedule::OfOp schedule) {
     StageModel model(function);
-    if (failed(model.collect()) || (schedule && failed(model.apply(schedule))))
+    if (failed(model.collect()) || failed(model.apply(schedule)))
       return failure();
     // A processor has one memory: what is computed at a loop is the loop's own.
     for (auto &stage : model.stages)

@@ -149,7 +149,7 @@ LogicalResult StageModel::inferFollowerDomain(ScheduledStage &stage) {
 
 LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
   AffineExpr zero = getAffineConstantExpr(0, function.getContext());
-  if (stage.attachStage && !stage.follows) {
+  if (stage.attachStage && !stage.follows && !stage.isUpdate) {
     stage.origin = stage.mins;
     for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
       stage.bufferExtents.push_back(root->extent);
@@ -157,6 +157,9 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
   }
   stage.origin.assign(stage.numSpatial, zero);
   stage.bufferExtents = stage.wholeExtents;
+  // Of what the steps of a scan hand on each stage in them may read any row.
+  if (stage.isUpdate || stage.hasSteps)
+    return success();
   bool isWhole = stage.isOutput() || stage.scope == schedule::Scope::Global;
   Axis *outermost = nullptr;
   for (auto &reader : stages) {

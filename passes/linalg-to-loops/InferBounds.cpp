@@ -25,8 +25,7 @@ SmallVector<Axis *> StageModel::getLoopsAround(ScheduledStage &stage) {
   return around;
 }
 
-/// The expression of an access of `reader`, over the loops of the function.
-static AffineExpr overLoops(ScheduledStage &reader, AffineExpr expr) {
+AffineExpr overLoops(ScheduledStage &reader, AffineExpr expr) {
   SmallVector<AffineExpr> values;
   for (auto [i, root] : llvm::enumerate(reader.roots))
     values.push_back(i < reader.numSpatial ? reader.mins[i] + root->index : root->index);
@@ -39,12 +38,19 @@ std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned di
                      Axis *loop = dims[dim];
                      return !around.contains(loop) ||
                             (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind));
-                   });
+                   }, stage.scan ? &stage : nullptr);
 }
 
 std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
-                                              llvm::function_ref<bool(unsigned)> runs) {
+                                              llvm::function_ref<bool(unsigned)> runs, ScheduledStage *inSteps) {
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
+  // In the steps of a scan no more is computed than is read, but by what stands in loops of its reader.
+  auto isExact = [&](ScheduledStage &reader) {
+    ScheduledStage *around = inSteps;
+    while (around && around != &reader)
+      around = around->attachStage;
+    return inSteps && !around;
+  };
   std::optional<Interval> region;
   for (auto &reader : stages)
     for (Access &access : getReads(*reader)) {
@@ -52,7 +58,9 @@ std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledS
         continue;
       if (!access.indices[dimension])
         return std::nullopt;
-      auto needed = getInterval(overLoops(*reader, access.indices[dimension]), runs, extent);
+      AffineExpr index = access.indices[dimension];
+      auto needed = isExact(*reader) ? getIntervalOfAxes(*reader, index, runs)
+                                     : getInterval(overLoops(*reader, index), runs, extent);
       if (!needed)
         return std::nullopt;
       if (!region) {
@@ -69,6 +77,20 @@ std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledS
       region = Interval{simplify(region->min + shift), getAffineConstantExpr(last - shift, function.getContext())};
     }
   return region;
+}
+
+std::optional<Interval> StageModel::getIntervalOfAxes(ScheduledStage &reader, AffineExpr expr,
+                                                     llvm::function_ref<bool(unsigned)> runs) {
+  SmallVector<AffineExpr> values;
+  for (unsigned i = 0; i < reader.roots.size(); ++i) {
+    AffineExpr value = getAffineDimExpr(dims.size() + i, function.getContext());
+    values.push_back(i < reader.numSpatial ? reader.mins[i] + value : value);
+  }
+  auto extent = [&](unsigned dim) {
+    return dim < dims.size() ? dims[dim]->extent : reader.roots[dim - dims.size()]->extent;
+  };
+  auto runsOrIsAxis = [&](unsigned dim) { return dim >= dims.size() || runs(dim); };
+  return getInterval(simplify(expr.replaceDims(values)), runsOrIsAxis, extent);
 }
 
 /// A stage in a loop of another is computed where its buffer is: by the threads that share it.
@@ -94,6 +116,8 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     stage.wholeExtents.push_back(root->extent);
   if (stage.follows)
     return inferFollowerDomain(stage);
+  if (stage.isUpdate)
+    return inferUpdateDomain(stage);
   SmallVector<Axis *> loopsAround = getLoopsAround(stage);
   bool isSaid = stage.scope.has_value();
   // A stage that others follow has its scope with its buffer.
@@ -101,9 +125,14 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     auto inside = [&](bool thread) {
       return llvm::any_of(loopsAround, [&](Axis *loop) { return loop->bind && isThread(*loop->bind) == thread; });
     };
-    stage.scope = !stage.attachStage ? schedule::Scope::Global
-                  : inside(true)     ? schedule::Scope::Local
-                  : inside(false)    ? schedule::Scope::Shared
+    // The threads of a block have the steps of a scan in common where they are bound inside of it.
+    bool inSteps = stage.scan && llvm::any_of(stages, [&](auto &other) {
+                     return &other->root() == &stage.root() &&
+                            llvm::any_of(other->loops, [](Axis *loop) { return loop->bind && isThread(*loop->bind); });
+                   });
+    stage.scope = !stage.attachStage         ? schedule::Scope::Global
+                  : inside(true)             ? schedule::Scope::Local
+                  : inside(false) || inSteps ? schedule::Scope::Shared
                                      : schedule::Scope::Local;
   }
   if (!stage.attachStage)
@@ -116,6 +145,13 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     auto whole = dyn_cast<AffineConstantExpr>(extent);
     if (auto region = getRegion(stage, d, around)) {
       auto width = dyn_cast<AffineConstantExpr>(region->width);
+      // The row of a step, even where there is one alone.
+      if (Axis *ordered = stage.scan ? stage.scan->getOrdered() : nullptr;
+          width && ordered && region->min.isFunctionOfDim(ordered->dim)) {
+        stage.mins[d] = region->min;
+        extent = getAffineConstantExpr(width.getValue() + 1, function.getContext());
+        continue;
+      }
       if (width && (!whole || width.getValue() + 1 < whole.getValue())) {
         stage.mins[d] = region->min;
         extent = getAffineConstantExpr(width.getValue() + 1, function.getContext());
@@ -164,6 +200,9 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
   SmallVector<Axis *> shared;
   for (Axis *loop : stage.loops) {
     bool holds = llvm::any_of(stage.attached, [&](ScheduledStage *other) { return other->attachAxis == loop; });
+    // The step of a scan.
+    if (stage.scan && !holds && loop->extent == getAffineConstantExpr(1, function.getContext()))
+      continue;
     if (loop->isReduce || loop->vectorize || loop->unroll || holds)
       break;
     shared.push_back(loop);
@@ -268,6 +307,8 @@ LogicalResult StageModel::inferBounds() {
   for (auto &stage : llvm::reverse(stages))
     waiting.push_back(stage.get());
   auto isReady = [&](ScheduledStage *stage) {
+    if (stage->isUpdate)
+      return !llvm::is_contained(waiting, stage->scan);
     if (stage->follows)
       return !llvm::is_contained(waiting, stage->attachStage);
     return !stage->attachStage || llvm::none_of(waiting, [&](ScheduledStage *other) {
@@ -287,6 +328,8 @@ LogicalResult StageModel::inferBounds() {
       return failure();
     waiting.erase(next);
   }
+  if (failed(verifySteps()))
+    return failure();
   return verifyMarks();
 }
 } // namespace tilewright

@@ -171,6 +171,8 @@ LogicalResult LoopEmitter::emitGuarded(ScheduledStage &stage, bool withReduction
 Value LoopEmitter::getBuffer(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return target.getArgument(argument.getArgNumber());
+  if (ScheduledStage *scan = model.getScanInto(tensor))
+    return scan->buffers[0];
   return model.getProducer(tensor)->buffers[cast<OpResult>(tensor).getResultNumber()];
 }
 
@@ -306,8 +308,12 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 //===----------------------------------------------------------------------===//
 
 LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
-  if (!stage.bufferAxis && !stage.layout.rollingDim && failed(allocate(stage)))
+  if (!stage.bufferAxis && !stage.layout.rollingDim && !stage.isUpdate && failed(allocate(stage)))
     return failure();
+  // Stages in the steps of a scan read what any of its updates writes.
+  for (ScheduledStage *update : stage.updates)
+    if (failed(allocate(*update)))
+      return failure();
   if (stage.externOp)
     return emitExtern(stage);
   if (stage.isEmpty)

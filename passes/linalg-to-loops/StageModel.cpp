@@ -56,7 +56,7 @@ static bool hasExtent(Value tensor, int64_t dimension) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp());
-  if (tensor.getDefiningOp<tensor::EmptyOp>())
+  if (tensor.getDefiningOp<tensor::EmptyOp>() || tensor.getDefiningOp<te::StateOp>())
     return true;
   auto op = tensor.getDefiningOp<DestinationStyleOpInterface>();
   return op && hasExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
@@ -100,6 +100,8 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
   }
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return getExpr(empty.getDynamicSize(dimension));
+  if (auto state = tensor.getDefiningOp<te::StateOp>())
+    return getExpr(state.getSizes()[type.getDynamicDimIndex(dimension)]);
   if (auto op = tensor.getDefiningOp<DestinationStyleOpInterface>())
     return getExtent(op.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], dimension);
   llvm_unreachable("collect() has checked what defines tensors");
@@ -119,7 +121,7 @@ Axis *StageModel::createAxis(std::string name, ScheduledStage *stage, Location l
 
 LogicalResult StageModel::collect() {
   for (Operation &op : function.getBody().front()) {
-    if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, func::ReturnOp>(op) ||
+    if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, te::StateOp, func::ReturnOp>(op) ||
         llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
     if (auto externOp = dyn_cast<te::ExternOp>(op)) {
@@ -361,13 +363,16 @@ static void orderThreadReduction(ScheduledStage &stage) {
 
 LogicalResult StageModel::apply(schedule::OfOp of) {
   DenseMap<Value, Axis *> handles;
-  for (Operation &op : of.getBody().front())
-    if (failed(applyPrimitive(&op, handles)))
-      return failure();
+  if (of)
+    for (Operation &op : of.getBody().front())
+      if (failed(applyPrimitive(&op, handles)))
+        return failure();
   // As in TVM a stage attached to an axis that is split or fused later is at the inner loop, or at the fused one.
   for (auto &stage : stages)
     while (stage->attachAxis && !stage->attachAxis->isLoop())
       stage->attachAxis = stage->attachAxis->outer ? stage->attachAxis->inner : stage->attachAxis->fused;
+  if (failed(placeScans()))
+    return failure();
   for (auto &stage : stages) {
     if (stage->attachStage)
       (stage->follows ? stage->attachStage->followers : stage->attachStage->attached).push_back(stage.get());
@@ -389,6 +394,10 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
 /// Every stage is computed before all that read it, where they can see it.
 LogicalResult StageModel::verifyPlaces() {
   for (auto &stage : stages) {
+    if (stage->isUpdate)
+      continue;
+    if (stage->scan && failed(verifyInStep(*stage)))
+      return failure();
     if (stage->attachStage && stage->minBlocks)
       return emitError(stage->getLoc()) << "launch_bounds: expected a stage that is computed at the root, got stage '"
                                         << stage->name << "', which is computed at a loop of stage '"
@@ -411,7 +420,7 @@ LogicalResult StageModel::verifyPlaces() {
                                           << stage->name << "'";
     if (!stage->attachStage)
       continue;
-    if (!stage->roots.empty() && stage->roots.front()->isOrdered)
+    if (stage->getOrdered())
       return emitError(*stage->attachLoc) << "compute_at: expected a stage of which a part can be computed, got the scan '"
                                           << stage->name << "'";
     // Every reader must run inside the loop that the stage is attached to: the consumer itself below that loop, or a

@@ -100,6 +100,11 @@ struct ScheduledStage {
   Axis *attachAxis = nullptr;
   std::optional<mlir::Location> attachLoc;
   llvm::SmallVector<ScheduledStage *> attached; // in order of computation
+  // In the steps of a scan: the scan's first update, at whose ordered loop or inside of it the stage is computed.
+  ScheduledStage *scan = nullptr;
+  bool isUpdate = false;                        // an update of that scan, but its first
+  bool hasSteps = false;                        // the first update of a scan whose steps have other stages in them
+  llvm::SmallVector<ScheduledStage *> updates; // of that: the other updates, in order of computation
   // By reverse_compute_at it is attached to a stage that it reads, and computed after what it reads.
   bool follows = false;
   llvm::SmallVector<ScheduledStage *> followers; // in order of computation
@@ -187,6 +192,8 @@ struct ScheduledStage {
     return attachAxis && attachAxis->pipelineDepth && !follows && scope == schedule::Scope::Shared;
   }
   bool isOutput() const;
+  /// Of a scan: the loop that gives the order.
+  Axis *getOrdered() const { return !roots.empty() && roots.front()->isOrdered ? roots.front() : nullptr; }
   /// The place among the loops of the first that is in a reduction: what is around it runs once an element.
   unsigned getFirstReduce() const;
 };
@@ -206,7 +213,7 @@ public:
 
   /// Collects the stages of the function; fails with a diagnostic where an op is no stage.
   mlir::LogicalResult collect();
-  /// Applies what is left of the schedule: everything but the dataflow.
+  /// Applies what is left of the schedule, if there is one: everything but the dataflow.
   mlir::LogicalResult apply(schedule::OfOp of);
   /// Finds for every stage which part of it is computed, and the extents of its loops.
   mlir::LogicalResult inferBounds();
@@ -214,6 +221,8 @@ public:
   ScheduledStage *getStage(llvm::StringRef name);
   /// The stage that computes a tensor, or null for an argument.
   ScheduledStage *getProducer(mlir::Value tensor);
+  /// The scan that writes into a tensor, the argument of an output or a te.state; null of any other.
+  ScheduledStage *getScanInto(mlir::Value tensor);
   /// The extent of a dimension of a tensor: a constant or an expression of symbols.
   mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
   llvm::SmallVector<mlir::AffineExpr> getExtents(mlir::Value tensor);
@@ -248,6 +257,16 @@ private:
   mlir::LogicalResult applyAsynchronous(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult applyPrimitive(mlir::Operation *op, llvm::DenseMap<mlir::Value, Axis *> &axes);
   mlir::LogicalResult verifyPlaces();
+  /// Puts the stages of scans in the loops that give the order.
+  mlir::LogicalResult placeScans();
+  mlir::LogicalResult placeScan(llvm::ArrayRef<ScheduledStage *> updates, llvm::ArrayRef<ScheduledStage *> inner);
+  /// What a scan needs is computed before it.
+  mlir::LogicalResult orderBefore(ScheduledStage &scan, llvm::ArrayRef<ScheduledStage *> inner);
+  mlir::LogicalResult verifyInStep(ScheduledStage &stage);
+  /// Whether each loop around the steps reads what it wrote alone.
+  mlir::LogicalResult verifySteps();
+  llvm::SmallVector<Axis *> getLoopsAroundSteps(ScheduledStage &scan);
+  mlir::LogicalResult inferUpdateDomain(ScheduledStage &stage);
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
   mlir::LogicalResult verifyLayout(ScheduledStage &stage);
   mlir::LogicalResult verifyEnvThreads(ScheduledStage &stage);
@@ -270,7 +289,10 @@ private:
   std::optional<Interval> getRegion(ScheduledStage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
   /// What the accesses that `isOf` picks need of a dimension while the loops run for which `runs` holds.
   std::optional<Interval> getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
-                                    llvm::function_ref<bool(unsigned)> runs);
+                                    llvm::function_ref<bool(unsigned)> runs, ScheduledStage *inSteps = nullptr);
+  /// The values of an access of `reader` where its axes run over what it computes, whatever its loops run over the end of
+  /// that. Of all other loops those run for which `runs` holds.
+  std::optional<Interval> getIntervalOfAxes(ScheduledStage &reader, mlir::AffineExpr expr, llvm::function_ref<bool(unsigned)> runs);
   void shareAmongThreads(ScheduledStage &stage);
   bool keepsExtent(Axis *axis);
   mlir::LogicalResult inferExtents(ScheduledStage &stage);
@@ -279,6 +301,10 @@ private:
   std::vector<Axis *> dims;
 };
 
+/// The expression of an access of `reader`, over the loops of the function.
+mlir::AffineExpr overLoops(ScheduledStage &reader, mlir::AffineExpr expr);
+/// True where a stage reads what the steps of a scan hand on: the loops of such a scan are those of apply-schedule.
+bool hasScanOfStages(mlir::func::FuncOp function);
 /// The memory space of buffers in a scope.
 mlir::Attribute getMemorySpace(mlir::MLIRContext *context, schedule::Scope scope);
 

@@ -167,7 +167,9 @@ LogicalResult Kernel::checkLoops() {
       return diagnostic;
     }
   }
-  return checkNestedThreads(nest, function);
+  if (failed(checkNestedThreads(nest, function)))
+    return failure();
+  return checkThreadRaces(nest, function);
 }
 
 LogicalResult Kernel::checkThreads() {

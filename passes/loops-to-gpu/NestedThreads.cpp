@@ -11,6 +11,7 @@
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -129,7 +130,37 @@ bool changesAgain(scf::ForOp inner, scf::ForOp outer) {
   });
   return walked.wasInterrupted();
 }
+
+/// Whether iterations of a loop leave different values at one place, so that the one that runs last decides.
+bool racesAt(memref::StoreOp store, IterationDependence &dependence, scf::ForOp loop) {
+  Operation *alloc = store.getMemRef().getDefiningOp();
+  if (isPrivate(store.getMemRef()) || (alloc && loop->isAncestor(alloc)))
+    return false;
+  return !dependence.dependsOnIt(store.getIndices()) && dependence.dependsOnIt(store.getValue()) &&
+         !dependence.isControlled(store);
+}
 } // namespace
+
+LogicalResult checkThreadRaces(Operation *nest, func::FuncOp function) {
+  WalkResult walked = nest->walk([&](scf::ForOp loop) -> WalkResult {
+    auto bind = loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
+    // Loops that carry values are reductions, whose parts are combined.
+    if (!bind || bind.getValue() == schedule::ThreadTag::VThread || loop.getNumRegionIterArgs() ||
+        getConstantIntValue(loop.getUpperBound()) == 1)
+      return WalkResult::advance();
+    IterationDependence dependence(loop);
+    return loop->walk([&](memref::StoreOp store) -> WalkResult {
+      if (!racesAt(store, dependence, loop))
+        return WalkResult::advance();
+      return store.emitError() << "expected one value for each element, got a store to one place of other values in each "
+                                  "iteration of "
+                               << getAxisName(loop, function).quoted() << ", which is bound to "
+                               << schedule::stringifyThreadTag(bind.getValue())
+                               << ": the iteration that runs last would decide; a reduction carries what it reduces";
+    });
+  });
+  return failure(walked.wasInterrupted());
+}
 
 LogicalResult checkNestedThreads(Operation *nest, func::FuncOp function) {
   auto getTag = [](scf::ForOp loop) {

@@ -16,6 +16,8 @@ namespace tilewright {
 namespace {
 /// What cudaMalloc guarantees: a temporary is aligned as an allocation of its own would be.
 constexpr int64_t kAlignment = 256;
+/// More than any machine has, so that sums of sizes stay in 64 bits.
+constexpr int64_t kMostBytes = int64_t(1) << 50;
 
 struct PlanWorkspace : impl::PlanWorkspaceBase<PlanWorkspace> {
   void runOnOperation() override;
@@ -161,7 +163,9 @@ LogicalResult WorkspacePlanner::run() {
     MemRefType shape = temporary.alloc.getType();
     int64_t constant = getElementBytes(shape.getElementType());
     for (int64_t extent : shape.getShape())
-      constant *= ShapedType::isDynamic(extent) ? 1 : extent;
+      if (!ShapedType::isDynamic(extent) && (llvm::MulOverflow(constant, extent, constant) || constant > kMostBytes))
+        return temporary.alloc.emitError() << "temporary '" << getBufferName(temporary.alloc) << "': expected at most "
+                                           << kMostBytes << " bytes, got " << shape;
     temporary.plan.size = constant;
     temporary.plan.alignment = kAlignment;
     if (shape.hasStaticShape())

@@ -64,7 +64,7 @@ public:
       extents.push_back(getExtent(extent));
   }
 
-  /// `outputs` has, for each result, the argument that it is written to, or none.
+  /// `outputs` has, for each result, what it is written to, an argument or the state of a scan, or none.
   void convert(ArrayRef<Value> outputs);
 
 private:
@@ -298,6 +298,8 @@ struct ConvertTEToLinalg : impl::ConvertTEToLinalgBase<ConvertTEToLinalg> {
   LogicalResult convert(func::FuncOp func);
   /// For each tensor that is computed the argument that it is written to.
   FailureOr<DenseMap<Value, Value>> matchOutputs(func::FuncOp func);
+  /// Adds the states that scans are written to. One of an output becomes the output's argument.
+  LogicalResult matchStates(func::FuncOp func, DenseMap<Value, Value> &outputs);
 };
 
 FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp func) {
@@ -328,13 +330,37 @@ FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp f
   return outputs;
 }
 
+LogicalResult ConvertTEToLinalg::matchStates(func::FuncOp func, DenseMap<Value, Value> &outputs) {
+  for (te::StateOp state : llvm::make_early_inc_range(func.getOps<te::StateOp>())) {
+    te::ComputeOp scan;
+    for (auto compute : func.getOps<te::ComputeOp>())
+      if (compute.getName() == state.getOf())
+        scan = compute;
+    if (!scan || !scan.getScan() || scan.getNumResults() != 1)
+      return state.emitOpError() << "expected the name of a te.compute with 'scan' and one result, got '" << state.getOf() << "'";
+    if (scan->getResultTypes()[0] != state.getType())
+      return state.emitOpError() << "expected the type of what '" << state.getOf() << "' computes, " << scan->getResultTypes()[0]
+                                 << ", got " << state.getType();
+    Value &place = outputs[scan.getResult(0)];
+    if (place && place.getDefiningOp<te::StateOp>())
+      return state.emitOpError() << "expected one state of '" << state.getOf() << "', got several";
+    if (!place) {
+      place = state;
+      continue;
+    }
+    state.replaceAllUsesWith(place);
+    state.erase();
+  }
+  return success();
+}
+
 LogicalResult ConvertTEToLinalg::convert(func::FuncOp func) {
   SmallVector<te::ComputeOp> computes(func.getOps<te::ComputeOp>());
   SmallVector<te::ExternOp> externs(func.getOps<te::ExternOp>());
   if (computes.empty() && externs.empty())
     return success();
   FailureOr<DenseMap<Value, Value>> outputs = matchOutputs(func);
-  if (failed(outputs))
+  if (failed(outputs) || failed(matchStates(func, *outputs)))
     return failure();
   IRRewriter rewriter(func.getContext());
   for (te::ExternOp op : externs)

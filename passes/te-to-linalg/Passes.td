@@ -12,7 +12,8 @@ def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
     affine in them, becomes an operand with that map, where linalg can have it as one: a dimension that is indexed by
     an axis alone must have the axis's extent, since linalg takes the extents of its loops from there. Every other read
     becomes `tensor.extract`. A program's outputs are written to their arguments; other tensors start as `tensor.empty`.
-    A reduction starts from a `linalg.fill` with its identity.
+    A reduction starts from a `linalg.fill` with its identity. A scan is written into its `te.state`, where it has one; of an
+    output that is the argument.
 
     ```mlir
     %C = te.compute "C" (%i: 64, %j: 48) sum (%k: 32) {

@@ -4,7 +4,7 @@
 // reduces over that axis alone. The loops that the axis is of one make with become axes of the expression itself.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/te-to-te/Dataflow.h"
+#include "passes/te-to-te/LoopRelations.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,92 +15,31 @@ namespace tilewright {
 namespace {
 
 /// The reduction axes of a stage as the schedule has split and fused them.
-class ReductionLoops {
+class ReductionLoops : public LoopRelations {
 public:
-  ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage);
+  explicit ReductionLoops(MLIRContext *context) : LoopRelations(context) {}
+  LogicalResult read(schedule::RfactorOp op, te::ComputeOp stage);
 
   /// What the axes of the factored stage are, spatial axes left out: the axis itself, then those it is to reduce over.
   ArrayRef<Value> getFactoredAxes() const { return factored.getArrayRef(); }
-  AffineExpr getExtent(Value axis) const { return axes.find(axis)->second.extent; }
   /// Gives each of the factored axes its place among dims, and so every other its value.
   void assignDims(ArrayRef<unsigned> positions);
-  /// The values of the stage's own reduction axes.
-  SmallVector<AffineExpr> getRootIndices() const;
-  /// Where a split does not divide: the axis's value, which must stay under its extent.
-  SmallVector<std::pair<AffineExpr, AffineExpr>> getPredicates() const;
-
-  SmallVector<Value> symbols; // what the symbols of the expressions stand for
-  SmallVector<Operation *> primitives; // which made and took the axes, in order
 
 private:
-  struct Axis {
-    AffineExpr extent, index;
-  };
-  AffineExpr getExpr(OpFoldResult extent);
-  void split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts);
+  /// Keeps of the relations those that touch the factored axis's loops.
   void findFactoredAxes(schedule::RfactorOp op);
-  /// The splits, tiles and fusions that touch the factored axis's loops, each as (whole, outer, inner) or (parts, fused).
-  struct Relation {
-    SmallVector<Value> above, below;
-    bool isSplit;
-  };
 
-  MLIRContext *context;
-  DenseMap<Value, Axis> axes;
-  SmallVector<Value> roots;
-  SmallVector<Relation> relations;
   llvm::SmallSetVector<Value, 8> touched, factored;
 };
 
-AffineExpr ReductionLoops::getExpr(OpFoldResult extent) {
-  if (auto constant = getConstantIntValue(extent))
-    return getAffineConstantExpr(*constant, context);
-  symbols.push_back(cast<Value>(extent));
-  return getAffineSymbolExpr(symbols.size() - 1, context);
-}
-
-void ReductionLoops::split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts) {
-  AffineExpr given = getAffineConstantExpr(factor ? factor : nparts, context);
-  AffineExpr rest = axes[axis].extent.ceilDiv(given);
-  axes[outer].extent = factor ? rest : given;
-  axes[inner].extent = factor ? given : rest;
-  relations.push_back({{axis}, {outer, inner}, /*isSplit=*/true});
-}
-
-ReductionLoops::ReductionLoops(schedule::RfactorOp op, te::ComputeOp stage) : context(op.getContext()) {
-  for (Operation &other : *op->getBlock()) {
-    if (&other == op)
-      break;
-    if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(other)) {
-      if (schedule::stageName(other.getOperand(0)) != stage.getName())
-        continue;
-      primitives.push_back(&other);
-      if (isa<schedule::AxesOp>(other))
-        continue;
-      llvm::append_range(roots, other.getResults());
-      for (auto [axis, extent] : llvm::zip(roots, ArrayRef(stage.getMixedExtents()).drop_front(stage.getNumSpatial())))
-        axes[axis].extent = getExpr(extent);
-      continue;
-    }
-    if (!(other.hasTrait<schedule::AxisTransform>() || isa<schedule::ReorderOp>(other)) ||
-        schedule::stageName(schedule::axisStage(other.getOperand(0))) != stage.getName())
-      continue;
-    primitives.push_back(&other);
-    if (auto splitOp = dyn_cast<schedule::SplitOp>(other)) {
-      split(splitOp.getAxis(), splitOp.getOuter(), splitOp.getInner(), splitOp.getFactor().value_or(0),
-            splitOp.getNparts().value_or(0));
-    } else if (auto tile = dyn_cast<schedule::TileOp>(other)) {
-      split(tile.getX(), tile.getXOuter(), tile.getXInner(), tile.getXFactor(), 0);
-      split(tile.getY(), tile.getYOuter(), tile.getYInner(), tile.getYFactor(), 0);
-    } else if (auto fuse = dyn_cast<schedule::FuseOp>(other)) {
-      AffineExpr extent = getAffineConstantExpr(1, context);
-      for (Value part : fuse.getAxes())
-        extent = extent * axes[part].extent;
-      axes[fuse.getFused()].extent = extent;
-      relations.push_back({schedule::fusedParts(fuse), {fuse.getFused()}, /*isSplit=*/false});
-    }
-  }
+LogicalResult ReductionLoops::read(schedule::RfactorOp op, te::ComputeOp stage) {
+  if (failed(LoopRelations::read(op, stage, /*reduce=*/true)))
+    return failure();
+  if (!axes.contains(op.getAxis()))
+    return op.emitOpError() << "expected a loop of the reduction axes of stage '" << stage.getName() << "', got '"
+                            << schedule::axisName(op.getAxis()) << "' of others";
   findFactoredAxes(op);
+  return success();
 }
 
 void ReductionLoops::findFactoredAxes(schedule::RfactorOp op) {
@@ -130,38 +69,7 @@ void ReductionLoops::assignDims(ArrayRef<unsigned> positions) {
     bool isOne = axes[axis].extent == getAffineConstantExpr(1, context);
     axes[axis].index = isOne ? getAffineConstantExpr(0, context) : getAffineDimExpr(position, context);
   }
-  for (Relation &relation : llvm::reverse(relations)) {
-    if (relation.isSplit) {
-      Axis &outer = axes[relation.below[0]], &inner = axes[relation.below[1]];
-      axes[relation.above[0]].index = outer.index * inner.extent + inner.index;
-      continue;
-    }
-    // From the fastest part to the slowest.
-    AffineExpr index = axes[relation.below[0]].index;
-    for (Value part : llvm::reverse(relation.above)) {
-      bool isFirst = part == relation.above.front();
-      axes[part].index = isFirst ? index : index % axes[part].extent;
-      index = index.floorDiv(axes[part].extent);
-    }
-  }
-}
-
-SmallVector<AffineExpr> ReductionLoops::getRootIndices() const {
-  return llvm::map_to_vector(roots, [&](Value root) { return axes.find(root)->second.index; });
-}
-
-SmallVector<std::pair<AffineExpr, AffineExpr>> ReductionLoops::getPredicates() const {
-  SmallVector<std::pair<AffineExpr, AffineExpr>> predicates;
-  AffineExpr zero = getAffineConstantExpr(0, context);
-  for (const Relation &relation : relations) {
-    if (!relation.isSplit)
-      continue;
-    const Axis &whole = axes.find(relation.above[0])->second;
-    AffineExpr outer = getExtent(relation.below[0]), inner = getExtent(relation.below[1]);
-    if (simplifyAffineExpr(outer * inner - whole.extent, 0, symbols.size()) != zero)
-      predicates.push_back({whole.index, whole.extent});
-  }
-  return predicates;
+  indexRoots();
 }
 
 } // namespace
@@ -192,8 +100,8 @@ namespace {
 class Factoring {
 public:
   Factoring(schedule::RfactorOp op, te::ComputeOp stage)
-      : op(op), stage(stage), loops(op, stage), builder(stage), factorAxis(op.getFactorAxis()) {}
-  void rewrite();
+      : op(op), stage(stage), loops(op.getContext()), builder(stage), factorAxis(op.getFactorAxis()) {}
+  LogicalResult rewrite();
   ArrayRef<Operation *> getOldPrimitives() const { return loops.primitives; }
 
 private:
@@ -314,10 +222,13 @@ te::ComputeOp Factoring::createRest(te::ComputeOp factored) {
   return rest;
 }
 
-void Factoring::rewrite() {
+LogicalResult Factoring::rewrite() {
+  if (failed(loops.read(op, stage)))
+    return failure();
   te::ComputeOp rest = createRest(createFactored());
   stage.replaceAllUsesWith(rest.getResults());
   stage.erase();
+  return success();
 }
 } // namespace
 
@@ -332,7 +243,8 @@ LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow) {
     return op.emitOpError() << "expected a factor_axis from 0 to " << stage.getNumSpatial() << ", got "
                             << op.getFactorAxis();
   Factoring factoring(op, stage);
-  factoring.rewrite();
+  if (failed(factoring.rewrite()))
+    return failure();
   OpBuilder builder(op);
   auto handle = schedule::StageOp::create(builder, op.getLoc(), builder.getStringAttr(op.getName()));
   op.getStage().replaceAllUsesWith(handle);

@@ -4,140 +4,51 @@
 // reordered before, the new stage has the loops that they make as its axes: its tensor lies in the order of the loops.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/te-to-te/Dataflow.h"
-
-#include "mlir/IR/IRMapping.h"
+#include "passes/te-to-te/LoopRelations.h"
 
 using namespace mlir;
 
 namespace tilewright {
 namespace {
 
-/// The spatial axes of a stage, and the loops that the schedule has made of them, each in terms of the others.
-class SpatialLoops {
+/// The spatial axes of a stage, and the loops that the schedule has made of them.
+class SpatialLoops : public LoopRelations {
 public:
-  SpatialLoops(schedule::CacheWriteOp op, te::ComputeOp stage);
+  explicit SpatialLoops(MLIRContext *context) : LoopRelations(context) {}
+  LogicalResult read(schedule::CacheWriteOp op, te::ComputeOp stage);
 
   bool isEmpty() const { return relations.empty() && !isReordered; }
   ArrayRef<Value> getLeaves() const { return leaves; }
-  AffineExpr getExtent(Value axis) const { return axes.find(axis)->second.extent; }
   /// The axes, where the loops are the first dims.
   SmallVector<AffineExpr> getRootsOfLeaves();
-  /// Where a split does not divide: the axis, which must stay under its extent. In terms of the loops.
-  SmallVector<std::pair<AffineExpr, AffineExpr>> getPredicates() const;
   /// The loops, where the axes are the dims.
   SmallVector<AffineExpr> getLeavesOfRoots();
 
-  SmallVector<Value> symbols;          // what the symbols of the expressions stand for
-  SmallVector<Operation *> primitives; // which made and took the axes, in order
-
 private:
-  struct Axis {
-    AffineExpr extent, index;
-  };
-  struct Relation {
-    SmallVector<Value> above, below; // one split into two, or several fused into one
-  };
-  void split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts);
-
-  MLIRContext *context;
-  DenseMap<Value, Axis> axes;
-  SmallVector<Value> roots, leaves;
-  SmallVector<Relation> relations;
+  SmallVector<Value> leaves;
   bool isReordered = false;
 };
 
-SpatialLoops::SpatialLoops(schedule::CacheWriteOp op, te::ComputeOp stage) : context(op.getContext()) {
-  for (Operation &other : *op->getBlock()) {
-    if (&other == op)
-      break;
-    // The axes that a stage has later are others.
-    if (other.hasTrait<schedule::ReplacesAxes>())
-      continue;
-    if (other.hasTrait<schedule::RootAxes>()) {
-      if (schedule::stageName(other.getOperand(0)) != stage.getName())
-        continue;
-      primitives.push_back(&other);
-      if (isa<schedule::SingletonOp>(other))
-        axes[other.getResult(0)].extent = getAffineConstantExpr(1, context);
-      if (!isa<schedule::AxesOp>(other))
-        continue;
-      llvm::append_range(roots, other.getResults());
-      for (auto [axis, extent] : llvm::zip(roots, stage.getMixedExtents())) {
-        auto constant = getConstantIntValue(extent);
-        if (!constant)
-          symbols.push_back(cast<Value>(extent));
-        axes[axis].extent = constant ? getAffineConstantExpr(*constant, context) : getAffineSymbolExpr(symbols.size() - 1, context);
-      }
-      continue;
-    }
-    if (!(other.hasTrait<schedule::AxisTransform>() || isa<schedule::ReorderOp>(other)) ||
-        schedule::stageName(schedule::axisStage(other.getOperand(0))) != stage.getName())
-      continue;
-    primitives.push_back(&other);
-    if (auto splitOp = dyn_cast<schedule::SplitOp>(other)) {
-      split(splitOp.getAxis(), splitOp.getOuter(), splitOp.getInner(), splitOp.getFactor().value_or(0),
-            splitOp.getNparts().value_or(0));
-    } else if (auto tile = dyn_cast<schedule::TileOp>(other)) {
-      split(tile.getX(), tile.getXOuter(), tile.getXInner(), tile.getXFactor(), 0);
-      split(tile.getY(), tile.getYOuter(), tile.getYInner(), tile.getYFactor(), 0);
-    } else if (auto fuse = dyn_cast<schedule::FuseOp>(other)) {
-      AffineExpr extent = getAffineConstantExpr(1, context);
-      for (Value part : fuse.getAxes())
-        extent = extent * axes[part].extent;
-      axes[fuse.getFused()].extent = extent;
-      relations.push_back({schedule::fusedParts(fuse), {fuse.getFused()}});
-    } else {
-      isReordered = true;
-    }
-  }
+LogicalResult SpatialLoops::read(schedule::CacheWriteOp op, te::ComputeOp stage) {
+  if (failed(LoopRelations::read(op, stage, /*reduce=*/false)))
+    return failure();
   for (Value loop : schedule::loopsBefore(op.getOf(), op))
     if (!schedule::isReduceAxis(loop))
       leaves.push_back(loop);
+  for (Value leaf : leaves)
+    if (!axes.contains(leaf))
+      return op.emitOpError() << "expected loops of the spatial axes of stage '" << stage.getName() << "', got '"
+                              << schedule::axisName(leaf) << "' of others";
   // Reduction axes alone may have changed places.
-  isReordered &= leaves != roots;
-}
-
-void SpatialLoops::split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts) {
-  AffineExpr given = getAffineConstantExpr(factor ? factor : nparts, context);
-  AffineExpr rest = axes[axis].extent.ceilDiv(given);
-  axes[outer].extent = factor ? rest : given;
-  axes[inner].extent = factor ? given : rest;
-  relations.push_back({{axis}, {outer, inner}});
+  isReordered = llvm::any_of(primitives, llvm::IsaPred<schedule::ReorderOp>) && leaves != roots;
+  return success();
 }
 
 SmallVector<AffineExpr> SpatialLoops::getRootsOfLeaves() {
   for (auto [position, leaf] : llvm::enumerate(leaves))
     axes[leaf].index = getAffineDimExpr(position, context);
-  for (Relation &relation : llvm::reverse(relations)) {
-    if (relation.below.size() == 2) {
-      Axis &outer = axes[relation.below[0]], &inner = axes[relation.below[1]];
-      axes[relation.above[0]].index = outer.index * inner.extent + inner.index;
-      continue;
-    }
-    // From the fastest part to the slowest.
-    AffineExpr index = axes[relation.below[0]].index;
-    for (Value part : llvm::reverse(relation.above)) {
-      bool isFirst = part == relation.above.front();
-      axes[part].index = isFirst ? index : index % axes[part].extent;
-      index = index.floorDiv(axes[part].extent);
-    }
-  }
-  return llvm::map_to_vector(roots, [&](Value root) { return axes.find(root)->second.index; });
-}
-
-SmallVector<std::pair<AffineExpr, AffineExpr>> SpatialLoops::getPredicates() const {
-  SmallVector<std::pair<AffineExpr, AffineExpr>> predicates;
-  AffineExpr zero = getAffineConstantExpr(0, context);
-  for (const Relation &relation : relations) {
-    if (relation.below.size() != 2)
-      continue;
-    const Axis &whole = axes.find(relation.above[0])->second;
-    AffineExpr product = getExtent(relation.below[0]) * getExtent(relation.below[1]);
-    if (simplifyAffineExpr(product - whole.extent, 0, symbols.size()) != zero)
-      predicates.push_back({whole.index, whole.extent});
-  }
-  return predicates;
+  indexRoots();
+  return getRootIndices();
 }
 
 SmallVector<AffineExpr> SpatialLoops::getLeavesOfRoots() {
@@ -146,7 +57,7 @@ SmallVector<AffineExpr> SpatialLoops::getLeavesOfRoots() {
   for (auto [position, root] : llvm::enumerate(roots))
     axes[root].index = getAffineDimExpr(position, context);
   for (Relation &relation : relations) {
-    if (relation.below.size() == 2) {
+    if (relation.isSplit) {
       AffineExpr index = axes[relation.above[0]].index, inner = getExtent(relation.below[1]);
       axes[relation.below[0]].index = index.floorDiv(inner);
       axes[relation.below[1]].index = index % inner;
@@ -275,7 +186,9 @@ LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
     return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '" << stage.getName()
                             << "', which reads its own";
   std::string name = stage.getName().str();
-  SpatialLoops loops(op, stage);
+  SpatialLoops loops(op.getContext());
+  if (failed(loops.read(op, stage)))
+    return failure();
   if (loops.isEmpty()) {
     OpBuilder builder(stage->getContext());
     builder.setInsertionPointAfter(stage);

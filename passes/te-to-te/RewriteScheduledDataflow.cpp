@@ -40,6 +40,9 @@ Value Dataflow::getTensor(StringRef name) {
     return stage.getResult(0);
   if (te::ExternOp op = getExtern(name))
     return op.getResult(0);
+  for (auto state : function.getOps<te::StateOp>())
+    if (state.getName() == name)
+      return state;
   for (BlockArgument arg : function.getArguments()) {
     auto argName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), te::kNameAttr);
     if (argName && argName.getValue() == name && !function.getArgAttr(arg.getArgNumber(), te::kOutputAttr))

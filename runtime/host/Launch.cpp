@@ -181,7 +181,12 @@ __attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *
                                                    TilewrightLauncher &launcher) {
   const TilewrightCudaDriver &driver = *loaded.details->driver;
   int64_t bytes = loaded.workspaceBytes(shape);
-  if (bytes <= 0)
+  if (bytes < 0) {
+    beginFailure() << "the temporaries of " << loaded.details->program->signature->name
+                   << " need more bytes of workspace than 63 bits count";
+    return -1;
+  }
+  if (bytes == 0)
     return loaded.host(data, shape, nullptr, &launcher);
   void *pool = findPool(loaded);
   if (!pool)

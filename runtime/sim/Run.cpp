@@ -41,11 +41,12 @@ extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, i
   tilewrightSimReset(simulator);
   addArguments(simulator, *program->signature, data, shape);
   std::unique_ptr<void, decltype(&std::free)> workspace(nullptr, std::free);
-  if (int64_t bytes = program->workspaceBytes ? program->workspaceBytes(shape) : 0; bytes > 0) {
-    int64_t rounded = (bytes + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
-    workspace.reset(std::aligned_alloc(workspaceAlignment, rounded));
+  if (int64_t bytes = program->workspaceBytes ? program->workspaceBytes(shape) : 0; bytes != 0) {
+    uint64_t rounded = (uint64_t(bytes) + workspaceAlignment - 1) / workspaceAlignment * workspaceAlignment;
+    workspace.reset(bytes < 0 ? nullptr : std::aligned_alloc(workspaceAlignment, rounded));
     if (!workspace) {
-      std::string text = std::string(program->signature->text) + ": no memory for " + std::to_string(bytes) + " bytes of workspace";
+      std::string count = bytes < 0 ? "more than 2^63" : std::to_string(bytes);
+      std::string text = std::string(program->signature->text) + ": no memory for " + count + " bytes of workspace";
       const char *parts[] = {text.c_str()};
       tilewrightFFI.raise("MemoryError", parts, 1);
       return -1;

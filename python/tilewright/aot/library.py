@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..compiler import Dispatch, Function
     from ..runtime import Argument
 
-__all__ = ["export_header", "export_library", "export_object"]
+__all__ = ["export_header", "export_library", "export_object", "find_compiler"]
 
 _INSTEAD = "export_object writes the object file that a linker elsewhere takes"
 
@@ -226,6 +226,11 @@ def export_library(
         export_header(checked, path.with_suffix(".h"))
 
 
+def find_compiler() -> str | None:
+    """The path of the C compiler that links where none is named: the first of cc, gcc and clang that is there."""
+    return next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name)) is not None), None)
+
+
 def _linker(given: str | None) -> list[str]:
     """The command that links."""
     wanted = given or os.environ.get("CC")
@@ -234,9 +239,8 @@ def _linker(given: str | None) -> list[str]:
         if not command or shutil.which(command[0]) is None:
             raise TilewrightError(f"expected a compiler to link with, got {wanted!r}, which is not there; {_INSTEAD}")
         return command
-    for name in ("cc", "gcc", "clang"):
-        if shutil.which(name) is not None:
-            return [name]
+    if (found := find_compiler()) is not None:
+        return [found]
     raise TilewrightError(
         f"no compiler to link with: expected cc, gcc or clang on the PATH, or linker=, or CC to name one; {_INSTEAD}"
     )

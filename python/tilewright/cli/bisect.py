@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import ast
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import mlir_module, python_names, python_program
+from .compile import mlir_module, program_file, python_names, python_program
 
 __all__ = ["add"]
 
@@ -42,9 +41,7 @@ def _sized(expression: str, names: dict[str, Any]) -> tuple[Callable[..., Any], 
 def _run(options: argparse.Namespace) -> int:
     from ..bisection import bisect
 
-    path = Path(options.file)
-    if not path.is_file():
-        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    path = program_file(options)
     more: dict[str, Any] = {"seed": options.seed}
     program: Any
     args: Any = None
@@ -56,12 +53,8 @@ def _run(options: argparse.Namespace) -> int:
             make, sizes = _sized(options.program, names)
             if sizes and all(size > 0 for size in sizes):
                 program, args, more["sizes"] = make, None, sizes
-    elif path.suffix == ".mlir":
-        if options.program is not None:
-            raise TilewrightError("--program is for Python files")
-        program, name = mlir_module(path), options.name
     else:
-        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+        program, name = mlir_module(path), options.name
     try:
         found = bisect(program, args, options.target, name, **more)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..compiler import Function
     from ..compiler.pipeline import Lowering
 
-__all__ = ["add", "mlir_module", "python_names", "python_program", "python_value"]
+__all__ = ["add", "mlir_module", "program_file", "python_names", "python_program", "python_value"]
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
@@ -34,6 +34,18 @@ to be called main); or --program gives an expression over the file's names whose
 
 An .mlir file holds the IR of the stage that --from names, as an earlier --emit wrote it and you may have edited it.
 """
+
+
+def program_file(options: argparse.Namespace) -> Path:
+    """The FILE of a command: a Python file, or an .mlir file, for which there is no --program."""
+    path = Path(options.file)
+    if not path.is_file():
+        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    if path.suffix not in (".py", ".mlir"):
+        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+    if path.suffix == ".mlir" and options.program is not None:
+        raise TilewrightError("--program is for Python files")
+    return path
 
 
 def python_names(path: Path) -> dict[str, Any]:
@@ -108,20 +120,14 @@ def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..compiler.entry_points import take_up
 
-    path = Path(options.file)
-    if not path.is_file():
-        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    path = program_file(options)
     target, start = options.target, options.start
     if path.suffix == ".py":
         if start is not None:
             raise TilewrightError("--from is for .mlir files: a Python program starts at te")
         program, args, name = python_program(path, python_names(path), options)
-    elif path.suffix == ".mlir":
-        if options.program is not None:
-            raise TilewrightError("--program is for Python files")
-        program, args, name = mlir_module(path), None, options.name
     else:
-        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
+        program, args, name = mlir_module(path), None, options.name
     try:
         # A stage of the IR is made without what comes after it: a program that breaks further down shows up to there.
         make = take_up if options.emit in IR_STAGES else build

@@ -6,7 +6,6 @@ import argparse
 import importlib.metadata
 import importlib.util
 import platform
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +94,9 @@ def _cache() -> Finding:
 
 
 def _compiler() -> Finding:
-    tool = next((shutil.which(name) for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+    from ..export import find_compiler
+
+    tool = find_compiler()
     cost = "tw.export_library cannot link; tw.export_object writes the object files"
     return Finding("C compiler", tool is not None, tool or "not installed", cost, required=False)
 

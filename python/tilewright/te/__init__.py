@@ -23,8 +23,9 @@ from .functions import *  # noqa: F403
 from .hybrid import HybridOp
 from .intrinsic import TensorIntrin, decl_tensor_intrin
 from .intrinsic_call import TensorComputeOp
-from .recurrence import ScanOp, scan
+from .recurrence import scan
 from .reduction import comm_reducer, max, min, prod, reduce_axis, sum
+from .scan_stages import ScanOp
 from .strides import Strided, strided
 from .tag import tag_scope
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, TensorSlice, compute, placeholder

@@ -13,9 +13,9 @@ from .expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from .extern_op import ExternOp
 from .linear import Linear, linear_of
 from .program import operations
-from .recurrence import ScanOp
 from .reduction import reduce_axis, sum
 from .rewrite import rewrite
+from .scan_stages import ScanOp
 from .tensor import ComputeOp, Tensor, compute
 
 __all__ = ["gradient"]

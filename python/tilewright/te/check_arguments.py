@@ -10,6 +10,7 @@ from ..messages.location import Source
 from .arguments import ArgumentList
 from .expr import Var
 from .extern_op import ExternOp
+from .scan_stages import check_scans
 from .tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor, is_optional
 
 __all__ = ["check_arguments"]
@@ -35,6 +36,7 @@ def check_arguments(ops: list[Operation], outputs: Sequence[Tensor], list_: Argu
             raise ValueError(
                 f"{source}: argument {place}: expected an input or a compute of the program, got {arg.name}"
             )
+    check_scans(ops, outputs, source)
     _check_pointers(list_, source)
     given = ", ".join(arg.name for arg in args)
     for what, needed in (

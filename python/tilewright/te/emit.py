@@ -23,7 +23,7 @@ from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
 from .extern_op import ExternOp
 from .program import axis_names, operations, symbols_of, symbols_of_extents, unique_name, unique_names
-from .recurrence import ScanOp
+from .scan_stages import ScanOp, rows_from
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_optional
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
     ops = [op for op in inputs if op not in ops] + ops
     # Whether what is optional is given comes after all that a call has.
     given.args += [op.given for op in inputs if op.given is not None]
-    names = unique_names(ops, {} if schedule is None else schedule.names)
+    states = [op.state.op for op in ops if isinstance(op, ScanOp) and op.state is not None]
+    names = unique_names(ops + states, {} if schedule is None else schedule.names)
     with context, file_location(source):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
@@ -111,6 +112,7 @@ class _Function:
                 self._flags[arg.op.given] = position
         self._sizes = {var for op in ops for var in symbols_of_extents(op)}
         self._values: dict[Tensor, ir.Value] = {}
+        self._first_rows = rows_from(ops)
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
         self._strides = {args[i]: strides for i, strides in list_.strides.items()}
@@ -156,6 +158,9 @@ class _Function:
             for arg, value in zip(self._args, block.arguments):
                 if isinstance(arg, Tensor) and isinstance(arg.op, PlaceholderOp):
                     self._values[arg] = value
+            for op in self._ops:
+                if isinstance(op, ScanOp) and op.state is not None:
+                    self._emit_state(op, op.state)
             for op in self._ops:
                 if isinstance(op, ComputeOp):
                     self._emit_compute(op)
@@ -303,11 +308,24 @@ class _Function:
         with file_location(source):
             return BodyEmitter(self._values, self._symbols).value(extent)
 
+    def _emit_state(self, op: ScanOp, state: Tensor) -> None:
+        sizes = [self._emit_extent(size, op.source) for size in state.shape if isinstance(size, Expr)]
+        name, of = ir.StringAttr.get(self._names[state.op]), ir.StringAttr.get(self._names[op])
+        with named_location(self._names[state.op], state.op.source):
+            self._values[state] = te_ops.state(self._type(state), name, of, sizes)
+
     def _emit_compute(self, op: ComputeOp) -> None:
         axes = op.axis + op.reduce_axis
         names = axis_names(op)
         dynamic = ir.ShapedType.get_dynamic_size()
         extents = [axis.dom[1] for axis in axes if axis.dom is not None]
+        begin = self._first_rows.get(op, 0)
+        if begin:
+            rows = extents[0]
+            extents[0] = max(rows - begin, 0) if isinstance(rows, int) else rows - begin
+        rank = len(op.axis)
+        kinds = [mlir_type(op._dtypes[i]) for i in range(op.num_outputs)]
+        shape = [extent if isinstance(extent, int) else dynamic for extent in extents[:rank]]
         operands = [self._emit_extent(extent, op.source) for extent in extents if isinstance(extent, Expr)]
         tensors = [op.output(i) for i in range(op.num_outputs)]
         reduction = op.reduction
@@ -319,8 +337,10 @@ class _Function:
             elif op._dtypes[0].kind == "uint" and reduction.name in ("min", "max"):
                 is_unsigned = ir.BoolAttr.get(True)
         strings = [ir.StringAttr.get(name) for name in names]
+        with file_location(op.source):
+            types = [ir.RankedTensorType.get(shape, kind) for kind in kinds]
         made = te_ops.ComputeOp(
-            [self._type(one) for one in tensors],
+            types,
             ir.StringAttr.get(self._names[op]),
             ir.ArrayAttr.get(strings[: len(op.axis)]),
             ir.ArrayAttr.get(strings[len(op.axis) :]),
@@ -336,7 +356,8 @@ class _Function:
         body = ir.Block.create_at_start(made.regions[0], [ir.IndexType.get()] * len(axes), locations)
         bound = dict(self._symbols) | dict(zip(axes, body.arguments))
         with ir.InsertionPoint(body), file_location(op.source):
-            emitter = BodyEmitter(self._values, bound)
+            begins: dict[Expr, int] = {op.axis[0]: begin} if begin else {}
+            emitter = BodyEmitter(self._values, bound, begins, self._first_rows)
             values = [emitter.element(expr) for expr in (reduction.exprs if reduction is not None else op.body)]
             te_ops.yield_(values, loc=file_location(op.source if reduction is None else reduction.source))
         if reduction is not None and reduction.combined:

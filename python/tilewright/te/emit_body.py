@@ -20,7 +20,7 @@ from .walks import Steps, run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .tensor import Tensor
+    from .tensor import Operation, Tensor
 
 __all__ = ["BodyEmitter", "constant_attr", "file_location", "named_location"]
 
@@ -87,11 +87,19 @@ _UNSIGNED_PREDICATES = {"eq": 0, "ne": 1, "lt": 6, "le": 7, "gt": 8, "ge": 9}
 class BodyEmitter:
     """Emits expressions at the current insertion point, each once in a region.
 
-    `tensors` are the values of tensors, `bound` those of axes, symbols and combiner elements.
+    `tensors` are the values of tensors, `bound` those of axes, symbols and combiner elements. An axis in `begins`
+    starts there instead of at 0; the rows of the tensors in `first_rows` start with that one.
     """
 
-    def __init__(self, tensors: Mapping[Tensor, ir.Value], bound: Mapping[Expr, ir.Value]) -> None:
+    def __init__(
+        self,
+        tensors: Mapping[Tensor, ir.Value],
+        bound: Mapping[Expr, ir.Value],
+        begins: Mapping[Expr, int] | None = None,
+        first_rows: Mapping[Operation, int] | None = None,
+    ) -> None:
         self._tensors, self._bound = tensors, bound
+        self._begins, self._first_rows = begins or {}, first_rows or {}
         self._scopes: list[dict[int, ir.Value]] = [{}]
         self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
         self._index = ir.IndexType.get()
@@ -193,7 +201,9 @@ class BodyEmitter:
             return self._call(expr.op, args, expr.args[0])
 
     def _offset(self, expr: Expr) -> int:
-        return expr.dom[0] if isinstance(expr, IterVar) and expr.dom is not None else 0
+        if not isinstance(expr, IterVar):
+            return 0
+        return (expr.dom[0] if expr.dom is not None else 0) + self._begins.get(expr, 0)
 
     def _affine(self, expr: Expr, operands: _MapOperands) -> Steps[ir.AffineExpr | None]:
         """An index as an affine expression of axes and symbols, or None where it is none.
@@ -268,6 +278,8 @@ class BodyEmitter:
         results = []
         for index, extent in zip(expr.indices, expr.tensor.shape):
             results.append((yield self._whole_index(index, extent, operands)))
+        if first_row := self._first_rows.get(expr.tensor.op):
+            results[0] = results[0] - first_row
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
                 mlir_type(expr._dtype),

@@ -17,7 +17,7 @@ from ..dtypes import DType, as_dtype
 from ..errors import TilewrightError
 from .expr import Call, Cast, Const, Expr, IterVar, Previous, Read, ReduceItem, Select, Var
 from .program import operations
-from .recurrence import ScanOp
+from .scan_stages import ScanOp, rows_from
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 
 __all__ = ["NoMeaningInNumPy", "ReadOutside", "interpret"]
@@ -52,8 +52,13 @@ def interpret(
     [array([1., 3., 5.], dtype=float32)]
     """
     known: dict[Tensor, Array] = dict(inputs)
-    for op in operations([tensor.op for tensor in outputs]):
-        if isinstance(op, PlaceholderOp):
+    ops = operations([tensor.op for tensor in outputs])
+    in_steps = rows_from(ops)
+    for op in ops:
+        if isinstance(op, PlaceholderOp) or op in in_steps or op.output(0) in known:
+            continue
+        if isinstance(op, ScanOp) and op.state is not None:
+            _run_steps(op, known, numbers)
             continue
         if not isinstance(op, ComputeOp):
             raise NoMeaningInNumPy(f"{op.name}: expected a te.compute or te.scan, got {type(op).__name__}")
@@ -62,11 +67,26 @@ def interpret(
     return [known[tensor] for tensor in outputs]
 
 
+def _run_steps(scan: ScanOp, known: dict[Tensor, Array], numbers: Mapping[Var, Any]) -> None:
+    """All results of a scan of several stages, step by step."""
+    stages = [_Stage(op, known, numbers) for op in (*scan.inner, *scan.together) if isinstance(op, ComputeOp)]
+    for stage in stages:
+        for tensor, array in zip(stage.op.outputs, stage.empty()):
+            known[tensor] = array
+            if isinstance(stage.op, ScanOp) and stage.op.state is not None:
+                known[stage.op.state] = array
+    for step in range(len(known[scan.output(0)])):
+        for stage in stages:
+            if isinstance(stage.op, ScanOp) or step >= scan.begin:
+                for tensor, row in zip(stage.op.outputs, stage.run_step(step)):
+                    known[tensor][step : step + 1] = row
+
+
 class _Stage:
     """One stage: its axes lie along the dimensions of arrays, first those of the result and then those reduced over."""
 
     def __init__(self, op: ComputeOp, known: Mapping[Tensor, Array], numbers: Mapping[Var, Any]) -> None:
-        self._op, self._known, self._numbers = op, known, numbers
+        self.op, self._known, self._numbers = op, known, numbers
         self._axes: dict[int, Array] = {}
         self._bound: dict[int, Array] = {}
         self._steps: list[Array] = []
@@ -86,16 +106,32 @@ class _Stage:
         return extent if isinstance(extent, int) else int(self._value(extent, {}, None))
 
     def run(self) -> list[Array]:
+        if not isinstance(self.op, ScanOp):
+            return self._rows()
         with np.errstate(all="ignore"):
-            if isinstance(self._op, ScanOp):
-                return self._scan()
-            reduction = self._op.reduction
+            return self._scan()
+
+    def empty(self) -> list[Array]:
+        """The tensors without their elements."""
+        return [np.zeros(self._shape[: self._rank], _numpy(dtype)) for dtype in self.op._dtypes]
+
+    def run_step(self, step: int) -> list[Array]:
+        """One row of each tensor."""
+        axes, shape, first = self._axes, self._shape, id(self.op.axis[0])
+        self._axes = {**axes, first: axes[first][step : step + 1]}
+        self._shape = (1, *shape[1:])
+        try:
+            return self._rows()
+        finally:
+            self._axes, self._shape = axes, shape
+
+    def _rows(self) -> list[Array]:
+        with np.errstate(all="ignore"):
+            memo: dict[int, Array] = {}
+            reduction = self.op.reduction
             if reduction is None:
-                memo: dict[int, Array] = {}
-                return [self._element(expr, memo, self._shape) for expr in self._op.body]
-            memo = {}
-            parts = [self._element(expr, memo, self._shape) for expr in reduction.exprs]
-            return self._reduce(reduction, parts)
+                return [self._element(expr, memo, self._shape) for expr in self.op.body]
+            return self._reduce(reduction, [self._element(expr, memo, self._shape) for expr in reduction.exprs])
 
     def _element(self, expr: Expr, memo: dict[int, Array], shape: tuple[int, ...]) -> Array:
         made = self._value(expr, memo, None)
@@ -123,7 +159,7 @@ class _Stage:
         return current
 
     def _scan(self) -> list[Array]:
-        op = self._op
+        op = self.op
         self._steps = [np.zeros(self._shape, _numpy(dtype)) for dtype in op._dtypes]
         first = op.axis[0]
         line = self._axes[id(first)]
@@ -200,7 +236,7 @@ class _Stage:
             if outside.any():
                 value = int(np.broadcast_to(at, outside.shape)[outside].flat[0])
                 raise ReadOutside(
-                    f"{expr.source}: {self._op.name} reads {expr.tensor.name} at {value} in dimension {dim}, "
+                    f"{expr.source}: {self.op.name} reads {expr.tensor.name} at {value} in dimension {dim}, "
                     f"expected 0 to {extent - 1}"
                 )
             places.append(np.clip(at, 0, max(extent - 1, 0)))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from .expr import Expr, Var
-from .tensor import ComputeOp, Operation
+from .tensor import ComputeOp, Operation, PlaceholderOp
 
-__all__ = ["axis_names", "operations", "symbols_of", "symbols_of_extents", "unique_name", "unique_names"]
+__all__ = ["axis_names", "is_state", "operations", "symbols_of", "symbols_of_extents", "unique_name", "unique_names"]
 
 
 def operations(outputs: Iterable[Operation]) -> list[Operation]:
@@ -16,12 +16,22 @@ def operations(outputs: Iterable[Operation]) -> list[Operation]:
     todo = list(reversed(list(outputs)))
     while todo:
         op = todo[-1]
-        waiting = [tensor.op for tensor in op.input_tensors if tensor.op not in done]
+        waiting = [
+            tensor.op
+            for one in op.together
+            for tensor in one.input_tensors
+            if tensor.op not in done and not is_state(tensor.op)
+        ]
         if op in done or not waiting:
-            done.setdefault(todo.pop())
+            done.update(dict.fromkeys(one for one in todo.pop().together if one not in done))
         else:
             todo.extend(reversed(waiting))
     return list(done)
+
+
+def is_state(op: Operation) -> bool:
+    """Whether an operation is no input, but stands for what the steps of a scan hand on."""
+    return isinstance(op, PlaceholderOp) and op.scan is not None
 
 
 def unique_name(name: str, taken: Iterable[str]) -> str:

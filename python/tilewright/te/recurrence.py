@@ -8,34 +8,17 @@ from typing import Any
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
-from .expr import Call, Const, Expr, IterVar, Previous, Read, Select, binary, literal
+from .expr import Expr, IterVar, Previous, Read, Select, binary, literal
 from .names import checked_name
 from .rewrite import rewrite
+from .scan_stages import ScanOp, offset, scan_of_stages
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 
 __all__ = ["ScanOp", "scan"]
 
 
-class ScanOp(ComputeOp):
-    """A compute whose elements come in the order of its first axis, each from those before it."""
-
-    __slots__ = ("updates", "written")
-
-    updates: tuple[Operation, ...]
-    """The computes that the user gave as its updates: for a schedule they are the scan."""
-
-    written: tuple[Operation, ...]
-    """The computes between its state and its updates: they are written into these."""
-
-    @property
-    def scan_axis(self) -> IterVar:
-        """The axis that gives the order."""
-        return self.axis[0]
-
-    @property
-    def spatial_axis(self) -> tuple[IterVar, ...]:
-        """The axes whose iterations are independent."""
-        return self.axis[1:]
+class _NeedsStages(Exception):
+    """An update that reads the step before at other places than its own, or reduces over it."""
 
 
 def scan(
@@ -54,9 +37,9 @@ def scan(
     init
         The first elements: a tensor whose first extent is their number, and whose others are the state's.
     update
-        A compute of the state's shape, with the value of each element. In it ``state[t - 1, ...]`` is the element one
-        step earlier, at the same place of the other axes; further back as far as `init` reaches. Elementwise computes
-        may stand between: they are computed where the update reads them.
+        A compute of the state's shape, with the value of each element. In it ``state[t - 1, ...]`` is an element one
+        step earlier; further back as far as `init` reaches. Other computes may stand between, with the axis of the
+        steps as their first, which they read each other at.
     state_placeholder
         A placeholder of the result's shape, which stands for it in `update`.
     inputs
@@ -66,8 +49,13 @@ def scan(
 
     Several states are scanned together where lists of them are given; each update may read all of them.
 
-    For a schedule the scan and its updates are one stage, whose axes are those of the (first) update. Its first axis
-    stays a serial loop; the others can be split, bound and so on. `init` is a stage of its own.
+    Where all is elementwise, at the own place of the other axes, the scan and its updates are one stage for a schedule,
+    whose axes are those of the (first) update, and what stands between is computed where it is read. Otherwise each
+    update is a scan of its own, with its axes, and what stands between are stages, a reduction as an update too: they
+    are computed once a step, at the first axis of the first scan, until `compute_at` puts them into other loops in it.
+    The first axis of a scan stays a serial loop; the others can be split, bound and so on, and block indices go around
+    the steps: each block goes through all of these by itself, so none may read what another one computed. `init` is a
+    stage of its own.
 
     Returns
     -------
@@ -80,6 +68,17 @@ def scan(
     >>> update = te.compute((128, 64), lambda t, i: state[t - 1, i] + X[t, i], name="update")
     >>> te.scan(init, update, state, inputs=[X], name="cumsum")
     Tensor(name=cumsum, shape=(128, 64), dtype=float32)
+
+    A recurrent layer, whose steps multiply the state by a matrix:
+
+    >>> W, h = te.placeholder((64, 64), name="W"), te.placeholder((128, 64), name="h")
+    >>> k = te.reduce_axis((0, 64), name="k")
+    >>> Wh = te.compute((128, 64), lambda t, i: te.sum(W[i, k] * h[t - 1, k], axis=k), name="Wh")
+    >>> update = te.compute((128, 64), lambda t, i: te.tanh(Wh[t, i] + X[t, i]), name="update")
+    >>> rnn = te.scan(init, update, h, name="rnn")
+    >>> s = te.create_schedule(rnn.op)
+    >>> s[Wh].bind(Wh.op.axis[1], te.thread_axis("threadIdx.x"))
+    >>> s[rnn].bind(update.op.axis[1], te.thread_axis("threadIdx.x"))
     """
     source = user_source()
     name = checked_name(name, "te.scan", source)
@@ -88,9 +87,16 @@ def scan(
     inits, updates, states = (_tensors(each) for each in (init, update, state_placeholder))
     _check_states(inits, updates, states, what, source)
     axis = updates[0].op.axis
-    body = tuple(
-        _element(first, one, state, axis, states, what, source) for first, one, state in zip(inits, updates, states)
-    )
+    try:
+        body = tuple(
+            _element(first, one, state, axis, states, what, source) for first, one, state in zip(inits, updates, states)
+        )
+    except _NeedsStages:
+        names = [f"{name}.v{i}" for i in range(len(states))] if len(states) > 1 else [name]
+        made = scan_of_stages(inits, updates, states, names, what, source)
+        for one in made:
+            one.op.tag, one.op.attrs = tag, dict(attrs or {})
+        return made if several else made[0]
     op = ScanOp(name, axis, states[0].shape, body, source)
     op.updates = tuple(dict.fromkeys(one.op for one in updates))
     op.written = tuple(one for one in _between(updates, states) if one not in op.updates)
@@ -117,15 +123,12 @@ def _check_states(
     for first, one, state in zip(inits, updates, states):
         if not isinstance(state.op, PlaceholderOp):
             raise TypeError(f"{source}: {what}: expected a placeholder as state, got {state}")
-        if not isinstance(one.op, ComputeOp) or isinstance(one.op, ScanOp) or one.op.reduction is not None:
-            raise TypeError(
-                f"{source}: {what}: expected a compute without a reduction as update, got {one}: a reduction over the "
-                "state needs the whole of the step before"
-            )
-        if not _same(state.shape, states[0].shape) or not _same(one.shape, state.shape):
+        if not isinstance(one.op, ComputeOp) or isinstance(one.op, ScanOp):
+            raise TypeError(f"{source}: {what}: expected a compute as update, got {one}")
+        if not one.shape or not _same(one.shape, state.shape):
             raise ValueError(
-                f"{source}: {what}: expected states and updates of one shape, got {state.name} of {state.shape} and "
-                f"{one.name} of {one.shape}"
+                f"{source}: {what}: expected an update of its state's shape, the steps first, got {state.name} of "
+                f"{state.shape} and {one.name} of {one.shape}"
             )
         if not isinstance(first.shape[0], int) or not _same(first.shape[1:], state.shape[1:]):
             raise ValueError(
@@ -154,6 +157,8 @@ def _element(
 ) -> Expr:  # fmt: skip
     """The element at the axes: of `first` in the beginning, later by `update`."""
     assert isinstance(update.op, ComputeOp)
+    if update.op.reduction is not None or not _same(state.shape, states[0].shape):
+        raise _NeedsStages
     count = first.shape[0]
     assert isinstance(count, int)
     own = dict(zip(map(id, update.op.axis), axis))
@@ -166,11 +171,7 @@ def _element(
             return None
         lag = _lag(expr, update.op.axis)
         if lag is None:
-            places = ", ".join((f"{update.op.axis[0].name} - 1", *(one.name for one in update.op.axis[1:])))
-            raise ValueError(
-                f"{expr.source}: {what}: expected the state at [{places}], or further back, got {expr}: each place of "
-                "the other axes is computed by itself"
-            )
+            raise _NeedsStages
         if lag > count:
             raise ValueError(
                 f"{expr.source}: {what}: expected the state at most {count} back, as many as {first.name} has, "
@@ -178,7 +179,7 @@ def _element(
             )
         return Previous(numbers[id(expr.tensor)], lag, expr._dtype, expr.source)
 
-    value = rewrite(_written_out(update.op.body[update.value_index], states, what), replace)
+    value = rewrite(_written_out(update.op.body[update.value_index], states), replace)
     begins = binary("lt", axis[0], count)
     begins.source = source
     at = (literal(0, axis[0], source) if count == 1 else axis[0], *axis[1:])
@@ -189,24 +190,8 @@ def _lag(read: Read, axis: Sequence[IterVar]) -> int | None:
     """How many steps back a read of the state is, or None where it is none at the own place of the other axes."""
     if any(index is not own for index, own in zip(read.indices[1:], axis[1:])):
         return None
-    step = _offset(read.indices[0], axis[0])
+    step = offset(read.indices[0], axis[0])
     return -step if step is not None and step < 0 else None
-
-
-def _offset(index: Expr, axis: IterVar) -> int | None:
-    """`n` where the index is the axis plus n."""
-    offset = 0
-    while index is not axis:
-        if not isinstance(index, Call) or index.op not in ("add", "sub"):
-            return None
-        lhs, rhs = index.args
-        if index.op == "add" and isinstance(lhs, Const):
-            lhs, rhs = rhs, lhs
-        if not isinstance(rhs, Const):
-            return None
-        offset += int(rhs.value) * (1 if index.op == "add" else -1)
-        index = lhs
-    return offset
 
 
 def _reads(op: Operation, states: Sequence[Tensor]) -> bool:
@@ -224,7 +209,7 @@ def _between(updates: Sequence[Tensor], states: Sequence[Tensor]) -> list[Operat
     return [op for op in found if isinstance(op, ComputeOp) and _reads(op, states)]
 
 
-def _written_out(value: Expr, states: Sequence[Tensor], what: str) -> Expr:
+def _written_out(value: Expr, states: Sequence[Tensor]) -> Expr:
     """What an update computes, with the elements that it reads of computes between the state and it in their place."""
 
     def replace(expr: Expr) -> Expr | None:
@@ -236,12 +221,8 @@ def _written_out(value: Expr, states: Sequence[Tensor], what: str) -> Expr:
             return None
         op = expr.tensor.op
         if op.reduction is not None or isinstance(op, ScanOp):
-            kind = "the scan" if isinstance(op, ScanOp) else "the reduction"
-            raise ValueError(
-                f"{op.source}: {what}: expected elementwise computes between the state and the update, got {kind} "
-                f"{op.name}: it needs the whole of the step before"
-            )
-        places = dict(zip(map(id, op.axis), (_written_out(index, states, what) for index in expr.indices)))
-        return rewrite(_written_out(op.body[expr.tensor.value_index], states, what), lambda part: places.get(id(part)))
+            raise _NeedsStages
+        places = dict(zip(map(id, op.axis), (_written_out(index, states) for index in expr.indices)))
+        return rewrite(_written_out(op.body[expr.tensor.value_index], states), lambda part: places.get(id(part)))
 
     return rewrite(value, replace)

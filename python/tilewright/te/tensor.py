@@ -86,6 +86,11 @@ class Operation:
         return ()
 
     @property
+    def together(self) -> tuple[Operation, ...]:
+        """The operations that are computed together with it, itself too: the updates of one scan."""
+        return (self,)
+
+    @property
     def exprs(self) -> Sequence[Expr]:
         """The expressions, other than those of the elements, that it is made of."""
         return ()
@@ -96,9 +101,10 @@ class Operation:
 
 class PlaceholderOp(Operation):
     """An input of the program. `given` is whether a call gives it, None of one that every call does; `align` is what
-    divides the address of its memory, in bytes; `strides` are None of a row-major one."""
+    divides the address of its memory, in bytes; `strides` are None of a row-major one; `scan` is the scan of which it
+    is the state, None of an input."""
 
-    __slots__ = ("align", "given", "strides")
+    __slots__ = ("align", "given", "scan", "strides")
 
     def __init__(
         self,
@@ -114,6 +120,7 @@ class PlaceholderOp(Operation):
         is_bool = dtype_of("bool")
         self.given = Var(f"{name}_is_given", is_bool, source, is_index=False, is_symbol=True) if optional else None
         self.strides: Strides | None = None
+        self.scan: Operation | None = None
 
 
 class ComputeOp(Operation):

@@ -134,18 +134,22 @@ module attributes {gpu.container_module} {
 // CHECK: %[[LOADED:.*]] = llvm.load %[[PLACE]]
 // CHECK: %[[N:.*]] = arith.index_cast %[[LOADED]]
 // CHECK: %[[SHIFT:.*]] = arith.muli %[[N]], %c4
-// CHECK: %[[NONE:.*]] = arith.constant 0 : index
-// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
-// CHECK: %[[SIZE:.*]] = arith.muli %[[FOUR]], %[[N]]
-// CHECK: %[[END:.*]] = arith.addi %{{.*}}, %[[SIZE]]
-// CHECK: %[[MOST:.*]] = arith.maxsi %[[NONE]], %[[END]]
-// CHECK: %[[TWO:.*]] = arith.constant 2 : index
-// CHECK: %[[SIZE:.*]] = arith.muli %[[TWO]], %[[N]]
-// CHECK: %[[ROWS:.*]] = arith.constant 3 : index
-// CHECK: %[[SIZE:.*]] = arith.muli %{{.*}}, %[[ROWS]]
-// CHECK: %[[END:.*]] = arith.addi %[[SHIFT]], %[[SIZE]]
-// CHECK: %[[MOST:.*]] = arith.maxsi %{{.*}}, %[[END]]
-// CHECK: %[[RESULT:.*]] = arith.index_cast %[[MOST]]
+// CHECK: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
+// CHECK: %[[BYTES:.*]] = "llvm.intr.smul.with.overflow"(%[[FOUR]], %{{.*}})
+// CHECK: %[[SIZE:.*]] = llvm.extractvalue %[[BYTES]][0]
+// CHECK: %[[END:.*]] = llvm.add %{{.*}}, %[[SIZE]]
+// CHECK: llvm.icmp "slt" %[[END]]
+// CHECK: %[[MOST:.*]] = llvm.intr.smax(%{{.*}}, %[[END]])
+// CHECK: %[[ROWS:.*]] = llvm.mlir.constant(3 : i64)
+// CHECK: %[[BYTES:.*]] = "llvm.intr.smul.with.overflow"(%{{.*}}, %[[ROWS]])
+// CHECK: %[[SIZE:.*]] = llvm.extractvalue %[[BYTES]][0]
+// CHECK: %[[BEGIN:.*]] = arith.index_cast %[[SHIFT]]
+// CHECK: %[[END:.*]] = llvm.add %[[BEGIN]], %[[SIZE]]
+// CHECK: llvm.icmp "slt" %[[BEGIN]]
+// CHECK: %[[LAST:.*]] = llvm.intr.smax(%[[MOST]], %[[END]])
+// Beyond 64 bits there is none.
+// CHECK: %[[NONE:.*]] = llvm.mlir.constant(-1 : i64)
+// CHECK: %[[RESULT:.*]] = llvm.select %{{.*}}, %[[NONE]], %[[LAST]]
 // CHECK: llvm.return %[[RESULT]]
 func.func @symbolic(%a: memref<?xf32> {te.name = "A"}, %workspace: memref<?xi8>) {
   %c0 = arith.constant 0 : index

@@ -35,3 +35,13 @@ func.func @computed(%sizes: memref<1xindex>) {
   %T = memref.alloc(%n) {te.stage = "T"} : memref<?xf32>
   return
 }
+
+// -----
+
+func.func @too_large(%x: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{temporary 'T': expected at most 1125899906842624 bytes, got 'memref<4194304x4194304x4194304xf32>'}}
+  %T = memref.alloc() {te.stage = "T"} : memref<4194304x4194304x4194304xf32>
+  memref.store %x, %T[%c0, %c0, %c0] : memref<4194304x4194304x4194304xf32>
+  return
+}

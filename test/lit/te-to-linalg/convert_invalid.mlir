@@ -64,3 +64,46 @@ func.func @extern_reads_output(%out: tensor<4xf32> {te.output}) -> tensor<4xf32>
   }
   return %C : tensor<4xf32>
 }
+
+// -----
+
+func.func @state_of_none(%out: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  // expected-error@+1 {{'te.state' op expected the name of a te.compute with 'scan' and one result, got 'Y'}}
+  %S = te.state "S" of "Y" : tensor<4xf32>
+  %Y = te.compute "Y" (%i: 4) {
+    %x = te.read %S[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %Y : tensor<4xf32>
+}
+
+// -----
+
+func.func @state_of_another_type(%out: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  // expected-error@+1 {{'te.state' op expected the type of what 'Y' computes, 'tensor<4xf32>', got 'tensor<5xf32>'}}
+  %S = te.state "S" of "Y" : tensor<5xf32>
+  %Y = te.compute "Y" scan (%i: 4) {
+    %x = te.read %S[%i] : tensor<5xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %Y : tensor<4xf32>
+}
+
+// -----
+
+func.func @two_states(%X: tensor<4xf32>, %out: tensor<4xf32> {te.output}) -> tensor<4xf32> {
+  %S = te.state "S" of "Y" : tensor<4xf32>
+  // expected-error@+1 {{'te.state' op expected one state of 'Y', got several}}
+  %T = te.state "T" of "Y" : tensor<4xf32>
+  %Y = te.compute "Y" scan (%i: 4) {
+    %x = te.read %S[%i] : tensor<4xf32>
+    %y = te.read %T[%i] : tensor<4xf32>
+    %z = arith.addf %x, %y : f32
+    te.yield %z : f32
+  } : tensor<4xf32>
+  %Z = te.compute "Z" (%i: 4) {
+    %x = te.read %Y[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %Z : tensor<4xf32>
+}

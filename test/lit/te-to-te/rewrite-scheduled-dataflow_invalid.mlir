@@ -225,3 +225,37 @@ schedule.of @f {
   %BC = schedule.cache_write %B in <global> as "B.global"
   schedule.unroll %ii
 }
+
+// -----
+
+// Reduction axes that the stage has not, and axes that are named again.
+func.func @f(%A: tensor<8x64xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 64) {
+    %a = te.read %A[%i, %k] : tensor<8x64xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  // expected-error @below {{'schedule.reduce_axes' op expected 1 reduction axes of stage 'B', got 2}}
+  %k, %l = schedule.reduce_axes %B ["k", "l"] : !schedule.axis, !schedule.axis
+  %BF = schedule.rfactor %B, %l at 0 as "B.rf"
+}
+
+// -----
+
+func.func @f(%A: tensor<8x64xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) sum (%k: 64) {
+    %a = te.read %A[%i, %k] : tensor<8x64xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
+  %k = schedule.reduce_axes %B ["k"] : !schedule.axis
+  // expected-error @below {{'schedule.reduce_axes' op expected the axes of stage 'B' to be named once, got them named again}}
+  %l = schedule.reduce_axes %B ["k"] : !schedule.axis
+  %BF = schedule.rfactor %B, %l at 0 as "B.rf"
+}

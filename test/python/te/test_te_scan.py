@@ -232,6 +232,15 @@ def test_a_scan_is_computed_whole() -> None:
             call(te.create_schedule(Y.op))
 
 
+def copied(ins, outs):
+    """The statements that copy a tensor."""
+    ib = tw.tir.ir_builder.create()
+    source, to = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+    with ib.for_range(0, 8, name="t") as t, ib.for_range(0, 16, name="i") as i:
+        to[t, i] = source[t, i]
+    return ib.get()
+
+
 def test_wrong_scans() -> None:
     m, n = 8, 16
     X = te.placeholder((m, n), name="X")
@@ -242,21 +251,19 @@ def test_wrong_scans() -> None:
     def update(body, name="update", shape=(m, n)):
         return te.compute(shape, body, name=name)
 
-    doubled = update(lambda t, i: state[t - 1, i] * 2, name="doubled")
     good = update(lambda t, i: state[t - 1, i] + X[t, i])
     total = te.compute((m, n), lambda t, i: te.sum(state[t - 1, k], axis=k), name="total")
+    transposed = te.compute((n, m), lambda i, t: te.sum(state[t - 1, k], axis=k), name="transposed")
+    written = te.extern((m, n), [state], copied, name="written")
+    other, fewer = te.placeholder((m, n), name="other"), te.placeholder((5, n), name="fewer")
+    two = te.compute((2, n), lambda t, i: X[t, i], name="two")
+    short = te.compute((1, n), lambda t, i: X[t, i], name="short")
+    few = te.compute((5, n), lambda t, i: te.sum(fewer[t - 1, k], axis=k), name="few")
     for call, kind, message in (
-        (
-            lambda: te.scan(init, update(lambda t, i: state[t - 1, i + 1]), state),
-            ValueError,
-            "scan scan: expected the state at [t - 1, i], or further back, got state[t - 1, i + 1]: each place of the other "
-            "axes is computed by itself",
-        ),
         (
             lambda: te.scan(init, update(lambda t, i: state[t, i]), state),
             ValueError,
-            "scan scan: expected the state at [t - 1, i], or further back, got state[t, i]: each place of the other axes is "
-            "computed by itself",
+            "scan scan: expected the state 1 back from t, as far as the inits reach, got state[t, i]",
         ),
         (
             lambda: te.scan(init, update(lambda t, i: state[t - 2, i]), state, name="fib"),
@@ -264,22 +271,30 @@ def test_wrong_scans() -> None:
             "scan fib: expected the state at most 1 back, as many as init has, got state[t - 2, i]",
         ),
         (
-            lambda: te.scan(init, update(lambda t, i: total[t, i] + 1), state),
+            lambda: te.scan(init, update(lambda t, i: total[t - 1, i] + 1), state),
             ValueError,
-            "scan scan: expected elementwise computes between the state and the update, got the reduction total: it needs "
-            "the whole of the step before",
+            "scan scan: expected what a step computes to be read at t itself, got total[t - 1, i]: hand it on as a state",
         ),
         (
-            lambda: te.scan(init, update(lambda t, i: doubled[t, i + 1] + 1), state),
+            lambda: te.scan(init, update(lambda t, i: transposed[i, t] + 1), state),
             ValueError,
-            "scan scan: expected the state at [t - 1, i], or further back, got state[t - 1, i + 1]: each place of the other "
-            "axes is computed by itself",
+            "scan scan: expected computes between the state and the update whose first axis is that of the 8 steps, got "
+            "transposed of (16, 8)",
         ),
         (
-            lambda: te.scan(init, total, state),
+            lambda: te.scan(init, update(lambda t, i: written[t, i] + total[t, i]), state),
             TypeError,
-            "scan scan: expected a compute without a reduction as update, got Tensor(name=total, shape=(8, 16), "
-            "dtype=float32): a reduction over the state needs the whole of the step before",
+            "scan scan: expected computes between the state and the update, got the statements written",
+        ),
+        (
+            lambda: te.scan([init, two], [total, total], [state, other]),
+            ValueError,
+            "scan scan: expected inits of as many elements, got init of 1 and two of 2",
+        ),
+        (
+            lambda: te.scan([init, short], [total, few], [state, fewer]),
+            ValueError,
+            "scan scan: expected states of as many steps, got state of 8 and fewer of 5",
         ),
         (
             lambda: te.scan(init, good, init),
@@ -301,7 +316,7 @@ def test_wrong_scans() -> None:
         (
             lambda: te.scan(init, update(lambda t, i: state[t, i], shape=(m, 3)), state),
             ValueError,
-            "scan scan: expected states and updates of one shape, got state of (8, 16) and update of (8, 3)",
+            "scan scan: expected an update of its state's shape, the steps first, got state of (8, 16) and update of (8, 3)",
         ),
         (
             lambda: te.scan(te.placeholder((1, n), "float64", name="wide"), good, state),
@@ -397,3 +412,101 @@ def test_an_update_that_reads_another_one(target: str) -> None:
         b[t] = b[t - 1] + a[t] * 2
     np.testing.assert_array_equal(got[0], a)
     np.testing.assert_array_equal(got[1], b)
+
+
+def test_the_steps_of_a_scan_keep_to_themselves() -> None:
+    """What a step reads or computes is nobody else's."""
+    m, n = 8, 16
+    X, state = te.placeholder((m, n), name="X"), te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: X[0, i], name="init")
+    k = te.reduce_axis((0, n), name="k")
+    total = te.compute((m,), lambda t: te.sum(state[t - 1, k], axis=k), name="total")
+    update = te.compute((m, n), lambda t, i: total[t] + X[t, i], name="update")
+    S = te.scan(init, update, state, name="S")
+    both = te.compute((m, n), lambda t, i: S[t, i] + total[t], name="both")
+    states = te.compute((m, n), lambda t, i: S[t, i] + state[t, i], name="states")
+    alone = te.compute((m, n), lambda t, i: state[t, i] * 2, name="alone")
+    for outputs, message in (
+        ([both], "expected total, a stage in the steps of scan S, to be read in these alone, got it read by both: hand it "
+                 "on as a state"),
+        ([S, total], "expected no output that is a stage in the steps of a scan, got total of scan S: hand it on as a state"),
+        ([states], "expected state, the state of scan S, to be read in its steps alone, got it read by states, which no "
+                   "step of it needs"),
+        ([alone], "expected state, the state of scan S, to be read in its steps alone, got it read by alone without the "
+                  "scan"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError) as raised:
+            tw.build(outputs, [X, *outputs], "cpu")
+        assert re.sub(r"^\S+:\d+: ", "", str(raised.value)) == message
+    with pytest.raises(ValueError) as raised:
+        te.scan(init, update, state, name="again")
+    assert re.sub(r"^\S+:\d+: ", "", str(raised.value)) == (
+        f"scan again: expected a state of no other scan, got state, that of S ({S.op.source})"
+    )
+
+
+def refused(make) -> str:
+    with pytest.raises(tw.ScheduleError) as raised:
+        make()
+    return re.sub(r"^\S+: error: ", "", str(raised.value).split("\n(lowering")[0])
+
+
+def test_wrong_places_of_the_stages_of_a_scan() -> None:
+    """Blocks that would wait for each other, and stages outside of the steps that they are in."""
+    m, a, b = 6, 8, 16
+
+    def program():
+        X, state = te.placeholder((m, a, b), name="X"), te.placeholder((m, a, b), name="state")
+        init = te.compute((1, a, b), lambda _, i, j: X[0, i, j], name="init")
+        k = te.reduce_axis((0, b), name="k")
+        total = te.compute((m, a), lambda t, i: te.sum(state[t - 1, i, k], axis=k), name="total")
+        half = te.compute((m, a), lambda t, i: total[t, i] * 0.5, name="half")
+        update = te.compute((m, a, b), lambda t, i, j: half[t, i] + X[t, i, j], name="update")
+        S = te.scan(init, update, state, name="S")
+        s = te.create_schedule(S.op)
+        for axis, tag in zip(init.op.axis[1:], (BLOCK, THREAD)):
+            s[init].bind(axis, te.thread_axis(tag))
+        return X, total, half, S, s
+
+    def along(axis: int, tag: str) -> None:
+        X, total, half, S, s = program()
+        t = S.op.axis[0]
+        if tag == THREAD:
+            s[S].reorder(S.op.axis[axis], t)
+        s[S].bind(S.op.axis[axis], te.thread_axis(tag))
+        tw.build(s, [X, S], "sim")
+
+    assert refused(lambda: along(2, BLOCK)) == (
+        "scan 'S': expected no axis on blockIdx.x along which a step reads what others computed in the step before, got "
+        "loop 'j', while stage 'total' reads 'S' beyond it along axis 'j': only the threads of a block, inside of the "
+        "steps, wait for each other"
+    )
+    assert refused(lambda: along(2, THREAD)) == (
+        "scan 'S': expected no loop around its steps along which a step reads what others computed in the step before, "
+        "got loop 'j', while stage 'total' reads 'S' beyond it along axis 'j': only the threads of a block, inside of the "
+        "steps, wait for each other"
+    )
+    along(1, BLOCK)
+    along(1, THREAD)
+
+    def outside() -> None:
+        X, total, half, S, s = program()
+        t, i, j = S.op.axis
+        s[S].reorder(i, t, j)
+        s[S].bind(i, te.thread_axis(BLOCK))
+        s[total].compute_at(s[S], i)
+        tw.build(s, [X, S], "sim")
+
+    assert refused(outside) == (
+        "compute_at: expected a place in the loop 't' of scan 'S', in whose steps stage 'total' is, got loop 'i' of stage "
+        "'S'"
+    )
+
+    def after() -> None:
+        X, total, half, S, s = program()
+        s[half].reverse_compute_at(s[total], total.op.axis[1])
+        tw.build(s, [X, S], "sim")
+
+    assert refused(after) == (
+        "reverse_compute_at: expected a stage that is in the steps of no scan, got stage 'half' in those of 'S'"
+    )

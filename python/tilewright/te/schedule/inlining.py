@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import user_source
 from ..expr import Expr, IterVar, Read
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import ComputeOp
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from mlir import ir
 
 from ...tvm_compat.missing_names import attributes_of
 from ..expr import IterVar
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import Operation
 from .primitives import Primitive, primitives
 from .relations import Fuse, IterVarAttr, Relation, Singleton, Split

@@ -9,7 +9,7 @@ from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import user_source
 from ..expr import Expr, IterVar, ReduceItem
 from ..program import unique_name
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import CacheOp, Operation, PlaceholderOp, Tensor
 from . import handles
 from .bodies import body_of, elements, over_axes, reduced

@@ -6,7 +6,7 @@ from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import user_source
 from ..expr import IterVar
 from ..extern_op import ExternOp
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import Operation, Tensor
 from .stage_handles import StageHandles
 

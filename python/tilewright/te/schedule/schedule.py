@@ -14,7 +14,7 @@ from ..expr import IterVar
 from ..extents import Array
 from ..extern_op import ExternOp
 from ..program import operations, unique_names
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
 from .stage import Stage
 from .written import WrittenStage
@@ -73,7 +73,8 @@ class Schedule:
         self.plan: Plan | None = None
         self._groups: list[Group] = []
         ops = operations(outputs)
-        self.names: dict[Operation, str] = unique_names(ops, {})
+        states = [op.state.op for op in ops if isinstance(op, ScanOp) and op.state is not None]
+        self.names: dict[Operation, str] = unique_names(ops + states, {})
         self.context = tw_ir.context(front_end=True)
         self.module, self._of = new_module(self.context, source)
         self._stages: dict[Operation, Stage] = {

@@ -11,7 +11,7 @@ from ..expr import Expr, IterVar
 from ..extern_op import ExternOp
 from ..hybrid import HybridOp
 from ..program import axis_names
-from ..recurrence import ScanOp
+from ..scan_stages import ScanOp
 from ..tensor import Operation, PlaceholderOp
 from .primitives import Loops, factored_axes, loops_of_stage
 

@@ -1,0 +1,118 @@
+//===- LoopRelations.cpp - what the schedule has made of a stage's axes ----===//
+#include "passes/te-to-te/LoopRelations.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+LogicalResult LoopRelations::read(Operation *op, te::ComputeOp stage, bool reduce) {
+  for (Operation &other : *op->getBlock()) {
+    if (&other == op)
+      break;
+    if (isa<schedule::AxesOp, schedule::ReduceAxesOp, schedule::SingletonOp>(other)) {
+      if (schedule::stageName(other.getOperand(0)) != stage.getName())
+        continue;
+      primitives.push_back(&other);
+      if (isa<schedule::SingletonOp>(other))
+        axes[other.getResult(0)].extent = getAffineConstantExpr(1, context);
+      else if (failed(addRoots(&other, stage, reduce)))
+        return failure();
+    } else if (isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) &&
+               schedule::stageName(schedule::axisStage(other.getOperand(0))) == stage.getName()) {
+      primitives.push_back(&other);
+      addPrimitive(&other);
+    }
+  }
+  return success();
+}
+
+LogicalResult LoopRelations::addRoots(Operation *op, te::ComputeOp stage, bool reduce) {
+  bool isReduce = isa<schedule::ReduceAxesOp>(op);
+  unsigned expected = isReduce ? stage.getNumReduce() : stage.getNumSpatial();
+  if (op->getNumResults() != expected)
+    return op->emitOpError() << "expected " << expected << (isReduce ? " reduction axes" : " spatial axes") << " of stage '"
+                             << stage.getName() << "', got " << op->getNumResults();
+  if (isReduce != reduce)
+    return success();
+  if (!roots.empty())
+    return op->emitOpError() << "expected the axes of stage '" << stage.getName() << "' to be named once, got them named again";
+  llvm::append_range(roots, op->getResults());
+  SmallVector<OpFoldResult> extents = stage.getMixedExtents();
+  for (auto [axis, extent] : llvm::zip(roots, ArrayRef(extents).drop_front(reduce ? stage.getNumSpatial() : 0))) {
+    auto constant = getConstantIntValue(extent);
+    if (!constant)
+      symbols.push_back(cast<Value>(extent));
+    axes[axis].extent = constant ? getAffineConstantExpr(*constant, context) : getAffineSymbolExpr(symbols.size() - 1, context);
+  }
+  return success();
+}
+
+void LoopRelations::addPrimitive(Operation *op) {
+  if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
+    split(splitOp.getAxis(), splitOp.getOuter(), splitOp.getInner(), splitOp.getFactor().value_or(0),
+          splitOp.getNparts().value_or(0));
+  } else if (auto tile = dyn_cast<schedule::TileOp>(op)) {
+    split(tile.getX(), tile.getXOuter(), tile.getXInner(), tile.getXFactor(), 0);
+    split(tile.getY(), tile.getYOuter(), tile.getYInner(), tile.getYFactor(), 0);
+  } else if (auto fuse = dyn_cast<schedule::FuseOp>(op)) {
+    SmallVector<Value> parts = schedule::fusedParts(fuse);
+    // Of the axes of the other kind nothing is asked.
+    if (parts.empty() || !llvm::all_of(parts, [&](Value part) { return axes.contains(part); }))
+      return;
+    AffineExpr extent = getAffineConstantExpr(1, context);
+    for (Value part : parts)
+      extent = extent * axes[part].extent;
+    axes[fuse.getFused()].extent = extent;
+    relations.push_back({parts, {fuse.getFused()}, /*isSplit=*/false});
+  }
+}
+
+void LoopRelations::split(Value axis, Value outer, Value inner, int64_t factor, int64_t nparts) {
+  auto found = axes.find(axis);
+  if (found == axes.end())
+    return;
+  AffineExpr given = getAffineConstantExpr(factor ? factor : nparts, context);
+  AffineExpr rest = found->second.extent.ceilDiv(given);
+  axes[outer].extent = factor ? rest : given;
+  axes[inner].extent = factor ? given : rest;
+  relations.push_back({{axis}, {outer, inner}, /*isSplit=*/true});
+}
+
+void LoopRelations::indexRoots() {
+  for (Relation &relation : llvm::reverse(relations)) {
+    if (relation.isSplit) {
+      Axis &outer = axes[relation.below[0]], &inner = axes[relation.below[1]];
+      axes[relation.above[0]].index = outer.index * inner.extent + inner.index;
+      continue;
+    }
+    // From the fastest part to the slowest.
+    AffineExpr index = axes[relation.below[0]].index;
+    for (Value part : llvm::reverse(relation.above)) {
+      bool isFirst = part == relation.above.front();
+      axes[part].index = isFirst ? index : index % axes[part].extent;
+      index = index.floorDiv(axes[part].extent);
+    }
+  }
+}
+
+SmallVector<AffineExpr> LoopRelations::getRootIndices() const {
+  return llvm::map_to_vector(roots, [&](Value root) { return axes.find(root)->second.index; });
+}
+
+SmallVector<std::pair<AffineExpr, AffineExpr>> LoopRelations::getPredicates() const {
+  SmallVector<std::pair<AffineExpr, AffineExpr>> predicates;
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  for (const Relation &relation : relations) {
+    if (!relation.isSplit)
+      continue;
+    const Axis &whole = axes.find(relation.above[0])->second;
+    AffineExpr product = getExtent(relation.below[0]) * getExtent(relation.below[1]);
+    if (simplifyAffineExpr(product - whole.extent, 0, symbols.size()) != zero)
+      predicates.push_back({whole.index, whole.extent});
+  }
+  return predicates;
+}
+
+} // namespace tilewright

@@ -1,0 +1,223 @@
+"""Scans of several stages: reductions over the step before, updates of different shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..messages.location import Source
+from .expr import Call, Const, Expr, IterVar, Read, Select, binary, literal
+from .program import is_state, operations
+from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
+
+__all__ = ["ScanOp", "check_scans", "offset", "rows_from", "scan_of_stages"]
+
+
+class ScanOp(ComputeOp):
+    """A compute whose elements come in the order of its first axis, each from those before it."""
+
+    __slots__ = ("_together", "begin", "inner", "state", "updates", "written")
+
+    updates: tuple[Operation, ...]
+    """The computes that the user gave as its updates: for a schedule they are the scan."""
+
+    written: tuple[Operation, ...]
+    """The computes between its state and its updates: they are written into these."""
+
+    inner: tuple[ComputeOp, ...]
+    """The stages in its steps, each after those that it reads. They are computed from step `begin` on."""
+
+    state: Tensor | None
+    """What stands for its result in the stages of its steps; None where there are no such stages."""
+
+    def __init__(
+        self, name: str, axis: tuple[IterVar, ...], shape: tuple[Extent, ...], body: tuple[Expr, ...], source: Source
+    ) -> None:
+        super().__init__(name, axis, shape, body, source)
+        self.updates = self.written = self.inner = ()
+        self.state, self.begin = None, 0
+        self._together: tuple[Operation, ...] = (self,)
+
+    @property
+    def together(self) -> tuple[Operation, ...]:
+        return self._together
+
+    @property
+    def scan_axis(self) -> IterVar:
+        """The axis that gives the order."""
+        return self.axis[0]
+
+    @property
+    def spatial_axis(self) -> tuple[IterVar, ...]:
+        """The axes whose iterations are independent."""
+        return self.axis[1:]
+
+
+def scan_of_stages(
+    inits: Sequence[Tensor],
+    updates: Sequence[Tensor],
+    states: Sequence[Tensor],
+    names: Sequence[str],
+    what: str,
+    source: Source,
+) -> list[Tensor]:
+    """The results of a scan in whose steps there are stages, one operation each."""
+    inner = [op for op in operations([one.op for one in updates]) if _needs(op, states)]
+    begin = _check_extents(inits, states, what, source)
+    for op in inner:
+        _check_stage(op, inner, states, begin, what)
+    ops: list[ScanOp] = []
+    for first, update, state, name in zip(inits, updates, states, names):
+        taken = _is_the_scan(update, updates, inner)
+        axis = update.op.axis if taken else tuple(_like(one, source) for one in update.op.axis)
+        value = update.op.body[0] if taken and isinstance(update.op, ComputeOp) else Read(update, tuple(axis), source)
+        begins = binary("lt", axis[0], begin)
+        begins.source = source
+        at = (literal(0, axis[0], source) if begin == 1 else axis[0], *axis[1:])
+        op = ScanOp(name, axis, state.shape, (Select(begins, Read(first, at, source), value, True, source),), source)
+        op.updates = (update.op,) if taken else ()
+        op.state, op.begin = state, begin
+        ops.append(op)
+    rest = tuple(op for op in inner if isinstance(op, ComputeOp) and not any(op in one.updates for one in ops))
+    for op, state in zip(ops, states):
+        op.inner, op._together = rest, tuple(ops)
+        assert isinstance(state.op, PlaceholderOp)
+        state.op.scan = op
+    return [op.output(0) for op in ops]
+
+
+def _needs(op: Operation, states: Sequence[Tensor]) -> bool:
+    """Whether a compute needs a state, also by way of others."""
+    return any(one is state for each in operations([op]) for one in each.input_tensors for state in states)
+
+
+def _like(axis: IterVar, source: Source) -> IterVar:
+    return IterVar(axis.name, axis.dom, "spatial", source)
+
+
+def _is_the_scan(update: Tensor, updates: Sequence[Tensor], inner: Sequence[Operation]) -> bool:
+    """Whether an update is computed as the scan itself: elementwise, and read by no other stage of the step."""
+    op = update.op
+    return (
+        isinstance(op, ComputeOp)
+        and op.reduction is None
+        and op.num_outputs == 1
+        and sum(one.op is op for one in updates) == 1
+        and not any(read.op is op for other in inner for read in other.input_tensors)
+    )
+
+
+def _check_extents(inits: Sequence[Tensor], states: Sequence[Tensor], what: str, source: Source) -> int:
+    """All states go the same steps. Returns how many of these the inits give."""
+    for first, state in zip(inits, states):
+        if isinstance(state.op, PlaceholderOp) and state.op.scan is not None:
+            raise ValueError(
+                f"{source}: {what}: expected a state of no other scan, got {state.name}, that of {state.op.scan.name} "
+                f"({state.op.scan.source})"
+            )
+        if state.shape[0] is not states[0].shape[0] and state.shape[0] != states[0].shape[0]:
+            raise ValueError(
+                f"{source}: {what}: expected states of as many steps, got {states[0].name} of {states[0].shape[0]} and "
+                f"{state.name} of {state.shape[0]}"
+            )
+        if first.shape[0] != inits[0].shape[0]:
+            raise ValueError(
+                f"{source}: {what}: expected inits of as many elements, got {inits[0].name} of {inits[0].shape[0]} and "
+                f"{first.name} of {first.shape[0]}"
+            )
+    count = inits[0].shape[0]
+    assert isinstance(count, int)
+    return count
+
+
+def _check_stage(op: Operation, inner: Sequence[Operation], states: Sequence[Tensor], begin: int, what: str) -> None:
+    """A stage of the steps has the scan's axis first, reads stages of its own step and states of earlier ones."""
+    if not isinstance(op, ComputeOp) or isinstance(op, ScanOp):
+        kind = "the scan" if isinstance(op, ScanOp) else "the statements"
+        raise TypeError(
+            f"{op.source}: {what}: expected computes between the state and the update, got {kind} {op.name}"
+        )
+    steps = states[0].shape[0]
+    if not op.axis or (op.shape[0] is not steps and op.shape[0] != steps):
+        raise ValueError(
+            f"{op.source}: {what}: expected computes between the state and the update whose first axis is that of the "
+            f"{steps} steps, got {op.name} of {op.shape}"
+        )
+    first = op.axis[0]
+    for read in _reads(op):
+        is_of_state = any(read.tensor is state for state in states)
+        if not is_of_state and read.tensor.op not in inner:
+            continue
+        step = offset(read.indices[0], first)
+        if is_of_state and (step is None or not -begin <= step < 0):
+            back = "1" if begin == 1 else f"1 to {begin}"
+            raise ValueError(
+                f"{read.source}: {what}: expected the state {back} back from {first.name}, as far as the inits reach, "
+                f"got {read}"
+            )
+        if not is_of_state and step != 0:
+            raise ValueError(
+                f"{read.source}: {what}: expected what a step computes to be read at {first.name} itself, got {read}: "
+                "hand it on as a state"
+            )
+
+
+def _reads(op: ComputeOp) -> Iterator[Read]:
+    todo: list[Expr] = [*(op.reduction.exprs if op.reduction is not None else op.body)]
+    seen: set[int] = set()
+    while todo:
+        expr = todo.pop()
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        if isinstance(expr, Read):
+            yield expr
+        todo.extend(expr.operands())
+
+
+def offset(index: Expr, axis: IterVar) -> int | None:
+    """`n` where the index is the axis plus n."""
+    total = 0
+    while index is not axis:
+        if not isinstance(index, Call) or index.op not in ("add", "sub"):
+            return None
+        lhs, rhs = index.args
+        if index.op == "add" and isinstance(lhs, Const):
+            lhs, rhs = rhs, lhs
+        if not isinstance(rhs, Const):
+            return None
+        total += int(rhs.value) * (1 if index.op == "add" else -1)
+        index = lhs
+    return total
+
+
+def rows_from(ops: Sequence[Operation]) -> dict[Operation, int]:
+    """The first row that is computed of each stage in the steps of a scan."""
+    return {one: op.begin for op in ops if isinstance(op, ScanOp) for one in op.inner}
+
+
+def check_scans(ops: Sequence[Operation], outputs: Sequence[Tensor], source: Source) -> None:
+    """What belongs to the steps of a scan is read in these alone."""
+    inner = {one: op for op in ops if isinstance(op, ScanOp) for one in op.inner}
+    for op in ops:
+        for tensor in op.input_tensors:
+            scan = tensor.op.scan if isinstance(tensor.op, PlaceholderOp) and is_state(tensor.op) else None
+            if scan is not None and op not in inner and scan not in op.together:
+                reads = [one for one in scan.together if one in ops]
+                got = f"{op.name}, which no step of it needs" if reads else f"{op.name} without the scan"
+                raise ValueError(
+                    f"{op.source}: expected {tensor.name}, the state of scan {scan.name}, to be read in its steps "
+                    f"alone, got it read by {got}"
+                )
+            if tensor.op in inner and op not in inner and inner[tensor.op] not in op.together:
+                raise ValueError(
+                    f"{op.source}: expected {tensor.name}, a stage in the steps of scan {inner[tensor.op].name}, to be "
+                    f"read in these alone, got it read by {op.name}: hand it on as a state"
+                )
+    for tensor in outputs:
+        if tensor.op in inner:
+            raise ValueError(
+                f"{source}: expected no output that is a stage in the steps of a scan, got {tensor.name} of scan "
+                f"{inner[tensor.op].name}: hand it on as a state"
+            )
