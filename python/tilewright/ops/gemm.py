@@ -132,7 +132,7 @@ def matmul(
     is_exact = dtype == "float32"
     by_own = is_plain and is_static if is_exact else (dtype, acc_dtype) in MMA_SYNC
     on_gpu = target is None or target.kind != "cpu"
-    has_cores = "mma.sync" in current().features
+    has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
     if is_exact:

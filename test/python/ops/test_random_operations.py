@@ -13,7 +13,7 @@ from tilewright import ops, testing
 from tilewright.runtime.ndarray import as_dtype
 
 FLOATS = ("float32", "float16", "bfloat16")
-FEW, MANY = 8, 200
+FEW, MANY = 5, 200
 
 
 class Draw:
