@@ -251,8 +251,9 @@ LogicalResult AssignTileRoles::splitRoles(tile::KernelOp kernel, MutableArrayRef
   kernel.getWarpgroup().replaceAllUsesWith(warpgroup);
   for (LoadGroup &group : groups)
     takeTiles(group);
+  LogicalResult assigned = sets > 1 ? alternate(kernel, consumer, set, groups) : success();
   eraseDead(consumer);
-  return sets > 1 ? alternate(kernel, consumer, set, groups) : success();
+  return assigned;
 }
 
 /// The sets of consumer warpgroups take the block's tiles alternately: one computes while another stores.

@@ -15,7 +15,7 @@ from ..messages.location import Source, at_source
 from ..te import ComputeOp, Tensor, Var
 from ..te.expr import Const, Expr, IterVar, Read, ReduceItem, Select
 from ..te.program import operations
-from ..te.recurrence import ScanOp
+from ..te.scan_stages import ScanOp
 from .definitions import label_of, tensors_of
 from .types import TensorType, from_ir
 

@@ -10,7 +10,7 @@ from ..te.expr import Call, Cast, Const, Expr, IterVar, Read, Select, Var
 from ..te.extern_op import ExternOp
 from ..te.linear import Linear, linear_of
 from ..te.program import operations
-from ..te.recurrence import ScanOp
+from ..te.scan_stages import ScanOp
 from ..te.tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
 
 __all__ = ["Access", "Kind", "Program", "StageFacts", "extent_of", "size_of"]
