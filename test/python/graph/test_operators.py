@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tilewright.ir._graph_ops_gen as generated
+
 from tilewright.graph.operators import OPERATORS
 
 # What is no operator on tensors.
