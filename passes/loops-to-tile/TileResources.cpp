@@ -66,8 +66,14 @@ LogicalResult checkResources(tile::KernelOp kernel) {
       held = std::max(held, getRegisters(matmul.getResult().getType()) * (matmul.getPromoted() ? 2 : 1));
     }
   });
+  // What was asked for comes before what that takes.
+  if (kernel.getOrder() && failed(checkOrder(kernel)))
+    return failure();
   for (tile::LoadOp load : loads)
     if (failed(checkMulticast(kernel, load)))
+      return failure();
+  for (tile::StoreOp store : stores)
+    if (store.getDeferred() && failed(checkDeferred(kernel, store, isPromoted)))
       return failure();
   SmallVector<scf::ForOp> pipelines = getPipelines(kernel);
   Location loc = pipelines.empty() ? kernel.getLoc() : pipelines[0].getLoc();
@@ -119,9 +125,6 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   }
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
-  for (tile::StoreOp store : stores)
-    if (store.getDeferred() && failed(checkDeferred(kernel, store, isPromoted)))
-      return failure();
   if (int64_t least = held + deferred + kOthers; least > each) {
     InFlightDiagnostic diag = emitError(loc) << (deferred ? "copy_by" : primitive) << ": expected at least " << least
                                              << " registers for a thread that multiplies, " << held << " of which hold its sums";
