@@ -37,6 +37,11 @@ pow = functions.power
 shift_left, shift_right = functions.left_shift, functions.right_shift
 
 
+def reinterpret(dtype: _Any, value: _Any) -> _Any:  # noqa: F811
+    """`te.reinterpret`, with TVM's order of arguments."""
+    return functions.reinterpret(value, dtype)
+
+
 def convert(value: _Any) -> _Any:
     """A number as an expression; a list or tuple as a list of such; anything else itself.
 

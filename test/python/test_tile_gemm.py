@@ -15,7 +15,8 @@ from mlir import ir
 from mlir.passmanager import PassManager
 
 from tilewright.backend import sass
-from tilewright.backend.cubin import Cubin, emit_ptx, find_ptxas, link
+from tilewright.backend.cubin import Cubin, find_ptxas, link
+from tilewright.backend.ptx import emit_ptx
 from tilewright.ir import context
 from tree import ROOT
 

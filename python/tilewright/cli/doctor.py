@@ -94,7 +94,7 @@ def _cache() -> Finding:
 
 
 def _compiler() -> Finding:
-    from ..aot import find_compiler
+    from ..aot.library import find_compiler
 
     tool = find_compiler()
     cost = "tw.export_library cannot link; tw.export_object writes the object files"

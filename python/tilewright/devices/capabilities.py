@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ..errors import TilewrightValueError as ValueError
+
 __all__ = ["CAPABILITIES", "Capability", "Rates", "capability_of", "features_of", "number_of"]
 
 Rates = Mapping[tuple[str, str], int]

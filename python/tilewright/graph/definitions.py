@@ -8,6 +8,7 @@ from typing import Any
 from mlir import ir
 
 from .. import te
+from ..errors import TilewrightKeyError as KeyError
 from ..messages.location import Source, at_source
 from ..te import Tensor, Var
 from ..te.emit import emit_function

@@ -99,7 +99,6 @@ REPLACEMENTS: dict[str, str] = {
     "tir.hypot": "te.sqrt(x * x + y * y)",
     "tir.ldexp": "x * te.power(2.0, e)",
     "tir.nextafter": "a constant",
-    "tir.reinterpret": "astype, which converts the value",
     "tir.trace": "an output of its own for the value, or target sim",
     "tir.generic": "the operators of expressions",
     "tir.ret": "an output tensor",

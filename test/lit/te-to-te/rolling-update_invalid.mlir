@@ -145,3 +145,99 @@ schedule.of @two_places {
   // expected-error @+1 {{expected stage 'L' to read 'M' at one place, got two}}
   schedule.rolling_update %j of %M
 }
+
+// -----
+
+func.func @custom(%S: tensor<8x64xf32> {te.name = "S"}, %out: tensor<8xf32> {te.name = "L", te.output}) -> tensor<8xf32> {
+  %M = te.compute "M" (%i: 8) reduce (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    te.yield %s : f32
+  } combine (%a: f32, %b: f32) identity [0.0 : f32] {
+    %c = arith.addf %a, %b : f32
+    te.yield %c : f32
+  } : tensor<8xf32>
+  %L = te.compute "L" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    %m = te.read %M[%i] : tensor<8xf32>
+    %d = arith.subf %s, %m : f32
+    te.yield %d : f32
+  } : tensor<8xf32>
+  return %L : tensor<8xf32>
+}
+schedule.of @custom {
+  %M = schedule.stage "M"
+  %L = schedule.stage "L"
+  %j = schedule.reduce_axes %L ["j"] : !schedule.axis
+  // expected-error @+1 {{expected a reduction by a named combiner, got stage 'M'}}
+  schedule.rolling_update %j of %M
+}
+
+// -----
+
+func.func @integers(%S: tensor<8x64xi32> {te.name = "S"}, %out: tensor<8xi32> {te.name = "L", te.output}) -> tensor<8xi32> {
+  %M = te.compute "M" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xi32>
+    te.yield %s : i32
+  } : tensor<8xi32>
+  %L = te.compute "L" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xi32>
+    %m = te.read %M[%i] : tensor<8xi32>
+    %d = arith.subi %s, %m : i32
+    te.yield %d : i32
+  } : tensor<8xi32>
+  return %L : tensor<8xi32>
+}
+schedule.of @integers {
+  %M = schedule.stage "M"
+  %L = schedule.stage "L"
+  %j = schedule.reduce_axes %L ["j"] : !schedule.axis
+  // expected-error @+1 {{expected a reduction of floats, got stage 'L'}}
+  schedule.rolling_update %j of %M
+}
+
+// -----
+
+func.func @reduced_place(%S: tensor<8x64xf32> {te.name = "S"}, %out: tensor<8xf32> {te.name = "L", te.output}) -> tensor<8xf32> {
+  %M = te.compute "M" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    te.yield %s : f32
+  } : tensor<8xf32>
+  %L = te.compute "L" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    %h = arith.constant 8 : index
+    %m = te.read %M[%j floordiv 8] : tensor<8xf32>
+    %d = arith.subf %s, %m : f32
+    te.yield %d : f32
+  } : tensor<8xf32>
+  return %L : tensor<8xf32>
+}
+schedule.of @reduced_place {
+  %M = schedule.stage "M"
+  %L = schedule.stage "L"
+  %j = schedule.reduce_axes %L ["j"] : !schedule.axis
+  // expected-error @+1 {{expected stage 'L' to read 'M' at its spatial axes alone}}
+  schedule.rolling_update %j of %M
+}
+
+// -----
+
+func.func @spatial_axis(%S: tensor<8x64xf32> {te.name = "S"}, %out: tensor<8xf32> {te.name = "L", te.output}) -> tensor<8xf32> {
+  %M = te.compute "M" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    te.yield %s : f32
+  } : tensor<8xf32>
+  %L = te.compute "L" (%i: 8) max (%j: 64) {
+    %s = te.read %S[%i, %j] : tensor<8x64xf32>
+    %m = te.read %M[%i] : tensor<8xf32>
+    %d = arith.subf %s, %m : f32
+    te.yield %d : f32
+  } : tensor<8xf32>
+  return %L : tensor<8xf32>
+}
+schedule.of @spatial_axis {
+  %M = schedule.stage "M"
+  %L = schedule.stage "L"
+  %i = schedule.axes %L ["i"] : !schedule.axis
+  // expected-error @+1 {{expected a reduction axis, got the loop 'i'}}
+  schedule.rolling_update %i of %M
+}

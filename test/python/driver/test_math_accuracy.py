@@ -57,7 +57,7 @@ BOUNDS = read_bounds()
 def test_the_table_has_every_function() -> None:
     """Those of floats; the others are exact, or conditions."""
     others = """all any bitwise_and bitwise_not bitwise_or bitwise_xor ceildiv const dp4a if_given if_then_else indexdiv indexmod
-        is_given isfinite isinf isnan left_shift max_value min_value popcount right_shift select size_var thread_axis truncdiv
+        is_given isfinite isinf isnan left_shift max_value min_value popcount reinterpret right_shift select size_var thread_axis truncdiv
         truncmod var""".split()
     assert sorted(BOUNDS) == sorted([*UNARY, *BINARY])
     assert sorted([*te.functions.__all__, "max", "min"]) == sorted([*UNARY, *BINARY, *others])

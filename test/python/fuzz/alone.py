@@ -96,10 +96,10 @@ def _context():
     """A context that has loaded nothing: a pass must say which dialects it makes ops of."""
     from mlir.ir import Context, DialectRegistry
 
-    from tilewright.ir import _pointer, library
+    from tilewright.native.library import capsule_pointer, library
 
     registry = DialectRegistry()
-    library().tilewrightRegisterDialects(_pointer(registry._CAPIPtr))
+    library().tilewrightRegisterDialects(capsule_pointer(registry._CAPIPtr))
     made = Context(load_on_create_dialects=[])  # pyright: ignore[reportCallIssue]
     made.append_dialect_registry(registry)
     made.enable_multithreading(False)

@@ -174,7 +174,7 @@ def test_schedules_on_the_processor() -> None:
 def test_every_primitive_is_tried() -> None:
     """And all else that the generators are meant to try."""
     # Loops for the threads of a processor are an error on a GPU.
-    assert WANTED - run_in_ci(SCHEDULES, "sim").tried == {"Stage.parallel"}
+    assert WANTED - run_in_ci(SCHEDULES, "sim").tried == {"Stage.parallel", "Stage.rolling_update"}
     assert "Stage.parallel" in run_in_ci(PROCESSOR, "cpu").tried
 
 

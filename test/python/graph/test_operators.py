@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tilewright.ir._graph_ops_gen as generated
-
 from tilewright.graph.operators import OPERATORS
 
 # What is no operator on tensors.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,16 +25,38 @@ def _cases() -> dict[str, Any]:
     return {case.name: case for case in TOOL.cases()}
 
 
+def _result(name: str) -> str:
+    case = _cases()[name]
+    return TOOL.scope_of(case.model) if SCORED[name].startswith("out of scope") else TOOL.result_of(case)
+
+
 def _check(name: str) -> None:
     if SCORED[name].startswith("out of scope"):
-        assert TOOL.scope_of(_cases()[name].model), name
+        assert _result(name), name
     else:
-        assert TOOL.result_of(_cases()[name]) == SCORED[name]
+        assert _result(name) == SCORED[name]
+
+
+@functools.cache
+def _sample() -> dict[str, str]:
+    """The results of the sample, from a process of its own: ONNX makes its cases with libraries for pictures."""
+    code = (
+        "import json, sys; sys.path[:0] = sys.argv[1:]; from models.test_onnx_backend import SAMPLE, _result; "
+        "print(json.dumps({name: _result(name) or '' for name in SAMPLE}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(Path(__file__).parents[1])], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_node(name: str) -> None:
-    _check(name)
+    if SCORED[name].startswith("out of scope"):
+        assert _sample()[name]
+    else:
+        assert _sample()[name] == SCORED[name]
 
 
 @pytest.mark.slow
