@@ -178,9 +178,9 @@ async function drive(app, found) {
   found.drawn = {};
   for (const tab of Object.keys(app.programs[0])) {
     app.show(tab);
-    await frame();
-    await frame();
-    found.drawn[tab] = document.querySelectorAll("main svg, main canvas.time, main td, main .row").length;
+    const count = () => document.querySelectorAll("main svg, main canvas.time, main td, main .row").length;
+    for (let frames = 0; frames < 60 && !count(); ++frames) await frame();  // rows are drawn once their place has a size
+    found.drawn[tab] = count();
   }
   const timeline = app.programs[0].Timeline;
   if (timeline) {
