@@ -31,11 +31,11 @@ def compile_cuda(source: str, arch: str = "sm_90a", *options: str) -> bytes:
     flags = [f"--gpu-architecture={arch}", "--std=c++17", *options, *(f"-I{folder}" for folder in include_folders())]
     (result,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = b" " * size
+    log = bytearray(size)
     nvrtc.nvrtcGetProgramLog(program, log)
     assert int(result) == 0, log.decode().strip("\0") + source
     _, size = nvrtc.nvrtcGetCUBINSize(program)
-    image = b" " * size
+    image = bytearray(size)
     nvrtc.nvrtcGetCUBIN(program, image)
     nvrtc.nvrtcDestroyProgram(program)
     return image
