@@ -47,6 +47,8 @@ def scan(
     name, tag, attrs
         As of `te.compute`.
 
+    Notes
+    -----
     Several states are scanned together where lists of them are given; each update may read all of them.
 
     Where all is elementwise, at the own place of the other axes, the scan and its updates are one stage for a schedule,
