@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tilewright.ir._graph_ops_gen as generated
 from tilewright.graph.operators import OPERATORS
+from tilewright.ir import _graph_ops_gen as generated
 
 # What is no operator on tensors.
 STRUCTURE = {"constant", "weight", "group", "yield"}
