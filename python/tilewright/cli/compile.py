@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..compiler import Function
     from ..compiler.pipeline import Lowering
 
-__all__ = ["add", "mlir_module", "program_file", "python_names", "python_program", "python_value"]
+__all__ = ["add", "existing_file", "mlir_module", "program_file", "python_names", "python_program", "python_value"]
 
 IR_STAGES = ("te", "schedule", "linalg", "loops", "gpu", "nvvm", "host")
 BINARIES = ("ptx", "cubin", "sass")
@@ -36,11 +36,17 @@ An .mlir file holds the IR of the stage that --from names, as an earlier --emit 
 """
 
 
-def program_file(options: argparse.Namespace) -> Path:
-    """The FILE of a command: a Python file, or an .mlir file, for which there is no --program."""
+def existing_file(options: argparse.Namespace) -> Path:
+    """The FILE of a command."""
     path = Path(options.file)
     if not path.is_file():
         raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    return path
+
+
+def program_file(options: argparse.Namespace) -> Path:
+    """The FILE of a command: a Python file, or an .mlir file, for which there is no --program."""
+    path = existing_file(options)
     if path.suffix not in (".py", ".mlir"):
         raise TilewrightError(f"{path}: expected a .py or an .mlir file")
     if path.suffix == ".mlir" and options.program is not None:

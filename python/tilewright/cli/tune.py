@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import python_names, python_value
+from .compile import existing_file, python_names, python_value
 
 __all__ = ["add"]
 
@@ -36,9 +35,7 @@ def _sizes(texts: list[str]) -> dict[str, int]:
 def _run(options: argparse.Namespace) -> int:
     from ..tuning import tune
 
-    path = Path(options.file)
-    if not path.is_file():
-        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    path = existing_file(options)
     if path.suffix != ".py":
         raise TilewrightError(f"{path}: expected a .py file")
     names = python_names(path)

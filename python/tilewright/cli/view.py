@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import mlir_module, python_names, python_program
+from .compile import mlir_module, program_file, python_names, python_program
 
 __all__ = ["add"]
 
@@ -28,9 +28,7 @@ def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..viewer import view, view_data
 
-    path = Path(options.file)
-    if not path.is_file():
-        raise TilewrightError(f"{path}: {'expected a file, got a folder' if path.is_dir() else 'no such file'}")
+    path = program_file(options)
     if not options.json and options.output is None:
         raise TilewrightError("expected -o PAGE, the file to write, or --json")
     functions: list[Any] = []
@@ -65,10 +63,6 @@ def _programs(path: Path, options: argparse.Namespace) -> list[tuple[Any, Any, s
             options.program = expression
             made.append(python_program(path, names, options))
         return made
-    if path.suffix != ".mlir":
-        raise TilewrightError(f"{path}: expected a .py or an .mlir file")
-    if options.program is not None:
-        raise TilewrightError("--program is for Python files")
     return [(mlir_module(path), None, options.name)]
 
 

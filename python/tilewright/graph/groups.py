@@ -13,9 +13,10 @@ from .. import te
 from ..errors import CompileError, TilewrightError
 from ..messages.location import Source, at_source
 from ..te import ComputeOp, Tensor, Var
-from ..te.expr import Const, Expr, IterVar, Read, ReduceItem, Select
+from ..te.expr import Const, Expr, IterVar, Read, Select
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
+from ..te.walks import parts
 from .definitions import label_of, tensors_of
 from .types import TensorType, from_ir
 
@@ -173,23 +174,12 @@ def _schedule(outputs: Sequence[Tensor]) -> te.Schedule:
     return schedule
 
 
-def _parts(exprs: Sequence[Expr]) -> list[Expr]:
-    seen: dict[int, Expr] = {}
-    todo = list(exprs)
-    while todo:
-        one = todo.pop()
-        if id(one) not in seen:
-            seen[id(one)] = one
-            todo.extend(one.reduction.exprs if isinstance(one, ReduceItem) else one.operands())
-    return list(seen.values())
-
-
 def _reads(stages: Sequence[Any]) -> dict[Any, list[tuple[Any, Read]]]:
     """By stage, where its elements are read, and by which stage."""
     found: dict[Any, list[tuple[Any, Read]]] = {}
     for reader in stages:
         if isinstance(reader, ComputeOp):
-            for part in _parts(reader.body):
+            for part in parts(reader.body):
                 if isinstance(part, Read):
                     found.setdefault(part.tensor.op, []).append((reader, part))
     return found

@@ -11,6 +11,7 @@ from ..errors import TilewrightError
 from .expr import Call, Cast, Const, Expr, Previous, Read, ReduceItem, Select, Var
 from .program import operations
 from .reduction import Reduction
+from .rewrite import rebuild
 from .tensor import ComputeOp, Operation, PlaceholderOp, Tensor, placeholder
 
 __all__ = ["NoDouble", "in_double"]
@@ -87,18 +88,7 @@ def _const(expr: Const) -> Const:
 
 
 def _expr(expr: Expr, made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:
-    done: dict[int, Expr] = {}
-    todo = [expr]
-    while todo:
-        top = todo[-1]
-        if id(top) not in done:
-            waiting = [one for one in top.operands() if id(one) not in done]
-            if waiting:
-                todo.extend(reversed(waiting))
-                continue
-            done[id(top)] = _rebuilt(top, [done[id(one)] for one in top.operands()], made, variables)
-        todo.pop()
-    return done[id(expr)]
+    return rebuild(expr, lambda part, operands: _rebuilt(part, operands, made, variables))
 
 
 def _rebuilt(expr: Expr, operands: Sequence[Expr], made: Mapping[Tensor, Tensor], variables: Mapping[Var, Var]) -> Expr:

@@ -7,12 +7,23 @@ from collections.abc import Callable
 from ..errors import TilewrightTypeError as TypeError
 from .expr import Call, Cast, Expr, Read, Select
 
-__all__ = ["rewrite"]
+__all__ = ["rebuild", "rewrite"]
 
 
 def rewrite(expr: Expr, replace: Callable[[Expr], Expr | None]) -> Expr:
     """`expr` with every part for which `replace` gives another replaced by that, from the outside in; what is not
     touched stays the same object.
+    """
+    return rebuild(expr, _rebuilt, replace)
+
+
+def rebuild(
+    expr: Expr,
+    make: Callable[[Expr, tuple[Expr, ...]], Expr],
+    replace: Callable[[Expr], Expr | None] = lambda expr: None,
+) -> Expr:
+    """`expr` with every part made again by `make`, from the part and its operands as they were made, from the inside
+    out; a part for which `replace` gives another is that.
     """
     done: dict[int, Expr] = {}
     todo = [expr]
@@ -27,7 +38,7 @@ def rewrite(expr: Expr, replace: Callable[[Expr], Expr | None]) -> Expr:
             if waiting:
                 todo.extend(reversed(waiting))
                 continue
-            made = _rebuilt(top, tuple(done[id(one)] for one in top.operands()))
+            made = make(top, tuple(done[id(one)] for one in top.operands()))
         done[id(todo.pop())] = made
     return done[id(expr)]
 

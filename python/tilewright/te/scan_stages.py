@@ -10,6 +10,7 @@ from ..messages.location import Source
 from .expr import Call, Const, Expr, IterVar, Read, Select, binary, literal
 from .program import is_state, operations
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
+from .walks import parts
 
 __all__ = ["ScanOp", "check_scans", "offset", "rows_from", "scan_of_stages"]
 
@@ -164,16 +165,8 @@ def _check_stage(op: Operation, inner: Sequence[Operation], states: Sequence[Ten
 
 
 def _reads(op: ComputeOp) -> Iterator[Read]:
-    todo: list[Expr] = [*(op.reduction.exprs if op.reduction is not None else op.body)]
-    seen: set[int] = set()
-    while todo:
-        expr = todo.pop()
-        if id(expr) in seen:
-            continue
-        seen.add(id(expr))
-        if isinstance(expr, Read):
-            yield expr
-        todo.extend(expr.operands())
+    exprs = op.reduction.exprs if op.reduction is not None else op.body
+    return (expr for expr in parts(exprs) if isinstance(expr, Read))
 
 
 def offset(index: Expr, axis: IterVar) -> int | None:

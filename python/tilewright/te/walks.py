@@ -16,10 +16,13 @@ A step is a generator that yields the steps that it waits for and gets their res
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, TypeVar
+from collections.abc import Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
-__all__ = ["Steps", "run"]
+if TYPE_CHECKING:
+    from .expr import Expr
+
+__all__ = ["Steps", "parts", "run"]
 
 T = TypeVar("T")
 Steps = Generator[Any, Any, T]
@@ -47,3 +50,21 @@ def run(first: Steps[T]) -> T:
     if error is not None:
         raise error
     return value
+
+
+def parts(exprs: Iterable[Expr]) -> Iterator[Expr]:
+    """Expressions and all that they are made of, each once.
+
+    >>> from tilewright import te
+    >>> n = te.var("n")
+    >>> sorted(map(str, parts([n * n + 1])))
+    ['1', 'n', 'n * n', 'n * n + 1']
+    """
+    todo, seen = list(exprs), set[int]()
+    while todo:
+        expr = todo.pop()
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        yield expr
+        todo.extend(expr.operands())

@@ -16,6 +16,7 @@ from ..te.emit import emit_module
 from ..te.expr import Expr, Read, Var
 from ..te.program import operations
 from ..te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, placeholder
+from ..te.walks import parts
 from .journal import Where
 from .policy import Policy
 
@@ -190,33 +191,16 @@ def _index_ranges(outputs: Sequence[Tensor], extent: Any) -> dict[Tensor, list[i
     for op in operations([one.op for one in outputs]):
         if not isinstance(op, ComputeOp):
             continue
-        todo: list[Expr] = list(op.body)
-        seen: set[int] = set()
-        while todo:
-            expr = todo.pop()
-            if id(expr) in seen:
-                continue
-            seen.add(id(expr))
-            todo.extend(expr.operands())
+        for expr in parts(op.body):
             if not isinstance(expr, Read):
                 continue
             for index, length in zip(expr.indices, expr.tensor.shape):
-                for read in _reads(index):
-                    most = extent(length)
-                    known = ranges.setdefault(read.tensor, [0, most])
-                    known[1] = min(known[1], most)
+                most = extent(length)
+                for part in parts([index]):
+                    if isinstance(part, Read):
+                        known = ranges.setdefault(part.tensor, [0, most])
+                        known[1] = min(known[1], most)
     return ranges
-
-
-def _reads(expr: Expr) -> list[Read]:
-    found: list[Read] = []
-    todo = [expr]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, Read):
-            found.append(one)
-        todo.extend(one.operands())
-    return found
 
 
 def _device_name(target: Target, device: Any) -> str:
