@@ -16,6 +16,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -80,6 +81,8 @@ class Tuner:
         from simt import Bench
 
         self.bench, self.pool, self.arch, self.best = Bench(), pool, arch, best
+        described = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True)
+        self.commit = described.stdout.strip()
 
     def first_choices(self, problem: Problem) -> list[Choice]:
         by_model = sorted(candidates(problem), key=lambda one: estimate(problem, one))
@@ -140,6 +143,7 @@ class Tuner:
             "schedule": choice.schedule,
             "options": dict(choice.options),
             "us": round(1e3 * ms, 2),
+            "commit": self.commit,
         }
         return entry | ({"torch_us": round(1e3 * torch_ms, 2)} if torch_ms else {})
 
@@ -154,7 +158,6 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="")
     given = parser.parse_args()
     end = time.monotonic() + given.seconds
-    torch.backends.cuda.matmul.allow_tf32 = True
     major, minor = torch.cuda.get_device_capability()
     arch = f"sm_{major}{minor}" + "a" * (major >= 9)
     so_far = next((file for file in (given.out, TABLE) if file.exists()), None)
@@ -162,6 +165,8 @@ def main() -> None:
     wanted = [problem for problem in problems() if given.part in str(problem)]
     with ProcessPoolExecutor(min(12, os.cpu_count() or 1), mp_context=multiprocessing.get_context("spawn")) as pool:
         tuner = Tuner(pool, arch, given.best)
+        # After `simt` was imported, which turns it off for its own peers.
+        torch.backends.cuda.matmul.allow_tf32 = True
         run = known["runs"].setdefault(tuner.bench.results["device"], {"arch": arch, "entries": []})
         entries = {json.dumps(entry["problem"]): entry for entry in run["entries"]}
         for count, problem in enumerate(wanted):

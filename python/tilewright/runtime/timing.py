@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
-from . import cuda_driver
 from .device import Device
-from .memory import Block, pool_of
+from .flush import Flush
+from .memory import pool_of
 from .stream import Event, Stream, stream_of_arrays
 
 __all__ = ["Timing", "time_evaluator"]
@@ -91,8 +91,9 @@ def time_evaluator(
 ) -> Callable[..., Timing]:
     """A function that takes `function`'s arguments, calls it and says how long a call takes.
 
-    Each of `repeat` results is the mean over `number` calls, after `warmup` calls that do not count. With `flush_l2` a
-    buffer of twice the last cache's size is written before each call, outside of the time measured. On a GPU the time
+    Each of `repeat` results is the mean over `number` calls, after `warmup` calls that do not count. With `flush_l2` the
+    caches are emptied before each call, outside of the time measured: on a GPU by reading a buffer of eight times the
+    L2's size, on the cpu by writing one of twice the last cache's. On a GPU the time
     is that between two events around the call in the current stream; all calls are given to the GPU without waiting, so
     that the host's own time does not show unless it is longer than the flush and the kernel together. On the cpu it is
     that of `time.perf_counter`.
@@ -117,14 +118,10 @@ def time_evaluator(
     return evaluate
 
 
-def _flush_buffer(device: Device, stream: Stream | None) -> Block:
-    return pool_of(device).allocate(2 * device.l2_bytes, stream)
-
-
 def _measure_cpu(
     call: Callable[[], object], device: Device, number: int, repeat: int, warmup: int, flush_l2: bool
 ) -> Timing:
-    buffer = _flush_buffer(device, None) if flush_l2 else None
+    buffer = pool_of(device).allocate(2 * device.l2_bytes, None) if flush_l2 else None
 
     def flush(value: int) -> None:
         if buffer is not None:
@@ -149,26 +146,26 @@ def _measure_cpu(
 def _measure_cuda(
     call: Callable[[], object], stream: Stream, number: int, repeat: int, warmup: int, flush_l2: bool
 ) -> Timing:
-    buffer = _flush_buffer(stream.device, stream) if flush_l2 else None
     spans: list[list[tuple[Event, Event]]] = []
     # The calls go where the events go.
     with stream.device.active(), stream:
+        flush = Flush(stream) if flush_l2 else None
         for _ in range(warmup):
             call()
-        for i in range(repeat):
-            spans.append(list(_spans(call, stream, number, buffer, i)))
+        for _ in range(repeat):
+            spans.append(list(_spans(call, stream, number, flush)))
         stream.synchronize()
     return Timing(tuple(sum(stop.seconds_since(start) for start, stop in span) / number for span in spans))
 
 
 def _spans(
-    call: Callable[[], object], stream: Stream, number: int, buffer: Block | None, value: int
+    call: Callable[[], object], stream: Stream, number: int, flush: Flush | None
 ) -> Iterator[tuple[Event, Event]]:
     """The events around the calls of one repeat."""
-    for _ in range(number if buffer is not None else 1):
-        if buffer is not None:
-            cuda_driver.call("cuMemsetD8Async", buffer.address, value & 0xFF, buffer.size, stream.handle)
+    for _ in range(number if flush is not None else 1):
+        if flush is not None:
+            flush()
         start = stream.record()
-        for _ in range(1 if buffer is not None else number):
+        for _ in range(1 if flush is not None else number):
             call()
         yield start, stream.record()

@@ -313,6 +313,9 @@ class FakeDriver:
     def cuModuleUnload(self, _module):
         pass
 
+    def cuLaunchKernel(self, *_args):
+        pass
+
     def cuFuncGetAttribute(self, name, function):
         return {"NUM_REGS": 32, "MAX_THREADS_PER_BLOCK": 1024}.get(name, 0) + function - 0xF000
 

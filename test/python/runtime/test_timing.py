@@ -27,15 +27,20 @@ def test_cuda_flushes_before_each_call_and_outside_of_the_time(fake) -> None:
     def flushed(*_args: object) -> None:
         fake.clock += 100.0
 
-    fake.cuMemsetD8Async = flushed
+    fake.cuLaunchKernel = flushed
     timing = time_evaluator(call, cuda(0), number=2, repeat=3)()
     assert timing.results == (2.0, 2.0, 2.0)
     order = [
-        name for name in fake.names() if name in ("call", "cuMemsetD8Async", "cuEventRecord", "cuStreamSynchronize")
+        name for name in fake.names() if name in ("call", "cuLaunchKernel", "cuEventRecord", "cuStreamSynchronize")
     ]
-    assert order == ["call", *["cuMemsetD8Async", "cuEventRecord", "call", "cuEventRecord"] * 6, "cuStreamSynchronize"]
-    sizes = {call[3] for call in fake.calls if call[0] == "cuMemsetD8Async"}
-    assert sizes == {2 * fake.attributes["L2_CACHE_SIZE"]}
+    assert order == ["call", *["cuLaunchKernel", "cuEventRecord", "call", "cuEventRecord"] * 6, "cuStreamSynchronize"]
+    # It reads: what is written would go back to memory while the next kernel runs.
+    (cleared,) = [call for call in fake.calls if call[0] == "cuMemsetD8Async"]
+    assert cleared[3] == 8 * fake.attributes["L2_CACHE_SIZE"]
+    launched = [call for call in fake.calls if call[0] == "cuLaunchKernel"]
+    assert {call[2:8] for call in launched} == {(8 * fake.attributes["MULTIPROCESSOR_COUNT"], 1, 1, 256, 1, 1)}
+    assert {call[10][0] for call in launched} == {(cleared[1], cleared[3] // 16)}
+    assert fake.names().count("cuModuleLoadData") == 1
 
 
 def test_cuda_without_flush_times_the_calls_together(fake) -> None:
@@ -45,7 +50,17 @@ def test_cuda_without_flush_times_the_calls_together(fake) -> None:
     timing = time_evaluator(call, cuda(0), number=5, repeat=2, warmup=0, flush_l2=False)()
     assert timing.results == (2.0, 2.0)
     assert fake.names().count("cuEventRecord") == 4
-    assert "cuMemsetD8Async" not in fake.names()
+    assert "cuLaunchKernel" not in fake.names()
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90a", "sm_120"])
+def test_what_reads_assembles(arch: str) -> None:
+    """Four words at once are read, and the store keeps them alive."""
+    from tilewright.backend.cubin import link
+    from tilewright.runtime.flush import _PTX
+
+    cubin = link(_PTX.rstrip(b"\0").decode(), arch)
+    assert cubin.notes == () and list(cubin.resources) == ["read0"]
 
 
 def test_calls_go_to_the_stream_of_the_events(fake) -> None:
