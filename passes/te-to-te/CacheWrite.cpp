@@ -35,10 +35,7 @@ LogicalResult SpatialLoops::read(schedule::CacheWriteOp op, te::ComputeOp stage)
   for (Value loop : schedule::loopsBefore(op.getOf(), op))
     if (!schedule::isReduceAxis(loop))
       leaves.push_back(loop);
-  for (Value leaf : leaves)
-    if (!axes.contains(leaf))
-      return op.emitOpError() << "expected loops of the spatial axes of stage '" << stage.getName() << "', got '"
-                              << schedule::axisName(leaf) << "' of others";
+  assert(llvm::all_of(leaves, [&](Value leaf) { return axes.contains(leaf); }) && "fuse's verifier keeps spatial axes apart");
   // Reduction axes alone may have changed places.
   isReordered = llvm::any_of(primitives, llvm::IsaPred<schedule::ReorderOp>) && leaves != roots;
   return success();

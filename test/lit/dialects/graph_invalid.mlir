@@ -218,3 +218,13 @@ func.func @f(%x: tensor<4xf32>) {
   } {offsets = array<i64>} : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.group' op expected to end with graph.yield}}
+  %y = graph.group "g" {
+    llvm.unreachable
+  } : tensor<4xf32>
+  return
+}

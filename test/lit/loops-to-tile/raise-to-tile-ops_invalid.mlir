@@ -229,3 +229,131 @@ func.func @blocks_twice() {
   } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
+
+// -----
+
+// Sums that begin at zero in the first of two columns alone.
+#private = #gpu.address_space<private>
+func.func @a_part_is_set() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %i = %c0 to %c64 step %c1 {
+        scf.for %j = %c0 to %c2 step %c1 {
+          // expected-error @below {{wgmma: expected loops that set all of stage 'P'}}
+          memref.store %zero, %sum[%i, %j] : memref<64x64xf32, #private>
+        }
+      }
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+// A loop without a constant extent between the pipelined loop and the matmul.
+func.func @unknown_number_of_matmuls(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  scf.for %b = %c0 to %c2 step %c1 {
+    scf.for %k = %c0 to %c2 step %c1 {
+      scf.for %i = %c0 to %n step %c1 {
+        // expected-error @below {{wgmma of stage 'P': expected nothing but loops of constant extents between it and the pipelined loop, got a symbolic extent}}
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      }
+    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  return
+}
+
+// -----
+
+// A stage before the product that none of its operands is.
+func.func @a_stage_before(%A: memref<128xf32> {te.name = "A"}, %B: memref<128xf32> {te.name = "B"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      // expected-error @below {{wgmma: expected stages that are computed before the product to be its operands, got stage 'B'}}
+      scf.for %i = %c0 to %c128 step %c1 {
+        %x = memref.load %A[%i] : memref<128xf32>
+        memref.store %x, %B[%i] : memref<128xf32>
+      }
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %m = %c0 to %c64 step %c1 {
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
+
+// -----
+
+// An accumulator that nothing sets before the loop.
+#shared = #gpu.address_space<workgroup>
+#private = #gpu.address_space<private>
+func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %t = %c0 to %c128 step %c1 {
+    scf.for %b = %c0 to %c2 step %c1 {
+      %sum = memref.alloca() {te.stage = "P"} : memref<64x64xf32, #private>
+      scf.for %ko = %c0 to %c16 step %c1 {
+        %a = memref.alloc() {te.stage = "As"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %i = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
+            %x = memref.load %A[%row, %column] : memref<256x128xf16>
+            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+          }
+        }
+        %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
+        scf.for %k = %c0 to %c16 step %c1 {
+          scf.for %j = %c0 to %c64 step %c1 {
+            %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
+            %x = memref.load %B[%row, %j] : memref<256x64xf16>
+            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+          }
+        }
+        // expected-error @below {{wgmma of stage 'P': expected sums that begin at zero, got stage 'P' without a value before them}}
+        scf.for %m = %c0 to %c64 step %c1 {
+          scf.for %n = %c0 to %c64 step %c1 {
+            scf.for %k = %c0 to %c16 step %c1 {
+              %old = memref.load %sum[%m, %n] : memref<64x64xf32, #private>
+              %x = memref.load %a[%k, %m] : memref<16x64xf16, #shared>
+              %y = memref.load %c[%k, %n] : memref<16x64xf16, #shared>
+              %xe = arith.extf %x : f16 to f32
+              %ye = arith.extf %y : f16 to f32
+              %xy = arith.mulf %xe, %ye : f32
+              %new = arith.addf %old, %xy : f32
+              memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
+            }
+          }
+        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
+    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
