@@ -93,9 +93,10 @@ def time_evaluator(
 
     Each of `repeat` results is the mean over `number` calls, after `warmup` calls that do not count. With `flush_l2`
     the caches are emptied before each call, outside of the time measured: on a GPU by reading a buffer of eight times
-    the L2's size, on the cpu by writing one of twice the last cache's. On a GPU the time is that between two events around
-    the call in the current stream; all calls are given to the GPU without waiting, so that the host's own time does not
-    show unless it is longer than the flush and the kernel together. On the cpu it is that of `time.perf_counter`.
+    the L2's size, on the cpu by writing one of twice the last cache's. On a GPU the time is that between two
+    events around the call in the current stream; all calls are given to the GPU without waiting, so that the host's own
+    time does not show unless it is longer than the flush and the kernel together. On the cpu it is that of
+    `time.perf_counter`.
 
     >>> timing = time_evaluator(mmult, tw.cuda(0), repeat=100)(a, b, c)   # doctest: +SKIP
     >>> timing.median, timing.iqr                                        # doctest: +SKIP
