@@ -2,7 +2,7 @@
 
     python bench/fuzz_cuda.py sim SEEDS.json [--first 0] [--count 600]      on any machine
     timeout 240 python bench/fuzz_cuda.py cuda SEEDS.json OUT.json          on one with a GPU
-    python bench/fuzz_cuda.py cuda - OUT.json --count 100000 --budget 7200  there alone, without the simulator
+    python bench/fuzz_cuda.py cuda - OUT.json --count 100000 --budget 600   there alone, without the simulator
 
 A seed makes a program, a schedule for it and its inputs. Each is compiled, run with poisoned outputs and compared with
 the exact result in float64. SEEDS.json says what became of each on the simulator, with all its checks and with the
@@ -13,6 +13,10 @@ process that shares a GPU with others may be slow for their sake, so a late seed
 with nothing beside it: if it is right then, it is "slow", with the times that it took; if not, it is "late", with where
 it hangs. A seed that went wrong stands in the file with its program, its schedule and the error; the exit status is 1
 then. A slow one stands there, too.
+
+OUT.json holds a list of runs, one for each call: a call adds its run to what is there, so that many short calls make a
+long one. Seeds go on after those that OUT.json has of the same generators, unless --first says where. The file is
+written every 20 seconds, and progress printed: a call that is killed loses no more than that.
 """
 
 from __future__ import annotations
@@ -39,14 +43,19 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 GENERATORS = [
     ROOT / "test" / "python" / "fuzz" / f"{name}.py"
-    for name in ("choices", "dataflow", "extents", "language", "loops", "programs", "schedules", "tiles")
-]
+    for name in (
+        "choices", "dataflow", "extents", "gathers", "language", "loops", "programs", "recurrences", "schedules",
+        "tiles",
+    )
+]  # fmt: skip
 START, COMPILE, RUN = 120.0, 60.0, 30.0
 """Seconds that a process may take to start, with its GPU's context, and a seed to be compiled and to be run."""
 SIMULATOR = "sim -gpu-indices=on"
 """Indices have the widths that they have on a GPU."""
 ALONE = 3
 """How often a late seed is run again."""
+EVERY = 20.0
+"""Seconds between two writes of the results."""
 
 
 def digest() -> str:
@@ -123,7 +132,12 @@ class Worker:
     def __init__(self, target: str) -> None:
         command = [sys.executable, str(Path(__file__).resolve()), "work", target]
         self._errors = tempfile.TemporaryFile("w+")
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
+        # Each program is new: what a cache keeps of it is of no use. A core each: no library takes more.
+        alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+            env={**os.environ, **alone, "TILEWRIGHT_CACHE": "off"},
+        )  # fmt: skip
         self._read = b""
         self._is_ready = False
 
@@ -180,12 +194,18 @@ class Worker:
         self._process.communicate()
 
 
-def run_all(seeds: list[int], target: str, processes: int, end: float) -> dict[int, dict[str, Any]]:
-    """What became of each seed that was done at `end`."""
+Found = dict[int, dict[str, Any]]
+"""By seed, what became of it."""
+
+
+def run_all(
+    seeds: list[int], target: str, processes: int, end: float, report: Callable[[Found], None] = lambda found: None
+) -> Found:
+    """What became of each seed that was done at `end`. Calls `report` with what there is so far, now and then."""
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for seed in seeds:
         waiting.put(seed)
-    found: dict[int, dict[str, Any]] = {}
+    found: Found = {}
 
     def serve() -> None:
         worker = Worker(target)
@@ -206,12 +226,17 @@ def run_all(seeds: list[int], target: str, processes: int, end: float) -> dict[i
     threads = [threading.Thread(target=serve) for _ in range(processes)]
     for thread in threads:
         thread.start()
+    last = time.monotonic()
     for thread in threads:
-        thread.join()
+        while thread.is_alive():
+            thread.join(0.5)
+            if time.monotonic() - last > EVERY:
+                report(dict(sorted(found.copy().items())))
+                last = time.monotonic()
     return dict(sorted(found.items()))
 
 
-def run_alone(found: dict[int, dict[str, Any]], target: str, end: float) -> None:
+def run_alone(found: Found, target: str, end: float) -> None:
     """Runs what was late again, with nothing beside it: what is right each time was slow."""
     for seed, late in found.items():
         if late["result"] != "late":
@@ -228,7 +253,36 @@ def run_alone(found: dict[int, dict[str, Any]], target: str, end: float) -> None
             late["result"] = "slow"
 
 
-def summary(found: dict[int, dict[str, Any]], since: float) -> dict[str, Any]:
+def counts(found: Found) -> dict[str, int]:
+    return dict(sorted(Counter(one["result"] for one in found.values()).items()))
+
+
+def earlier_runs(out: Path) -> list[dict[str, Any]]:
+    """The runs that a file of results has."""
+    if not out.exists():
+        return []
+    runs = json.loads(out.read_text()).get("runs")
+    if not isinstance(runs, list):
+        sys.exit(f"{out}: expected a file with runs, as this command writes it")
+    return runs
+
+
+def next_seed(runs: list[dict[str, Any]]) -> int:
+    """The first seed after those of the runs with these generators."""
+    return max((run["seeds"][1] + 1 for run in runs if run["generators"] == digest() and run["seeds"]), default=0)
+
+
+def write(out: Path, runs: list[dict[str, Any]]) -> None:
+    """The runs, and the sum of their counts for each version of the generators."""
+    totals: dict[str, Counter[str]] = {}
+    for run in runs:
+        totals.setdefault(run["generators"], Counter()).update(run["counts"])
+    fresh = out.with_name(f"{out.name}.part")
+    fresh.write_text(json.dumps({"totals": totals, "runs": runs}, indent=1) + "\n")
+    fresh.replace(out)
+
+
+def summary(found: Found, since: float) -> dict[str, Any]:
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
@@ -240,7 +294,8 @@ def summary(found: dict[int, dict[str, Any]], since: float) -> dict[str, Any]:
         "command": f"python bench/fuzz_cuda.py {' '.join(sys.argv[1:])}",
         "commit": commit,
         "generators": digest(),
-        "counts": dict(sorted(Counter(one["result"] for one in found.values()).items())),
+        "seeds": [min(found), max(found)] if found else [],
+        "counts": counts(found),
         "seconds": round(time.monotonic() - since, 1),
         "seconds a seed": seconds,
         "slow": {str(seed): one for seed, one in found.items() if one["result"] == "slow"},
@@ -250,14 +305,54 @@ def summary(found: dict[int, dict[str, Any]], since: float) -> dict[str, Any]:
     }
 
 
+def progress(found: Found, since: float) -> None:
+    seconds = time.monotonic() - since
+    print(f"{seconds:.0f} s: {json.dumps(counts(found))}, {len(found) / seconds:.0f} a second", flush=True)
+
+
+def run_on_gpu(options: argparse.Namespace, since: float, processes: int) -> dict[str, Any]:
+    """Runs seeds on the GPU, and adds the run to the file of results."""
+    runs = earlier_runs(options.out)
+    if options.seeds == "-":
+        first = next_seed(runs) if options.first is None else options.first
+        seeds, which = list(range(first, first + options.count)), "all"
+    else:
+        given = json.loads(Path(options.seeds).read_text())
+        if given["generators"] != digest():
+            sys.exit(f"{options.seeds}: its seeds are of other generators (test/python/fuzz): make it anew with sim")
+        seeds, which = given["right"], "those that the simulator runs right"
+    # The driver says it by a process of its own: this one starts others, which have the GPU's contexts.
+    ask = "import tilewright as tw; print(tw.cuda(0).name)"
+    device = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    def save(found: Found) -> dict[str, Any]:
+        figures = {"device": device.stdout.strip(), "which seeds": which, **summary(found, since)}
+        figures["not reached"] = len([seed for seed in seeds if found and seed <= max(found)]) - len(found)
+        write(options.out, [*runs, figures])
+        return figures
+
+    def report(found: Found) -> None:
+        progress(found, since)
+        save(found)
+
+    budget = options.budget or 200
+    # A fifth of the time, a minute at most, is for what was late.
+    until = since + budget - min(budget / 5, 60)
+    found = run_all(seeds, "cuda", processes, until, report)
+    run_alone(found, "cuda", since + budget)
+    return save(found)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", choices=["sim", "cuda", "work"])
     parser.add_argument("seeds", help="the file of seeds, which sim writes and cuda reads; - for none")
     parser.add_argument("out", nargs="?", type=Path, help="the file of results, for cuda")
-    parser.add_argument("--first", type=int, default=0, help="the first seed, where no file has them (default: 0)")
+    parser.add_argument(
+        "--first", type=int, help="the first seed, where no file has them (default: after those of OUT.json, or 0)"
+    )
     parser.add_argument("--count", type=int, default=600, help="how many, where no file has them (default: 600)")
-    parser.add_argument("--processes", type=int, default=0, help="how many (default: a core each, of one GPU 8)")
+    parser.add_argument("--processes", type=int, default=0, help="how many (default: a core each)")
     parser.add_argument("--budget", type=float, default=0, help="seconds (default: 200 for cuda, 3600 for sim)")
     options = parser.parse_args()
     if options.target == "work":
@@ -265,34 +360,18 @@ def main() -> int:
         return 0
     since = time.monotonic()
     cores = len(os.sched_getaffinity(0))
-    counted = list(range(options.first, options.first + options.count))
     if options.target == "sim":
-        found = run_all(counted, SIMULATOR, options.processes or cores, since + (options.budget or 3600))
+        first = options.first or 0
+        end = since + (options.budget or 3600)
+        counted = list(range(first, first + options.count))
+        found = run_all(counted, SIMULATOR, options.processes or cores, end, lambda found: progress(found, since))
         figures = summary(found, since)
         figures["right"] = [seed for seed, one in found.items() if one["result"] == "right"]
         Path(options.seeds).write_text(json.dumps(figures) + "\n")
+    elif options.out is None:
+        parser.error("expected a file for the results")
     else:
-        if options.out is None:
-            parser.error("expected a file for the results")
-        seeds = counted
-        if options.seeds != "-":
-            given = json.loads(Path(options.seeds).read_text())
-            if given["generators"] != digest():
-                sys.exit(
-                    f"{options.seeds}: its seeds are of other generators (test/python/fuzz): make it anew with sim"
-                )
-            seeds = given["right"]
-        import tilewright as tw
-
-        budget = options.budget or 200
-        # A fifth of the time is for what was late.
-        found = run_all(seeds, "cuda", options.processes or min(cores, 8), since + 0.8 * budget)
-        run_alone(found, "cuda", since + budget)
-        figures = {"device": tw.cuda(0).name, **summary(found, since)}
-        which = "all" if options.seeds == "-" else "those that the simulator runs right"
-        figures["seeds"] = f"{min(found)} to {max(found)}, {which}" if found else "none"
-        figures["not reached"] = len(seeds) - len(found)
-        options.out.write_text(json.dumps(figures, indent=1) + "\n")
+        figures = run_on_gpu(options, since, options.processes or cores)
     print(json.dumps(figures["counts"]), f"{figures['seconds']} s")
     for seed, one in figures["slow"].items():
         print(f"--- seed {seed}: slow at {one['at']}, right alone: {[again['seconds'] for again in one['alone']]}")

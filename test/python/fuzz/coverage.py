@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from fuzz.gathers import INDEX_DTYPES
 from fuzz.programs import DTYPES, KINDS, Program
 from fuzz.schedules import Scheduler
 from primitives import NO_PRIMITIVES, PRIMITIVES
@@ -18,6 +19,7 @@ WANTED = {
     *(name for name in PRIMITIVES if name not in _ASYNCHRONOUS),
     *(f"program: {kind.__name__}" for kind in KINDS),
     *(f"dtype: {dtype}" for dtype in DTYPES),
+    *(f"indices: {dtype}" for dtype in INDEX_DTYPES),
     *(f"{call}: {scope}" for call in ("cache_read", "cache_write", "set_scope") for scope in _SCOPES),
     *(f"bind: {index}.{dim}" for index in ("blockIdx", "threadIdx") for dim in "xyz"),
     *(f"split: {option}" for option in ("factor", "nparts", "disable_predication")),
@@ -59,6 +61,7 @@ def features(program: Program, scheduler: Scheduler) -> set[str]:
     """What a case tries beside the primitives as such."""
     found = {f"program: {kind}" for kind in program.kinds}
     found |= {f"dtype: {value.dtype}" for value in (*program.inputs, *program.computed)}
+    found |= {f"indices: {value.dtype}" for value in program.indices}
     for extent, variable in program.symbols.values():
         found.add("extent: divisible" if variable.divisible_by > 1 and extent else "extent: symbolic")
     for step in scheduler.schedule.trace().steps:

@@ -22,6 +22,15 @@ class Dataflow:
         self._inlined: set[Operation] = set()
         self._into: dict[Operation, Operation] = {}  # by what was computed where its producer is: the producer
 
+        scans = [stage.op for stage in schedule.stages if isinstance(stage.op, ScanOp) and stage.op.inner]
+        self.in_steps: dict[Operation, Operation] = {op: scan for scan in scans for op in scan.inner}
+        """By stage in the steps of a scan: the scan."""
+        self.of_steps = {
+            *self.in_steps,
+            *self.in_steps.values(),
+            *(scan.state.op for scan in scans if scan.state is not None),
+        }
+
     def stages(self) -> list[Stage]:
         gone = self._inlined | set(self._into)
         return [stage for stage in self.schedule.stages if stage.key not in gone]
@@ -66,6 +75,7 @@ class Dataflow:
     def _inline(self) -> None:
         for stage in self.schedule.stages:
             fits = not stage.is_output and not stage.op.reduce_axis and not isinstance(stage.op, ScanOp)
+            fits = fits and stage.key not in self.of_steps
             if fits and self.choices.chance(25):
                 stage.compute_inline()
                 self._inlined.add(stage.key)
@@ -76,6 +86,8 @@ class Dataflow:
         for stage in self.stages():
             reads = self.schedule._reads[stage.key]
             if isinstance(stage.key, ScanOp) or stage.op.reduce_axis or not c.chance(45):
+                continue
+            if stage.key in self.of_steps or any(op in self.of_steps for op in reads):
                 continue
             for op in reads:
                 producer = next((one for one in self.stages() if one.key is op), None)
@@ -106,7 +118,7 @@ class Dataflow:
         c = self.choices
         for stage in self.stages():
             busy = stage.key in self._into.values() or stage.key in {*self.follows, *self.follows.values()}
-            if busy or isinstance(stage.key, ScanOp) or not c.chance(30):
+            if busy or isinstance(stage.key, ScanOp) or stage.key in self.of_steps or not c.chance(30):
                 continue
             tensors = [stage.key.output(i) for i in range(stage.key.num_outputs)]
             scope = c.pick(["local", "local", "shared", "global"])
@@ -138,7 +150,8 @@ class Dataflow:
         """Reductions whose parts are a stage of their own."""
         c = self.choices
         for stage in self.stages():
-            if not stage.op.reduce_axis or stage.key in {*self.follows, *self.follows.values()} or not c.chance(20):
+            busy = stage.key in {*self.follows, *self.follows.values()} or stage.key in self.of_steps
+            if not stage.op.reduce_axis or busy or not c.chance(20):
                 continue
             axis = c.pick(list(stage.op.reduce_axis))
             if c.chance(70):
@@ -158,6 +171,8 @@ class Dataflow:
             if op in self._inlined or op.num_outputs > 1 or not direct or len(direct) < len(readers):
                 continue
             if op in self._into or op in self._into.values() or op in self.follows.values():
+                continue
+            if op in self.of_steps or any(reader in self.of_steps for reader in readers):
                 continue
             scopes = [scope for scope in ("shared", "local", "global") if c.chance(20 if scope != "global" else 4)]
             tensor = op.output(0)
@@ -202,6 +217,17 @@ def _reads_at_axes(op: Operation, of: Operation) -> bool:
                 return False
         todo += expr.operands()
     return found
+
+
+def reads_anywhere(op: Operation) -> bool:
+    """True where an operation of the program reads at what is no sum of axes: where data or a remainder say."""
+    todo: list[Expr] = list(op.body) if isinstance(op, ComputeOp) else []
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, Read) and any(linear_of(index) is None for index in expr.indices):
+            return True
+        todo += expr.operands()
+    return False
 
 
 def reads_windows(op: Operation, axis: IterVar) -> bool:

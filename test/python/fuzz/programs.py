@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from fuzz.choices import Choices
 from fuzz.extents import Extent, ceildiv
+from fuzz.gathers import folded, gather
 from fuzz.language import IN_NUMPY, IN_TE, Exact, two_totals
+from fuzz.recurrences import exact_scan, recurrence, recurrence_of_stages
 from tilewright.te import Tensor
 
 # All integers up to here, and no further, are numbers of the type.
@@ -57,6 +59,7 @@ class Program:
     inputs: list[Value] = field(default_factory=list)
     computed: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
+    indices: list[Value] = field(default_factory=list)  # inputs that only indices are made of
     kinds: list[str] = field(default_factory=list)  # of the stages
     symbols: dict[str, tuple[Extent, Any]] = field(default_factory=dict)
 
@@ -142,26 +145,28 @@ class Program:
             self.computed.append(Value(f"{name}[{n}]" if several else name, tensor, one, tuple(shape)))
         return True
 
-    def scan(self, body: str, x: Value, first: int) -> bool:
-        """Adds a scan over the first axis; `body` is text over i0, i1, … and the state `S`, `first` elements begin it."""
+    def scan(self, body: str, x: Value, first: int, reduced: str | None = None) -> bool:
+        """Adds a scan over the first axis; `body` is text over i0, i1, … and the state `S`, `first` elements begin it.
+        It may read `P`, a stage that is `reduced` in each step, over k0, which is as long as the last axis."""
         shape, n = x.shape, len(self.computed)
-        begin, update, name, state = f"T{n}b", f"T{n}u", f"T{n}", f"S{n}"
-        if math.prod(shape) > MAX_ELEMENTS or shape[0] < first:
+        begin, update, name, state, stage = f"T{n}b", f"T{n}u", f"T{n}", f"S{n}", f"T{n}p"
+        work = math.prod(shape) * (shape[-1] if reduced else 1)
+        if math.prod(shape) > MAX_ELEMENTS or work > MAX_WORK or shape[0] < first:
             return False
-        axes = _axes(len(shape))
-        exact = np.full([int(n) for n in shape], np.nan)
-        exact[:first] = x.exact[:first]
-        grid = dict(zip(axes[1:], np.indices((1, *shape[1:]), dtype=np.float64, sparse=True)[1:]))
-        for step in range(first, shape[0]):
-            at = {axes[0]: np.full((1,) * len(shape), float(step)), **grid}
-            exact[step] = eval(body, {**self._in_numpy(), **at, "S": exact.view(Exact), x.name: x.exact.view(Exact)})[0]
-        if np.abs(exact).max() * 4 > LARGEST[x.dtype]:
+        exact, most = exact_scan(self._in_numpy(), body, x.exact, x.name, first, reduced)
+        if most * 4 > LARGEST[x.dtype]:
             return False
-        text = body.replace("S[", f"{state}[")
+        at = ", ".join(_axes(len(shape)))
+        own, inner = (text and text.replace("S[", f"{state}[") for text in (body, reduced))
+        stages = [
+            f'k0 = te.reduce_axis((0, {shape[-1]}), "k0")', "axes = [k0]",
+            f'{stage} = te.compute({shape}, lambda {at}: {inner}, name="{stage}")',
+        ] if reduced else []  # fmt: skip
         lines = [
             f'{state} = te.placeholder({shape}, name="{state}", dtype="{x.dtype}")',
-            f'{begin} = te.compute({(first, *shape[1:])}, lambda {", ".join(axes)}: {_at(x, axes)}, name="{begin}")',
-            f'{update} = te.compute({shape}, lambda {", ".join(axes)}: {text}, name="{update}")',
+            f'{begin} = te.compute({(first, *shape[1:])}, lambda {at}: {_at(x, _axes(len(shape)))}, name="{begin}")',
+            *stages,
+            f'{update} = te.compute({shape}, lambda {at}: {own.replace("P[", f"{stage}[")}, name="{update}")',
             f'{name} = te.scan({begin}, {update}, {state}, name="{name}")',
         ]
         names = {**self._in_te(), x.name: x.tensor}
@@ -177,7 +182,7 @@ class Program:
         found = [
             value
             for value in self.computed[::-1] + self.inputs[::-1]
-            if "[" not in value.name and (rank is None or len(value.shape) == rank)
+            if "[" not in value.name and value not in self.indices and (rank is None or len(value.shape) == rank)
         ]
         return self.choices.pick(found) if found else None
 
@@ -378,18 +383,6 @@ def normalized(p: Program) -> bool:
     return p.compute(x.shape, f"{_at(e, ['i0', 'i1'])} * 2 - {_at(t, ['i0'])}", [e, t])
 
 
-def recurrence(p: Program) -> bool:
-    """A scan of the first or second order, with an axis beside its own."""
-    x = p.any_value(rank=2) or p.any_value(rank=3)
-    if x is None:
-        return False
-    axes = _axes(len(x.shape))
-    at, before, earlier = _at(x, axes), *(f"S[{', '.join([f'i0 - {lag}', *axes[1:]])}]" for lag in (1, 2))
-    first = p.choices.integer(1, 2)
-    bodies = [f"{before} + {at}", f"maximum({before}, {at})", f"where({at} > 0, {before} + 1, {at})"]
-    return p.scan(p.choices.pick([*bodies, f"{at} - {earlier}"] if first == 2 else bodies), x, first)
-
-
 def pair(p: Program) -> bool:
     x = p.any_value()
     assert x is not None
@@ -411,6 +404,9 @@ KINDS = (
     batch_matmul,
     recurrence,
     pair,
+    gather,
+    folded,
+    recurrence_of_stages,
 )
 
 

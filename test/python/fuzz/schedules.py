@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.choices import Choices
-from fuzz.dataflow import Dataflow, reads_windows
+from fuzz.dataflow import Dataflow, reads_anywhere, reads_windows
 from fuzz.loops import MAX_COPIES, MAX_THREADS, Kernel, Loop, Loops, Place
 from fuzz.programs import Program
 from fuzz.tiles import Tile
@@ -65,6 +65,9 @@ class Scheduler:
     def _sites(self, op: Operation) -> list[tuple[Place, int]]:
         """The loops that are around all that reads a stage."""
         chains = []
+        is_symbolic = any(_whole(axis).is_symbolic for axis in op.axis)
+        if is_symbolic and any(map(reads_anywhere, self.flow.readers(op))):
+            return []  # all of it is needed, which has no place in a buffer of a block's or thread's
         for reader in self.flow.readers(op):
             chain: dict[int, tuple[Place, int, int]] = {}
             place: Place | None = self.places[reader]
@@ -88,6 +91,9 @@ class Scheduler:
         c, key = self.choices, stage.key
         axes = [_whole(axis) for axis in (*stage.op.axis, *stage.op.reduce_axis)]
         axes[0].is_scan = isinstance(key, ScanOp)
+        if key in self.flow.in_steps or key in self.flow.in_steps.values():
+            self._step(stage, axes)
+            return
         if key in self.flow.follows and self._follow(stage, axes):
             return
         is_root = self.flow.is_output(key) or key in self.flow.follows.values() or isinstance(key, ScanOp)
@@ -124,6 +130,18 @@ class Scheduler:
             group.compute_root() if c.chance(50) else stage.compute_root()
         (group if c.chance(10) else stage).compute_at(parent.stage, parent.loops[at].axis)
         self._attached(place)
+
+    def _step(self, stage: Stage, axes: list[Loop]) -> None:
+        """A scan with stages in its steps, or such a stage: threads for the axes beside its own, which they reduce."""
+        c, key = self.choices, stage.key
+        scan = self.places.get(self.flow.in_steps.get(key, key))
+        place = Place(key, stage, scan.kernel if scan else Kernel(), axes)
+        self.places[key] = place
+        tags = ["threadIdx.x", "threadIdx.y"]
+        for loop in [loop for loop in axes[::-1] if loop.is_free][: c.integer(1, 2)]:
+            extent = place.kernel.threads.get(tags[0]) or c.integer(1, 6)
+            self.loops.bind(place, self.loops.split(place, loop, extent)[1], tags.pop(0))
+        self._bind_reduction(place, tags[:1])
 
     def _attach(self, stage: Stage, loops: list[Loop], parent: Place, at: int) -> Place:
         for loop in loops:
@@ -313,7 +331,7 @@ class Scheduler:
             plain = (
                 self._is_serial(loop) and not loop.is_reduce and place.scope != "shared"
             )  # which threads fill together
-            if inputs and plain and c.chance(4):
+            if inputs and plain and place.op not in self.flow.of_steps and c.chance(4):
                 place.stage.prefetch(c.pick(inputs).output(0), loop.axis, c.integer(0, 3))
 
     def _slides(self, place: Place) -> bool:

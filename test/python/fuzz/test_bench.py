@@ -1,10 +1,11 @@
-"""bench/fuzz_cuda.py, on the simulator: its seeds are of these generators, and what is late is told from what hangs."""
+"""bench/fuzz_cuda.py, on the simulator: runs are added to those before, and what is late is told from what hangs."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import time
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -21,10 +22,35 @@ def bench() -> ModuleType:
     return made
 
 
-def test_the_seeds_are_of_these_generators(bench: ModuleType) -> None:
-    seeds = json.loads((ROOT / "bench" / "results" / "fuzz-seeds.json").read_text())
-    assert seeds["generators"] == bench.digest()
-    assert len(seeds["right"]) > 400 and not seeds["went wrong"]
+def test_runs_are_added(bench: ModuleType, tmp_path: Path) -> None:
+    """A run goes on after the seeds that there are of the same generators."""
+    out, since = tmp_path / "results.json", time.monotonic()
+    assert bench.earlier_runs(out) == []
+    found = bench.run_all([3, 4], "sim", 1, since + 120)
+    run = bench.summary(found, since)
+    assert run["seeds"] == [3, 4] and set(run["counts"]) <= {"right", "refused"}
+    other = {**run, "generators": "another", "seeds": [0, 99]}
+    bench.write(out, [run, other])
+    runs = bench.earlier_runs(out)
+    assert runs == [run, other] and bench.next_seed(runs) == 5
+    bench.write(out, [*runs, run])
+    totals = json.loads(out.read_text())["totals"]
+    assert totals[bench.digest()] == {result: 2 * count for result, count in run["counts"].items()}
+    out.write_text("{}")
+    with pytest.raises(SystemExit, match="expected a file with runs"):
+        bench.earlier_runs(out)
+
+
+def test_reports_come_while_it_runs(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "EVERY", 0.0)
+    told: list[dict[int, object]] = []
+    found = bench.run_all([0, 1], "sim", 1, time.monotonic() + 120, told.append)
+    assert len(found) == 2 and told and all(set(one) <= set(found) for one in told)
+
+
+def test_the_results_on_a_gpu_are_runs(bench: ModuleType) -> None:
+    runs = bench.earlier_runs(ROOT / "bench" / "results" / "h200-fuzz.json")
+    assert runs and all(run["device"] and run["commit"] and not run["went wrong"] for run in runs)
 
 
 def test_what_is_late_is_run_again_alone(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
