@@ -25,7 +25,7 @@ from fuzz.programs import Program, random_program
 from fuzz.schedules import Scheduler
 from tilewright import ScheduleError, te, testing
 
-SCHEDULES, MUTATIONS, PROCESSOR, MANY = 250, 150, 100, 4000
+SCHEDULES, MUTATIONS, PROCESSOR, MANY = 300, 150, 100, 4000
 
 
 def options(examples: int) -> dict[str, Any]:
