@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .errors import TilewrightTypeError as TypeError
+from .errors import TilewrightValueError as ValueError
 from .target import Target
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def compile(
     model: Any,
     example_inputs: Sequence[Any] | None = None,
     target: Target | str | None = None,
-    dynamic_shapes: Mapping[str, Mapping[int, Any]] | None = None,
+    dynamic_shapes: Any = None,
     *,
     constants: Mapping[str, Any] | None = None,
     without: Iterable[str] = (),
@@ -29,23 +31,26 @@ def compile(
     Parameters
     ----------
     model
-        An ``onnx.ModelProto``, the path of an .onnx file, or a `tilewright.graph.Graph`.
+        A ``torch.nn.Module``, a ``torch.export.ExportedProgram``, an ``onnx.ModelProto``, the path of an .onnx file, or
+        a `tilewright.graph.Graph`.
     example_inputs
-        Not needed by these: their inputs have types.
+        For a module the arguments of its ``forward``, a tuple. The others do not need them: their inputs have types.
     target
         "cpu", "sim", "cuda" or a `Target`, as of `tw.build`.
     dynamic_shapes
-        By input and dimension, a number for a symbolic extent of the model's, or a `te.var` of one's own.
+        Of ONNX, by input and dimension, a number for a symbolic extent of the model's, or a `te.var` of one's own. Of a
+        module, what torch.export takes; a name or a `te.var` stands for a dimension, too: ``{"x": {0: "batch"}}``.
     constants
-        By input, its value, where shapes depend on it. The compiled model is for this value alone.
+        Of ONNX, by input, its value, where shapes depend on it. The compiled model is for this value alone.
     without
         Passes on the graph that are left out, of `tilewright.graph.PASSES`.
 
     Returns
     -------
     Model
-        Call it with arrays: ``compiled(x)``. ``compiled.ir("graph")`` is the model as IR, ``compiled.groups`` says what
-        is computed together and why, ``compiled.plan`` where each intermediate result lies.
+        Call it with arrays or tensors: ``compiled(x)``. ``compiled.ir("graph")`` is the model as IR,
+        ``compiled.groups`` says what is computed together and why, ``compiled.plan`` where each intermediate result
+        lies.
 
     Raises
     ------
@@ -65,11 +70,25 @@ def compile(
     """
     from .graph import Graph, compile_graph
 
-    del example_inputs
     if isinstance(model, Graph):
         return compile_graph(model, target, without)
     if isinstance(model, (str, os.PathLike)) or type(model).__module__.split(".")[0] == "onnx":
         from .onnx import compile_onnx
 
         return compile_onnx(model, target, constants, dynamic_shapes, without)
-    raise TypeError(f"expected an onnx.ModelProto, the path of an .onnx file or a Graph, got {type(model).__name__}")
+    if _is_of_torch(model):
+        from .torch import compile_torch
+
+        if constants is not None:
+            raise ValueError("constants: expected none with a model of PyTorch, whose example inputs decide shapes")
+        return compile_torch(model, example_inputs, target, dynamic_shapes, without)
+    raise TypeError(
+        "expected a torch.nn.Module, an ExportedProgram, an onnx.ModelProto, the path of an .onnx file or a Graph, got "
+        f"{type(model).__name__}"
+    )
+
+
+def _is_of_torch(model: Any) -> bool:
+    """Whether it is a module or an exported program; who has one has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, (torch.nn.Module, torch.export.ExportedProgram))

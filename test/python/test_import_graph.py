@@ -20,7 +20,7 @@ LAYERS = (
     {"report", "instructions", "aot"},
     {"compiler"},
     {"schedules", "rules", "bisection"},
-    {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx", "models"},
+    {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx", "torch", "models"},
     {"cli"},
     {"__main__"},
 )

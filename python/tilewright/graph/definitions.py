@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mlir import ir
@@ -15,7 +16,9 @@ from ..te.emit import emit_function
 from .operators import OPERATORS
 from .types import from_ir, value_of
 
-__all__ = ["attributes_of", "define", "label_of", "model_function", "operators_in"]
+__all__ = ["attributes_of", "define", "label_of", "model_function", "operators_in", "symbols_apart"]
+
+_NAME = re.compile(r"[^\W\d]\w*", re.ASCII)
 
 
 def model_function(module: ir.Module, name: str) -> ir.Operation:
@@ -59,6 +62,19 @@ def tensors_of(
         return operator(*operands, **attributes_of(operation, symbols))
 
 
+def symbols_apart(
+    arguments: Sequence[Tensor], operations: Iterable[ir.Operation], symbols: Mapping[str, Var]
+) -> list[Var]:  # fmt: skip
+    """The symbols of operators that are no extent of an argument alone, as of `n * m`: these are arguments, too."""
+    alone = {extent.name for tensor in arguments for extent in tensor.shape if isinstance(extent, Var)}
+    texts = [str(extent) for tensor in arguments for extent in tensor.shape if not isinstance(extent, int)]
+    for operation in operations:
+        texts += [str(value.type) for value in (*operation.operands, *operation.results)]
+        texts.append(str(operation.attributes))
+    used = {name for text in texts for name in _NAME.findall(text)}
+    return [symbol for name, symbol in symbols.items() if name in used and name not in alone]
+
+
 def define(module: ir.Module, name: str, symbols: Mapping[str, Var]) -> None:
     """Gives each operator of the model the function of te that defines it; equal operators have one."""
     known: dict[str, str] = {}
@@ -78,4 +94,5 @@ def _emit(operation: ir.Operation, name: str, symbols: Mapping[str, Var]) -> Non
         kinds = [from_ir(operand.type, symbols) for operand in operation.operands]
         operands = [te.placeholder(kind.shape, kind.dtype, name=f"x{i}") for i, kind in enumerate(kinds)]
         results = tensors_of(operation, operands, symbols)
-        emit_function(list(results), [*operands, *results], name)
+        arguments = [*operands, *results]
+        emit_function(list(results), [*arguments, *symbols_apart(arguments, [operation], symbols)], name)

@@ -17,7 +17,7 @@ from ..te.expr import Const, Expr, IterVar, Read, Select
 from ..te.program import operations
 from ..te.scan_stages import ScanOp
 from ..te.walks import parts
-from .definitions import label_of, tensors_of
+from .definitions import label_of, symbols_apart, tensors_of
 from .types import TensorType, from_ir
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Group:
 
     `nodes` are the nodes of the model that they came from, `ends` says for each result why nothing more is in the
     group, and `offsets` are the results' places in the arena, -1 of one that has none. `schedule` is the schedule, and
-    `function` the compiled program, which takes the inputs and then the results.
+    `function` the compiled program, which takes the inputs, then the results, and then the numbers that `symbols` are.
     """
 
     name: str
@@ -45,7 +45,8 @@ class Group:
     ends: tuple[str, ...]
     offsets: tuple[int, ...]
     schedule: te.Schedule
-    arguments: tuple[Tensor, ...]
+    arguments: tuple[Tensor | Var, ...]
+    symbols: tuple[Var, ...]
     key: str
     functions: dict[str, Function]
 
@@ -109,6 +110,7 @@ def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict
     tensors: dict[ir.Value, Tensor] = {}
     inputs: dict[ir.Value, Tensor] = {}
     names: list[str] = []
+    members: list[ir.Operation] = []
     nodes: dict[str, None] = {}
     text: list[str] = []
     for operation in block.operations:
@@ -135,6 +137,7 @@ def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict
         for value, tensor in zip(found.results, tensors_of(found, operands, symbols)):
             tensors[value] = tensor
         names.append(found.name.removeprefix("graph."))
+        members.append(found)
         nodes.setdefault(label_of(found))
     yielded = list(block.operations[len(block.operations) - 1].operation.operands)
     outputs = [tensors[value] for value in yielded]
@@ -144,10 +147,11 @@ def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(iter(nodes), "group"), 0)):
         schedule = _schedule(outputs)
+    apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
     return Group(
         ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(inputs), tuple(group.results),
         tuple(TensorType.of(tensor) for tensor in outputs), ends, offsets, schedule,
-        (*inputs.values(), *outputs), "\n".join(text), functions,
+        (*inputs.values(), *outputs, *apart), tuple(apart), "\n".join(text), functions,
     )  # fmt: skip
 
 

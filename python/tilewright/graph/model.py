@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,8 +51,8 @@ class Plan:
 class Model:
     """A model compiled to one function. Call it with its inputs, in their order or by name.
 
-    NumPy's arrays and any that speak DLPack are taken. One output is returned as it is, several as a tuple, as arrays
-    of NumPy.
+    NumPy's arrays and any that speak DLPack are taken. One output is returned as it is, several as a tuple: as tensors
+    of PyTorch where an input is one, otherwise as arrays of NumPy.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Model:
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Runs the model."""
+        as_tensors = any(map(_is_tensor, (*arrays, *named.values())))
         given = self._checked(arrays, named)
         extents: dict[str, int] = {}
         for (name, kind), array in zip(self.inputs, given):
@@ -106,13 +108,18 @@ class Model:
                     array = np.empty(shape, dtype)
                 values[value] = array
                 results.append(array)
-            group.function(*(values[value] for value in group.inputs), *results)
+            numbers = (extents[symbol.name] for symbol in group.symbols)
+            group.function(*(values[value] for value in group.inputs), *results, *numbers)
         outputs = tuple(np.array(values[value]) if self._is_given(value) else values[value] for value in self._outputs)
         if self._stored:
             outputs = tuple(
                 array.view(_numpy_dtype(self._stored[name])) if name in self._stored else array
                 for (name, _), array in zip(self.outputs, outputs)
             )
+        if as_tensors:
+            from .torch_tensors import tensor_of
+
+            outputs = tuple(map(tensor_of, outputs))
         return outputs[0] if len(outputs) == 1 else outputs
 
     def _is_given(self, value: ir.Value) -> bool:
@@ -134,6 +141,8 @@ class Model:
     def _array(self, name: str, kind: TensorType, given: Any) -> np.ndarray:
         if isinstance(given, np.generic):
             given = np.asarray(given)
+        if _is_tensor(given):
+            given = _array_of_tensor(self.name, name, given)
         if not isinstance(given, np.ndarray):
             if not hasattr(given, "__dlpack__"):
                 raise TypeError(f"{self.name}: input {name!r}: expected an array, got {type(given).__name__}")
@@ -158,6 +167,20 @@ class Model:
                 raise ValueError(
                     f"{self.name}: input {name!r}, dimension {d}: expected {wanted}{symbol}, got shape {tuple(shape)}"
                 )
+
+
+def _is_tensor(given: Any) -> bool:
+    """Whether it is a tensor of PyTorch; who has one has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, torch.Tensor)
+
+
+def _array_of_tensor(model: str, name: str, tensor: Any) -> np.ndarray:
+    from .torch_tensors import array_of
+
+    if tensor.device.type != "cpu":
+        raise ValueError(f"{model}: input {name!r}: expected a tensor on cpu, got one on {tensor.device}")
+    return array_of(tensor)
 
 
 def fitting(array: np.ndarray) -> np.ndarray:

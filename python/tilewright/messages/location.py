@@ -20,13 +20,13 @@ _CONTEXTS = contextlib.__file__
 
 
 class Source(NamedTuple):
-    """A line of the user's program; prints as ``file.py:14``."""
+    """A line of the user's program; prints as ``file.py:14``. Line 0 is of what has no lines, as a node of a model."""
 
     file: str
     line: int
 
     def __str__(self) -> str:
-        return f"{printable(self.file)}:{self.line}"
+        return f"{printable(self.file)}:{self.line}" if self.line else printable(self.file)
 
 
 # The line that is read where a program is read rather than run.

@@ -1,0 +1,44 @@
+"""Tensors of PyTorch as NumPy's arrays, and the other way round. Imported where there is such a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes  # noqa: F401 - names of its types are NumPy's
+import numpy as np
+import torch
+
+__all__ = ["array_of", "tensor_of"]
+
+# Types that NumPy does not have are passed as integers of their width.
+_CARRIERS = {
+    torch.bfloat16: (torch.int16, "bfloat16"),
+    torch.float8_e4m3fn: (torch.uint8, "float8_e4m3fn"),
+    torch.float8_e5m2: (torch.uint8, "float8_e5m2"),
+}
+
+
+def array_of(tensor: torch.Tensor) -> np.ndarray:
+    """A tensor in the processor's memory as an array; where it is contiguous, of the same memory.
+
+    >>> array_of(torch.ones(2, dtype=torch.bfloat16))
+    array([1, 1], dtype=bfloat16)
+    """
+    tensor = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    carrier, name = _CARRIERS.get(tensor.dtype, (None, ""))
+    if carrier is None:
+        return tensor.numpy()
+    return tensor.view(carrier).numpy().view(np.dtype(name))
+
+
+def tensor_of(array: np.ndarray) -> torch.Tensor:
+    """An array as a tensor of the same memory.
+
+    >>> tensor_of(np.ones(2, "float32"))
+    tensor([1., 1.])
+    """
+    for dtype, (carrier, name) in _CARRIERS.items():
+        if array.dtype.name == name:
+            held: Any = array.view(np.int16 if carrier == torch.int16 else np.uint8)
+            return torch.from_numpy(held).view(dtype)
+    return torch.from_numpy(array)

@@ -1,0 +1,8 @@
+"""Models of PyTorch: modules and exported programs, and the backend of torch.compile."""
+
+from __future__ import annotations
+
+from .backend import compile_fx
+from .importer import compile_torch, import_torch
+
+__all__ = ["compile_fx", "compile_torch", "import_torch"]

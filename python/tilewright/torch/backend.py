@@ -1,0 +1,84 @@
+"""`torch.compile(model, backend="tilewright")`: what TorchDynamo calls with the graphs that it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import CompileError
+from ..graph import compile_graph
+from .decompositions import aten_decompositions
+from .importer import import_fx
+
+__all__ = ["compile_fx"]
+
+
+def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
+    """The backend that `torch.compile(model, backend="tilewright")` names.
+
+    Functions for tensors in the processor's memory are compiled. Parameters and buffers are inputs, so that a call sees
+    them as they are. What cannot be compiled is refused, all of it in one error: nothing is left to PyTorch in silence.
+
+    Parameters
+    ----------
+    module, example_inputs
+        What TorchDynamo gives.
+    **options
+        None are taken.
+
+    >>> model = torch.nn.Linear(2, 3)
+    >>> compiled = torch.compile(model, backend=compile_fx)  # or its name
+    >>> x = torch.ones(4, 2)
+    >>> torch.allclose(compiled(x), model(x))
+    True
+    """
+    from torch._dynamo.backends.common import aot_autograd
+
+    if options:
+        raise CompileError(f"expected no options of backend tilewright, got {', '.join(options)}", stage="graph")
+    return aot_autograd(fw_compiler=_compile, decompositions=aten_decompositions())(module, example_inputs)
+
+
+def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    from functorch.compile import make_boxed_func
+
+    devices = {str(one.device) for one in example_inputs if isinstance(one, torch.Tensor)}
+    if devices - {"cpu"}:
+        raise CompileError(
+            f"backend tilewright: expected tensors on cpu, got {', '.join(sorted(devices))}", stage="graph"
+        )  # fmt: skip
+    inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
+    (last,) = (node for node in module.graph.nodes if node.op == "output")
+    returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
+    graph = import_fx(module, "forward", {})
+    compiled = compile_graph(graph, "cpu") if any(isinstance(one, torch.Tensor) for one in returned) else None
+
+    def call(*given: Any) -> list[Any]:
+        results: Any = ()
+        if compiled is not None:
+            made = compiled(*(one.detach() for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)))
+            results = iter(made if isinstance(made, tuple) else (made,))
+        sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
+        return [
+            next(results) if isinstance(one, torch.Tensor)
+            else int(one.node.expr.xreplace(sizes)) if isinstance(one, torch.SymInt) else one
+            for one in returned
+        ]  # fmt: skip
+
+    return make_boxed_func(call)
+
+
+def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:
+    """The symbols of a graph, as its inputs have them."""
+    import sympy
+
+    found: dict[Any, int] = {}
+    for value, one in zip(inputs, given):
+        pairs = zip(value.shape, one.shape) if isinstance(value, torch.Tensor) else [(value, one)]
+        for size, number in pairs:
+            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
+                found[size.node.expr] = sympy.Integer(number)
+    return found

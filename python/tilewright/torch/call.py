@@ -1,0 +1,122 @@
+"""One call of an operator of ATen, as its converter sees it, and the table of converters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..errors import CompileError
+from ..graph import GraphBuilder, TensorType, Value
+from .dtypes import dtype_name
+from .extents import Extents
+
+__all__ = ["CONVERTERS", "Call", "Converter", "converter", "refused"]
+
+Converter = Callable[..., Any]
+
+CONVERTERS: dict[str, Converter] = {}
+"""By operator and overload, as `add.Tensor`, what makes operators of the graph of a call: it gets the arguments in the
+order of the schema."""
+
+_RANDOM, _DATA = "its result is random", "the shape of its result depends on data"
+refused: dict[str, str] = {
+    **dict.fromkeys(("rand.default", "randn.default", "randperm.default", "bernoulli.p", "normal_functional.default",
+                     "bernoulli.default", "multinomial.default", "randint.low", "randint.default", "rand_like.default",
+                     "randn_like.default", "randint_like.default"), _RANDOM),
+    **dict.fromkeys(("nonzero.default", "masked_select.default", "unique_consecutive.default", "_unique2.default",
+                     "unique_dim.default"), _DATA),
+    "_local_scalar_dense.default": "a number of Python depends on data",
+}  # fmt: skip
+"""Operators that cannot be compiled, and why."""
+
+
+def converter(*operators: str) -> Callable[[Converter], Converter]:
+    """Puts a function into `CONVERTERS` for some operators."""
+
+    def put(function: Converter) -> Converter:
+        CONVERTERS.update(dict.fromkeys(operators, function))
+        return function
+
+    return put
+
+
+class Call:
+    """A call: what it is named, the types of its results, and what its converter needs to make operators."""
+
+    def __init__(self, builder: GraphBuilder, extents: Extents, target: str, label: str, result: Any) -> None:
+        self.builder, self.extents, self.target, self.label, self._result = builder, extents, target, label, result
+
+    def type(self, number: int = 0) -> TensorType:
+        """The type of a result."""
+        made = self._result[number] if isinstance(self._result, (tuple, list)) else self._result
+        return TensorType(self.extents.shape(made.shape), dtype_name(made.dtype))
+
+    @property
+    def shape(self) -> list[Any]:
+        """The extents of the first result."""
+        return list(self.type().shape)
+
+    @property
+    def dtype(self) -> str:
+        """The element type of the first result."""
+        return self.type().dtype
+
+    def error(self, message: str) -> CompileError:
+        """An error that names the call."""
+        return CompileError(f"{self.label}: {message}", stage="graph")
+
+    def op(self, name: str, *operands: Value, **attributes: Any) -> Value:
+        """An operator of the graph with one result."""
+        return self.builder.op(name, *operands, **attributes)
+
+    def constant(self, value: object, like: Value | str) -> Value:
+        """A number as a constant of the type of a tensor."""
+        dtype = like if isinstance(like, str) else like.dtype
+        with np.errstate(all="ignore"):
+            return self.builder.constant(np.asarray(value).astype(np.dtype(dtype)))
+
+    def array(self, value: np.ndarray) -> Value:
+        """A constant of several elements."""
+        if value.size == 1:
+            return self.builder.constant(value)
+        return self.builder.weight(f"constant{len(self.builder.weights)}", np.ascontiguousarray(value))
+
+    def cast(self, x: Value, to: str) -> Value:
+        """A tensor in another element type."""
+        if x.dtype == to:
+            return x
+        if to == "bool":
+            return self.op("not_equal", x, self.constant(0, x))
+        return self.op("cast", x, to=to, saturate=True)
+
+    def reshape(self, x: Value, shape: Sequence[Any]) -> Value:
+        """A tensor in another shape."""
+        return self.op("reshape", x, shape=list(shape))
+
+    def expand(self, x: Value, shape: Sequence[Any]) -> Value:
+        """A tensor broadcast to a shape."""
+        return x if list(map(str, x.shape)) == list(map(str, shape)) else self.op("expand", x, shape=list(shape))
+
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis counted from 0."""
+        return axis % rank if rank else 0
+
+    def axes(self, axes: Any, rank: int) -> list[int]:
+        """Axes counted from 0, in order; all of them where none are given."""
+        if axes is None or isinstance(axes, Sequence) and not axes:
+            return list(range(rank))
+        return sorted({self.axis(one, rank) for one in ([axes] if isinstance(axes, int) else axes)})
+
+    def number(self, extent: Any, what: str) -> int:
+        """An extent that has to be known."""
+        if not isinstance(extent, int):
+            raise self.error(f"{what}: expected a number, got {extent}")
+        return extent
+
+
+def dtype_of_torch(dtype: torch.dtype | None, default: str) -> str:
+    """NumPy's name of an optional element type."""
+    return default if dtype is None else dtype_name(dtype)

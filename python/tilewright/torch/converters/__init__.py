@@ -1,0 +1,13 @@
+"""What makes operators of the graph of ATen's, a family a module."""
+
+from __future__ import annotations
+
+from . import contractions as contractions
+from . import creation as creation
+from . import elementwise as elementwise
+from . import indexing as indexing
+from . import movement as movement
+from . import normalization as normalization
+from . import pooling as pooling
+from . import prims as prims
+from . import reductions as reductions

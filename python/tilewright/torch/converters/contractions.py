@@ -1,0 +1,110 @@
+"""Matmuls and convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Value
+from ..call import Call, converter
+
+
+def _wide(dtype: str) -> str:
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def _matmul(call: Call, a: Value, b: Value, to: str) -> Value:
+    return call.op("matmul", a, b, acc=_wide(call.dtype), to=to)
+
+
+@converter("mm.default", "bmm.default")
+def _mm(call: Call, a: Value, b: Value) -> Value:
+    return _matmul(call, a, b, call.dtype)
+
+
+@converter("mv.default")
+def _mv(call: Call, a: Value, b: Value) -> Value:
+    return call.reshape(_matmul(call, a, call.reshape(b, [*b.shape, 1]), call.dtype), call.shape)
+
+
+@converter("dot.default", "vdot.default")
+def _dot(call: Call, a: Value, b: Value) -> Value:
+    left, right = call.reshape(a, [1, *a.shape]), call.reshape(b, [*b.shape, 1])
+    return call.reshape(_matmul(call, left, right, call.dtype), [])
+
+
+@converter("addmm.default", "baddbmm.default")
+def _addmm(call: Call, c: Value, a: Value, b: Value, beta: Any, alpha: Any) -> Value:
+    wide = _wide(call.dtype)
+    result = _matmul(call, a, b, wide)
+    if alpha != 1:
+        result = call.op("mul", result, call.constant(alpha, wide))
+    if beta == 0:
+        return call.cast(result, call.dtype)
+    c = call.cast(c, wide)
+    if beta != 1:
+        c = call.op("mul", c, call.constant(beta, wide))
+    return call.cast(call.op("add", result, c), call.dtype)
+
+
+@converter("convolution.default")
+def _convolution(
+    call: Call, x: Value, w: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], transposed: bool, output_padding: Sequence[int], groups: int,
+) -> Value:  # fmt: skip
+    rank = w.rank - 2
+    unbatched = x.rank == w.rank - 1
+    if unbatched:
+        x = call.reshape(x, [1, *x.shape])
+
+    def each(values: Sequence[int]) -> list[int]:
+        return [int(one) for one in (values if len(values) == rank else list(values) * rank)]
+
+    before = each(padding)
+    after = [low - more for low, more in zip(before, each(output_padding))] if transposed else before
+    wide = _wide(call.dtype)
+    to = wide if bias is not None else call.dtype
+    result = call.op(
+        "conv_transpose" if transposed else "conv", x, w, strides=each(stride), before=before, after=list(after),
+        dilations=each(dilation), groups=groups, acc=wide, to=to,
+    )  # fmt: skip
+    if bias is not None:
+        channels = call.cast(call.reshape(bias, [*bias.shape, *[1] * rank]), wide)
+        result = call.cast(call.op("add", result, channels), call.dtype)
+    return call.reshape(result, call.shape) if unbatched else result
+
+
+def _distance(call: Call, away: Value, p: float) -> Value:
+    """The norm of the last dimension."""
+    size = call.op("abs", away)
+    axes = [away.rank - 1]
+    if p == float("inf"):
+        return call.op("reduce_max", size, axes=axes, keepdims=False)
+    if p == 0:
+        ones = call.cast(call.op("not_equal", size, call.constant(0, size)), size.dtype)
+        return call.op("reduce_sum", ones, axes=axes, keepdims=False)
+    if p == 1:
+        return call.op("reduce_sum", size, axes=axes, keepdims=False)
+    if p == 2:
+        return call.op("sqrt", call.op("reduce_sum", call.op("mul", away, away), axes=axes, keepdims=False))
+    total = call.op("reduce_sum", call.op("pow", size, call.constant(p, size)), axes=axes, keepdims=False)
+    return call.op("pow", total, call.constant(1 / p, total))
+
+
+@converter("_cdist_forward.default")
+def _cdist(call: Call, a: Value, b: Value, p: float, mode: int | None) -> Value:
+    del mode
+    left = call.reshape(a, [*a.shape[:-1], 1, a.shape[-1]])
+    right = call.reshape(b, [*b.shape[:-2], 1, *b.shape[-2:]])
+    return _distance(call, call.op("sub", left, right), p)
+
+
+@converter("_pdist_forward.default")
+def _pdist(call: Call, x: Value, p: float) -> Value:
+    rows, columns = np.triu_indices(call.number(x.shape[0], "the rows"), 1)
+    if len(rows) < 2:
+        raise call.error(f"expected at least 3 rows, got {x.shape[0]}")
+    left = call.op("gather", x, call.array(rows), axis=0)
+    return _distance(call, call.op("sub", left, call.op("gather", x, call.array(columns), axis=0)), p)

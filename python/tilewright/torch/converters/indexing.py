@@ -1,0 +1,167 @@
+"""Operators that read and write at places that data gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...graph import Value
+from ..call import Call, converter
+
+
+@converter("embedding.default")
+def _embedding(call: Call, weight: Value, indices: Value, *_: Any) -> Value:
+    return call.op("gather", weight, indices, axis=0)
+
+
+@converter("index_select.default")
+def _index_select(call: Call, x: Value, dim: int, indices: Value) -> Value:
+    if not x.rank:
+        return x
+    return call.reshape(call.op("gather", x, indices, axis=call.axis(dim, x.rank)), call.shape)
+
+
+def _ranked(call: Call, *tensors: Value) -> list[Value]:
+    """Tensors of no dimension as vectors of one element."""
+    return [one if one.rank else call.reshape(one, [1]) for one in tensors]
+
+
+@converter("gather.default")
+def _gather(call: Call, x: Value, dim: int, indices: Value, *_: Any) -> Value:
+    data, places = _ranked(call, x, indices)
+    return call.reshape(call.op("gather_elements", data, places, axis=call.axis(dim, data.rank)), call.shape)
+
+
+def _places(call: Call, x: Value, indices: Sequence[Value | None]) -> tuple[list[int], Value, list[Any]]:
+    """The dimensions that are indexed, tuples of indices, and the shape of the indices."""
+    indexed = [d for d, one in enumerate(indices) if one is not None]
+    given = [one for one in indices if one is not None]
+    for one in given:
+        if one.dtype in ("bool", "uint8"):
+            raise call.error("expected integers as indices, got a mask: the shape of its result depends on data")
+    shape: list[Any] = []
+    for one in given:
+        rank = max(len(shape), one.rank)
+        padded, own = [1] * (rank - len(shape)) + shape, [1] * (rank - one.rank) + list(one.shape)
+        shape = [b if a == 1 else a for a, b in zip(padded, own)]
+    columns = [
+        call.reshape(call.expand(call.cast(one, "int64"), shape), [*shape, 1]) for one in given
+    ]  # fmt: skip
+    return indexed, columns[0] if len(columns) == 1 else call.op("concat", *columns, axis=len(shape)), shape
+
+
+def _order(x: Value, indexed: Sequence[int]) -> list[int]:
+    return [*indexed, *(d for d in range(x.rank) if d not in indexed)]
+
+
+@converter("index.Tensor", "_unsafe_index.Tensor")
+def _index(call: Call, x: Value, indices: Sequence[Value | None]) -> Value:
+    indexed, places, shape = _places(call, x, indices)
+    if len(indexed) == 1:
+        (one,) = (index for index in indices if index is not None)
+        return call.op("gather", x, one, axis=indexed[0])
+    order = _order(x, indexed)
+    data = x if order == list(range(x.rank)) else call.op("transpose", x, permutation=order)
+    result = call.op("gather_nd", data, places, batch_dims=0)
+    if indexed == list(range(indexed[0], indexed[0] + len(indexed))) and indexed[0]:
+        # The dimensions of the indices stand where those that they index stood.
+        front, rest = len(shape), result.rank - len(shape)
+        before = indexed[0]
+        permutation = [*range(front, front + before), *range(front), *range(front + before, front + rest)]
+        result = call.op("transpose", result, permutation=permutation)
+    return result
+
+
+@converter("index_put.default", "_unsafe_index_put.default")
+def _index_put(
+    call: Call, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False, *_: Any
+) -> Value:
+    masks = [one for one in indices if one is not None and one.dtype == "bool"]
+    if len(masks) == len(indices) == 1 and not accumulate and all(extent == 1 for extent in values.shape):
+        mask = call.reshape(masks[0], [*masks[0].shape, *[1] * (x.rank - masks[0].rank)])
+        return call.op("where", mask, call.reshape(values, []), x)
+    indexed, places, shape = _places(call, x, indices)
+    order = _order(x, indexed)
+    moved = order != list(range(x.rank))
+    data = call.op("transpose", x, permutation=order) if moved else x
+    rest = list(data.shape[len(indexed) :])
+    if indexed == list(range(indexed[0], indexed[0] + len(indexed))) and indexed[0]:
+        before, middle = indexed[0], len(shape)
+        whole = [*rest[:before], *shape, *rest[before:]]
+        values = call.expand(values, whole)
+        permutation = [*range(before, before + middle), *range(before), *range(before + middle, len(whole))]
+        values = call.op("transpose", values, permutation=permutation)
+    else:
+        values = call.expand(values, [*shape, *rest])
+    result = call.op("scatter_nd", data, places, values, reduction="add" if accumulate else "none")
+    if moved:
+        result = call.op("transpose", result, permutation=[order.index(d) for d in range(x.rank)])
+    return result
+
+
+def _scatter(call: Call, x: Value, dim: int, indices: Value, source: Value, reduction: str) -> Value:
+    data, places, updates = _ranked(call, x, indices, source)
+    if list(map(str, updates.shape)) != list(map(str, places.shape)):
+        updates = call.op(
+            "slice", updates, starts=[0] * updates.rank, steps=[1] * updates.rank, sizes=list(places.shape)
+        )  # fmt: skip
+    made = call.op(
+        "scatter_elements", data, places, updates, axis=call.axis(dim, data.rank), reduction=reduction
+    )  # fmt: skip
+    return call.reshape(made, call.shape)
+
+
+@converter("scatter.src")
+def _scatter_src(call: Call, x: Value, dim: int, indices: Value, source: Value) -> Value:
+    return _scatter(call, x, dim, indices, source, "none")
+
+
+@converter("scatter.value")
+def _scatter_value(call: Call, x: Value, dim: int, indices: Value, value: Any) -> Value:
+    return _scatter(call, x, dim, indices, call.expand(call.constant(value, x), indices.shape), "none")
+
+
+@converter("scatter_add.default")
+def _scatter_add(call: Call, x: Value, dim: int, indices: Value, source: Value) -> Value:
+    return _scatter(call, x, dim, indices, source, "add")
+
+
+_REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "max", "amin": "min", "mean": "add"}
+
+
+@converter("scatter_reduce.two")
+def _scatter_reduce(
+    call: Call, x: Value, dim: int, indices: Value, source: Value, reduce: str, include_self: bool
+) -> Value:
+    ones = call.expand(call.constant(1, x), indices.shape)
+    base = x
+    counts = _scatter(call, call.expand(call.constant(0, x), x.shape), dim, indices, ones, "add")
+    hit = call.op("greater", counts, call.constant(0, x))
+    if not include_self:
+        if reduce in ("amax", "amin"):  # the first update stands for what is not included
+            base = _scatter(call, x, dim, indices, source, "none")
+        else:
+            base = call.op("where", hit, call.constant(1 if reduce == "prod" else 0, x), x)
+    result = _scatter(call, base, dim, indices, source, _REDUCTIONS[reduce])
+    if reduce != "mean":
+        return result
+    counts = call.op("add", counts, call.constant(1, x)) if include_self else counts
+    counts = call.op("max", counts, call.constant(1, x))
+    if "float" in x.dtype:
+        return call.op("div", result, counts)
+    quotient, rest = call.op("div", result, counts), call.op("fmod", result, counts)
+    return call.op("sub", quotient, call.cast(call.op("less", rest, call.constant(0, x)), x.dtype))
+
+
+@converter("masked_scatter.default")
+def _masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
+    sizes = [*x.shape, *mask.shape, *source.shape, *call.shape]
+    if not all(isinstance(one, int) for one in sizes):
+        raise call.error(f"expected extents that are numbers, got {tuple(map(str, sizes))}")
+    count = math.prod(call.shape)
+    flat = call.reshape(call.expand(mask, call.shape), [count])
+    places = call.op("cumsum", call.cast(flat, "int64"), axis=0, exclusive=True, reverse=False)
+    updates = call.op("gather", call.reshape(source, [math.prod(source.shape)]), places, axis=0)
+    data = call.reshape(call.expand(x, call.shape), [count])
+    return call.reshape(call.op("where", flat, updates, data), call.shape)

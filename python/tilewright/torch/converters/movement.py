@@ -1,0 +1,208 @@
+"""Operators that move elements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Value
+from ..call import Call, converter
+
+
+@converter("view.default", "_unsafe_view.default", "reshape.default", "squeeze.dim", "squeeze.dims", "squeeze.default",
+           "unsqueeze.default", "_reshape_copy.default", "view_copy.default", "flatten.using_ints")  # fmt: skip
+def _view(call: Call, x: Value, *_: Any) -> Value:
+    return call.reshape(x, call.shape)
+
+
+@converter("expand.default", "expand_copy.default")
+def _expand(call: Call, x: Value, *_: Any) -> Value:
+    return call.expand(x, call.shape)
+
+
+@converter("permute.default", "permute_copy.default")
+def _permute(call: Call, x: Value, dims: Sequence[int]) -> Value:
+    return call.op("transpose", x, permutation=[call.axis(d, x.rank) for d in dims])
+
+
+@converter("transpose.int", "t.default")
+def _transpose(call: Call, x: Value, first: int = 0, second: int = 1) -> Value:
+    order = list(range(x.rank))
+    if x.rank >= 2:
+        a, b = call.axis(first, x.rank), call.axis(second, x.rank)
+        order[a], order[b] = order[b], order[a]
+    return call.op("transpose", x, permutation=order)
+
+
+def sliced(call: Call, x: Value, axis: int, start: Any, size: Any, step: int = 1) -> Value:
+    """So many elements along an axis."""
+    sizes = [size if d == axis else extent for d, extent in enumerate(x.shape)]
+    return call.op(
+        "slice", x, starts=[start if d == axis else 0 for d in range(x.rank)],
+        steps=[step if d == axis else 1 for d in range(x.rank)], sizes=sizes,
+    )  # fmt: skip
+
+
+def _start(call: Call, start: Any, extent: Any) -> Any:
+    """Where a slice begins: counted from the end, and cut, as Python has it."""
+    if start is None:
+        return 0
+    if not isinstance(start, int):
+        return start
+    if isinstance(extent, int):
+        return min(max(start + extent if start < 0 else start, 0), extent)
+    return extent + start if start < 0 else start
+
+
+@converter("slice.Tensor")
+def _slice(call: Call, x: Value, dim: int, start: Any, end: Any, step: Any) -> Value:
+    del end
+    axis = call.axis(dim, x.rank)
+    return sliced(call, x, axis, _start(call, start, x.shape[axis]), call.shape[axis], step)
+
+
+@converter("select.int")
+def _select(call: Call, x: Value, dim: int, index: Any) -> Value:
+    axis = call.axis(dim, x.rank)
+    place = index + x.shape[axis] if isinstance(index, int) and index < 0 else index
+    return call.reshape(sliced(call, x, axis, place, 1), call.shape)
+
+
+@converter("split_with_sizes.default", "split.Tensor", "split_with_sizes_copy.default")
+def _split(call: Call, x: Value, sizes: Any, dim: int) -> Any:
+    axis = call.axis(dim, x.rank)
+    if not isinstance(sizes, (list, tuple)):
+        extent = call.number(x.shape[axis], "the axis that is split")
+        sizes = [min(sizes, extent - begin) for begin in range(0, max(extent, 1), sizes)]
+    start: Any = 0
+    parts = []
+    for size in sizes:
+        parts.append(sliced(call, x, axis, start, size))
+        start = start + size
+    return parts
+
+
+@converter("unbind.int")
+def _unbind(call: Call, x: Value, dim: int) -> Any:
+    axis = call.axis(dim, x.rank)
+    rest = [extent for d, extent in enumerate(x.shape) if d != axis]
+    extent = call.number(x.shape[axis], "the axis that is unbound")
+    return [call.reshape(sliced(call, x, axis, i, 1), rest) for i in range(extent)]
+
+
+@converter("cat.default")
+def _cat(call: Call, tensors: Sequence[Value], dim: int = 0) -> Value:
+    rank = len(call.shape)
+    parts = [call.cast(one, call.dtype) for one in tensors if one.rank == rank]  # torch skips empty vectors
+    return parts[0] if len(parts) == 1 else call.op("concat", *parts, axis=call.axis(dim, rank))
+
+
+@converter("flip.default")
+def _flip(call: Call, x: Value, dims: Sequence[int]) -> Value:
+    for axis in call.axes(dims, x.rank) if dims else []:
+        starts = [x.shape[d] - 1 if d == axis else 0 for d in range(x.rank)]
+        if x.shape[axis] == 0:
+            continue
+        steps = [-1 if d == axis else 1 for d in range(x.rank)]
+        x = call.op("slice", x, starts=starts, steps=steps, sizes=list(x.shape))
+    return x
+
+
+@converter("roll.default")
+def _roll(call: Call, x: Value, shifts: Any, dims: Any) -> Value:
+    if not dims:
+        flat = call.reshape(x, [math.prod(x.shape)])
+        return call.reshape(_rolled(call, flat, 0, shifts[0]), x.shape)
+    for shift, dim in zip(shifts, dims):
+        x = _rolled(call, x, call.axis(dim, x.rank), shift)
+    return x
+
+
+def _rolled(call: Call, x: Value, axis: int, shift: int) -> Value:
+    extent = call.number(x.shape[axis], "the axis that is rolled")
+    shift = shift % extent if extent else 0
+    if not shift:
+        return x
+    parts = sliced(call, x, axis, extent - shift, shift), sliced(call, x, axis, 0, extent - shift)
+    return call.op("concat", *parts, axis=axis)
+
+
+@converter("repeat.default")
+def _repeat(call: Call, x: Value, repeats: Sequence[Any]) -> Value:
+    x = call.reshape(x, [1] * (len(repeats) - x.rank) + list(x.shape))
+    if all(isinstance(one, int) for one in repeats):
+        return call.op("tile", x, repeats=list(repeats))
+    if any(extent != 1 for extent, times in zip(x.shape, repeats) if not isinstance(times, int)):
+        raise call.error(f"expected numbers of repetitions that are known, got {repeats}")
+    return call.expand(x, call.shape)
+
+
+def _pads(rank: int, pad: Sequence[Any]) -> tuple[list[int], list[int]]:
+    before, after = [0] * rank, [0] * rank
+    for i in range(len(pad) // 2):
+        before[rank - 1 - i], after[rank - 1 - i] = pad[2 * i], pad[2 * i + 1]
+    return before, after
+
+
+@converter("constant_pad_nd.default", "pad.default")
+def _constant_pad(call: Call, x: Value, pad: Sequence[Any], value: Any = 0) -> Value:
+    before, after = _pads(x.rank, pad)
+    for axis, (low, high) in enumerate(zip(before, after)):  # a negative padding cuts
+        cut = max(-low, 0), max(-high, 0)
+        if any(cut):
+            x = sliced(call, x, axis, cut[0], x.shape[axis] - cut[0] - cut[1])
+    low, high = [max(one, 0) for one in before], [max(one, 0) for one in after]
+    return call.op("pad", x, call.constant(value, x), before=low, after=high, mode="constant")
+
+
+def _padding(mode: str) -> Any:
+    def convert(call: Call, x: Value, pad: Sequence[int]) -> Value:
+        before, after = _pads(x.rank, pad)
+        return call.op("pad", x, call.constant(0, x), before=before, after=after, mode=mode)
+
+    return convert
+
+
+for _rank in (1, 2, 3):
+    converter(f"reflection_pad{_rank}d.default")(_padding("reflect"))
+    converter(f"replication_pad{_rank}d.default")(_padding("edge"))
+
+
+@converter("tril.default", "triu.default")
+def _triangle(call: Call, x: Value, diagonal: int = 0) -> Value:
+    return call.op("trilu", x, k=diagonal, upper=call.target == "triu.default")
+
+
+@converter("diagonal.default")
+def _diagonal(call: Call, x: Value, offset: int, dim1: int, dim2: int) -> Value:
+    first, second = call.axis(dim1, x.rank), call.axis(dim2, x.rank)
+    rest = [d for d in range(x.rank) if d not in (first, second)]
+    x = call.op("transpose", x, permutation=[*rest, first, second])
+    rows, columns = (call.number(extent, "a dimension of the diagonal") for extent in x.shape[-2:])
+    count = call.number(call.shape[-1], "the diagonal")
+    places = (np.arange(count) + max(-offset, 0)) * columns + np.arange(count) + max(offset, 0)
+    flat = call.reshape(x, [*x.shape[:-2], rows * columns])
+    if count == 0:
+        return sliced(call, flat, flat.rank - 1, 0, 0)
+    return call.op("gather", flat, call.array(places.reshape(count)), axis=flat.rank - 1) if count > 1 else sliced(
+        call, flat, flat.rank - 1, int(places[0]), 1
+    )  # fmt: skip
+
+
+@converter("as_strided.default")
+def _as_strided(call: Call, x: Value, size: Sequence[Any], stride: Sequence[Any], offset: Any = None) -> Value:
+    numbers = [*x.shape, *size, *stride, offset or 0]
+    if not all(isinstance(one, int) for one in numbers):
+        raise call.error(f"expected numbers, got {tuple(map(str, numbers))}")
+    places = np.full(tuple(size), offset or 0, np.int64)
+    for d, (extent, step) in enumerate(zip(size, stride)):
+        places += (np.arange(extent) * step).reshape([-1 if e == d else 1 for e in range(len(size))])
+    if places.size and places.max() >= math.prod(x.shape):
+        raise call.error("expected elements of its operand, got a view of memory beyond it")
+    flat = call.reshape(x, [math.prod(x.shape)])
+    if places.size == 1:
+        return call.reshape(sliced(call, flat, 0, int(places.reshape(())), 1), size)
+    return call.op("gather", flat, call.array(places), axis=0)

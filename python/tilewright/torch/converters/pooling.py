@@ -1,0 +1,130 @@
+"""Pooling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Value
+from ..call import Call, converter
+
+
+def _each(values: Sequence[int], rank: int) -> list[int]:
+    return [int(one) for one in values] * (rank if len(values) == 1 else 1)
+
+
+class _Windows:
+    """The windows of a pooling of images, to which a batch is added where there is none."""
+
+    def __init__(
+        self, call: Call, x: Value, rank: int, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+        dilation: Sequence[int], ceil_mode: bool,
+    ) -> None:  # fmt: skip
+        self.x = call.reshape(x, [1, *x.shape]) if x.rank == rank + 1 else x
+        self.kernel, self.padding = _each(kernel, rank), _each(padding, rank)
+        self.strides = _each(stride, rank) if stride else self.kernel
+        self.dilations = _each(dilation, rank)
+        self.after = list(self.padding)
+        for d, extent in enumerate(self.x.shape[2:]):
+            if ceil_mode:
+                size = call.number(extent, f"ceil_mode, dimension {d + 2}")
+                reach = (self.kernel[d] - 1) * self.dilations[d] + 1
+                room = size + 2 * self.padding[d]
+                count = math.ceil((room - reach) / self.strides[d]) + 1
+                if (count - 1) * self.strides[d] >= size + self.padding[d]:
+                    count -= 1
+                self.after[d] += max((count - 1) * self.strides[d] + reach - room, 0)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel, "strides": self.strides, "before": self.padding, "after": self.after,
+            "dilations": self.dilations,
+        }  # fmt: skip
+
+
+def _max_pool(rank: int) -> Any:
+    def convert(
+        call: Call, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+        dilation: Sequence[int], ceil_mode: bool,
+    ) -> Any:  # fmt: skip
+        windows = _Windows(call, x, rank, kernel, stride, padding, dilation, ceil_mode)
+        best = call.op("max_pool", windows.x, **windows.attributes)
+        places = call.op("max_pool_indices", windows.x, **windows.attributes, column_major=False)
+        count: Any = 1
+        for extent in windows.x.shape[2:]:
+            count = count * extent
+        inside = call.op("mod", places, call.constant(call.number(count, "the extents of the image"), places))
+        return call.reshape(best, call.shape), call.reshape(inside, call.shape)
+
+    return convert
+
+
+def _avg_pool(rank: int) -> Any:
+    def convert(
+        call: Call, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], ceil_mode: bool,
+        count_include_pad: bool, divisor_override: int | None = None,
+    ) -> Value:  # fmt: skip
+        wide = "float32" if call.dtype in ("float16", "bfloat16") else call.dtype
+        windows = _Windows(call, x, rank, kernel, stride, padding, [1], ceil_mode)
+        total = call.op("sum_pool", call.cast(windows.x, wide), **windows.attributes)
+        if divisor_override:
+            count = call.constant(divisor_override, wide)
+        elif not any(windows.padding) and windows.after == windows.padding:
+            count = call.constant(math.prod(windows.kernel), wide)
+        else:
+            counts = _counts(call, windows, count_include_pad)
+            count = call.array(counts.astype(np.dtype(wide))[None, None])
+            if count.rank != total.rank:
+                count = call.reshape(count, counts.shape)
+        if "float" in wide:
+            return call.cast(call.reshape(call.op("div", total, count), call.shape), call.dtype)
+        return call.reshape(call.op("div", total, count), call.shape)
+
+    return convert
+
+
+def _counts(call: Call, windows: _Windows, include_pad: bool) -> np.ndarray:
+    """How many elements each window has that count."""
+    total = np.ones((), np.int64)
+    for d, extent in enumerate(windows.x.shape[2:]):
+        size, low = call.number(extent, f"dimension {d + 2}"), windows.padding[d]
+        stride, kernel = windows.strides[d], windows.kernel[d]
+        count = (size + low + windows.after[d] - kernel) // stride + 1
+        begin = np.arange(count) * stride - low
+        end = np.minimum(begin + kernel, size + low if include_pad else size)
+        begin = begin if include_pad else np.maximum(begin, 0)
+        total = total[..., None] * (end - begin)
+    return total
+
+
+for _rank in (1, 2, 3):
+    converter(f"max_pool{_rank}d_with_indices.default")(_max_pool(_rank))
+    converter(f"avg_pool{_rank}d.default")(_avg_pool(_rank))
+
+
+@converter("_adaptive_avg_pool2d.default", "_adaptive_avg_pool3d.default", "adaptive_avg_pool1d.default")
+def _adaptive(call: Call, x: Value, sizes: Sequence[int]) -> Value:
+    rank = len(sizes)
+    wide = "float32" if call.dtype in ("float16", "bfloat16") else call.dtype
+    result = call.cast(x, wide)
+    for d, size in enumerate(sizes, x.rank - rank):
+        extent = x.shape[d]
+        if extent == size:
+            continue
+        # Means of segments of one dimension: a matmul with a matrix of their weights.
+        extent = call.number(extent, f"dimension {d}")
+        weights = np.zeros((size, extent), np.float64)
+        for i in range(size):
+            begin, end = i * extent // size, -(-(i + 1) * extent // size)
+            weights[i, begin:end] = 1 / (end - begin)
+        letters = "abcdefg"[: x.rank]
+        out = letters.replace(letters[d], "z")
+        matrix = call.array(weights.astype(np.dtype(wide)))
+        if matrix.rank != 2:
+            matrix = call.reshape(matrix, weights.shape)
+        result = call.op("einsum", result, matrix, equation=f"{letters},z{letters[d]}->{out}")
+    return call.cast(result, call.dtype)

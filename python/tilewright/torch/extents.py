@@ -1,0 +1,82 @@
+"""Sizes of PyTorch, numbers and expressions of symbols, as te's extents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from .. import te
+from ..errors import CompileError
+from ..te import Expr, Var
+
+__all__ = ["Extents"]
+
+
+class Extents:
+    """The symbols of a graph: by their names there, te's variables."""
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self._names = dict(names or {})
+        self.symbols: dict[str, Var] = {}
+        self._known: dict[str, Var] = {}
+
+    def of(self, size: Any) -> int | Expr:
+        """The extent that a size is."""
+        if isinstance(size, torch.SymInt):
+            return self._convert(size.node.expr)
+        return int(size)
+
+    def shape(self, sizes: Any) -> tuple[int | Expr, ...]:
+        """The extents of a shape."""
+        return tuple(self.of(size) for size in sizes)
+
+    def _convert(self, expr: Any) -> Any:
+        kind = type(expr).__name__
+        if expr.is_Integer:
+            return int(expr)
+        if expr.is_Symbol:
+            return self._symbol(str(expr))
+        # Symbols stand before numbers, as te writes sums and products.
+        args = [self._convert(one) for one in sorted(expr.args, key=lambda one: bool(one.is_number))] if kind in (
+            "Add", "Mul", "Max", "Min"
+        ) else [self._convert(one) for one in expr.args]  # fmt: skip
+        if kind == "Pow" and isinstance(args[1], int) and args[1] > 0:
+            args = [args[0]] * args[1]
+            kind = "Mul"
+        if kind in _CHAINS:
+            result = args[0]
+            for one in args[1:]:
+                result = _CHAINS[kind](result, one)
+            return result
+        if kind in _PAIRS and len(args) == 2:
+            return _PAIRS[kind](*args)
+        raise CompileError(
+            f"expected a size of sums, products, quotients, minima and maxima, got {expr}", stage="graph"
+        )
+
+    def _symbol(self, name: str) -> Var:
+        if name not in self._known:
+            own = self._names.get(name, name)
+            self._known[name] = self.symbols[own] = te.var(own, min=1)
+        return self._known[name]
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else te.min(a, b)
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else te.max(a, b)
+
+
+def _product(a: Any, b: Any) -> Any:
+    return 0 - b if isinstance(a, int) and a == -1 else 0 - a if isinstance(b, int) and b == -1 else a * b
+
+
+_CHAINS: dict[str, Any] = {"Add": lambda a, b: a + b, "Mul": _product, "Max": _larger, "Min": _smaller}
+_PAIRS: dict[str, Any] = {
+    "FloorDiv": lambda a, b: a // b, "CleanDiv": lambda a, b: a // b, "Mod": lambda a, b: a % b,
+    "PythonMod": lambda a, b: a % b,
+}  # fmt: skip

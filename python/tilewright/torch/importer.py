@@ -1,0 +1,317 @@
+"""From a module or an exported program of PyTorch to a graph."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import GraphModule, Node
+
+from ..errors import CompileError, TilewrightError
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
+from ..graph.torch_tensors import array_of
+from ..target import Target
+from ..te import Expr, Var
+from . import converters as converters
+from .call import CONVERTERS, Call, refused
+from .decompositions import decompositions
+from .dtypes import dtype_name
+from .extents import Extents
+
+__all__ = ["compile_torch", "import_fx", "import_torch"]
+
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_FRAME = re.compile(r'File "(.*?)", line (\d+)')
+
+
+def compile_torch(
+    model: Any, example_inputs: Sequence[Any] | None = None, target: Target | str | None = "cpu",
+    dynamic_shapes: Any = None, without: Iterable[str] = (),
+) -> Model:  # fmt: skip
+    """Compiles a model of PyTorch: `import_torch`, then `tilewright.graph.compile_graph`."""
+    return compile_graph(import_torch(model, example_inputs, dynamic_shapes), target, without)
+
+
+def import_torch(model: Any, example_inputs: Sequence[Any] | None = None, dynamic_shapes: Any = None) -> Graph:
+    """The graph of a model of PyTorch.
+
+    Parameters
+    ----------
+    model
+        A `torch.nn.Module`, which torch.export exports, or a `torch.export.ExportedProgram`.
+    example_inputs
+        The arguments of the module's `forward`. An exported program has its own.
+    dynamic_shapes
+        As of torch.export; by argument and dimension a `torch.export.Dim`, or a name for the extent, or a `te.var`.
+
+    Raises
+    ------
+    CompileError
+        Where the model has operators that are not supported: the message lists all of them, with their source lines.
+    """
+    if isinstance(model, torch.export.ExportedProgram):
+        if dynamic_shapes:
+            raise ValueError("expected no dynamic_shapes with an exported program, which has its own")
+        program = model
+    elif isinstance(model, torch.nn.Module):
+        if example_inputs is None or isinstance(example_inputs, torch.Tensor):
+            got = "none" if example_inputs is None else "a tensor"
+            raise TypeError(f"example_inputs: expected a tuple of the arguments of {type(model).__name__}, got {got}")
+        dynamic_shapes = _dimensions(dynamic_shapes, {})
+        program = _exported(model, tuple(example_inputs), dynamic_shapes)
+    else:
+        raise TypeError(f"expected a torch.nn.Module or an ExportedProgram, got {type(model).__name__}")
+    program = program.run_decompositions(decompositions())
+    name = type(model).__name__ if isinstance(model, torch.nn.Module) else "exported"
+    return _of_program(program, name, _names(program, dynamic_shapes))
+
+
+def _dimensions(spec: Any, known: dict[str, Any]) -> Any:
+    """What torch.export takes of dynamic shapes in which names and variables stand for dimensions."""
+    if isinstance(spec, (Var, str)):
+        name = str(spec.name) if isinstance(spec, Var) else spec
+        return known.setdefault(name, torch.export.Dim(name))
+    if isinstance(spec, Mapping):
+        return {key: _dimensions(one, known) for key, one in spec.items()}
+    if isinstance(spec, (tuple, list)):
+        return type(spec)(_dimensions(one, known) for one in spec)
+    return spec
+
+
+def _exported(module: torch.nn.Module, inputs: tuple[Any, ...], dynamic_shapes: Any) -> torch.export.ExportedProgram:
+    try:
+        with torch.no_grad():
+            return torch.export.export(module, inputs, dynamic_shapes=dynamic_shapes, strict=False)
+    except Exception as error:
+        raise CompileError(
+            f"{type(module).__name__}: torch.export does not export it: {error}", stage="graph"
+        ) from error  # fmt: skip
+
+
+def _of_program(program: torch.export.ExportedProgram, name: str, names: Mapping[str, str]) -> Graph:
+    signature = program.graph_signature
+    written = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
+    if written:
+        raise CompileError(
+            f"{name}: expected a model that writes to none of its buffers and inputs, got writes to "
+            f"{', '.join(written)}: call eval() where the model is trained",
+            stage="graph",
+        )
+    held: dict[str, Any] = {}
+    for each, place in signature.inputs_to_parameters.items():
+        held[each] = place, program.state_dict[place]
+    for each, place in signature.inputs_to_buffers.items():
+        kept = program.state_dict if place in program.state_dict else program.constants
+        held[each] = place, kept[place]
+    for each, place in signature.inputs_to_lifted_tensor_constants.items():
+        held[each] = place, program.constants[place]
+    outputs = [str(one) for one in signature.user_outputs if isinstance(one, str)]
+    return import_fx(program.graph_module, name, held, outputs, names)
+
+
+def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[str, str]:
+    """By symbol of the program, the name that its dimension was given."""
+    names: dict[str, str] = {}
+    held = program.graph_signature.user_inputs
+    inputs = [node for node in program.graph.nodes if node.op == "placeholder" and node.name in held]
+    specs = dynamic_shapes.values() if isinstance(dynamic_shapes, Mapping) else dynamic_shapes or ()
+    for node, spec in zip(inputs, specs):
+        value = node.meta.get("val")
+        dims = spec.items() if isinstance(spec, Mapping) else enumerate(spec or ())
+        for d, dim in dims:
+            name = getattr(dim, "__name__", None)
+            if name and isinstance(value, torch.Tensor) and isinstance(value.shape[d], torch.SymInt):
+                names.setdefault(str(value.shape[d].node.expr), name)
+    return names
+
+
+def import_fx(
+    module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Graph:  # fmt: skip
+    """The graph of a module of FX whose calls are ATen's.
+
+    Parameters
+    ----------
+    module
+        The module; each node has a value with shapes and types in `meta["val"]`.
+    name
+        The function's name.
+    held
+        By placeholder, a weight's name and its tensor. The others are the inputs.
+    outputs
+        The names of nodes that are outputs; where they are left out, those that are returned.
+    names
+        By symbol of the module, what it is called in the graph.
+    """
+    return _Import(module, name, held, outputs, names).graph()
+
+
+class _Failed(TilewrightError):
+    """What a call needs was told to be wrong."""
+
+
+class _Import:
+    def __init__(
+        self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
+        names: Mapping[str, str] | None,
+    ) -> None:  # fmt: skip
+        self._module, self._name, self._held, self._outputs = module, name, held, outputs
+        self._extents = Extents(names)
+        self._values: dict[Node, Any] = {}
+        self._errors: list[str] = []
+        self._labels: dict[Node, str] = {}
+
+    def graph(self) -> Graph:
+        nodes = list(self._module.graph.nodes)
+        inputs = [
+            (node, self._type(node)) for node in nodes if node.op == "placeholder" and self._is_input(node)
+        ]  # fmt: skip
+        for node, kind in inputs:
+            for extent in kind.shape:
+                if isinstance(extent, Expr) and not isinstance(extent, Var):
+                    raise CompileError(f"input {node.name!r}: expected symbols and numbers, got {kind}", stage="graph")
+        with GraphBuilder(self._name, [(node.name, kind) for node, kind in inputs], self._extents.symbols) as builder:
+            self._builder = builder
+            for node, _ in inputs:
+                self._values[node] = builder.inputs[node.name]
+            for node in nodes:
+                try:
+                    self._node(node)
+                except _Failed:
+                    pass
+                except TilewrightError as error:
+                    text, label = str(error), self._labels.get(node, node.name)
+                    self._errors.append(text if text.startswith(label) else f"{label}: {text}")
+            if self._errors:
+                raise CompileError("\n".join(dict.fromkeys(self._errors)), stage="graph")
+            (last,) = (node for node in nodes if node.op == "output")
+            results = [(one.name, self._value(one)) for one in self._results(last)]
+            taken: dict[str, int] = {}
+            outputs = []
+            for each, value in results:
+                taken[each] = taken.get(each, -1) + 1
+                outputs.append((f"{each}_{taken[each]}" if taken[each] else each, value))
+            builder.symbols.update(self._extents.symbols)
+            return builder.finish(outputs)
+
+    def _is_input(self, node: Node) -> bool:
+        return node.name not in self._held and isinstance(node.meta.get("val"), torch.Tensor)
+
+    def _results(self, last: Node) -> list[Node]:
+        flat: list[Node] = []
+
+        def walk(one: Any) -> None:
+            if isinstance(one, Node) and isinstance(one.meta.get("val"), torch.Tensor):
+                flat.append(one)
+            elif isinstance(one, (tuple, list)):
+                for each in one:
+                    walk(each)
+
+        walk(last.args[0])
+        return flat if self._outputs is None else [one for one in flat if one.name in self._outputs]
+
+    def _type(self, node: Node) -> TensorType:
+        value = node.meta["val"]
+        try:
+            return TensorType(self._extents.shape(value.shape), dtype_name(value.dtype))
+        except CompileError as error:
+            raise CompileError(f"input {node.name!r}: {error}", stage="graph") from None
+
+    # Nodes.
+
+    def _node(self, node: Node) -> None:
+        if node.op == "placeholder":
+            if node.name in self._held:
+                name, tensor = self._held[node.name]
+                self._values[node] = self._weight(name, tensor)
+        elif node.op == "get_attr":
+            attribute: Any = self._module
+            for piece in str(node.target).split("."):
+                attribute = getattr(attribute, piece)
+            if isinstance(attribute, torch.Tensor):
+                self._values[node] = self._weight(str(node.target), attribute)
+        elif node.op == "call_function":
+            self._call(node)
+
+    def _weight(self, name: str, tensor: torch.Tensor) -> Value:
+        try:
+            dtype_name(tensor.dtype)
+        except CompileError as error:
+            raise CompileError(f"weight {name!r}: {error}", stage="graph") from None
+        array = array_of(tensor)
+        return self._builder.constant(array) if array.size == 1 else self._builder.weight(name, array)
+
+    def _call(self, node: Node) -> None:
+        target = node.target
+        if target is operator.getitem:
+            self._values[node] = self._value(node.args[0])[node.args[1]]
+            return
+        if isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool, int, float, bool)):
+            return  # what it is stands in the value
+        if getattr(target, "_schema", None) is None:
+            if node.meta.get("val") is None and not node.users:
+                return  # a check of torch's, of a size
+            self._labels[node] = label = _label(node, str(target))
+            raise CompileError(f"{label}: {target} is not supported", stage="graph")
+        name = f"{target.namespace}.{target._schema.name.split('::')[1]}.{target._overloadname}"
+        short = name.removeprefix("aten.")
+        self._labels[node] = label = _label(node, name)
+        if short in refused:
+            raise CompileError(f"{label}: cannot be compiled: {refused[short]}", stage="graph")
+        if short not in CONVERTERS:
+            if node.meta.get("val") is None and not node.users:
+                return
+            raise CompileError(f"{label}: the operator is not supported", stage="graph")
+        arguments = [self._argument(one) for one in _arguments(node)]
+        with self._builder.node(label, 0):
+            made = CONVERTERS[short](
+                Call(self._builder, self._extents, short, label, node.meta["val"]), *arguments
+            )  # fmt: skip
+        self._values[node] = made
+
+    def _value(self, node: Node) -> Any:
+        if node not in self._values:
+            raise _Failed
+        return self._values[node]
+
+    def _argument(self, given: Any) -> Any:
+        if isinstance(given, Node):
+            value = given.meta.get("val")
+            if isinstance(value, (torch.SymInt, int)) and not isinstance(value, bool):
+                return self._extents.of(value)
+            if isinstance(value, (float, bool)):
+                return value
+            if isinstance(value, (torch.SymFloat, torch.SymBool)):
+                raise CompileError(f"expected numbers that are known, got {value}", stage="graph")
+            return self._value(given)
+        if isinstance(given, (tuple, list)):
+            return [self._argument(one) for one in given]
+        return given
+
+
+def _arguments(node: Node) -> list[Any]:
+    """The arguments in the order of the schema, with its defaults."""
+    found = []
+    for position, one in enumerate(node.target._schema.arguments):  # type: ignore[union-attr]
+        if position < len(node.args):
+            found.append(node.args[position])
+        else:
+            found.append(node.kwargs.get(one.name, one.default_value if one.has_default_value() else None))
+    return found
+
+
+def _label(node: Node, name: str) -> str:
+    """The operator and the line of the user's program that calls it; where that is torch's own, the module's name."""
+    frames = [(file, int(line)) for file, line in _FRAME.findall(node.meta.get("stack_trace") or "")]
+    own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    if own:
+        return f"{own[-1][0]}:{own[-1][1]} ({name})"
+    modules = [path for path, _ in (node.meta.get("nn_module_stack") or {}).values() if path]
+    return f"module {modules[-1]!r} ({name})" if modules else f"node {node.name!r} ({name})"
