@@ -162,6 +162,45 @@ def check_largest(target: str) -> None:
     np.testing.assert_array_equal(got[1], x.max(-1))
 
 
+def packed(form: str) -> tuple[te.Schedule, list[te.Tensor]]:
+    """Sums of 16-bit lanes with a constant, and the largest of five 16-bit numbers."""
+    A = te.placeholder((5, 64), "int16", name="A")
+    k = te.reduce_axis((0, 5), name="k")
+    Y = {
+        "sums": lambda: te.compute((5, 64), lambda i, j: A[i, j] + 1, name="Y"),
+        "largest": lambda: te.compute((64,), lambda j: te.max(A[k, j], axis=k), name="Y"),
+        "unsigned": lambda: te.compute((64,), lambda j: te.min(A[k, j].astype("uint16"), axis=k), name="Y"),
+    }[form]()
+    s = te.create_schedule(Y.op)
+    outer, lanes = s[Y].split(Y.op.axis[-1], factor=8)
+    if form == "sums":
+        s[Y].vectorize(lanes)
+    else:
+        s[Y].unroll(k)
+    s[Y].bind(outer, te.thread_axis("threadIdx.x"))
+    return s, [A, Y]
+
+
+PACKED = ["sums", "largest", "unsigned"]
+
+
+@needs_disassembler
+@pytest.mark.parametrize("form", PACKED)
+def test_16_bit_integers_are_not_packed(form: str) -> None:
+    s, args = packed(form)
+    function = tw.build(s, args, target=CUDA, name="f")
+    assert not re.findall(r"16x2", function.ptx + function.sass())
+
+
+def check_packed(target: str, form: str) -> None:
+    s, args = packed(form)
+    a = np.random.default_rng(0).integers(-32768, 32768, (5, 64)).astype("int16")
+    unsigned = a.view("uint16").min(axis=0)
+    want = {"sums": a + np.int16(1), "largest": a.max(axis=0), "unsigned": unsigned}[form]
+    (got,) = testing.run(tw.build(s, args, target=target, name="f"), [a], [(want.shape, want.dtype)])
+    np.testing.assert_array_equal(got, want)
+
+
 def check_quotients(target: str) -> None:
     s, args = quotients()
     a = np.arange(1, 61, dtype="float32")
@@ -188,6 +227,8 @@ def test_on_the_simulator() -> None:
     check_largest("sim -gpu-indices=on")
     for form in FORMS:
         check_data("sim", form)
+    for form in PACKED:
+        check_packed("sim", form)
 
 
 @pytest.mark.gpu
@@ -198,6 +239,8 @@ def test_on_a_gpu() -> None:
     check_largest("cuda")
     for form in FORMS:
         check_data("cuda", form)
+    for form in PACKED:
+        check_packed("cuda", form)
 
 
 # A process of its own: it asks the driver for what the run time has no name for, and a wrong address would take the
