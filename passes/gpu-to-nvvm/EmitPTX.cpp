@@ -12,7 +12,6 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -71,40 +70,6 @@ static void widenConversions(llvm::Module &module) {
     }
 }
 
-/// Two integers of 16 bits in a register are not computed together, and the larger or the smaller of two is chosen in 32
-/// bits. Of the others ptxas makes `VIADD.16x2` and `VIMNMX3.S16x2`, and kernels with those gave wrong results: with the
-/// first where the constant that is added became 0 in the half that nobody reads, with the second where it has three
-/// operands.
-static void widenPackedIntegers(llvm::Module &module) {
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      llvm::Type *type = instruction.getType(), *element = type->getScalarType();
-      auto *vector = dyn_cast<llvm::FixedVectorType>(type);
-      auto *minmax = dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
-      unsigned opcode = instruction.getOpcode();
-      bool isArithmetic = vector && (opcode == llvm::Instruction::Add || opcode == llvm::Instruction::Sub ||
-                                     opcode == llvm::Instruction::Mul);
-      if (!element->isIntegerTy() || element->getIntegerBitWidth() > 16 || (!minmax && !isArithmetic))
-        continue;
-      llvm::IRBuilder<> builder(&instruction);
-      auto ofLane = [&](unsigned operand, unsigned lane) {
-        llvm::Value *value = instruction.getOperand(operand);
-        value = vector ? builder.CreateExtractElement(value, lane) : value;
-        return builder.CreateIntCast(value, builder.getInt32Ty(), minmax && minmax->isSigned());
-      };
-      llvm::Value *whole = llvm::PoisonValue::get(type);
-      for (unsigned lane = 0; lane < (vector ? vector->getNumElements() : 1); ++lane) {
-        llvm::Value *a = ofLane(0, lane), *b = ofLane(1, lane);
-        llvm::Value *wide = minmax ? builder.CreateBinaryIntrinsic(minmax->getIntrinsicID(), a, b)
-                                   : builder.CreateBinOp(llvm::Instruction::BinaryOps(opcode), a, b);
-        llvm::Value *narrow = builder.CreateTrunc(wide, element);
-        whole = vector ? builder.CreateInsertElement(whole, narrow, lane) : narrow;
-      }
-      instruction.replaceAllUsesWith(whole);
-      instruction.eraseFromParent();
-    }
-}
-
 namespace {
 /// Upstream's way from a module to LLVM IR through LLVM's pipeline, with PTX at its end.
 struct ModuleToPTX : LLVM::ModuleToObject {
@@ -115,7 +80,6 @@ struct ModuleToPTX : LLVM::ModuleToObject {
       return failure(); // which it has explained
     widenDivisions(module);
     widenConversions(module);
-    widenPackedIntegers(module);
     tilewright::makeHighProductsWide(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
