@@ -1,5 +1,6 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
 #include "passes/PassSupport.h"
+#include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -80,6 +81,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
       return failure(); // which it has explained
     widenDivisions(module);
     widenConversions(module);
+    tilewright::widenShortIntegers(module);
     tilewright::makeHighProductsWide(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });

@@ -1,0 +1,19 @@
+//===- ShortIntegers.h - arithmetic of 16 bits that ptxas gets right -------===//
+#ifndef TILEWRIGHT_PASSES_GPU_TO_NVVM_SHORTINTEGERS_H
+#define TILEWRIGHT_PASSES_GPU_TO_NVVM_SHORTINTEGERS_H
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace tilewright {
+
+/// Takes pairs of 16-bit integers apart, and makes minima and maxima of 16 bits of those of 32.
+///
+/// ptxas makes packed instructions of them for sm_90 and later (`VIADD.16x2`, `VIMNMX.S16x2`, `VIMNMX3.S16x2`), and some
+/// of these compute something else than the PTX says. docs/rationale/indices.md has which.
+void widenShortIntegers(llvm::Module &module);
+
+} // namespace tilewright
+
+#endif
