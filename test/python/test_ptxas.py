@@ -12,7 +12,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import te, testing
-from tilewright.backend.cubin import link
+from tilewright.backend.cubin import LinkOptions, link
 from tilewright.backend.sass import disassemble, find_disassembler
 from tilewright.runtime import cuda
 
@@ -251,17 +251,32 @@ from cuda.bindings import driver as d
 def of(result):
     assert int(result[0]) == 0, result[0]
     return result[1] if len(result) == 2 else None
+name, blocks, threads, given, size = sys.argv[2].encode(), *map(int, sys.argv[3:5]), bytes.fromhex(sys.argv[5]), int(sys.argv[6])
 of(d.cuInit(0))
 of(d.cuCtxSetCurrent(of(d.cuDevicePrimaryCtxRetain(0))))
 module = of(d.cuModuleLoadData(open(sys.argv[1], "rb").read()))
-out, size = of(d.cuMemAlloc(48)), ctypes.c_uint64
-address = size(int(out))
-params = (ctypes.c_void_p * 1)(ctypes.addressof(address))
-of(d.cuLaunchKernel(of(d.cuModuleGetFunction(module, b"quotient")), 3, 1, 1, 2, 1, 1, 0, 0, ctypes.addressof(params), 0))
-got = (ctypes.c_int64 * 6)()
-of(d.cuMemcpyDtoH(ctypes.addressof(got), out, 48))
-print(*got)
+addresses = [ctypes.c_uint64(int(of(d.cuMemAlloc(bytes)))) for bytes in (size, max(len(given), 1))]
+held = ctypes.create_string_buffer(given or b"0", max(len(given), 1))
+of(d.cuMemcpyHtoD(addresses[1].value, ctypes.addressof(held), len(held)))
+params = (ctypes.c_void_p * 2)(*map(ctypes.addressof, addresses))
+of(d.cuLaunchKernel(of(d.cuModuleGetFunction(module, name)), blocks, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(params), 0))
+got = ctypes.create_string_buffer(size)
+of(d.cuMemcpyDtoH(ctypes.addressof(got), addresses[0].value, size))
+print(got.raw.hex())
 """
+
+
+def run_ptx(
+    ptx: str, folder: Path, grid: tuple[int, int], given: bytes, size: int, options: LinkOptions | None = None
+) -> bytes:
+    """What a kernel of (out, in) writes."""
+    name = re.findall(r"entry (\w+)", ptx)[0]
+    image = folder / "kernel.cubin"
+    image.write_bytes(link(ptx, "sm_90a", options).image)
+    arguments = [str(image), name, *map(str, grid), given.hex(), str(size)]
+    run = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return bytes.fromhex(run.stdout)
 
 
 @pytest.mark.gpu
@@ -269,13 +284,64 @@ print(*got)
 def test_ptxas_is_as_we_know_it(product: str, tmp_path: Path) -> None:
     if not cuda(0).exist:
         pytest.skip("no GPU here")
-    image = tmp_path / "kernel.cubin"
-    image.write_bytes(link(REPRODUCER.replace("PRODUCT", product), "sm_90a").image)
-    run = subprocess.run([sys.executable, "-c", RUN, str(image)], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    got = np.frombuffer(run_ptx(REPRODUCER.replace("PRODUCT", product), tmp_path, (3, 2), b"", 48), "int64")
     want = [thread * 8 // 3 - block for block in range(3) for thread in range(2)]
-    got = [int(number) for number in run.stdout.split()]
     if product == WIDE:
-        assert got == want
+        assert list(got) == want
     else:
-        assert got != want, "ptxas is mended: passes/gpu-to-nvvm/WideProducts.cpp can go where no older one is used"
+        assert list(got) != want, "ptxas is mended: gpu-to-nvvm/WideProducts.cpp can go where no older one is used"
+
+
+# Each thread reads eight numbers of 16 bits, and writes one.
+PACKED_REPRODUCER = """
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry packed(.param .u64 out, .param .u64 in)
+{
+    .reg .b16 %h<8>;
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [in];
+    cvta.to.global.u64 %rd1, %rd1;
+    ld.param.u64 %rd2, [out];
+    cvta.to.global.u64 %rd2, %rd2;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 16;
+    add.s64 %rd4, %rd1, %rd3;
+    mul.wide.u32 %rd5, %r1, 2;
+    add.s64 %rd6, %rd2, %rd5;
+    BODY
+    ret;
+}
+"""
+SUM = "ld.global.u32 %r2, [%rd4]; mov.b32 %r4, 65537; add.s16x2 %r3, %r2, %r4; st.global.u16 [%rd6], %r3;"
+LARGEST = """
+    ld.global.u16 %h1, [%rd4]; ld.global.u16 %h2, [%rd4+2]; ld.global.u16 %h3, [%rd4+4];
+    neg.s16 %h1, %h1; neg.s16 %h2, %h2; neg.s16 %h3, %h3;
+    max.s16 %h4, %h1, %h2; max.s16 %h5, %h4, %h3; st.global.u16 [%rd6], %h5;
+"""
+
+
+@needs_disassembler
+@pytest.mark.parametrize(("body", "op"), [(SUM, "VIADD.16x2"), (LARGEST, "VIMNMX3.S16x2")], ids=["sum", "largest"])
+def test_what_is_packed(body: str, op: str) -> None:
+    assert op in sass_of(PACKED_REPRODUCER.replace("BODY", body)), "ptxas is mended, or does it otherwise"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("body", [SUM, LARGEST], ids=["sum", "largest"])
+def test_packed_integers_are_as_we_know_them(body: str, level: int, tmp_path: Path) -> None:
+    if not cuda(0).exist:
+        pytest.skip("no GPU here")
+    a = np.random.default_rng(0).integers(-5, 6, (32, 8)).astype("int16")
+    ptx = PACKED_REPRODUCER.replace("BODY", body)
+    got = run_ptx(ptx, tmp_path, (1, 32), a.tobytes(), 64, LinkOptions(opt_level=level))
+    want = a[:, 0] + np.int16(1) if body == SUM else (-a[:, :3]).max(axis=1)
+    if level == 0:
+        assert got == want.astype("int16").tobytes()
+    else:
+        assert got != want.astype("int16").tobytes(), (
+            "ptxas is mended: gpu-to-nvvm/ShortIntegers.cpp can go where no older one is used"
+        )
