@@ -112,6 +112,10 @@ class LaunchError(TilewrightError):
 class DriverError(LaunchError):
     """A call of the CUDA driver that failed: `code` and `name` of the result, and the `call`."""
 
+    call: str
+    code: int
+    name: str
+
     def __init__(self, call: str, code: int, name: str, detail: str = "") -> None:
         super().__init__(f"{call} failed with {name} ({code})" + (f": {detail}" if detail else ""))
         self.call, self.code, self.name = call, code, name
@@ -119,6 +123,8 @@ class DriverError(LaunchError):
 
 class SimulationError(TilewrightError):
     """What the simulator found while a program ran: `reports` holds one text for each kind and place."""
+
+    reports: tuple[str, ...]
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

@@ -12,6 +12,8 @@ array([1., 1., 1., 1.], dtype=float32)
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
+
 from .runtime.device import Device, cpu, cuda, device, gpu
 from .runtime.memory import PoolStats, pool_of
 from .runtime.ndarray import NDArray, array, empty, from_dlpack, zeros
@@ -33,4 +35,4 @@ def release(device: Device | None = None) -> None:
     pool_of(cpu() if device is None else device).release()
 
 
-__getattr__ = attribute_of("nd", "module 'tilewright.nd'")
+__getattr__: _Callable[[str], object] = attribute_of("nd", "module 'tilewright.nd'")

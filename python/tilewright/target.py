@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import shlex
+from collections.abc import Callable as _Callable
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -308,4 +309,4 @@ def cuda(model: str = "unknown", arch: str | None = None, options: object = None
     return Target("cuda", arch)
 
 
-__getattr__ = attribute_of("target", "module 'tilewright.target'")
+__getattr__: _Callable[[str], object] = attribute_of("target", "module 'tilewright.target'")

@@ -104,7 +104,8 @@ def requires_gpu(test: Callable[..., Any] | None = None) -> Any:
     return mark if test is None else mark(test)
 
 
-uses_gpu = requires_cuda = requires_gpu
+requires_cuda: Callable[..., Any] = requires_gpu
+uses_gpu = requires_cuda
 
 
 def requires_llvm(test: Callable[..., Any] | None = None) -> Any:
@@ -120,4 +121,4 @@ def main() -> None:
     sys.exit(pytest.main([frame.f_globals["__file__"], *sys.argv[1:]]))
 
 
-__getattr__ = attribute_of("testing", "module 'tilewright.testing'")
+__getattr__: Callable[[str], object] = attribute_of("testing", "module 'tilewright.testing'")

@@ -11,13 +11,14 @@ TVM's classes make the expressions that they name, and `isinstance` tells which 
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from .errors import ScheduleError
 from .te import functions, ir_builder, nodes
 from .te.expr import Expr as PrimExpr
 from .te.expr import ExprLike, IterVar
-from .te.functions import *  # noqa: F403
+from .te.functions import *  # noqa: F403  # pyright: ignore[reportAssignmentType]  # reinterpret is another
 from .te.ir_builder import decl_buffer
 from .te.nodes import *  # noqa: F403
 from .te.reduction import comm_reducer, max, min, sum
@@ -33,11 +34,13 @@ __all__ = [
 __all__ += functions.__all__
 __all__ += nodes.__all__
 
-pow = functions.power
-shift_left, shift_right = functions.left_shift, functions.right_shift
+_Binary = _Callable[[ExprLike, ExprLike], PrimExpr]
+pow: _Binary = functions.power
+shift_left: _Binary = functions.left_shift
+shift_right: _Binary = functions.right_shift
 
 
-def reinterpret(dtype: _Any, value: _Any) -> _Any:  # noqa: F811
+def reinterpret(dtype: object, value: ExprLike) -> PrimExpr:  # noqa: F811
     """`te.reinterpret`, with TVM's order of arguments."""
     return functions.reinterpret(value, dtype)
 
@@ -67,4 +70,4 @@ def likely(condition: ExprLike) -> ExprLike:
     return condition
 
 
-__getattr__ = attribute_of("tir", "module 'tilewright.tir'")
+__getattr__: _Callable[[str], object] = attribute_of("tir", "module 'tilewright.tir'")

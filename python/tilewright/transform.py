@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
 from collections.abc import Mapping
 from contextvars import ContextVar
 from types import TracebackType
@@ -66,4 +67,4 @@ class PassContext:
         _current.set(_current.get()[:-1])
 
 
-__getattr__ = attribute_of("transform", "module 'tilewright.transform'")
+__getattr__: _Callable[[str], object] = attribute_of("transform", "module 'tilewright.transform'")

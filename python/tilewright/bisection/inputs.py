@@ -36,6 +36,13 @@ def _random(argument: Any, shape: Sequence[int], rng: np.random.Generator, low: 
 class Inputs:
     """Arguments that can be made smaller: the values of symbols, and arrays."""
 
+    signature: Signature
+    seed: int
+    low: int
+    given: Sequence[Any] | None
+    values: dict[str, int]
+    arrays: list[Array]
+
     def __init__(self, signature: Signature, seed: int, given: Sequence[Any] | None, low: int = -3) -> None:
         from ..runtime.arguments import Symbol
 

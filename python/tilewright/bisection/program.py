@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from mlir import ir
 
     from ..compiler.pipeline import Hook, Lowering
+    from ..runtime.signature import Signature
+    from ..target import Target
 
 __all__ = ["PLACES", "BisectedProgram"]
 
@@ -24,6 +26,12 @@ PLACES = {
 
 class BisectedProgram:
     """A program, its stages and what they compute."""
+
+    program: Any
+    args: Any
+    target: Target
+    signature: Signature
+    name: str
 
     def __init__(
         self, program: Any, args: Any, target: Any, name: str | None, after: Mapping[str, Hook | Sequence[Hook]] | None

@@ -42,6 +42,11 @@ class Found:
 
 
 class Search:
+    program: BisectedProgram
+    inputs: Inputs
+    rtol: float | None
+    names: list[str]
+
     def __init__(self, program: BisectedProgram, inputs: Inputs, rtol: float | None) -> None:
         self.program, self.inputs, self.rtol = program, inputs, rtol
         self.names = [one.name for one in program.signature.arguments if one.output]

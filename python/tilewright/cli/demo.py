@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import inspect
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TilewrightError
+
+if TYPE_CHECKING:
+    from ..te import Schedule, Tensor
 
 __all__ = ["add", "mmult"]
 
@@ -24,7 +27,7 @@ EXCERPTS = {
 }
 
 
-def mmult(size: int):
+def mmult(size: int) -> tuple[Schedule, list[Tensor]]:
     """C = A B, a tile of 32 x 32 a block, 2 x 2 elements a thread, tiles of A and B fetched by all threads together."""
     import tilewright.te as te
 
@@ -151,7 +154,7 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def add(commands: argparse._SubParsersAction) -> None:
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the command line."""
     text = "a scheduled GEMM from Python to a checked result, every stage shown"
     parser = commands.add_parser("demo", help=text, description=text)

@@ -77,6 +77,9 @@ class _Cuda:
 
     # Whether the arrays are this machine's.
     is_managed = False
+    entry_name: str
+    ptx: str
+    cubin: bytes
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering

@@ -79,10 +79,13 @@ class GraphBuilder:
     <BLANKLINE>
     """
 
+    module: ir.Module
+    inputs: dict[str, Value]
+
     def __init__(
         self, name: str, inputs: Sequence[tuple[str, TensorType]], symbols: Mapping[str, Var] | None = None
     ) -> None:  # fmt: skip
-        self.context = context(front_end=True)
+        self.context: ir.Context = context(front_end=True)
         _ = self.context.dialects["graph"]
         self.symbols: dict[str, Var] = dict(symbols or {})
         self.weights: dict[str, np.ndarray] = {}

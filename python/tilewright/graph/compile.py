@@ -11,7 +11,7 @@ from ..ir.passes import run_passes
 from ..target import Target
 from .builder import Graph
 from .definitions import define, model_function
-from .groups import constants_outside, read_groups
+from .groups import Group, constants_outside, read_groups
 from .model import Model, Plan, PlannedBuffer, fitting
 from .types import TensorType, from_ir
 
@@ -76,14 +76,13 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         )  # fmt: skip
 
 
-def _named(attributes, key: str, types: list[ir.Type], graph: Graph) -> list[tuple[str, TensorType]]:
-    names = [
-        ir.StringAttr(ir.DictAttr(one)["graph.name"]).value for one in (attributes[key] if key in attributes else ())
-    ]
+def _named(attributes: ir.OpAttributeMap, key: str, types: list[ir.Type], graph: Graph) -> list[tuple[str, TensorType]]:
+    each = ir.ArrayAttr(attributes[key]) if key in attributes else ()
+    names = [ir.StringAttr(ir.DictAttr(one)["graph.name"]).value for one in each]
     return list(zip(names, (from_ir(kind, graph.symbols) for kind in types)))
 
 
-def _plan(function: ir.Operation, groups: list) -> Plan:
+def _plan(function: ir.Operation, groups: list[Group]) -> Plan:
     if "graph.arena_bytes" not in function.attributes:
         return Plan(0, ())
     last = {result: i for i, group in enumerate(groups) for result in group.results}

@@ -217,7 +217,7 @@ def _only_moves(op: ComputeOp) -> bool:
 
 def constants_outside(function: ir.Operation, symbols: Mapping[str, Var]) -> dict[ir.Value, np.ndarray]:
     """Constants of one element that the model has as outputs, or that stand outside of groups for another reason."""
-    import ml_dtypes  # noqa: F401 - names of its types are NumPy's
+    import ml_dtypes as ml_dtypes  # names of its types are NumPy's
 
     found: dict[ir.Value, np.ndarray] = {}
     for operation in function.regions[0].blocks[0].operations:

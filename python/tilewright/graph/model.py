@@ -55,6 +55,13 @@ class Model:
     of PyTorch where an input is one, otherwise as arrays of NumPy.
     """
 
+    name: str
+    target: Target
+    inputs: tuple[tuple[str, TensorType], ...]
+    groups: tuple[Group, ...]
+    plan: Plan
+    outputs: tuple[tuple[str, TensorType], ...]
+
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes  # noqa: F401 - names of its types are NumPy's
+import ml_dtypes as ml_dtypes  # names of its types are NumPy's
 import numpy as np
 import torch
 

@@ -6,6 +6,7 @@ generated from the ODS. So are those of `tile`, which are there once somebody as
 
 import sys
 
+from mlir import ir as mlir_ir
 from mlir.ir import Context, DialectRegistry, Location, Module
 
 from ..native.library import capsule_pointer, library
@@ -25,7 +26,7 @@ sys.modules["mlir.dialects.schedule"] = schedule
 _FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "te", "tensor"]
 
 
-def context(*, front_end: bool = False) -> Context:
+def context(*, front_end: bool = False) -> mlir_ir.Context:
     """A new context with Tilewright's dialects beside upstream's.
 
     All are loaded, for the bindings make ops of loaded dialects only; with `front_end` those that the front end makes

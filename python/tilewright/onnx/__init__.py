@@ -8,11 +8,11 @@ from __future__ import annotations
 from ..errors import TilewrightImportError
 
 try:
-    import onnx as _onnx  # noqa: F401
-except ImportError as error:
+    import onnx as onnx  # that it is there
+except ImportError as _error:
     raise TilewrightImportError(
         "expected the package onnx, which reads ONNX models: pip install 'tilewright[onnx]'"
-    ) from error
+    ) from _error
 
 from .importer import compile_onnx, import_onnx
 

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ class TilewrightBackend(Backend):
         return device.split(":")[0] in _TARGETS
 
 
-prepare = TilewrightBackend.prepare
-run_node = TilewrightBackend.run_node
-run_model = TilewrightBackend.run_model
-supports_device = TilewrightBackend.supports_device
+prepare: Callable[..., TilewrightRep] = TilewrightBackend.prepare
+run_node: Callable[..., Any] = TilewrightBackend.run_node
+run_model: Callable[..., Any] = TilewrightBackend.run_model
+supports_device: Callable[..., bool] = TilewrightBackend.supports_device

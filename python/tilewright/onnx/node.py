@@ -43,6 +43,11 @@ def converter(*operators: str) -> Callable[[Converter], Converter]:
 class Node:
     """A node: its attributes as values of Python, its inputs as tensors of the graph or as values known now."""
 
+    scope: Scope
+    proto: Any
+    label: str
+    attributes: dict[str, Any]
+
     def __init__(self, scope: Scope, proto: Any, label: str, attributes: dict[str, Any]) -> None:
         self.scope, self.proto, self.label, self.attributes = scope, proto, label, attributes
         self.op: str = proto.op_type

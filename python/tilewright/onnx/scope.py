@@ -21,6 +21,8 @@ __all__ = ["NeedsInput", "Scope"]
 class NeedsInput(CompileError):
     """The values of inputs of the model decide shapes, and are not known."""
 
+    names: tuple[str, ...]
+
     def __init__(self, label: str, names: Sequence[str]) -> None:
         told = ", ".join(map(repr, names))
         super().__init__(
@@ -36,6 +38,12 @@ class Scope:
     A name stands for a tensor of the graph, for a value that is known now, or for a node whose inputs are all known,
     which becomes one of the two when somebody asks.
     """
+
+    builder: GraphBuilder
+    opsets: dict[str, int]
+    parent: Scope | None
+    prefix: str
+    functions: Mapping[tuple[str, str], Any]
 
     def __init__(
         self, builder: GraphBuilder, opsets: Mapping[str, int], parent: Scope | None = None, prefix: str = "",

@@ -26,12 +26,12 @@ def _activation(name: str, function: Callable[[Expr], Expr], doc: str) -> Operat
     return operator(activation)
 
 
-relu = _activation("relu", lambda x: te.max(x, te.const(0, x.dtype)), """The larger of x and 0.
+relu: Operator = _activation("relu", lambda x: te.max(x, te.const(0, x.dtype)), """The larger of x and 0.
 
     >>> import numpy as np
     >>> relu(np.array([-1, 2], "float16"))
     array([0., 2.], dtype=float16)
     """)  # fmt: skip
-sigmoid = _activation("sigmoid", te.sigmoid, "1 / (1 + exp(-x)), computed in float32 for 16 bits.")
-silu = _activation("silu", lambda x: x * te.sigmoid(x), "x / (1 + exp(-x)), computed in float32 for 16 bits.")
-tanh = _activation("tanh", te.tanh, "The hyperbolic tangent, computed in float32 for 16 bits.")
+sigmoid: Operator = _activation("sigmoid", te.sigmoid, "1 / (1 + exp(-x)), computed in float32 for 16 bits.")
+silu: Operator = _activation("silu", lambda x: x * te.sigmoid(x), "x / (1 + exp(-x)), computed in float32 for 16 bits.")
+tanh: Operator = _activation("tanh", te.tanh, "The hyperbolic tangent, computed in float32 for 16 bits.")

@@ -22,7 +22,7 @@ from .shapes import expect_shape
 
 __all__ = ["ACTIVATIONS", "expect_activation", "make_epilogue", "matmul"]
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Expr], Expr]] = {
     "relu": lambda x: max(x, 0.0),
     "gelu": lambda x: x * 0.5 * (1.0 + erf(x * 0.5**0.5)),
     "gelu_tanh": lambda x: x * 0.5 * (1.0 + tanh((x + x * x * x * 0.044715) * 0.7978845608028654)),
@@ -37,20 +37,20 @@ class _Product(Operator):
 
     takes_symbols = True
 
-    def __call__(self, *arrays: Any, **options: Any) -> Any:
+    def _run(self, *arrays: Any, **options: Any) -> Any:
         # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
         listed = list(arrays)
         is_other = len(listed) < 2 or options.get("transpose_a") or options.get("out") is not None
         if is_other or len(listed[1].shape) != 2 or len(listed[0].shape) < 3:
-            return super().__call__(*arrays, **options)
+            return super()._run(*arrays, **options)
         a, b = listed[:2]
         taken, columns = b.shape[::-1] if options.get("transpose_b") else b.shape
         if a.shape[-1] != taken:
-            return super().__call__(*arrays, **options)
+            return super()._run(*arrays, **options)
         given = {**dict(zip(("bias", "residual"), listed[2:])), **options}
         if given.get("residual") is not None:
             given["residual"] = given["residual"].reshape(-1, columns)
-        return super().__call__(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
+        return super()._run(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
 
 
 @_Product

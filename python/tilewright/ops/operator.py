@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from ..compiler import Function, build
 from ..errors import TilewrightTypeError
@@ -18,6 +18,7 @@ from ..te.schedule import Schedule
 __all__ = ["Operand", "Operator", "operator"]
 
 Scheduled = tuple[Schedule, list[Tensor]]
+Array = TypeVar("Array")  # of any library that speaks DLPack
 # DLPack's numbers of the devices whose memory a GPU computes in.
 _GPU = (2, 13)
 
@@ -62,6 +63,7 @@ class Operator:
     """
 
     takes_symbols = False
+    __name__: str
 
     def __init__(self, make: Callable[..., Scheduled]) -> None:
         self.__name__ = make.__name__
@@ -74,7 +76,16 @@ class Operator:
         )
         self._function = lru_cache(maxsize=None)(self._compile)
 
-    def __call__(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+    @overload
+    def __call__(
+        self, array: Array, /, *arrays: Any, target: Target | str | None = ..., out: Any = ..., **options: Any
+    ) -> Array: ...
+    @overload
+    def __call__(self, *, target: Target | str | None = ..., out: Any = ..., **arrays: Any) -> Any: ...
+    def __call__(self, *arrays: Any, **options: Any) -> Any:
+        return self._run(*arrays, **options)
+
+    def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
         given, rest = self._split(arrays, options)
         if target is None and not any(_is_on_gpu(array) for array in given.values()):
             target = "cpu"

@@ -35,7 +35,7 @@ def _expect_elements(what: str, x: Operand, axes: Sequence[int]) -> None:
         raise ValueError(f"{what}: expected elements along the axes that are reduced, got shape {x.shape}")
 
 
-sum = _reduction(
+sum: Operator = _reduction(
     "sum",
     """The sum along some axes, all by default, in the type of `x`; of float16 and bfloat16 it is summed in float32.
 
@@ -44,9 +44,11 @@ sum = _reduction(
     array([8., 8., 8.], dtype=float16)
     """,
 )
-prod = _reduction("prod", """The product along some axes, all by default, in the type of `x`; in float32 of 16 bits.""")
-max = _reduction("max", """The largest element along some axes, all by default, which have elements.""")
-min = _reduction("min", """The smallest element along some axes, all by default, which have elements.""")
+prod: Operator = _reduction(
+    "prod", """The product along some axes, all by default, in the type of `x`; in float32 of 16 bits."""
+)
+max: Operator = _reduction("max", """The largest element along some axes, all by default, which have elements.""")
+min: Operator = _reduction("min", """The smallest element along some axes, all by default, which have elements.""")
 
 
 @operator
@@ -79,7 +81,7 @@ def _place(name: str, doc: str) -> Operator:
     return operator(place)
 
 
-argmax = _place(
+argmax: Operator = _place(
     "argmax",
     """The place of the largest element along an axis, int64: of equal ones the first, of NaN, where there is one, its.
 
@@ -88,7 +90,7 @@ argmax = _place(
     array([1, 0])
     """,
 )
-argmin = _place("argmin", """The place of the smallest element along an axis, int64, as `argmax` has it.""")
+argmin: Operator = _place("argmin", """The place of the smallest element along an axis, int64, as `argmax` has it.""")
 
 
 @operator

@@ -148,7 +148,7 @@ class Transposed:
         stage.reorder(*outer, ao, lo, ai, li)
         block = stage.fuse(*outer, ao, lo)
         stage.bind(block, thread_axis("blockIdx.x"))
-        turn, ty = stage.split(ai, factor=decision["rows"])
+        _, ty = stage.split(ai, factor=decision["rows"])
         stage.bind(ty, thread_axis("threadIdx.y"))
         stage.bind(li, thread_axis("threadIdx.x"))
         s[copy].compute_at(stage, block)

@@ -3,6 +3,10 @@
 Nothing here touches a driver when it is imported.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+
 from ..tvm_compat.missing_names import attribute_of
 from .arguments import Argument, Group, Symbol
 from .device import Device, DeviceKind, cpu, cuda, enabled, gpu
@@ -36,4 +40,4 @@ __all__ = [
     "time_evaluator",
 ]
 
-__getattr__ = attribute_of("runtime", "module 'tilewright.runtime'")
+__getattr__: _Callable[[str], object] = attribute_of("runtime", "module 'tilewright.runtime'")

@@ -59,6 +59,16 @@ class Imported:
 
     __slots__ = ("address", "code", "device_index", "device_type", "dtype", "keep", "read_only", "shape", "strides")
 
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    code: tuple[int, int, int]
+    dtype: str
+    device_type: int
+    device_index: int
+    read_only: bool
+    keep: object
+
     def __init__(self, tensor: DLTensor, read_only: bool, keep: object) -> None:
         ndim = tensor.ndim
         self.address = (tensor.data or 0) + tensor.byte_offset

@@ -42,7 +42,7 @@ _LaunchFunction = ctypes.CFUNCTYPE(
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_int32,
 )
-HostFunction = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+HostFunction: Any = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _SizeFunction = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
@@ -154,6 +154,9 @@ class HostProgram:
     >>> program.launch_config([1024, 1024, 1024, 1024])   # doctest: +SKIP
     (KernelLaunch(kernel='mmult_kernel0', grid=(32, 32, 1), block=(32, 32, 1), shared_bytes=8192, origin={...}),)
     """
+
+    cubins: dict[str, bytes]
+    is_managed: bool
 
     def __init__(
         self,

@@ -78,6 +78,9 @@ class CudaProgram:
         What the arguments must be.
     """
 
+    host: HostProgram
+    signature: Signature
+
     def __init__(self, host: HostProgram, signature: Signature) -> None:
         self.host, self.signature = host, signature
 

@@ -43,6 +43,12 @@ class NDArray:
 
     __slots__ = ("__weakref__", "_block", "_owner", "address", "device", "dtype", "read_only", "shape")
 
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: Device
+    read_only: bool
+
     def __init__(
         self,
         address: int,

@@ -124,6 +124,9 @@ class Simulator:
     ...     program.call([a.ctypes.data, ...], shape, workspace, simulator.launcher)
     """
 
+    kernels: tuple[str, ...]
+    launcher: Launcher
+
     def __init__(self, module: ir.Module, kernels: Sequence[str], checks: bool) -> None:
         self.kernels = tuple(kernels)
         self.checks = checks

@@ -41,6 +41,9 @@ class Stream:
 
     __slots__ = ("__weakref__", "_api", "_owner", "device", "handle")
 
+    device: Device
+    handle: int
+
     def __init__(self, device: Device | None = None, *, priority: int = 0) -> None:
         self.device = cuda(0) if device is None else device
         self._api: Any = None
@@ -118,6 +121,9 @@ class Event:
     """A point in a stream; two of them measure the time between."""
 
     __slots__ = ("__weakref__", "_api", "_moment", "device", "handle")
+
+    device: Device
+    handle: int
 
     def __init__(self, device: Device | None = None, *, timing: bool = True) -> None:
         self.device = cuda(0) if device is None else device

@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
+
 from ..tvm_compat.missing_names import attribute_of, provide
 from . import functions, hybrid
 from .arguments import Aligned, Pointer, Shape, aligned, pointer, shape
@@ -44,7 +46,7 @@ __all__ = [
 ]  # fmt: skip
 __all__ += functions.__all__
 
-__getattr__ = attribute_of("te", "module 'tilewright.te'")
+__getattr__: _Callable[[str], object] = attribute_of("te", "module 'tilewright.te'")
 
 # What scripts for TVM look for in modules that te is made on top of.
 provide("ir", "Array", Array)

@@ -8,7 +8,7 @@ data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ..dtypes import DType, dtype_of, fits
 from ..errors import TilewrightTypeError as TypeError
@@ -61,8 +61,15 @@ class Expr:
     """
 
     __slots__ = ("_dtype", "is_index", "source")
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
+
+        def __hash__(self) -> int: ...
+    else:
+        __hash__ = object.__hash__
     is_element = False
+
+    source: Source
+    is_index: bool
 
     def __init__(self, dtype: DType, source: Source, is_index: bool = False) -> None:
         self._dtype, self.source, self.is_index = dtype, source, is_index
@@ -249,6 +256,8 @@ class Const(Expr):
 
     __slots__ = ("value",)
 
+    value: int | float | bool
+
     def __init__(self, value: int | float | bool, dtype: DType, source: Source, is_index: bool = False) -> None:
         super().__init__(dtype, source, is_index)
         self.value = value
@@ -274,6 +283,12 @@ class Var(Expr):
 
     __slots__ = ("default", "divisible_by", "is_size", "is_symbol", "maximum", "minimum", "name")
 
+    name: str
+    is_symbol: bool
+    is_size: bool
+    divisible_by: int
+    minimum: int
+
     def __init__(self, name: str, dtype: DType, source: Source, is_index: bool = True, is_symbol: bool = False) -> None:
         super().__init__(dtype, source, is_index)
         self.name, self.is_symbol, self.is_size = name, is_symbol or is_index, False
@@ -298,7 +313,20 @@ class IterVar(Expr):
 
     __slots__ = ("dom", "kind", "name", "tag")
     # What TVM calls the kinds of axes, in `iter_type` and in `Stage.iter_var_attrs`.
-    DataPar, ThreadIndex, CommReduce, Ordered, Opaque, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
+    DataPar: ClassVar[int] = 0
+    ThreadIndex: ClassVar[int] = 1
+    CommReduce: ClassVar[int] = 2
+    Ordered: ClassVar[int] = 3
+    Opaque: ClassVar[int] = 4
+    Unrolled: ClassVar[int] = 5
+    Vectorized: ClassVar[int] = 6
+    Parallelized: ClassVar[int] = 7
+    Tensorized: ClassVar[int] = 8
+
+    name: str
+    kind: str
+    tag: str
+    dom: Range | None
 
     def __init__(self, name: str, dom: tuple[int, int | Expr] | None, kind: str, source: Source, tag: str = "") -> None:
         super().__init__(dtype_of("int32"), source, is_index=True)
@@ -328,6 +356,9 @@ class Call(Expr):
     """An operation on operands of one dtype."""
 
     __slots__ = ("args", "op")
+
+    op: str
+    args: tuple[Expr, ...]
 
     def __init__(self, op: str, args: tuple[Expr, ...], dtype: DType, source: Source, is_index: bool = False) -> None:
         super().__init__(dtype, source, is_index)
@@ -375,6 +406,8 @@ class Cast(Expr):
 
     __slots__ = ("value",)
 
+    value: Expr
+
     def __init__(self, value: Expr, dtype: DType, source: Source) -> None:
         super().__init__(dtype, source)
         self.value = value
@@ -390,6 +423,11 @@ class Select(Expr):
     """One of two values. A lazy one (`te.if_then_else`) computes only the one it takes."""
 
     __slots__ = ("condition", "false_value", "lazy", "true_value")
+
+    condition: Expr
+    true_value: Expr
+    false_value: Expr
+    lazy: bool
 
     def __init__(self, condition: Expr, true_value: Expr, false_value: Expr, lazy: bool, source: Source) -> None:
         super().__init__(true_value._dtype, source, true_value.is_index and false_value.is_index)
@@ -407,6 +445,9 @@ class Read(Expr):
 
     __slots__ = ("indices", "tensor")
     is_element = True
+
+    tensor: Tensor
+    indices: tuple[Expr, ...]
 
     def __init__(self, tensor: Tensor, indices: tuple[Expr, ...], source: Source) -> None:
         super().__init__(dtype_of(tensor.dtype), source)
@@ -429,6 +470,9 @@ class Previous(Expr):
 
     __slots__ = ("lag", "result")
 
+    result: int
+    lag: int
+
     def __init__(self, result: int, lag: int, dtype: DType, source: Source) -> None:
         super().__init__(dtype, source)
         self.result, self.lag = result, lag
@@ -441,6 +485,9 @@ class ReduceItem(Expr):
     """One result of a reduction: the whole body of a compute, or one of its tuple."""
 
     __slots__ = ("index", "reduction")
+
+    reduction: Reduction
+    index: int
 
     def __init__(self, reduction: Reduction, index: int) -> None:
         super().__init__(reduction.exprs[index]._dtype, reduction.source)

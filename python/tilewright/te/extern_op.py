@@ -23,6 +23,9 @@ class ExternOp(Operation):
 
     __slots__ = ("buffers", "inputs", "shapes", "statements")
 
+    shapes: tuple[tuple[Extent, ...], ...]
+    inputs: tuple[Tensor, ...]
+
     def __init__(
         self,
         name: str,

@@ -259,7 +259,10 @@ def _need_float(name: str, value: Expr) -> None:
         raise TypeError(f"{source}: te.{name}: expected a float, got {value.dtype}: convert it with .astype")
 
 
-def _unary(name: str, doc: str, result: str | None = None) -> Callable[[ExprLike], Expr]:
+_Unary = Callable[[ExprLike], Expr]
+
+
+def _unary(name: str, doc: str, result: str | None = None) -> _Unary:
     """A function of one float, of the same type or of `result`."""
 
     def function(x: ExprLike) -> Expr:
@@ -273,33 +276,33 @@ def _unary(name: str, doc: str, result: str | None = None) -> Callable[[ExprLike
     return function
 
 
-exp = _unary("exp", "The exponential function.")
-exp2 = _unary("exp2", "Two to the power of `x`.")
-erf = _unary("erf", "The error function.")
-tanh = _unary("tanh", "The hyperbolic tangent.")
-sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)).")
-log = _unary("log", "The natural logarithm.")
-log2 = _unary("log2", "The logarithm to base 2.")
-log10 = _unary("log10", "The logarithm to base 10.")
-log1p = _unary("log1p", "The natural logarithm of 1 + x.")
-tan = _unary("tan", "The tangent.")
-cos = _unary("cos", "The cosine.")
-cosh = _unary("cosh", "The hyperbolic cosine.")
-sin = _unary("sin", "The sine.")
-sinh = _unary("sinh", "The hyperbolic sine.")
-asin = _unary("asin", "The inverse of the sine.")
-acos = _unary("acos", "The inverse of the cosine.")
-atan = _unary("atan", "The inverse of the tangent.")
-asinh = _unary("asinh", "The inverse of the hyperbolic sine.")
-acosh = _unary("acosh", "The inverse of the hyperbolic cosine.")
-atanh = _unary("atanh", "The inverse of the hyperbolic tangent.")
-sqrt = _unary("sqrt", "The square root.")
-rsqrt = _unary("rsqrt", "One over the square root.")
-floor = _unary("floor", "Rounded down.")
-ceil = _unary("ceil", "Rounded up.")
-trunc = _unary("trunc", "Rounded towards zero.")
-round = _unary("round", "Rounded to the nearest integer, halves away from zero.")
-nearbyint = _unary("nearbyint", "Rounded to the nearest integer, halves to even.")
-isnan = _unary("isnan", "True for NaN.", "bool")
-isfinite = _unary("isfinite", "True for what is neither infinite nor NaN.", "bool")
-isinf = _unary("isinf", "True for an infinity.", "bool")
+exp: _Unary = _unary("exp", "The exponential function.")
+exp2: _Unary = _unary("exp2", "Two to the power of `x`.")
+erf: _Unary = _unary("erf", "The error function.")
+tanh: _Unary = _unary("tanh", "The hyperbolic tangent.")
+sigmoid: _Unary = _unary("sigmoid", "1 / (1 + exp(-x)).")
+log: _Unary = _unary("log", "The natural logarithm.")
+log2: _Unary = _unary("log2", "The logarithm to base 2.")
+log10: _Unary = _unary("log10", "The logarithm to base 10.")
+log1p: _Unary = _unary("log1p", "The natural logarithm of 1 + x.")
+tan: _Unary = _unary("tan", "The tangent.")
+cos: _Unary = _unary("cos", "The cosine.")
+cosh: _Unary = _unary("cosh", "The hyperbolic cosine.")
+sin: _Unary = _unary("sin", "The sine.")
+sinh: _Unary = _unary("sinh", "The hyperbolic sine.")
+asin: _Unary = _unary("asin", "The inverse of the sine.")
+acos: _Unary = _unary("acos", "The inverse of the cosine.")
+atan: _Unary = _unary("atan", "The inverse of the tangent.")
+asinh: _Unary = _unary("asinh", "The inverse of the hyperbolic sine.")
+acosh: _Unary = _unary("acosh", "The inverse of the hyperbolic cosine.")
+atanh: _Unary = _unary("atanh", "The inverse of the hyperbolic tangent.")
+sqrt: _Unary = _unary("sqrt", "The square root.")
+rsqrt: _Unary = _unary("rsqrt", "One over the square root.")
+floor: _Unary = _unary("floor", "Rounded down.")
+ceil: _Unary = _unary("ceil", "Rounded up.")
+trunc: _Unary = _unary("trunc", "Rounded towards zero.")
+round: _Unary = _unary("round", "Rounded to the nearest integer, halves away from zero.")
+nearbyint: _Unary = _unary("nearbyint", "Rounded to the nearest integer, halves to even.")
+isnan: _Unary = _unary("isnan", "True for NaN.", "bool")
+isfinite: _Unary = _unary("isfinite", "True for what is neither infinite nor NaN.", "bool")
+isinf: _Unary = _unary("isinf", "True for an infinity.", "bool")

@@ -128,4 +128,4 @@ def _compute(function: types.FunctionType, args: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-__getattr__ = attribute_of("te.hybrid", "module 'tilewright.te.hybrid'")
+__getattr__: Callable[[str], object] = attribute_of("te.hybrid", "module 'tilewright.te.hybrid'")

@@ -58,6 +58,8 @@ class Parser:
     element for what is assigned more than once), or a tuple of such.
     """
 
+    name: str
+
     def __init__(
         self, function: Callable[..., Any], arguments: Sequence[Any], builder: IRBuilder, source: Source, *,
         callers: tuple[Callable[..., Any], ...] = (),
@@ -406,7 +408,10 @@ class Parser:
         value = self._value(node.operand)
         if isinstance(node.op, ast.Not):
             return ~value if isinstance(value, Expr) else not value
-        return {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)](value)
+        operators: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+            ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+        }  # fmt: skip
+        return operators[type(node.op)](value)
 
     def _value_BoolOp(self, node: ast.BoolOp) -> Any:
         is_and = isinstance(node.op, ast.And)

@@ -52,6 +52,10 @@ class TensorIntrin:
 
     __slots__ = ("functions", "name", "op")
 
+    name: str
+    functions: str
+    op: ComputeOp | None
+
     def __init__(self, name: str, functions: str, op: ComputeOp | None = None) -> None:
         self.name, self.functions, self.op = name, functions, op
         _MADE.add(_digest(name, functions))

@@ -38,6 +38,12 @@ class TensorIntrinCall:
 
     __slots__ = ("_described", "intrin", "reduce_axis", "regions", "source", "what")
 
+    intrin: TensorIntrin
+    source: Source
+    what: str
+    regions: list[tuple[Tensor, list[Expr], list[int]]]
+    reduce_axis: tuple[IterVar, ...]
+
     def __init__(self, intrin: TensorIntrin, given: Sequence[Any], reduce_axis: Any, source: Source) -> None:
         self.intrin, self.source, self.what = intrin, source, f"intrinsic {intrin.name}"
         if intrin.op is None:

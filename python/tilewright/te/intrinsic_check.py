@@ -77,6 +77,12 @@ def walk(op: Any) -> list[Any]:
 class Description:
     """What ``@describe`` says: the tensors, the reducer, and which numbers it can be tried with."""
 
+    compute: Any  # te.compute
+    combine: str | None
+    has_math: bool
+    makes_integers: bool
+    terms: int
+
     def __init__(self, module: ir.Module, where: str) -> None:
         function = functions_in(module)["describe"]
         self.arguments: list[_Argument] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable as _Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -30,6 +31,8 @@ class BufferAccess:
     """
 
     __slots__ = ("_builder", "buffer")
+
+    buffer: Buffer
 
     def __init__(self, builder: IRBuilder, buffer: Buffer) -> None:
         self._builder, self.buffer = builder, buffer
@@ -290,4 +293,4 @@ def _condition(condition: ExprLike, what: str, source: Source) -> Expr:
     return expr
 
 
-__getattr__ = attribute_of("tir.ir_builder", "module 'tilewright.tir.ir_builder'")
+__getattr__: _Callable[[str], object] = attribute_of("tir.ir_builder", "module 'tilewright.tir.ir_builder'")

@@ -15,6 +15,9 @@ class Linear:
 
     __slots__ = ("constant", "terms")
 
+    terms: dict[int, tuple[IterVar, int]]
+    constant: int
+
     def __init__(self, terms: Mapping[int, tuple[IterVar, int]], constant: int) -> None:
         self.terms = {key: term for key, term in terms.items() if term[1]}
         self.constant = constant

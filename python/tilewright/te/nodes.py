@@ -83,11 +83,19 @@ _COMPARED = {"EQ": Expr.__eq__, "NE": Expr.__ne__, "LT": Expr.__lt__, "LE": Expr
 _COMPARED["GE"] = Expr.__ge__
 _OPS = {op for op, _ in _BINARY.values()} | {"div", "truncdiv"}
 
+Add: Any
+Sub: Any
+Mul: Any
+FloorDiv: Any
+FloorMod: Any
+Mod: Any
+Min: Any
+Max: Any
 Add, Sub, Mul, FloorDiv, FloorMod, Mod, Min, Max = (
     _operation(name, op, function) for name, (op, function) in _BINARY.items()
 )
 EQ, NE, LT, LE, GT, GE = (_operation(name, name.lower(), function) for name, function in _COMPARED.items())
-Div = _node(
+Div: Any = _node(
     "Div",
     "The quotient, of integers rounded towards zero.",
     lambda value: isinstance(value, _Call) and value.op in ("div", "truncdiv"),
@@ -103,92 +111,92 @@ def _is_lazy(value: Any, held: bool) -> bool:
     return value.lazy and isinstance(other, Const) and other.value is held
 
 
-And = _node(
+And: Any = _node(
     "And",
     "te.all of its operands.",
     lambda value: isinstance(value, _Call) and value.op == "and" and value.dtype == "bool" or _is_lazy(value, False),
     lambda *conditions: functions.all(*map(_value, conditions)),
 )
-Or = _node(
+Or: Any = _node(
     "Or",
     "te.any of its operands.",
     lambda value: isinstance(value, _Call) and value.op == "or" and value.dtype == "bool" or _is_lazy(value, True),
     lambda *conditions: functions.any(*map(_value, conditions)),
 )
-Not = _node(
+Not: Any = _node(
     "Not",
     "The negation of a condition.",
     lambda value: isinstance(value, _Call) and value.op == "xor" and value.dtype == "bool"
     and isinstance(value.args[1], Const) and value.args[1].value is True,
     lambda condition: ~_value(condition),
 )  # fmt: skip
-BinaryOpExpr = _node(
+BinaryOpExpr: Any = _node(
     "BinaryOpExpr", "Arithmetic on two operands.",
     lambda value: isinstance(value, _Call) and value.op in _OPS, _use("BinaryOpExpr", "the operators"),
 )  # fmt: skip
-CmpExpr = _node(
+CmpExpr: Any = _node(
     "CmpExpr", "A comparison.",
     lambda value: isinstance(value, _Call) and value.op in ("eq", "ne", "lt", "le", "gt", "ge"),
     _use("CmpExpr", "the operators"),
 )  # fmt: skip
-LogicalExpr = _node(
+LogicalExpr: Any = _node(
     "LogicalExpr", "Conditions together, or the negation of one.",
     lambda value: isinstance(value, (And, Or, Not)), _use("LogicalExpr", "te.all, te.any and ~"),
 )  # fmt: skip
-IntImm = _node(
+IntImm: Any = _node(
     "IntImm",
     "``const(value, dtype)`` of an integer or a bool; an extent that is a number is one, too.",
     lambda value: isinstance(value, IntExtent) or isinstance(value, Const) and not value._dtype.is_float,
     lambda dtype, value: functions.const(value, dtype),
 )
-FloatImm = _node(
+FloatImm: Any = _node(
     "FloatImm",
     "``const(value, dtype)`` of a float.",
     lambda value: isinstance(value, Const) and value._dtype.is_float,
     lambda dtype, value: functions.const(value, dtype),
 )
-ConstExpr = _node(
+ConstExpr: Any = _node(
     "ConstExpr", "A number.", lambda value: isinstance(value, (IntImm, FloatImm)), _use("ConstExpr", "tir.const")
 )
-Var = _node(
+Var: Any = _node(
     "Var",
     "A `te.var`, or an axis as the functions of computes get it.",
     lambda value: isinstance(value, (_Var, IterVar)),
     lambda name="tindex", dtype="int32", **options: functions.var(name, dtype, **options),
 )
-SizeVar = _node(
+SizeVar: Any = _node(
     "SizeVar",
     "A `te.size_var`.",
     lambda value: isinstance(value, _Var) and value.is_size,
     lambda name="size", dtype="int32", **options: functions.size_var(name, dtype, **options),
 )
-Cast = _node(
+Cast: Any = _node(
     "Cast",
     "``value.astype(dtype)``.",
     lambda value: isinstance(value, _Cast),
     lambda dtype, value: _value(value).astype(dtype),
 )
-Select = _node(
+Select: Any = _node(
     "Select",
     "`te.select`: one of two values, both computed.",
     lambda value: isinstance(value, _Select) and not value.lazy,
     lambda condition, true_value, false_value: functions.select(condition, true_value, false_value),
 )
-Call = _node(
+Call: Any = _node(
     "Call",
     "A call of a function, such as te.exp or te.if_then_else.",
     lambda value: isinstance(value, _Select) and value.lazy and not isinstance(value, (And, Or))
     or isinstance(value, _Call) and value.op not in _OPS and not isinstance(value, (CmpExpr, LogicalExpr)),
     _use("Call", "te's functions of mathematics"),
 )  # fmt: skip
-ProducerLoad = _node(
+ProducerLoad: Any = _node(
     "ProducerLoad", "One element of a tensor.", lambda value: isinstance(value, Read), _use("ProducerLoad", "A[i, j]")
 )
-BufferLoad = _node(
+BufferLoad: Any = _node(
     "BufferLoad", "One element of a buffer.", lambda value: isinstance(value, Load),
     lambda buffer, indices: buffer[tuple(indices)],
 )  # fmt: skip
-Reduce = _node(
+Reduce: Any = _node(
     "Reduce",
     "A reduction, such as te.sum makes.",
     lambda value: isinstance(value, ReduceItem),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
@@ -21,6 +21,26 @@ class _NeedsStages(Exception):
     """An update that reads the step before at other places than its own, or reduces over it."""
 
 
+@overload
+def scan(
+    init: Tensor,
+    update: Tensor,
+    state_placeholder: Tensor,
+    inputs: Sequence[Tensor] | None = ...,
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+) -> Tensor: ...
+@overload
+def scan(
+    init: Sequence[Tensor],
+    update: Sequence[Tensor],
+    state_placeholder: Sequence[Tensor],
+    inputs: Sequence[Tensor] | None = ...,
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+) -> list[Tensor]: ...
 def scan(
     init: Tensor | Sequence[Tensor],
     update: Tensor | Sequence[Tensor],
@@ -29,7 +49,7 @@ def scan(
     name: str = "scan",
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Tensor | list[Tensor]:
     """A recurrence along the first axis: the first elements from `init`, each later one from those before it.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol, overload
 
 from ..dtypes import MOST, DType
 from ..errors import TilewrightTypeError as TypeError
@@ -24,6 +24,11 @@ class Reduction:
     """
 
     __slots__ = ("axis", "combined", "exprs", "identity", "lhs", "name", "rhs", "source")
+
+    name: str
+    exprs: tuple[Expr, ...]
+    axis: tuple[IterVar, ...]
+    source: Source
 
     def __init__(self, name: str, exprs: tuple[Expr, ...], axis: tuple[IterVar, ...], source: Source) -> None:
         self.name, self.exprs, self.axis, self.source = name, exprs, axis, source
@@ -205,9 +210,20 @@ def _eager(expr: Expr) -> Expr:
     return rewrite(expr, select)
 
 
-def comm_reducer(
-    fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce"
-) -> Callable[..., Any]:
+class Reducer(Protocol):
+    """What `comm_reducer` gives: a reduction of one element, or of a tuple of them."""
+
+    @overload
+    def __call__(
+        self, expr: ExprLike, axis: Any, where: ExprLike | None = ..., init: Any = ..., *more: ExprLike
+    ) -> Expr: ...
+    @overload
+    def __call__(
+        self, expr: Sequence[ExprLike], axis: Any, where: ExprLike | None = ..., init: Any = ..., *more: Any
+    ) -> tuple[Expr, ...]: ...
+
+
+def comm_reducer(fcombine: Callable[..., Any], fidentity: Callable[..., Any], name: str = "reduce") -> Reducer:
     """A reduction of one's own, from a commutative and associative `fcombine` and its `fidentity`.
 
     Parameters

@@ -32,6 +32,8 @@ class ScanOp(ComputeOp):
     state: Tensor | None
     """What stands for its result in the stages of its steps; None where there are no such stages."""
 
+    begin: int
+
     def __init__(
         self, name: str, axis: tuple[IterVar, ...], shape: tuple[Extent, ...], body: tuple[Expr, ...], source: Source
     ) -> None:
@@ -192,7 +194,7 @@ def rows_from(ops: Sequence[Operation]) -> dict[Operation, int]:
 
 def check_scans(ops: Sequence[Operation], outputs: Sequence[Tensor], source: Source) -> None:
     """What belongs to the steps of a scan is read in these alone."""
-    inner = {one: op for op in ops if isinstance(op, ScanOp) for one in op.inner}
+    inner: dict[Operation, ScanOp] = {one: op for op in ops if isinstance(op, ScanOp) for one in op.inner}
     for op in ops:
         for tensor in op.input_tensors:
             scan = tensor.op.scan if isinstance(tensor.op, PlaceholderOp) and is_state(tensor.op) else None

@@ -43,6 +43,11 @@ class Buffer:
 
     __slots__ = ("_dtype", "name", "scope", "shape", "source", "strides")
 
+    name: str
+    shape: tuple[Extent, ...]
+    source: Source
+    scope: str
+
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
         self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
         self.strides: Any = None
@@ -112,6 +117,9 @@ class Load(Expr):
 
     __slots__ = ("buffer", "indices")
     is_element = True
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
 
     def __init__(self, buffer: Buffer, indices: tuple[Expr, ...], source: Source) -> None:
         super().__init__(buffer._dtype, source)

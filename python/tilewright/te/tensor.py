@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ..dtypes import MOST, DType, dtype_of
 from ..errors import TilewrightTypeError as TypeError
@@ -19,6 +19,9 @@ from .reduction import Reduction
 from .strides import Stride, Strides, check_strides
 from .tag import current_tag
 
+if TYPE_CHECKING:
+    from .intrinsic_call import TensorIntrinCall
+
 __all__ = [
     "CacheOp", "ComputeOp", "Operation", "PlaceholderOp", "Tensor", "TensorRegion", "TensorSlice", "compute",
     "placeholder",
@@ -31,6 +34,12 @@ class Operation:
     """What defines tensors: an input of the program, a compute, or a copy that a schedule made."""
 
     __slots__ = ("_axis", "_dtypes", "_reduce_axis", "_tensors", "attrs", "name", "shape", "source", "tag")
+
+    name: str
+    shape: Array[Extent]
+    source: Source
+    tag: str
+    attrs: dict[str, Any]
 
     def __init__(self, name: str, shape: tuple[Extent, ...], dtypes: Sequence[DType], source: Source) -> None:
         self.name, self.shape, self.source = name, Array(shape), source
@@ -106,6 +115,9 @@ class PlaceholderOp(Operation):
 
     __slots__ = ("align", "given", "scan", "strides")
 
+    align: int
+    given: Var | None
+
     def __init__(
         self,
         name: str,
@@ -127,6 +139,8 @@ class ComputeOp(Operation):
     """A compute: its axes and the value of one element."""
 
     __slots__ = ("_inputs", "body")
+
+    body: tuple[Expr, ...]
 
     def __init__(
         self, name: str, axis: tuple[IterVar, ...], shape: tuple[Extent, ...], body: tuple[Expr, ...], source: Source
@@ -170,14 +184,18 @@ class _Elementless:
     """What has no arithmetic of its own, as it is no scalar."""
 
     __slots__ = ()
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_operator
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _no_operator
+    if not TYPE_CHECKING:  # to which a tensor has no operators
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_operator
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _no_operator
 
 
 class Tensor(_Elementless):
     """A tensor: ``A[i, k]`` reads one element, and ``A.op`` is what defines it."""
 
     __slots__ = ("op", "value_index")
+
+    op: Operation
+    value_index: int
 
     def __init__(self, op: Operation, value_index: int) -> None:
         self.op, self.value_index = op, value_index
@@ -233,6 +251,9 @@ class TensorSlice(_Elementless):
 
     __slots__ = ("indices", "tensor")
 
+    tensor: Tensor
+    indices: tuple[Expr | slice, ...]
+
     def __init__(self, tensor: Tensor, indices: tuple[Expr | slice, ...]) -> None:
         self.tensor, self.indices = tensor, indices
 
@@ -267,6 +288,10 @@ class TensorRegion(_Elementless):
     """A part of a tensor, ``A[i, 0:16]``: what an intrinsic takes that is called in a compute."""
 
     __slots__ = ("indices", "source", "tensor")
+
+    tensor: Tensor
+    indices: tuple[Expr | slice, ...]
+    source: Source
 
     def __init__(self, tensor: Tensor, indices: tuple[Expr | slice, ...], source: Source) -> None:
         self.tensor, self.indices, self.source = tensor, indices, source
@@ -388,6 +413,24 @@ def _axis_names(
     return names + [checked_name(name, what, source) for name in varargs_names], None
 
 
+@overload
+def compute(
+    shape: object,
+    fcompute: Callable[..., ExprLike | TensorIntrinCall],
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+    varargs_names: Sequence[str] | None = ...,
+) -> Tensor: ...
+@overload
+def compute(
+    shape: object,
+    fcompute: Callable[..., tuple[ExprLike, ...] | list[ExprLike]],
+    name: str = ...,
+    tag: str = ...,
+    attrs: Mapping[str, Any] | None = ...,
+    varargs_names: Sequence[str] | None = ...,
+) -> tuple[Tensor, ...]: ...
 def compute(
     shape: object,
     fcompute: Callable[..., Any],
@@ -395,7 +438,7 @@ def compute(
     tag: str = "",
     attrs: Mapping[str, Any] | None = None,
     varargs_names: Sequence[str] | None = None,
-) -> Any:
+) -> Tensor | tuple[Tensor, ...]:
     """A tensor, element by element; several of one shape where `fcompute` returns a tuple.
 
     Parameters
@@ -492,7 +535,8 @@ def _check_body(op: ComputeOp) -> tuple[Tensor, ...]:
 def _check_reduce_extents(op: ComputeOp, what: str) -> None:
     """How far a reduction goes is the same for all elements: it depends on no axis."""
     for axis in op.reduce_axis:
-        todo: list[Expr] = [axis.dom[1]] if axis.dom is not None and isinstance(axis.dom[1], Expr) else []
+        end = None if axis.dom is None else axis.dom[1]
+        todo: list[Expr] = [end] if isinstance(end, Expr) else []
         while todo:
             part = todo.pop()
             if isinstance(part, IterVar):

@@ -43,7 +43,7 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
 
 
 def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
-    from functorch.compile import make_boxed_func
+    from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
 
     devices = {str(one.device) for one in example_inputs if isinstance(one, torch.Tensor)}
     if devices - {"cpu"}:
@@ -75,7 +75,7 @@ def _sizes(inputs: Sequence[Any], given: Sequence[Any]) -> dict[Any, int]:
     """The symbols of a graph, as its inputs have them."""
     import sympy
 
-    found: dict[Any, int] = {}
+    found: dict[Any, Any] = {}
     for value, one in zip(inputs, given):
         pairs = zip(value.shape, one.shape) if isinstance(value, torch.Tensor) else [(value, one)]
         for size, number in pairs:

@@ -46,6 +46,11 @@ def converter(*operators: str) -> Callable[[Converter], Converter]:
 class Call:
     """A call: what it is named, the types of its results, and what its converter needs to make operators."""
 
+    builder: GraphBuilder
+    extents: Extents
+    target: str
+    label: str
+
     def __init__(self, builder: GraphBuilder, extents: Extents, target: str, label: str, result: Any) -> None:
         self.builder, self.extents, self.target, self.label, self._result = builder, extents, target, label, result
 

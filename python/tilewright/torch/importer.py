@@ -127,7 +127,8 @@ def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[s
         for d, dim in dims:
             name = getattr(dim, "__name__", None)
             if name and isinstance(value, torch.Tensor) and isinstance(value.shape[d], torch.SymInt):
-                names.setdefault(str(value.shape[d].node.expr), name)
+                size: Any = value.shape[d]
+                names.setdefault(str(size.node.expr), name)
     return names
 
 
@@ -187,7 +188,7 @@ class _Import:
                 except _Failed:
                     pass
                 except TilewrightError as error:
-                    text, label = str(error), self._labels.get(node, node.name)
+                    text, label = str(error), str(self._labels.get(node, node.name))
                     self._errors.append(text if text.startswith(label) else f"{label}: {text}")
             if self._errors:
                 raise CompileError("\n".join(dict.fromkeys(self._errors)), stage="graph")
@@ -249,7 +250,7 @@ class _Import:
         return self._builder.constant(array) if array.size == 1 else self._builder.weight(name, array)
 
     def _call(self, node: Node) -> None:
-        target = node.target
+        target: Any = node.target
         if target is operator.getitem:
             self._values[node] = self._value(node.args[0])[node.args[1]]
             return
@@ -276,7 +277,7 @@ class _Import:
             )  # fmt: skip
         self._values[node] = made
 
-    def _value(self, node: Node) -> Any:
+    def _value(self, node: Any) -> Any:
         if node not in self._values:
             raise _Failed
         return self._values[node]

@@ -118,6 +118,8 @@ class Journal:
     [('{"tile": 8}', 0.5)]
     """
 
+    path: Path
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         if not self.path.parent.is_dir():

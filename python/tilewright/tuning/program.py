@@ -38,6 +38,15 @@ class AnotherProgram(ValueError):
 class TunedProgram:
     """A program by its arguments, at certain sizes, for a target and a device."""
 
+    target: Target
+    policy: Policy
+    device: int
+    sizes: dict[str, int]
+    outputs: list[Tensor]
+    text: str
+    key: str
+    where: Where
+
     def __init__(
         self, args: Sequence[Any], target: Target, device: int, sizes: Mapping[str, int], policy: Policy
     ) -> None:

@@ -102,9 +102,12 @@ class Result:
         left.axhline(1.0, color="gray", linewidth=0.8)
         left.set(xlabel="trial", ylabel="time / time of the first schedule", yscale="log")
         left.legend()
-        predicted = [(one.predicted, one.score) for _, one in points if one.predicted is not None]
+        predicted = [
+            (one.predicted, one.score) for _, one in points if one.predicted is not None and one.score is not None
+        ]
         right.plot([x for x, _ in predicted], [y for _, y in predicted], "o", markersize=4)
-        ends = [min(map(min, predicted), default=0.5), max(map(max, predicted), default=1.0)]
+        values = [value for point in predicted for value in point]
+        ends = [min(values, default=0.5), max(values, default=1.0)]
         right.plot(ends, ends, color="gray", linewidth=0.8)
         right.set(xlabel="predicted", ylabel="measured", xscale="log", yscale="log", title="time / time of the first")
         made = Path(path)

@@ -76,7 +76,7 @@ class RuleSpace:
         return list(found.values())[:count]
 
     def neighbours(self, choices: Choices, rng: random.Random) -> list[Choices]:
-        points = [
+        points: list[Choices] = [
             {**choices, name: value}
             for name, values in self._alternatives().items()
             for value in values

@@ -68,6 +68,8 @@ def _engine(executor: Executor | None, workers: int) -> Iterator[Executor]:
 class Search:
     """One run: points of a space until there are enough trials, no time or no points left."""
 
+    measured: int
+
     def __init__(
         self, program: TunedProgram, space: Space, journal: Journal, seed: int, say: Callable[[str], None]
     ) -> None:
@@ -243,17 +245,17 @@ class Search:
             return
         import json
 
-        choices = json.loads(trial.choices) if choices is None else choices
+        point: Choices = json.loads(trial.choices) if choices is None else choices
         self._known.add(trial.choices)
         self.trials.append(trial)
-        self._ranker.add(choices, trial.score)
+        self._ranker.add(point, trial.score)
         if trial.score is None or (self.best is not None and trial.score >= self.best.score):
             return
         if text is None:
             with contextlib.suppress(TilewrightError):
-                text = self._program.schedule_text(*self._space.make(choices))
+                text = self._program.schedule_text(*self._space.make(point))
         if text is not None:
-            self.best = Incumbent(choices, text, trial.score)
+            self.best = Incumbent(point, text, trial.score)
 
     # ------------------------------------------------------------------ the end
 

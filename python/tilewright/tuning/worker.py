@@ -252,7 +252,7 @@ def main() -> None:
     def say(phase: str) -> None:
         print(json.dumps({"phase": phase}), file=answers)
 
-    import tilewright  # noqa: F401  # before LLVM's handlers of signals are taken away
+    import tilewright as tilewright  # before LLVM's handlers of signals are taken away
 
     trials = Trials()
     for line in sys.stdin:

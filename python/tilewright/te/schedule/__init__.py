@@ -4,6 +4,10 @@ Each primitive is checked and becomes an op of the `schedule` dialect at the cal
 `ScheduleError` and leaves the schedule as it was.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+
 from ...tvm_compat.missing_names import attribute_of
 from .bounds import InferBound
 from .inlining import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
@@ -17,4 +21,4 @@ __all__ = [
     "Split", "Stage", "Trace", "create_schedule",
 ]  # fmt: skip
 
-__getattr__ = attribute_of("te.schedule", "module 'tilewright.te.schedule'")
+__getattr__: _Callable[[str], object] = attribute_of("te.schedule", "module 'tilewright.te.schedule'")

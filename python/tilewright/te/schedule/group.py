@@ -15,6 +15,8 @@ class Group:
 
     __slots__ = ("stages",)
 
+    stages: tuple[Stage, ...]
+
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.stages = tuple(stages)
 

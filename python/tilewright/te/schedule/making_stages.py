@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import TilewrightTypeError as TypeError
 from ...messages.location import user_source
@@ -63,7 +63,7 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     return cache.output(0)
 
 
-def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: str) -> Any:
+def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: str) -> Tensor | list[Tensor]:
     """`Schedule.cache_write`."""
     source = user_source()
     tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]
@@ -115,7 +115,9 @@ def cache_write(schedule: Schedule, tensor: Tensor | Sequence[Tensor], scope: st
     return made if isinstance(tensor, Sequence) else made[0]
 
 
-def rfactor(schedule: Schedule, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int) -> Any:
+def rfactor(
+    schedule: Schedule, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int
+) -> Tensor | tuple[Tensor, ...]:
     """`Schedule.rfactor`."""
     source = user_source()
     tensors = list(tensor) if isinstance(tensor, Sequence) else [tensor]

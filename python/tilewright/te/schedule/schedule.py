@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...errors import Diagnostic, ScheduleError
 from ...errors import TilewrightTypeError as TypeError
@@ -64,6 +64,10 @@ class Schedule:
         "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs",
         "plan",
     )  # fmt: skip
+
+    outputs: Array[Operation]
+    module: ir.Module
+    context: ir.Context
 
     def __init__(self, outputs: Sequence[Operation], source: Source) -> None:
         from ... import ir as tw_ir
@@ -215,7 +219,11 @@ class Schedule:
 
         return cache_read(self, tensor, scope, readers)
 
-    def cache_write(self, tensor: Tensor | Sequence[Tensor], scope: str) -> Any:
+    @overload
+    def cache_write(self, tensor: Tensor, scope: str) -> Tensor: ...
+    @overload
+    def cache_write(self, tensor: Sequence[Tensor], scope: str) -> list[Tensor]: ...
+    def cache_write(self, tensor: Tensor | Sequence[Tensor], scope: str) -> Tensor | list[Tensor]:
         """A stage of its own for computing `tensor` in another memory, from where it is then copied.
 
         Returns the new stage's tensor. The new stage takes over the computation and its reduction axes; the old one
@@ -256,7 +264,13 @@ class Schedule:
 
         return cache_write(self, tensor, scope)
 
-    def rfactor(self, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int = 0) -> Any:
+    @overload
+    def rfactor(self, tensor: Tensor, axis: IterVar, factor_axis: int = ...) -> Tensor: ...
+    @overload
+    def rfactor(self, tensor: Sequence[Tensor], axis: IterVar, factor_axis: int = ...) -> tuple[Tensor, ...]: ...
+    def rfactor(
+        self, tensor: Tensor | Sequence[Tensor], axis: IterVar, factor_axis: int = 0
+    ) -> Tensor | tuple[Tensor, ...]:
         """One reduction becomes two: a new stage keeps `axis` and reduces the rest; the old one reduces `axis` alone.
 
         The new stage has `axis` as its spatial axis number `factor_axis` (from the end where negative) and reduces over

@@ -33,6 +33,10 @@ class StageHandles:
 
     __slots__ = ("_axes", "_handle", "_schedule", "_threads", "attached_to", "key", "op", "scope")
 
+    key: Operation
+    op: Operation
+    scope: str
+
     def __init__(
         self, schedule: Schedule, op: Operation, handle: ir.Value | None = None, scope: str = "global"
     ) -> None:

@@ -77,6 +77,8 @@ class Reader:
     `used` are the names of the operations that came up.
     """
 
+    several: list[str]
+
     def __init__(self, words: Mapping[str, str], several: Iterable[str]) -> None:
         self._taken, self._words = list(words.values()), words
         self.several = list(several)
