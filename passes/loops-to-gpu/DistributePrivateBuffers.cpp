@@ -44,7 +44,7 @@ private:
   SmallVector<index::Range> ranges; // of the operands
   index::LinearForm form;
   SmallVector<std::pair<AffineExpr, scf::ForOp>> threads; // the terms that are thread indices
-  bool isUnknown = false;                                 // a thread index within a quotient or remainder
+  bool isUnknown = false;                                 // a thread index within a quotient, a remainder or another value
 };
 
 struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
@@ -72,6 +72,22 @@ static scf::ForOp getThreadLoopInScope(Value value, Operation *buffer) {
   return isThread ? loop : nullptr;
 }
 
+/// Whether `value` is made of the index of a thread by what no affine map says: bits of a swizzle, or data.
+static bool hidesThread(Value value, Operation *buffer) {
+  SmallVector<Value> todo{value};
+  llvm::SmallPtrSet<Value, 8> seen;
+  while (!todo.empty()) {
+    Value next = todo.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (getThreadLoopInScope(next, buffer))
+      return next != value; // which the map itself has
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(todo, op->getOperands());
+  }
+  return false;
+}
+
 PrivateIndex::PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dimension, Operation *buffer)
     : map(map), form(index::LinearForm::get(map.getResult(dimension))) {
   for (Value operand : operands)
@@ -80,6 +96,10 @@ PrivateIndex::PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dim
     auto dim = dyn_cast<AffineDimExpr>(part);
     return dim ? getThreadLoopInScope(operands[dim.getPosition()], buffer) : scf::ForOp();
   };
+  map.getResult(dimension).walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      isUnknown |= hidesThread(operands[dim.getPosition()], buffer);
+  });
   for (const index::LinearForm::Term &term : form.terms) {
     if (scf::ForOp thread = getThread(term.expr))
       threads.push_back({term.expr, thread});

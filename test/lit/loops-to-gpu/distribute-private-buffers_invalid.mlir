@@ -72,3 +72,19 @@ func.func @quotient(%x: f32) {
   } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
+
+// -----
+
+// No affine map has the index of a thread: a swizzle does.
+func.func @swizzle(%x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %B = memref.alloca() {te.stage = "B"} : memref<8xf32, #gpu.address_space<private>>
+  // expected-error @below {{bind: expected the index of a thread to be a digit of an element's place in stage 'B', of which each thread keeps its part in local memory, got axis 'B.i' on threadIdx.x}}
+  scf.for %t = %c0 to %c8 step %c1 {
+    %i = arith.xori %t, %c1 : index
+    memref.store %x, %B[%i] : memref<8xf32, #gpu.address_space<private>>
+  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  return
+}
