@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -31,6 +32,17 @@ def test_the_code_of_a_page_runs(page: Path, capsys: pytest.CaptureFixture[str])
 def test_every_page_leads_to_the_next() -> None:
     for page, following in zip(PAGES, PAGES[1:]):
         assert f"]({following.name})" in page.read_text().splitlines()[-1], page.name
+
+
+def test_the_figures_of_the_steps_are_those_measured() -> None:
+    page = (ROOT / "docs" / "tutorial" / "06-wgmma.md").read_text()
+    runs = json.loads((ROOT / "bench" / "results" / "h200-wgmma-steps.json").read_text())["runs"]
+    assert [line for line in page.splitlines() if line.startswith("| ") and "x |" in line] == [
+        f"| {name} | {1e3 * run['ms']:.0f} | {run['TFLOPs']:.0f} | {run['of_cublas']:.2f}x |"
+        for name, run in runs.items()
+    ]
+    for name in runs.keys() - {"cuBLAS"}:
+        assert f'    "{name}": {{' in page
 
 
 @pytest.mark.slow
