@@ -1,5 +1,6 @@
 //===- Marks.cpp - what a schedule left on loops is of the type that it is ===//
 #include "passes/Marks.h"
+#include "passes/Repair.h"
 
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/TE/TE.h"
@@ -20,7 +21,7 @@ static Kind getKind(StringRef name) {
   return llvm::StringSwitch<Kind>(name)
       .Cases({kVectorizeAttr, kUnrollAttr, kParallelAttr, kAsyncAttr, kDeferredAttr, kStreamKAttr, kSerpentineKAttr}, Kind::Unit)
       .Cases({kMinBlocksAttr, kSwizzleAttr, kColumnsAttr, kClusterAttr, kPersistentAttr, kGroupAttr, kNarrowerAttr}, Kind::Number)
-      .Cases({kAxisAttr, kInstructionAttr, te::kStageAttr, te::kExternAttr}, Kind::Text)
+      .Cases({kAxisAttr, kInstructionAttr, te::kStageAttr, te::kExternAttr, kRollingAttr}, Kind::Text)
       .Case(kSpecializeAttr, Kind::Numbers)
       .Case(kBindAttr, Kind::Thread)
       .Default(Kind::None);

@@ -43,6 +43,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 
 void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createRaiseToTileOps({options.arch}));
+  functions.addPass(createRollReductions());
   // The order of tiles.
   functions.addPass(createNarrowTiles());
   functions.addPass(createRasterTiles());

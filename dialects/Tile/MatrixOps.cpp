@@ -9,7 +9,8 @@ using namespace tilewright::tile;
 
 ParseResult WgmmaOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand a, b, accumulator;
-  BufferType aType, bType;
+  Type aType;
+  BufferType bType;
   AccumulatorType accumulatorType;
   auto parseMajor = [&](StringRef name) {
     if (succeeded(parser.parseOptionalKeyword("mn_major")))
@@ -48,18 +49,32 @@ void WgmmaOp::print(OpAsmPrinter &printer) {
   printer << " : " << getA().getType() << ", " << getB().getType() << " -> " << getResult().getType();
 }
 
-LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, BufferType a, bool mnMajorA, BufferType b, bool mnMajorB,
+Type tilewright::tile::getOperandElement(Type operand) {
+  auto buffer = dyn_cast<BufferType>(operand);
+  return buffer ? buffer.getElementType() : cast<FragmentType>(operand).getElementType();
+}
+
+LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, bool mnMajorA, BufferType b, bool mnMajorB,
                                                     AccumulatorType result) {
-  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+  auto a = dyn_cast<BufferType>(aType);
+  auto fragment = dyn_cast<FragmentType>(aType);
+  Type element = getOperandElement(aType);
+  const WgmmaInstruction *instruction = findWgmma(element, b.getElementType(), result.getElementType());
   if (!instruction)
     return op->emitOpError("expected types that wgmma has an instruction for, got ")
-           << a.getElementType() << " and " << b.getElementType() << " to " << result.getElementType();
-  if (!a.getSwizzle() || !b.getSwizzle())
-    return op->emitOpError("expected operands with a swizzle, got ") << (a.getSwizzle() ? b : a);
+           << element << " and " << b.getElementType() << " to " << result.getElementType();
+  if (a && !a.getSwizzle())
+    return op->emitOpError("expected operands with a swizzle, got ") << a;
+  if (!b.getSwizzle())
+    return op->emitOpError("expected operands with a swizzle, got ") << b;
   if ((mnMajorA || mnMajorB) && !instruction->takesMNMajor)
     return op->emitOpError("expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
-           << a.getElementType();
-  int64_t rows = mnMajorA ? a.getColumns() : a.getRows(), k = mnMajorA ? a.getRows() : a.getColumns();
+           << element;
+  if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() != 16))
+    return op->emitOpError("expected a first operand in registers of 16-bit elements, whose columns are summed over, got ")
+           << fragment << (mnMajorA ? " mn_major" : "");
+  ArrayRef<int64_t> shape = a ? a.getShape() : fragment.getShape();
+  int64_t rows = shape[mnMajorA], k = shape[!mnMajorA];
   int64_t columns = mnMajorB ? b.getColumns() : b.getRows(), kOfB = mnMajorB ? b.getRows() : b.getColumns();
   if (rows != result.getRows())
     return op->emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
@@ -74,7 +89,8 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, BufferType a,
 }
 
 LogicalResult WgmmaOp::verify() {
-  BufferType a = getA().getType(), b = getB().getType();
+  Type a = getA().getType();
+  BufferType b = getB().getType();
   AccumulatorType result = getResult().getType();
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expected an accumulator of the result's type ") << result << ", got " << getAccumulator().getType();
@@ -84,10 +100,18 @@ LogicalResult WgmmaOp::verify() {
   if (getColumns() && (*getColumns() < 1 || int64_t(*getColumns()) > columns || *getColumns() % kWgmmaColumnStep))
     return emitOpError("expected a multiple of ") << kWgmmaColumnStep << " columns up to the result's " << columns << ", got "
                                                   << *getColumns();
-  const WgmmaInstruction *instruction = findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
+  const WgmmaInstruction *instruction = findWgmma(getOperandElement(a), b.getElementType(), result.getElementType());
   if (!instruction->takesColumns(countColumns()))
-    return emitOpError("expected a multiple of ") << instruction->columnStep << " columns of " << a.getElementType() << ", got "
+    return emitOpError("expected a multiple of ") << instruction->columnStep << " columns of " << getOperandElement(a) << ", got "
                                                   << countColumns();
+  return success();
+}
+
+LogicalResult ToAccumulatorOp::verify() {
+  AccumulatorType accumulator = getAccumulator().getType();
+  FragmentType fragment = getFragment().getType();
+  if (accumulator.getShape() != fragment.getShape() || accumulator.getElementType() != fragment.getElementType())
+    return emitOpError("expected an accumulator like ") << fragment << ", got " << accumulator;
   return success();
 }
 
@@ -146,7 +170,7 @@ LogicalResult MapOp::verifyRegions() {
   SmallVector<Type> arguments;
   for (Value fragment : getFragments()) {
     auto from = cast<FragmentType>(fragment.getType());
-    if (from.getShape() != to.getShape())
+    if (from.getShape() != to.getShape() && !from.isColumn())
       return emitOpError("expected a result of the size of ") << from << ", got " << to;
     arguments.push_back(from.getElementType());
   }

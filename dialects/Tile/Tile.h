@@ -22,8 +22,10 @@
 
 namespace tilewright::tile {
 /// Whether wgmma multiplies such operands, where those that are `mnMajor` have the dimension that is summed over as rows.
-llvm::LogicalResult verifyWgmmaOperands(mlir::Operation *op, BufferType a, bool mnMajorA, BufferType b, bool mnMajorB,
+llvm::LogicalResult verifyWgmmaOperands(mlir::Operation *op, mlir::Type a, bool mnMajorA, BufferType b, bool mnMajorB,
                                         AccumulatorType result);
+/// The elements of an operand, a buffer or a fragment.
+mlir::Type getOperandElement(mlir::Type operand);
 } // namespace tilewright::tile
 
 #endif

@@ -267,12 +267,13 @@ def Tile_EncodeOp : Tile_Op<"encode", [Pure, DeclareOpInterfaceMethods<OpAsmOpIn
 //===----------------------------------------------------------------------===//
 
 def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
-  let summary = "a warpgroup begins to multiply two tiles of shared memory, and adds the product to an accumulator";
+  let summary = "a warpgroup begins to multiply two tiles, and adds the matrix product to an accumulator";
   let description = [{
     By all threads of a warpgroup. `a` has 64 rows and `b` as many as the accumulator has columns; the columns of both are
     summed over (K-major, as in C = A Bᵀ). An operand marked `mn_major` has the dimension that is summed over as its rows.
     Without `into` the accumulator begins at zero. One instruction for each 32 bytes of the dimension that is summed over.
     With `columns` only so many of the accumulator's are computed, of as many of b's; the rest of it stays as it is.
+    `a` may be a fragment of 16-bit elements, in registers.
 
     ```mlir
     %acc = tile.wgmma %a, %b : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
@@ -281,9 +282,11 @@ def Tile_WgmmaOp : Tile_Op<"wgmma", [Tile_WarpgroupCollective, Tile_Effects]> {
         -> !tile.accumulator<64x256xf32>
     %acc2 = tile.wgmma %a2, %b2 into %acc1 columns 240 : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<256x64xbf16, swizzle = 128>
         -> !tile.accumulator<64x256xf32>
+    %acc3 = tile.wgmma %weights, %values mn_major into %acc : !tile.fragment<64x128xbf16>, !tile.buffer<128x64xbf16, swizzle = 128>
+        -> !tile.accumulator<64x64xf32>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$a, Tile_BufferType:$b, Optional<Tile_AccumulatorType>:$accumulator,
+  let arguments = (ins Tile_OperandType:$a, Tile_BufferType:$b, Optional<Tile_AccumulatorType>:$accumulator,
                        UnitAttr:$mnMajorA, UnitAttr:$mnMajorB, OptionalAttr<I64Attr>:$columns);
   let results = (outs Tile_AccumulatorType:$result);
   let extraClassDeclaration = [{
@@ -306,6 +309,21 @@ def Tile_ZeroOp : Tile_Op<"zero", [Pure]> {
   }];
   let results = (outs Tile_AccumulatorType:$accumulator);
   let assemblyFormat = "attr-dict `:` type($accumulator)";
+}
+
+def Tile_ToAccumulatorOp : Tile_Op<"to_accumulator", [Tile_WarpgroupCollective, Tile_Effects]> {
+  let summary = "an accumulator that begins with the elements of a fragment";
+  let description = [{
+    Of a sum that was computed with between two matmuls, as where it is rescaled.
+
+    ```mlir
+    %acc = tile.to_accumulator %rescaled : !tile.fragment<64x128xf32> -> !tile.accumulator<64x128xf32>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentType:$fragment);
+  let results = (outs Tile_AccumulatorType:$accumulator);
+  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($accumulator)";
+  let hasVerifier = 1;
 }
 
 def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit", [Tile_WarpgroupCollective, Tile_Effects]> {
@@ -356,7 +374,7 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, Recursiv
   let description = [{
     The region's arguments are the elements, and their row and column in the tile. Whatever the kernel can do, the region
     can: add a bias by the column, read a residual, apply a function, add up partial sums. Of no fragments it makes one of
-    what the place alone says.
+    what the place alone says. Of a fragment of one column each element of the row has the row's.
 
     ```mlir
     %biased = tile.map %sum : !tile.fragment<64x256xf32> -> !tile.fragment<64x256xf32> {
@@ -373,6 +391,27 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, Tile_WarpgroupCollective, Recursiv
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "($fragments^ `:` type($fragments))? attr-dict `->` type($result) $body";
   let hasRegionVerifier = 1;
+}
+
+def Tile_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]> {
+  let cppNamespace = "::tilewright::tile";
+}
+
+def Tile_RowReduceOp : Tile_Op<"row_reduce", [Pure, Tile_WarpgroupCollective, AllTypesMatch<["init", "result"]>,
+    AllMatchSameOperatorTrait<["fragment", "result"],
+        "::llvm::cast<::tilewright::tile::FragmentType>($_self.getType()).getElementType()", "element type">]> {
+  let summary = "reduces each row of a fragment to one element";
+  let description = [{
+    `into` has what the elements of a row are combined with, one element a row.
+
+    ```mlir
+    %most1 = tile.row_reduce max %scores into %most : !tile.fragment<64x128xf32> -> !tile.fragment<64x1xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Reduction:$kind, Tile_FragmentType:$fragment, Tile_ColumnType:$init);
+  let results = (outs Tile_ColumnType:$result);
+  let assemblyFormat = "$kind $fragment `into` $init attr-dict `:` type($fragment) `->` type($result)";
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, HasParent<"MapOp">]> {

@@ -128,9 +128,9 @@ def Tile_FillOp : Tile_ProgramOp<"fill", [Pure]> {
 }
 
 def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Pure, AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "multiplies two tiles of shared memory and adds the matrix product to a fragment";
+  let summary = "multiplies two tiles and adds the matrix product to a fragment";
   let description = [{
-    Operands are those of `tile.wgmma`. With `promoted` the tensor cores add up so many iterations of the loop around it
+    Operands are those of `tile.wgmma`, the first in shared memory or a fragment. With `promoted` the tensor cores add up so many iterations of the loop around it
     alone, whose sums are then added to the others by the warpgroup's threads.
 
     Of tiles of several widths only so many columns are computed as `widths` has at the place `width`; the others keep what
@@ -141,7 +141,7 @@ def Tile_MatmulOp : Tile_ProgramOp<"matmul", [Pure, AllTypesMatch<["accumulator"
         -> !tile.fragment<64x256xf32>
     ```
   }];
-  let arguments = (ins Tile_BufferType:$a, Tile_BufferType:$b, Tile_FragmentType:$accumulator, Optional<Index>:$width,
+  let arguments = (ins Tile_OperandType:$a, Tile_BufferType:$b, Tile_FragmentType:$accumulator, Optional<Index>:$width,
                        UnitAttr:$mnMajorA, UnitAttr:$mnMajorB,
                        OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$promoted,
                        OptionalAttr<DenseI64ArrayAttr>:$widths);

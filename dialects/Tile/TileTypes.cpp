@@ -174,6 +174,9 @@ LogicalResult AccumulatorType::verify(EmitError emitError, ArrayRef<int64_t> sha
 }
 
 LogicalResult FragmentType::verify(EmitError emitError, ArrayRef<int64_t> shape, Type element) {
+  // One element a row.
+  if (shape.size() == 2 && shape[1] == 1)
+    return verifyRegisterTile(emitError, {shape[0], kWgmmaColumnStep}, element);
   return verifyRegisterTile(emitError, shape, element);
 }
 

@@ -133,7 +133,9 @@ class Tile_RegisterTile<string name, string mnemonicText> : Tile_Type<name, mnem
     int64_t getRows() const { return getShape()[0]; }
     int64_t getColumns() const { return getShape()[1]; }
     /// Elements that each thread of the warpgroup holds.
-    int64_t getElementsPerThread() const { return getRows() * getColumns() / 128; }
+    int64_t getElementsPerThread() const { return isColumn() ? getRows() / 32 : getRows() * getColumns() / 128; }
+    /// Whether it has one element a row.
+    bool isColumn() const { return getColumns() == 1; }
   }];
 }
 def Tile_AccumulatorType : Tile_RegisterTile<"Accumulator", "accumulator"> {
@@ -152,11 +154,24 @@ def Tile_FragmentType : Tile_RegisterTile<"Fragment", "fragment"> {
     Warp w holds the rows 16 w to 16 w + 15; its lane l holds, of the columns 8 j to 8 j + 7, those at 2 (l mod 4) and the
     next, of the rows l / 4 and l / 4 + 8.
 
+    A fragment of one column has one element a row, which all four lanes of the row hold.
+
     ```mlir
     !tile.fragment<64x256xf32>
+    !tile.fragment<64x1xf32>
     ```
   }];
 }
+
+/// One element a row, which threads can exchange.
+def Tile_ColumnType : ConfinedType<Tile_FragmentType, [CPred<[{
+  ::llvm::cast<::tilewright::tile::FragmentType>($_self).isColumn() &&
+  (::llvm::cast<::tilewright::tile::FragmentType>($_self).getElementType().isF32() ||
+   ::llvm::cast<::tilewright::tile::FragmentType>($_self).getElementType().isSignlessInteger(32))}]>],
+  "fragment of one column of f32 or i32", "::tilewright::tile::FragmentType">;
+
+/// The first operand of a matmul.
+def Tile_OperandType : AnyTypeOf<[Tile_BufferType, Tile_FragmentType]>;
 
 //===----------------------------------------------------------------------===//
 // Attributes

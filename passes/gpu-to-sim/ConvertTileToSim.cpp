@@ -35,16 +35,19 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    tile::BufferType a = op.getA().getType(), b = op.getB().getType();
+    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
+    tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
-    WgmmaOperand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+    std::optional<WgmmaOperand> left;
+    if (a)
+      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
     WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), loc);
     SmallVector<Value> descriptors;
-    int64_t extent = op.getMnMajorA() ? a.getRows() : a.getColumns();
+    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
     for (int64_t k = 0; k < extent; k += instruction->k)
-      descriptors.append({left.at(k), right.at(k)});
+      descriptors.append({left ? left->at(k) : calls.i64(0), right.at(k)});
     SmallVector<Value> words(sim::NumProductWords);
     words[sim::ProductA] = calls.i32(int64_t(instruction->a));
     words[sim::ProductB] = calls.i32(int64_t(instruction->b));
@@ -54,9 +57,25 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
     words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
-    rewriter.replaceOp(op, calls.create(sim::beginProductFunction,
-                                        {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
-                                         calls.spill(descriptors)},
+    SmallVector<Value> operands = {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words), calls.spill(descriptors)};
+    if (!a)
+      operands.push_back(calls.spill(adaptor.getA()));
+    rewriter.replaceOp(op, calls.create(a ? sim::beginProductFunction : sim::beginRegisterProductFunction, operands, rewriter.getI64Type()));
+    return success();
+  }
+};
+
+/// The run time gets what all threads hold.
+struct SimulateToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
+    tile::AccumulatorType result = op.getAccumulator().getType();
+    SmallVector<Value> words(sim::NumProductWords, calls.i32(0));
+    words[sim::ProductSum] = calls.i32(int64_t(*tile::findElement(result.getElementType())));
+    words[sim::ProductColumns] = words[sim::ProductSumColumns] = calls.i32(result.getColumns());
+    rewriter.replaceOp(op, calls.create(sim::beginSumsFunction,
+                                        {calls.state(), calls.site("to_accumulator"), calls.spill(words), calls.spill(adaptor.getFragment())},
                                         rewriter.getI64Type()));
     return success();
   }
@@ -123,7 +142,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     populateTileMemoryPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
-    patterns.add<SimulateWgmma, SimulateZero, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
+    patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();

@@ -15,6 +15,8 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
     if (int64_t consumers = specialize.getConsumers(); consumers > 1)
       axis->specialized->push_back(consumers);
     axis->loc = op->getLoc();
+  } else if (auto rolling = dyn_cast<schedule::RollingUpdateOp>(op)) {
+    getStage(schedule::stageName(rolling.getStage()))->rolling = {schedule::stageName(rolling.getOf()).str(), op->getLoc()};
   } else if (auto cluster = dyn_cast<schedule::ClusterOp>(op)) {
     Axis *axis = handles[cluster.getAxis()];
     axis->cluster = cluster.getBlocks();
@@ -40,6 +42,9 @@ LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
     if (stage.numSpatial != stage.roots.size())
       return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";
   }
+  if (stage.rolling && llvm::none_of(stage.loops, [](Axis *loop) { return loop->pipelineDepth > 0; }))
+    return emitError(stage.rolling->second) << "rolling_update: expected a loop of stage '" << stage.name
+                                            << "' that is a software_pipeline, as one of '" << stage.rolling->first << "' is, got none";
   for (Axis *loop : stage.loops) {
     if (loop->specialized && !loop->pipelineDepth)
       return emitError(loop->loc) << "specialize: expected a loop that is a software_pipeline, got '" << loop->name << "'";

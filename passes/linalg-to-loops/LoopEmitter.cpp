@@ -1,6 +1,7 @@
 //===- LoopEmitter.cpp - loops, predicates, buffers and leaves ------------===//
 #include "passes/linalg-to-loops/LoopEmitter.h"
 #include "passes/AddressSpaces.h"
+#include "passes/Repair.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -89,6 +90,8 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
         loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
       if (axis->specialized)
         loop->setAttr(schedule::kSpecializeAttr, builder.getDenseI64ArrayAttr(*axis->specialized));
+      if (auto &rolling = axis->stage->rolling)
+        loop->setAttr(kRollingAttr, builder.getStringAttr(rolling->first));
     }
   }
   if (withAttached)

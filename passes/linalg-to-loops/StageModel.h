@@ -134,6 +134,8 @@ struct ScheduledStage {
     mlir::Location loc;
   };
   std::optional<CopiedBy> copiedBy;
+  /// The stage whose result its reduction follows in the loop over tiles, and where the schedule says so.
+  std::optional<std::pair<std::string, mlir::Location>> rolling;
   /// Of a stage at the root: how many blocks go through its tiles, and in which order.
   struct Persistent {
     int64_t blocks, group;

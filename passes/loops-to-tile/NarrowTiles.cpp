@@ -185,7 +185,7 @@ LogicalResult TileNarrower::match() {
   tile::OrderAttr order = kernel.getOrderAttr();
   tile::MatmulOp matmul = matmuls[0];
   int64_t less = order.getNarrower();
-  int64_t step = tile::findWgmma(matmul.getA().getType().getElementType(), matmul.getB().getType().getElementType(),
+  int64_t step = tile::findWgmma(tile::getOperandElement(matmul.getA().getType()), matmul.getB().getType().getElementType(),
                                  matmul.getResult().getType().getElementType())->columnStep;
   if (less % step || less >= width)
     return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " " << what << ", got " << less;
@@ -242,12 +242,13 @@ bool TileNarrower::canHalve(int64_t less) {
     return map.walk([](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
   });
   tile::MatmulOp matmul = matmuls[0];
-  tile::BufferType a = matmul.getA().getType(), b = matmul.getB().getType();
+  Type a = tile::getOperandElement(matmul.getA().getType());
+  tile::BufferType b = matmul.getB().getType();
   int64_t half = less / 2, sector = 32;
   int64_t stored = tile::getElementBytes(cast<MemRefType>(store.getTensor().getType()).getElementType());
   bool isInSectors = !matmul.getMnMajorB() || half * tile::getElementBytes(b.getElementType()) % sector == 0;
   bool isSteppedOver = store.getTransposed() || half * stored % tile::kTensorStrideBytes == 0;
-  int64_t step = tile::findWgmma(a.getElementType(), b.getElementType(), matmul.getResult().getType().getElementType())->columnStep;
+  int64_t step = tile::findWgmma(a, b.getElementType(), matmul.getResult().getType().getElementType())->columnStep;
   return less % (2 * step) == 0 && !readsMore && isSteppedOver && isInSectors;
 }
 

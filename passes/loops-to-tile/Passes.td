@@ -36,6 +36,32 @@ def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
                            "tilewright::tile::TileDialect"];
 }
 
+def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
+  let summary = "Loops over the same tiles become one, of which one follows the other's result";
+  let description = [{
+    A loop marked `schedule.rolling = "M"` reduces what it computes of M, the rows of an accumulator that another loop reduces.
+    Both become one: what is reduced so far is repaired whenever M changes. The repair is found in the element, as
+    `schedule.rolling_update` says. Tiles that both loops load, and matrix products that both compute, are there once.
+
+    ```mlir
+    %most = scf.for %j ... iter_args(%m = %lowest) { ...  %m1 = tile.row_reduce max %s into %m ... }
+    %sum = scf.for %j ... iter_args(%l = %zeros) { ...  %p = tile.map %s, %most ...  %l1 = tile.row_reduce sum %p into %l ... } {schedule.rolling = "M"}
+    ```
+    becomes
+    ```mlir
+    %most, %sum = scf.for %j ... iter_args(%m = %lowest, %l = %zeros) {
+      ...
+      %m1 = tile.row_reduce max %s into %m
+      %factor = tile.map %m, %m1 ...                // exp(m - m1)
+      %l0 = tile.map %l, %factor ...
+      %p = tile.map %s, %m1 ...
+      %l1 = tile.row_reduce sum %p into %l0
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+                           "tilewright::tile::TileDialect"];
+}
+
 def NarrowTiles : Pass<"narrow-tiles", "mlir::func::FuncOp"> {
   let summary = "Some tiles become narrower, so that the last wave is full";
   let description = [{

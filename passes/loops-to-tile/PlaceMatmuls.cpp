@@ -83,13 +83,12 @@ LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
   SmallVector<tile::MatmulOp> group = getMatmulGroup(first);
   tile::MatmulOp last = group.back();
   Value before = first.getAccumulator(), accumulator;
+  builder.setInsertionPoint(first);
   if (!isZeroFill(before)) {
     accumulator = accumulators.lookup(before);
     if (!accumulator)
-      return emitError(first.getLoc()) << "wgmma: expected an accumulator that begins at zero and is only added to until all is "
-                                          "multiplied, got one that is computed in between";
+      accumulator = tile::ToAccumulatorOp::create(builder, first.getLoc(), getAccumulatorType(before), before);
   }
-  builder.setInsertionPoint(first);
   Value sum = emitGroup(group, accumulator);
   // What the group reads is read until it is done.
   auto isOfGroup = [&](Operation *op) { return llvm::any_of(group, [&](tile::MatmulOp one) { return one == op; }); };
@@ -145,10 +144,14 @@ LogicalResult BarrierPlacer::placeAccumulation(scf::ForOp loop) {
   SmallVector<Value> inits(loop.getInitArgs()), rings, carried;
   isBegun = accumulators.contains(inits[0]);
   for (Value init : inits) {
-    if (accumulators.contains(init) != isBegun || (!isBegun && !isZeroFill(init)))
-      return emitError(loc) << "wgmma: expected an accumulator that begins at zero and is only added to until all is multiplied, got "
-                               "one that is computed in between";
-    carried.push_back(isBegun ? accumulators.lookup(init) : tile::ZeroOp::create(builder, loc, getAccumulatorType(init)).getResult());
+    if (accumulators.contains(init) != isBegun)
+      return emitError(loc) << "wgmma: expected the accumulators of a loop to begin all before it or all in it";
+    if (isBegun)
+      carried.push_back(accumulators.lookup(init));
+    else if (isZeroFill(init))
+      carried.push_back(tile::ZeroOp::create(builder, loc, getAccumulatorType(init)));
+    else
+      carried.push_back(tile::ToAccumulatorOp::create(builder, loc, getAccumulatorType(init), init));
   }
   numAccumulators = inits.size();
   for (auto get : loop.getBody()->getOps<tile::GetOp>())

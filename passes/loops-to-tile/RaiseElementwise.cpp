@@ -9,6 +9,36 @@ using namespace mlir;
 
 namespace tilewright {
 
+bool TileRaiser::matchElements(Elements &elements) {
+  std::optional<LinearIndex> row, column;
+  auto agree = [](std::optional<LinearIndex> &known, const LinearIndex &index) {
+    if (!known)
+      known = index;
+    return *known == index;
+  };
+  WalkResult walked = elements.nest->walk([&](memref::LoadOp load) -> WalkResult {
+    Value buffer = load.getMemRef();
+    if (isShared(buffer))
+      return WalkResult::interrupt();
+    if (!isPrivate(buffer) || buffer == elements.reduced)
+      return WalkResult::advance();
+    Value held = tiles.lookup(buffer);
+    auto place = getRowAndColumn(buffer, load.getIndices());
+    if (!held || !isa<tile::FragmentType>(held.getType()) || !place)
+      return WalkResult::interrupt();
+    auto type = cast<tile::FragmentType>(held.getType());
+    if (!elements.like || elements.like.isColumn())
+      elements.like = type;
+    bool agrees = type.isColumn() ? agree(row, *getRow(buffer, load.getIndices())) : agree(row, place->first) && agree(column, place->second);
+    return WalkResult(success(agrees));
+  });
+  if (walked.wasInterrupted() || !row)
+    return false;
+  elements.row = *row;
+  elements.column = column.value_or(LinearIndex());
+  return true;
+}
+
 LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store) {
   auto refuse = [&] {
     return error("wgmma", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
@@ -25,33 +55,12 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
       return refuse() << "expected elements that are stored anew everywhere, got a condition under which they stay as they were: "
                          "compute both by te.if_then_else";
   }
-  Elements elements{of, store, {}, {}};
+  Elements elements{of, store, {}, {}, {}, {}};
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
-  // All that is read of fragments is the element at the same place.
-  std::optional<LinearIndex> row, column;
-  tile::FragmentType like;
-  bool isElementwise = true;
-  of->walk([&](memref::LoadOp load) {
-    if (isShared(load.getMemRef()))
-      isElementwise = false;
-    if (!isPrivate(load.getMemRef()))
-      return;
-    Value held = tiles.lookup(load.getMemRef());
-    bool isKnown = held && isa<tile::FragmentType>(held.getType());
-    if (isKnown)
-      like = cast<tile::FragmentType>(held.getType());
-    auto place = getRowAndColumn(load.getMemRef(), load.getIndices());
-    if (!isKnown || !place || (row && (!(*row == place->first) || !(*column == place->second)))) {
-      isElementwise = false;
-      return;
-    }
-    row = place->first;
-    column = place->second;
-  });
-  if (!isElementwise || !row)
+  if (!matchElements(elements))
     return refuse() << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
-  int64_t columns = like.getColumns();
-  auto rowDigits = getDigits(*row, tile::kWgmmaRows), columnDigits = getDigits(*column, columns);
+  int64_t columns = elements.like.getColumns();
+  auto rowDigits = getDigits(elements.row, tile::kWgmmaRows), columnDigits = getDigits(elements.column, columns);
   size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
     return refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and " << columns
@@ -63,13 +72,19 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
     if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
       return refuse() << "expected elements of f32, f16, bf16 or i32, which fragments have, got " << element;
     auto place = getRowAndColumn(store.getMemRef(), store.getIndices());
+    if (elements.like.isColumn() && place) {
+      auto row = getRow(store.getMemRef(), store.getIndices());
+      if (!isPrivate(store.getMemRef()) || !isColumn(store.getMemRef()))
+        return refuse() << "expected one element a row to stay in registers or to go to global memory";
+      place = std::pair(*row, LinearIndex());
+    }
     // Of a buffer that they share each warpgroup has its rows, or columns where these are rows of the sums.
     auto isAt = [&](const LinearIndex &acrossWarpgroups, const LinearIndex &other) {
       auto [inner, first] = acrossWarpgroups.split(loops);
       LinearIndex wanted;
       if (isShared(store.getMemRef()) && numWarpgroups > 1)
         wanted.terms[warpgroups.getInductionVar()] = tile::kWgmmaRows;
-      return inner == *row && first == wanted && other == *column;
+      return inner == elements.row && first == wanted && other == elements.column;
     };
     if (place && isShared(store.getMemRef()) && isAt(place->second, place->first))
       transposed.insert(store.getMemRef());
@@ -132,16 +147,16 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   elements.nest->walk([&](memref::LoadOp load) {
     if (isInGlobalMemory(load.getMemRef()))
       readsMemory = true;
-    else if (!llvm::is_contained(buffers, load.getMemRef()))
+    else if (load.getMemRef() != elements.reduced && !llvm::is_contained(buffers, load.getMemRef()))
       buffers.push_back(load.getMemRef());
   });
   for (Value buffer : buffers)
     read.push_back(tiles.lookup(buffer));
   Location at = store.getLoc();
-  auto like = cast<tile::FragmentType>(read[0].getType());
+  tile::FragmentType like = elements.like;
   // What is only stored makes no other fragment.
   if (stores)
-    element = like.getElementType();
+    element = cast<tile::FragmentType>(read[0].getType()).getElementType();
   auto map = tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
   map->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(store.getMemRef())));
   OpBuilder::InsertionGuard guard(builder);

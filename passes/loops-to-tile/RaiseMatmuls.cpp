@@ -15,6 +15,8 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
+  if (Value held = tiles.lookup(operand.buffer); held && isa<tile::FragmentType>(held.getType()))
+    return matchFragment(load, cast<tile::FragmentType>(held.getType()), which, of, loops, along, summed, k);
   const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
   if (filled == loads.end() || !tiles.contains(operand.buffer))
     return refuse() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
@@ -46,6 +48,24 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
                         << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
   operand.firstRow = firstRow;
   operand.firstColumn = firstColumn;
+  return operand;
+}
+
+FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which, scf::ForOp of,
+                                                 ArrayRef<scf::ForOp> loops, const LinearIndex &along, LinearIndex &summed, int64_t &k) {
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
+  TileOperand operand;
+  operand.buffer = load.getMemRef();
+  if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() != 16)
+    return refuse() << "expected a first operand of 16-bit elements in registers, got '" << getBufferName(operand.buffer) << "', a "
+                    << which << " operand of " << type.getElementType();
+  auto place = getRowAndColumn(operand.buffer, load.getIndices());
+  k = type.getColumns();
+  if (!place || !(place->first == along) || !place->second.split(loops).second.isZero() || !getDigits(place->second, k))
+    return refuse() << "expected to sum over all columns of '" << getBufferName(operand.buffer) << "', which is in registers";
+  summed = place->second;
+  operand.rows = tile::kWgmmaRows;
+  operand.columns = k;
   return operand;
 }
 
@@ -99,7 +119,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   if (!(summed[0] == summed[1]))
     return refuse() << "expected the loops of one product, got operands that are summed over in different orders";
 
-  auto elementOf = [&](const TileOperand &operand) { return cast<tile::BufferType>(tiles[operand.buffer].getType()).getElementType(); };
+  auto elementOf = [&](const TileOperand &operand) { return tile::getOperandElement(tiles[operand.buffer].getType()); };
   Type aType = elementOf(*a), bType = elementOf(*b);
   const tile::WgmmaInstruction *instruction = tile::findWgmma(aType, bType, type.getElementType());
   if (!instruction)
@@ -140,6 +160,8 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
 
 Value TileRaiser::makeOperand(const TileOperand &of, Location loc) {
   Value buffer = tiles[of.buffer];
+  if (isa<tile::FragmentType>(buffer.getType()))
+    return buffer;
   auto whole = cast<tile::BufferType>(buffer.getType());
   if (of.rows == whole.getRows() && of.columns == whole.getColumns())
     return buffer;

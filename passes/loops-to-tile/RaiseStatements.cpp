@@ -1,4 +1,5 @@
 //===- RaiseStatements.cpp - loops and statements in a kernel of tiles ----===//
+#include "passes/Repair.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -55,8 +56,20 @@ std::optional<std::pair<LinearIndex, LinearIndex>> getRowAndColumn(Value buffer,
 
 int64_t countRows(Value buffer) { return llvm::product_of(cast<MemRefType>(buffer.getType()).getShape().drop_back()); }
 
+bool isColumn(Value buffer) { return cast<MemRefType>(buffer.getType()).getNumElements() == tile::kWgmmaRows; }
+
+std::optional<LinearIndex> getRow(Value buffer, ValueRange indices) {
+  auto place = getRowAndColumn(buffer, indices);
+  if (!place)
+    return std::nullopt;
+  LinearIndex above;
+  return above.plus(place->first, cast<MemRefType>(buffer.getType()).getShape().back()).plus(place->second);
+}
+
 tile::FragmentType getFragmentType(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
+  if (isColumn(buffer))
+    return tile::FragmentType::get(type.getContext(), {tile::kWgmmaRows, 1}, type.getElementType());
   return tile::FragmentType::get(type.getContext(), {countRows(buffer), type.getShape().back()}, type.getElementType());
 }
 
@@ -112,6 +125,8 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
                                            << other->getName() << "'";
   }
   SmallVector<memref::StoreOp> stores = getStores(statement);
+  if (std::optional<LogicalResult> raised = raiseRowReduction(statement, stores))
+    return *raised;
   if (stores.size() != 1)
     return error("wgmma", statement->getLoc()) << "expected loops that store to one buffer beside those of the product, got "
                                                << stores.size() << " stores";
@@ -152,13 +167,19 @@ LogicalResult TileRaiser::raiseFill(memref::StoreOp store, Operation *of) {
   Value buffer = store.getMemRef();
   auto type = cast<MemRefType>(buffer.getType());
   // A private buffer that is no tile of a warpgroup is refused where it is used.
-  if (type.getRank() < 2 || countRows(buffer) != tile::kWgmmaRows || type.getShape().back() > tile::kWgmmaMaxColumns ||
-      type.getShape().back() % tile::kWgmmaColumnStep)
+  bool isOneAColumn = isColumn(buffer);
+  if (!isOneAColumn && (type.getRank() < 2 || countRows(buffer) != tile::kWgmmaRows || type.getShape().back() > tile::kWgmmaMaxColumns ||
+      type.getShape().back() % tile::kWgmmaColumnStep))
     return success();
-  auto place = getRowAndColumn(buffer, store.getIndices());
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
-  bool isWhole = place && !loops.empty() && getDigits(place->first, tile::kWgmmaRows) && getDigits(place->second, type.getShape().back()) &&
-                 store->getParentOp() == loops.back();
+  bool isWhole = !loops.empty() && store->getParentOp() == loops.back();
+  if (isOneAColumn) {
+    auto row = getRow(buffer, store.getIndices());
+    isWhole &= row && getDigits(*row, tile::kWgmmaRows);
+  } else {
+    auto place = getRowAndColumn(buffer, store.getIndices());
+    isWhole &= place && getDigits(place->first, tile::kWgmmaRows) && getDigits(place->second, type.getShape().back());
+  }
   if (!isWhole)
     return error("wgmma", store.getLoc()) << "expected loops that set all of stage '" << getBufferName(buffer) << "'";
   Value value = builder.clone(*store.getValue().getDefiningOp())->getResult(0);
@@ -219,7 +240,7 @@ LogicalResult TileRaiser::raiseLoop(scf::ForOp loop, scf::ForOp around) {
     }
   }
   auto made = scf::ForOp::create(builder, loc, first, end, arith::ConstantIndexOp::create(builder, loc, 1), carried);
-  for (StringRef name : {schedule::kAxisAttr, schedule::kPipelineAttr})
+  for (StringRef name : {schedule::kAxisAttr, schedule::kPipelineAttr, kRollingAttr})
     if (Attribute mark = loop->getAttr(name))
       made->setAttr(name, mark);
   auto before = tiles;

@@ -4,6 +4,7 @@
 #include "passes/HoistValue.h"
 #include "passes/LaunchAttributes.h"
 #include "passes/Marks.h"
+#include "passes/Repair.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -29,7 +30,8 @@ bool isMatmul(Operation *op) {
 static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopierAttr, "copy_by"},
                                                                     {schedule::kSpecializeAttr, "specialize"},
                                                                     {schedule::kClusterAttr, "cluster"},
-                                                                    {schedule::kPersistentAttr, "persistent"}};
+                                                                    {schedule::kPersistentAttr, "persistent"},
+                                                                    {kRollingAttr, "rolling_update"}};
 
 bool TileRaiser::isWanted(Operation *nest) {
   WalkResult walked = nest->walk([](Operation *op) {
@@ -83,7 +85,9 @@ LogicalResult TileRaiser::raise() {
   LogicalResult raised = raiseBlock(*blockBody, nullptr);
   if (succeeded(raised) && !hasResult)
     raised = matmulError() << "expected a stage that reads the sums, got none in the kernel";
-  if (succeeded(raised))
+  // Loops that become one take less.
+  bool isRolled = kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(kRollingAttr))); }).wasInterrupted();
+  if (succeeded(raised) && !isRolled)
     raised = checkResources(kernel);
   if (failed(raised))
     kernel.erase();

@@ -37,7 +37,12 @@ static bool isAccumulator(scf::ForOp loop, unsigned number) {
 }
 
 bool isAccumulation(scf::ForOp loop) {
-  return loop.getNumRegionIterArgs() > 0 &&
+  // Others' results are used in the same iteration.
+  bool hasOthers = llvm::any_of(loop.getBody()->getOps<tile::MatmulOp>(), [](tile::MatmulOp matmul) {
+    Value accumulator = matmul.getAccumulator();
+    return !isa<BlockArgument>(accumulator) && !accumulator.getDefiningOp<tile::MatmulOp>();
+  });
+  return loop.getNumRegionIterArgs() > 0 && !hasOthers &&
          llvm::all_of(llvm::seq(loop.getNumRegionIterArgs()), [&](unsigned number) { return isAccumulator(loop, number); });
 }
 

@@ -96,6 +96,10 @@ private:
   mlir::FailureOr<TileOperand> matchOperand(mlir::memref::LoadOp load, llvm::StringRef which, mlir::scf::ForOp nest,
                                             mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along, int64_t extent,
                                             LinearIndex &summed, int64_t &k);
+  /// The same of a first operand that is in registers.
+  mlir::FailureOr<TileOperand> matchFragment(mlir::memref::LoadOp load, tile::FragmentType type, llvm::StringRef which,
+                                             mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along,
+                                             LinearIndex &summed, int64_t &k);
   mlir::Value makeOperand(const TileOperand &of, mlir::Location loc);
 
   // RaiseElementwise.cpp
@@ -105,7 +109,14 @@ private:
     mlir::Operation *nest;
     mlir::memref::StoreOp store;
     llvm::SmallVector<Digit> rows, columns;
+    LinearIndex row, column;
+    tile::FragmentType like = nullptr; // the widest fragment that is read
+    mlir::Value reduced = nullptr;     // a buffer that the elements of each row are reduced to
   };
+  /// What is read of fragments: elements at one place, and of columns the row's.
+  bool matchElements(Elements &elements);
+  /// Loops that reduce each row of elements to one. Nothing where they do something else.
+  std::optional<mlir::LogicalResult> raiseRowReduction(mlir::Operation *of, llvm::ArrayRef<mlir::memref::StoreOp> stores);
   /// A map of fragments whose elements are `value`, or, if it `stores`, that stores them where the loops do.
   mlir::Value makeMap(const Elements &elements, mlir::Value value, mlir::Type element, bool stores);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
@@ -137,6 +148,10 @@ bool areOfLoops(llvm::ArrayRef<LinearIndex> indices, mlir::Operation *nest);
 /// The row and the column of an element of a buffer: all of its dimensions but the last are rows.
 std::optional<std::pair<LinearIndex, LinearIndex>> getRowAndColumn(mlir::Value buffer, mlir::ValueRange indices);
 int64_t countRows(mlir::Value buffer);
+/// Whether a buffer has one element for each row of a warpgroup's tile.
+bool isColumn(mlir::Value buffer);
+/// Of such a buffer, the row.
+std::optional<LinearIndex> getRow(mlir::Value buffer, mlir::ValueRange indices);
 /// The fragment that holds a buffer's elements.
 tile::FragmentType getFragmentType(mlir::Value buffer);
 /// The stores in `nest`.

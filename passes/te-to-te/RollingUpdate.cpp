@@ -1,14 +1,11 @@
 //===- RollingUpdate.cpp - a reduction that needs another one's result ----===//
 //
 // T = (+)_j g(x, c_j) reads the result x of another reduction over j, M, and so needs a loop of its own behind M's. With
-// a repair h, for which h(g(x, c), x, x') = g(x', c) and h(a (+) b, x, x') = h(a, x, x') (+) h(b, x, x'), one loop
-// does both: it reduces pairs, of what is reduced so far with the x that it was computed by, and repairs either side
-// of a combination to the x of both.
-//
-// The repairs that are proven here: with a sum, g(x, c) = c * exp(a(x)) gives h(r, x, x') = r * exp(a(x') - a(x)); with a
-// maximum or minimum, g(x, c) = c + a(x) gives h(r, x, x') = r + (a(x') - a(x)). They hold over the reals.
+// a repair (passes/Repair.h) one loop does both: it reduces pairs, of what is reduced so far with the x that it was
+// computed by, and repairs either side of a combination to the x of both.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Repair.h"
 #include "passes/te-to-te/Dataflow.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -21,253 +18,22 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 
-/// The repair of one reduction, read off the value of its element.
-class Repair {
-public:
-  Repair(te::ComputeOp stage, Value followed) : stage(stage), followed(followed) {}
-
-  /// Finds the repair. Fails with `reason` set, and `culprit` where an operation is in the way.
-  LogicalResult find();
-  /// Builds h(value, from, to).
-  Value build(OpBuilder &builder, Location loc, Value value, Value from, Value to);
-
-  std::string reason;
-  Operation *culprit = nullptr;
-
-private:
-  LogicalResult refuse(Operation *op, const Twine &why);
-  /// Whether a value depends on x.
-  bool depends(Value value);
-  /// Whether a value depends on axes or on tensors other than x's.
-  bool dependsOnRest(Value value);
-  /// Whether a value is a constant or from outside of the stage, so that a combiner can have it.
-  bool isUniform(Value value);
-  LogicalResult findFactors(Value value);
-  LogicalResult checkTerms(Value value);
-  LogicalResult checkFunction(Value value);
-  /// The terms of `value` that depend on x, at x = `at`; null where none does.
-  Value buildTerms(OpBuilder &builder, Location loc, Value value, Value at);
-  Value convert(OpBuilder &builder, Location loc, Value value, Type type);
-
-  te::ComputeOp stage;
-  Value followed;
-  struct Exponent {
-    Value value;
-    bool isNegative, isBaseTwo;
-  };
-  SmallVector<Exponent> exponents;
-  Value additive; // of a maximum or minimum
-  DenseMap<Value, bool> known, knownRest;
-};
-
-LogicalResult Repair::refuse(Operation *op, const Twine &why) {
-  reason = why.str();
-  culprit = op;
-  return failure();
-}
-
-bool Repair::depends(Value value) {
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  bool found = false;
-  if (Operation *op = value.getDefiningOp(); op && stage->isProperAncestor(op)) {
-    if (auto read = dyn_cast<te::ReadOp>(op); read && read.getTensor() == followed)
-      found = true;
-    op->walk([&](Operation *inner) { found |= llvm::any_of(inner->getOperands(), [&](Value each) { return depends(each); }); });
-  }
-  return known[value] = found;
-}
-
-bool Repair::dependsOnRest(Value value) {
-  if (auto it = knownRest.find(value); it != knownRest.end())
-    return it->second;
-  bool found = false;
-  Operation *op = value.getDefiningOp();
-  if (!op) {
-    found = stage->isAncestor(cast<BlockArgument>(value).getOwner()->getParentOp());
-  } else if (stage->isProperAncestor(op)) {
-    if (auto read = dyn_cast<te::ReadOp>(op))
-      found = read.getTensor() != followed;
-    else
-      op->walk([&](Operation *inner) {
-        found |= llvm::any_of(inner->getOperands(), [&](Value each) { return dependsOnRest(each); });
-      });
-  }
-  return knownRest[value] = found;
-}
-
-bool Repair::isUniform(Value value) { return !depends(value) && !dependsOnRest(value); }
-
 static bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()); }
-
-/// Goes through a product for the factors exp(a(x)); nothing else in it may depend on x.
-LogicalResult Repair::findFactors(Value value) {
-  if (!depends(value))
-    return success();
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::MulFOp>(op)) {
-    if (failed(findFactors(op->getOperand(0))))
-      return failure();
-    return findFactors(op->getOperand(1));
-  }
-  if (isa<arith::DivFOp>(op)) {
-    size_t before = exponents.size();
-    if (failed(findFactors(op->getOperand(1))))
-      return failure();
-    for (Exponent &each : MutableArrayRef(exponents).drop_front(before))
-      each.isNegative = !each.isNegative;
-    return findFactors(op->getOperand(0));
-  }
-  if (isa<arith::NegFOp, arith::ExtFOp, arith::TruncFOp>(op))
-    return findFactors(op->getOperand(0));
-  if (isa<math::ExpOp, math::Exp2Op>(op)) {
-    exponents.push_back({op->getOperand(0), false, isa<math::Exp2Op>(op)});
-    return checkTerms(op->getOperand(0));
-  }
-  // Where something is masked away, zero stays zero.
-  if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    if (!depends(select.getCondition()) && (isZero(select.getTrueValue()) || isZero(select.getFalseValue())))
-      return findFactors(isZero(select.getTrueValue()) ? select.getFalseValue() : select.getTrueValue());
-  } else if (auto ifOp = dyn_cast<scf::IfOp>(op); ifOp && ifOp.getNumResults() == 1 && !depends(ifOp.getCondition())) {
-    Value yes = ifOp.thenYield().getOperand(0), no = ifOp.elseYield().getOperand(0);
-    if (isZero(yes) || isZero(no))
-      return findFactors(isZero(yes) ? no : yes);
-  }
-  return refuse(op, "the element of '" + stage.getName() + "' as a product with factors exp(x), where x is what it reads of '" +
-                        te::ComputeOp(followed.getDefiningOp<te::ComputeOp>()).getName() + "'");
-}
-
-/// A function of x alone, which is cloned.
-LogicalResult Repair::checkFunction(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!depends(value) || isa<te::ReadOp>(op))
-    return success();
-  if (op->getNumRegions())
-    return refuse(op, "terms without choices between operations");
-  for (Value operand : op->getOperands())
-    if (failed(checkFunction(operand)))
-      return failure();
-  return success();
-}
-
-/// Goes through a sum: its terms may depend on x alone or not at all.
-LogicalResult Repair::checkTerms(Value value) {
-  if (!depends(value))
-    return success();
-  if (!dependsOnRest(value))
-    return checkFunction(value);
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::AddFOp, arith::SubFOp>(op)) {
-    if (failed(checkTerms(op->getOperand(0))))
-      return failure();
-    return checkTerms(op->getOperand(1));
-  }
-  if (isa<arith::NegFOp, arith::ExtFOp, arith::TruncFOp>(op))
-    return checkTerms(op->getOperand(0));
-  if (isa<arith::MulFOp>(op)) {
-    bool isFirst = depends(op->getOperand(0));
-    if (isUniform(op->getOperand(isFirst ? 1 : 0)))
-      return checkTerms(op->getOperand(isFirst ? 0 : 1));
-  }
-  if (isa<arith::DivFOp>(op) && isUniform(op->getOperand(1)))
-    return checkTerms(op->getOperand(0));
-  return refuse(op, "a sum of terms that depend either on '" +
-                        te::ComputeOp(followed.getDefiningOp<te::ComputeOp>()).getName() + "' or on the rest");
-}
-
-LogicalResult Repair::find() {
-  Value element = cast<te::YieldOp>(stage.getBody().front().getTerminator()).getValues()[0];
-  switch (*stage.getReducer()) {
-  case te::ReducerKind::Sum:
-    return findFactors(element);
-  case te::ReducerKind::Max:
-  case te::ReducerKind::Min:
-    additive = element;
-    return checkTerms(element);
-  default:
-    return refuse(nullptr, "a reduction by sum, max or min, got one by " +
-                               te::stringifyReducerKind(*stage.getReducer()) + " in '" + stage.getName() + "'");
-  }
-}
-
-Value Repair::convert(OpBuilder &builder, Location loc, Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(builder, loc, type, value);
-  return arith::TruncFOp::create(builder, loc, type, value);
-}
-
-Value Repair::buildTerms(OpBuilder &builder, Location loc, Value value, Value at) {
-  if (!depends(value))
-    return nullptr;
-  Operation *op = value.getDefiningOp();
-  if (auto read = dyn_cast<te::ReadOp>(op); read && read.getTensor() == followed)
-    return at;
-  auto operand = [&](unsigned i) { return buildTerms(builder, loc, op->getOperand(i), at); };
-  if (isa<arith::AddFOp, arith::SubFOp>(op)) {
-    Value lhs = operand(0), rhs = operand(1);
-    if (!rhs)
-      return lhs;
-    if (isa<arith::AddFOp>(op))
-      return lhs ? arith::AddFOp::create(builder, loc, lhs, rhs).getResult() : rhs;
-    return lhs ? arith::SubFOp::create(builder, loc, lhs, rhs).getResult()
-               : arith::NegFOp::create(builder, loc, rhs).getResult();
-  }
-  // What else there is between depends on x alone, or is linear.
-  IRMapping mapping;
-  for (Value each : op->getOperands())
-    if (depends(each))
-      mapping.map(each, buildTerms(builder, loc, each, at));
-    else if (Operation *defining = each.getDefiningOp(); defining && stage->isProperAncestor(defining) && !mapping.contains(each)) {
-      // A constant, or what is computed of such.
-      std::function<void(Operation *)> clone = [&](Operation *one) {
-        for (Value inner : one->getOperands())
-          if (Operation *below = inner.getDefiningOp(); below && stage->isProperAncestor(below) && !mapping.contains(inner))
-            clone(below);
-        builder.clone(*one, mapping);
-      };
-      clone(defining);
-    }
-  return builder.clone(*op, mapping)->getResult(0);
-}
-
-Value Repair::build(OpBuilder &builder, Location loc, Value value, Value from, Value to) {
-  Type type = value.getType();
-  auto difference = [&](Value terms) -> Value {
-    Value before = buildTerms(builder, loc, terms, from), after = buildTerms(builder, loc, terms, to);
-    auto lhs = after.getDefiningOp<arith::NegFOp>(), rhs = before.getDefiningOp<arith::NegFOp>();
-    if (!lhs || !rhs)
-      return arith::SubFOp::create(builder, loc, after, before);
-    Value difference = arith::SubFOp::create(builder, loc, rhs.getOperand(), lhs.getOperand());
-    lhs.erase();
-    rhs.erase();
-    return difference;
-  };
-  if (additive)
-    return depends(additive)
-               ? arith::AddFOp::create(builder, loc, value, convert(builder, loc, difference(additive), type)).getResult()
-               : value;
-  for (const Exponent &each : exponents) {
-    Value exponent = difference(each.value);
-    if (each.isNegative)
-      exponent = arith::NegFOp::create(builder, loc, exponent);
-    Value factor = each.isBaseTwo ? math::Exp2Op::create(builder, loc, exponent).getResult()
-                                  : math::ExpOp::create(builder, loc, exponent).getResult();
-    value = arith::MulFOp::create(builder, loc, value, convert(builder, loc, factor, type));
-  }
-  return value;
-}
 
 /// Builds one rolling update.
 class Rolling {
 public:
   Rolling(schedule::RollingUpdateOp op, te::ComputeOp stage, te::ComputeOp followed)
-      : op(op), stage(stage), followed(followed), builder(stage), repair(stage, followed.getResult(0)) {}
+      : op(op), stage(stage), followed(followed), builder(stage),
+        repair(stage, stage.getName(), followed.getName(), [followed](Value value) mutable {
+          auto read = value.getDefiningOp<te::ReadOp>();
+          return read && read.getTensor() == followed.getResult(0);
+        }) {}
   LogicalResult check();
   void rewrite();
 
 private:
+  LogicalResult findRepair();
   void createElement(te::ComputeOp merged);
   void createCombiner(te::ComputeOp merged);
   void replaceFollowed(te::ComputeOp merged);
@@ -281,6 +47,21 @@ private:
   /// Where the stage reads the followed one.
   std::optional<AxisPlaces> place;
 };
+
+LogicalResult Rolling::findRepair() {
+  Value element = cast<te::YieldOp>(stage.getBody().front().getTerminator()).getValues()[0];
+  switch (*stage.getReducer()) {
+  case te::ReducerKind::Sum:
+    return repair.findOfSum(element);
+  case te::ReducerKind::Max:
+  case te::ReducerKind::Min:
+    return repair.findOfExtremum(element);
+  default:
+    repair.reason = ("a reduction by sum, max or min, got one by " + te::stringifyReducerKind(*stage.getReducer()) + " in '" +
+                     stage.getName() + "'").str();
+    return failure();
+  }
+}
 
 LogicalResult Rolling::check() {
   StringRef name = stage.getName(), of = followed.getName();
@@ -313,7 +94,7 @@ LogicalResult Rolling::check() {
   if (!isEqualConstantIntOrValueArray(ArrayRef(ours).drop_front(stage.getNumSpatial()),
                                       ArrayRef(theirs).drop_front(followed.getNumSpatial())))
     return op.emitOpError() << "expected stage '" << name << "' to reduce over as many elements as '" << of << "'";
-  if (succeeded(repair.find()))
+  if (succeeded(findRepair()))
     return success();
   InFlightDiagnostic told = op.emitOpError() << "expected " << repair.reason;
   if (repair.culprit)
@@ -513,6 +294,12 @@ LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflo
   if (!stage || !followed)
     return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(stage ? op.getOf() : op.getStage())
                             << "'";
+  // What has a pipelined loop over tiles of its own stays a stage: roll-reductions makes one of both loops.
+  bool hasOwnLoop = llvm::any_of(op->getBlock()->getOps<schedule::SoftwarePipelineOp>(), [&](schedule::SoftwarePipelineOp pipeline) {
+    return schedule::stageName(schedule::axisStage(pipeline.getAxis())) == schedule::stageName(op.getOf());
+  });
+  if (hasOwnLoop)
+    return success();
   inlineReads(op, stage, dataflow);
   Rolling rolling(op, stage, followed);
   if (failed(rolling.check()))

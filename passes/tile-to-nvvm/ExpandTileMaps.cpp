@@ -19,6 +19,8 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     getOperation().walk([&](tile::MapOp map) { maps.push_back(map); });
     for (tile::MapOp map : maps)
       expand(map);
+    getOperation().walk([](tile::RowReduceOp reduce) { expand(reduce); });
+    getOperation().walk([](tile::FillOp fill) { expand(fill); });
     getOperation().walk([](tile::SaveFragmentOp save) { expand(save); });
     getOperation().walk([](tile::RestoreFragmentOp restore) { expand(restore); });
   }
@@ -76,6 +78,56 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     restore.erase();
   }
 
+  static void expand(tile::FillOp fill) {
+    OpBuilder builder(fill);
+    SmallVector<Value> elements(fill.getFragment().getType().getElementsPerThread(), fill.getValue());
+    fill.replaceAllUsesWith(tile::AssembleOp::create(builder, fill.getLoc(), fill.getFragment().getType(), elements).getResult());
+    fill.erase();
+  }
+
+  /// Which of a thread's two rows an element is of.
+  static int64_t getRow(tile::FragmentType type, int64_t number) { return type.isColumn() ? number : number / 2 % 2; }
+
+  static Value combine(OpBuilder &builder, Location loc, tile::Reduction kind, Value a, Value b) {
+    bool isFloat = isa<FloatType>(a.getType());
+    switch (kind) {
+    case tile::Reduction::Sum:
+      return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult() : arith::AddIOp::create(builder, loc, a, b).getResult();
+    case tile::Reduction::Max:
+      return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult() : arith::MaxSIOp::create(builder, loc, a, b).getResult();
+    case tile::Reduction::Min:
+      return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult() : arith::MinSIOp::create(builder, loc, a, b).getResult();
+    }
+    llvm_unreachable("no kind of reduction");
+  }
+
+  /// A thread combines what it holds of each of its two rows, then the four threads of a row what they have.
+  static void expand(tile::RowReduceOp reduce) {
+    OpBuilder builder(reduce);
+    Location loc = reduce.getLoc();
+    tile::FragmentType from = reduce.getFragment().getType(), to = reduce.getResult().getType();
+    Type element = to.getElementType();
+    auto extract = [&](Value fragment, int64_t number) -> Value {
+      return tile::ExtractOp::create(builder, loc, element, fragment, number);
+    };
+    auto both = [&](Value a, Value b) { return a ? combine(builder, loc, reduce.getKind(), a, b) : b; };
+    // Neighbours apart: four chains of half the length.
+    Value parts[2][2];
+    for (int64_t number = 0; number < from.getElementsPerThread(); ++number) {
+      Value &part = parts[getRow(from, number)][number % 2];
+      part = both(part, extract(reduce.getFragment(), number));
+    }
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < to.getElementsPerThread(); ++row) {
+      Value made = both(parts[row][0], parts[row][1]);
+      for (int32_t distance : {1, 2})
+        made = both(made, gpu::ShuffleOp::create(builder, loc, made, distance, kWarpSize, gpu::ShuffleMode::XOR).getShuffleResult());
+      rows.push_back(both(extract(reduce.getInit(), row), made));
+    }
+    reduce.replaceAllUsesWith(tile::AssembleOp::create(builder, loc, to, rows).getResult());
+    reduce.erase();
+  }
+
   static void expand(tile::MapOp map) {
     OpBuilder builder(map);
     Location loc = map.getLoc();
@@ -90,13 +142,26 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     Block &body = map.getBody().front();
     auto yield = cast<tile::YieldOp>(body.getTerminator());
     SmallVector<Value> elements;
-    for (int64_t number = 0; number < map.getResult().getType().getElementsPerThread(); ++number) {
+    tile::FragmentType type = map.getResult().getType();
+    // Of the four threads that have a row's one element the first stores it.
+    bool isOfFirst = type.isColumn() && !isMemoryEffectFree(map) && isa<BlockArgument>(yield.getElement());
+    Value isFirst;
+    if (isOfFirst)
+      isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, apply(t % 4), arith::ConstantIndexOp::create(builder, loc, 0));
+    for (int64_t number = 0; number < type.getElementsPerThread(); ++number) {
       IRMapping mapping;
       unsigned count = map.getFragments().size();
-      for (auto [argument, fragment] : llvm::zip(body.getArguments(), map.getFragments()))
-        mapping.map(argument, tile::ExtractOp::create(builder, loc, argument.getType(), fragment, number));
-      mapping.map(body.getArgument(count), rows[number / 2 % 2]);
-      mapping.map(body.getArgument(count + 1), apply(column + number / 4 * 8 + number % 2));
+      int64_t row = getRow(type, number);
+      for (auto [argument, fragment] : llvm::zip(body.getArguments(), map.getFragments())) {
+        bool isColumn = cast<tile::FragmentType>(fragment.getType()).isColumn();
+        mapping.map(argument, tile::ExtractOp::create(builder, loc, argument.getType(), fragment, isColumn ? row : number));
+      }
+      mapping.map(body.getArgument(count), rows[row]);
+      mapping.map(body.getArgument(count + 1), type.isColumn() ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
+                                                               : apply(column + number / 4 * 8 + number % 2));
+      OpBuilder::InsertionGuard guard(builder);
+      if (isOfFirst)
+        builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false).thenBlock());
       for (Operation &op : body.without_terminator())
         builder.clone(op, mapping);
       elements.push_back(mapping.lookupOrDefault(yield.getElement()));

@@ -56,9 +56,10 @@ def ExpandTileMaps : Pass<"expand-tile-maps", "mlir::gpu::GPUFuncOp"> {
     ...
     %y = tile.assemble %f0, %f1, %f2, %f3 : f32 -> !tile.fragment<64x8xf32>
     ```
-    What is saved to global memory and restored from there is that too, four elements at a time.
+    Rows are reduced by each thread, and then across the four threads that share a row, by shuffles. What is saved to global memory and restored from there is that too, four elements at a time.
   }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def ExpandTileRoles : Pass<"expand-tile-roles", "mlir::gpu::GPUFuncOp"> {

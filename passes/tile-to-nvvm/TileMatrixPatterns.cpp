@@ -75,14 +75,46 @@ Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
   return to;
 }
 
+/// One instruction whose first operand is in registers, of which it takes four. Neither LLVM nor NVVM have it.
+Value multiplyRegisters(OpBuilder &builder, Location loc, ValueRange a, Value b, Value sum, const tile::WgmmaInstruction &instruction,
+                        int64_t columns, bool isMNMajorB, bool accumulates) {
+  auto type = cast<LLVM::LLVMStructType>(sum.getType());
+  int64_t count = type.getBody().size();
+  // Results, then the same registers as operands, then a, b and whether it accumulates.
+  std::string registers, constraints, own, text;
+  SmallVector<Value> operands;
+  for (int64_t i = 0; i < count; ++i) {
+    registers += (i ? ", $" : "$") + std::to_string(i);
+    constraints += type.getBody()[i].isF32() ? "=f," : "=r,";
+    own += std::to_string(i) + ",";
+    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sum, i));
+  }
+  llvm::append_range(operands, a);
+  operands.push_back(b);
+  operands.push_back(LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), accumulates));
+  auto argument = [&](int64_t number) { return "$" + std::to_string(2 * count + number); };
+  auto name = [](tile::Element element) { return NVVM::stringifyWGMMATypes(getWgmmaType(element)).str(); };
+  text = "{\n.reg .pred p;\nsetp.ne.b32 p, " + argument(5) + ", 0;\nwgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k" +
+         std::to_string(instruction.k) + "." + name(instruction.accumulator) + "." + name(instruction.a) + "." + name(instruction.b) +
+         " {" + registers + "}, {" + argument(0) + ", " + argument(1) + ", " + argument(2) + ", " + argument(3) + "}, " + argument(4) +
+         ", p, 1, 1, " + (isMNMajorB ? "1" : "0") + ";\n}\n";
+  auto made = LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints + own + "r,r,r,r,l,n",
+                                        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                        LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return made.getResult(0);
+}
+
 struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    tile::BufferType a = op.getA().getType(), b = op.getB().getType();
+    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
+    tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction = tile::findWgmma(a.getElementType(), b.getElementType(), result.getElementType());
-    WgmmaOperand left(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+    std::optional<WgmmaOperand> left;
+    if (a)
+      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
     WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
     MLIRContext *context = rewriter.getContext();
     int64_t columns = op.countColumns();
@@ -104,11 +136,18 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     if (instruction->accumulator == tile::Element::S32)
       overflow = NVVM::MMAIntOverflowAttr::get(context, NVVM::MMAIntOverflow::wrapped);
     NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
-    int64_t extent = op.getMnMajorA() ? a.getRows() : a.getColumns();
+    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
     for (int64_t k = 0; k < extent; k += instruction->k) {
+      if (!a) {
+        SmallVector<Value> registers;
+        for (int64_t i = 0; i < 4; ++i)
+          registers.push_back(LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / 4 + i));
+        sum = multiplyRegisters(rewriter, loc, registers, right.at(k), sum, *instruction, columns, op.getMnMajorB(), !isFirst || k);
+        continue;
+      }
       auto scale = isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one;
       sum = NVVM::WgmmaMmaAsyncOp::create(
-          rewriter, loc, registers, sum, left.at(k), right.at(k), shape, getWgmmaType(instruction->a),
+          rewriter, loc, registers, sum, left->at(k), right.at(k), shape, getWgmmaType(instruction->a),
           getWgmmaType(instruction->b), getWgmmaType(instruction->accumulator), scale, NVVM::WGMMAScaleIn::one,
           NVVM::WGMMAScaleIn::one, op.getMnMajorA() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           op.getMnMajorB() ? NVVM::MMALayout::row : NVVM::MMALayout::col, overflow);
@@ -122,6 +161,14 @@ struct ConvertZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult matchAndRewrite(tile::ZeroOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(op, getTypeConverter()->convertType(op.getAccumulator().getType()));
+    return success();
+  }
+};
+
+struct ConvertToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getFragment());
     return success();
   }
 };
@@ -340,7 +387,7 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertWgmma, ConvertZero, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
+  patterns.add<ConvertWgmma, ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
       converter);
 }
 

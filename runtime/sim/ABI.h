@@ -128,6 +128,9 @@ constexpr const char commitStoresFunction[] = "tw_sim_commit_stores";     // (st
 constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";         // (state, how many groups may be under way)
 // (state, site, accumulator or 0, product, descriptors) -> accumulator
 constexpr const char beginProductFunction[] = "tw_sim_begin_product";
+// The same of a first operand in registers: (..., registers of all instructions, four each); its descriptors are 0.
+constexpr const char beginRegisterProductFunction[] = "tw_sim_begin_register_product";
+constexpr const char beginSumsFunction[] = "tw_sim_begin_sums"; // (state, site, product, registers) -> accumulator
 constexpr const char commitProductsFunction[] = "tw_sim_commit_products"; // (state)
 constexpr const char waitProductsFunction[] = "tw_sim_wait_products"; // (state, how many groups may be under way)
 // (state, site, counter, warpgroups, whether to count only if it is the last) -> 1 for the last of so many, else 0

@@ -99,6 +99,15 @@ uint64_t tw_sim_begin_product(ThreadState *state, const char *site, uint64_t acc
   return of(state).machine->beginProduct(of(state), Site(site), {words, descriptors, accumulator});
 }
 
+uint64_t tw_sim_begin_register_product(ThreadState *state, const char *site, uint64_t accumulator, const int32_t *words,
+                                       const uint64_t *descriptors, const char *registers) {
+  return of(state).machine->beginProduct(of(state), Site(site), {words, descriptors, accumulator, registers});
+}
+
+uint64_t tw_sim_begin_sums(ThreadState *state, const char *site, const int32_t *words, const char *registers) {
+  return of(state).machine->beginProduct(of(state), Site(site), {words, nullptr, 0, registers});
+}
+
 void tw_sim_commit_products(ThreadState *state) { of(state).machine->commitProducts(of(state)); }
 
 void tw_sim_wait_products(ThreadState *state, int32_t underWay) {

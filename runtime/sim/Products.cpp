@@ -85,8 +85,46 @@ void Sums::add(const double *a, const double *b, int k, int added) {
   }
 }
 
+/// The first of the two rows of thread `number` of a warpgroup, which are 8 apart.
+static int getRow(int number) { return number / warpSize * 16 + number % warpSize / 4; }
+
+void tilewright::sim::decodeRegisters(Element element, const char *registers, int number, double *rows) {
+  constexpr int columns = productBytes / 2;
+  // Four registers of two neighbours: the upper row, the lower, and 8 columns on both again.
+  for (int i = 0; i < 4; ++i) {
+    char chunk[chunkBytes] = {};
+    double numbers[chunkBytes / 2];
+    std::memcpy(chunk, registers + 4 * i, 4);
+    decode(element, chunk, numbers, 1);
+    double *place = rows + (getRow(number) + 8 * (i % 2)) * columns + number % 4 * 2 + i / 2 * 8;
+    std::copy(numbers, numbers + 2, place);
+  }
+}
+
+void Sums::write(int number, const char *registers) {
+  int element = 0;
+  for (int column = number % 4 * 2; column < columns; column += 8)
+    for (int lower = 0; lower < 2; ++lower)
+      for (int next = 0; next < 2; ++next, ++element) {
+        double &value = values[(getRow(number) + 8 * lower) * columns + column + next];
+        if (type == Element::F16) {
+          uint16_t bits;
+          std::memcpy(&bits, registers + 2 * element, 2);
+          value = fromHalf(bits);
+        } else if (type == Element::S32) {
+          int32_t bits;
+          std::memcpy(&bits, registers + 4 * element, 4);
+          value = bits;
+        } else {
+          float bits;
+          std::memcpy(&bits, registers + 4 * element, 4);
+          value = bits;
+        }
+      }
+}
+
 void Sums::read(int number, char *registers) const {
-  int row = number / warpSize * 16 + number % warpSize / 4, first = number % 4 * 2, element = 0;
+  int row = getRow(number), first = number % 4 * 2, element = 0;
   for (int column = first; column < columns; column += 8)
     for (int lower = 0; lower < 2; ++lower)
       for (int next = 0; next < 2; ++next, ++element) {

@@ -18,7 +18,9 @@ struct ProductPart {
   const int32_t *words = nullptr;
   const uint64_t *descriptors = nullptr; // two an instruction
   uint64_t accumulator = 0;              // 0: none
+  const char *registers = nullptr; // the thread's, of the first operand, or of the sums where there are no descriptors
 
+  bool isSums() const { return !descriptors; }
   Element element(int operand) const { return static_cast<Element>(words[operand ? ProductB : ProductA]); }
   bool isMNMajor(int operand) const { return words[ProductMajors] >> operand & 1; }
   int extent(int operand) const { return operand ? words[ProductColumns] : productRows; }
@@ -57,6 +59,9 @@ struct Descriptor {
 /// The numbers of the elements in a chunk; writes them `step` apart.
 void decode(Element element, const char *chunk, double *numbers, int step);
 
+/// Puts what thread `number` of a warpgroup holds of the first operand of an instruction, of 16-bit elements, into its rows.
+void decodeRegisters(Element element, const char *registers, int number, double *rows);
+
 /// Sums of products of a tile of 64 rows, in the registers of a warpgroup.
 struct Sums {
   uint64_t id = 0;
@@ -70,6 +75,7 @@ struct Sums {
   void add(const double *a, const double *b, int k, int added);
   /// What thread `number` of the warpgroup holds, in registers.
   void read(int number, char *registers) const;
+  void write(int number, const char *registers);
 };
 
 /// The sums that a warpgroup has. A product that adds to some gives new ones in their place.

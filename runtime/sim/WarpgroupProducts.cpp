@@ -16,7 +16,7 @@ uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &par
 }
 
 static bool isSame(const ProductPart &a, const ProductPart &b) {
-  return a.accumulator == b.accumulator && std::equal(a.words, a.words + NumProductWords, b.words) &&
+  return a.isSums() == b.isSums() && !a.registers == !b.registers && a.accumulator == b.accumulator && std::equal(a.words, a.words + NumProductWords, b.words) &&
          std::equal(a.descriptors, a.descriptors + 2 * a.words[ProductInstructions], b.descriptors);
 }
 
@@ -68,6 +68,19 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   if (!std::all_of(first, end, [&](const Thread &thread) { return isSame(part, *thread.product); }))
     reportAt(BarrierAccess, site,
              "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
+  if (part.isSums()) {
+    // They begin with what the threads hold: no product is under way.
+    Sums &begun = block.sums[number].create(static_cast<Element>(part.words[ProductSum]), part.words[ProductSumColumns]);
+    block.sums[number].rename(begun);
+    begun.site = site;
+    for (Thread *thread = first; thread != end; ++thread)
+      begun.write(thread - first, thread->product->registers);
+    for (Thread *thread = first; thread != end; ++thread) {
+      thread->productResult = begun.id;
+      thread->wait = Wait::Nothing;
+    }
+    return true;
+  }
   // What one of them does not know of the product cannot rely on.
   Meeting common;
   Agent agent = first->productGroups.agent;
@@ -98,7 +111,13 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
   User user({{agent, sums->group}, site, /*isAsync=*/true}, common.known, common.fenced);
   std::vector<double> a, b;
   for (int32_t i = 0; i < part.words[ProductInstructions]; ++i) {
-    readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
+    if (part.registers) {
+      a.resize(productRows * productBytes / 2);
+      for (Thread *thread = first; thread != end; ++thread)
+        decodeRegisters(part.element(0), thread->product->registers + 16 * i, thread - first, a.data());
+    } else {
+      readOperand(part, 0, {part.descriptors[2 * i]}, user, block, who, a);
+    }
     readOperand(part, 1, {part.descriptors[2 * i + 1]}, user, block, who, b);
     sums->add(a.data(), b.data(), productBytes / bytesOf(part.element(0)), part.extent(1));
   }

@@ -71,6 +71,8 @@ _RUNTIME = (
     "tw_sim_commit_stores",
     "tw_sim_wait_stores",
     "tw_sim_begin_product",
+    "tw_sim_begin_register_product",
+    "tw_sim_begin_sums",
     "tw_sim_commit_products",
     "tw_sim_wait_products",
     "tw_sim_count_arrival",

@@ -107,6 +107,13 @@ func.func @turns() {
 func.func @transposed(%a: !tile.buffer<32x64xf16, swizzle = 64>, %b: !tile.buffer<32x128xf16, swizzle = 32>) {
   // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major : !tile.buffer<32x64xf16, swizzle = 64>
   %acc = tile.wgmma %a mn_major, %b mn_major : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
+  // CHECK: tile.wgmma %{{.*}}, %{{.*}} mn_major into %{{.*}} : !tile.fragment<64x32xf16>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
+  %registers = tile.map -> !tile.fragment<64x32xf16> {
+  ^bb0(%row: index, %column: index):
+    %half = arith.constant 0.5 : f16
+    tile.yield %half : f16
+  }
+  %acc0 = tile.wgmma %registers, %b mn_major into %acc : !tile.fragment<64x32xf16>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
   // CHECK: tile.wgmma %{{.*}} mn_major, %{{.*}} mn_major into %{{.*}} columns 104 : !tile.buffer<32x64xf16, swizzle = 64>
   %acc1 = tile.wgmma %a mn_major, %b mn_major into %acc columns 104 : !tile.buffer<32x64xf16, swizzle = 64>, !tile.buffer<32x128xf16, swizzle = 32> -> !tile.accumulator<64x128xf16>
   return
@@ -140,6 +147,18 @@ func.func @elements(%f: !tile.fragment<64x8xf32>) {
     %y = arith.truncf %x : f32 to f16
     tile.yield %y : f16
   }
+  // CHECK: tile.row_reduce max %{{.*}} into %{{.*}} : <64x8xf32> -> <64x1xf32>
+  %zero = arith.constant 0.0 : f32
+  %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+  %most = tile.row_reduce max %f into %none : !tile.fragment<64x8xf32> -> !tile.fragment<64x1xf32>
+  // CHECK: tile.map %{{.*}}, %{{.*}} : !tile.fragment<64x8xf32>, !tile.fragment<64x1xf32> -> <64x8xf32> {
+  %below = tile.map %f, %most : !tile.fragment<64x8xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x8xf32> {
+  ^bb0(%x: f32, %y: f32, %row: index, %column: index):
+    %z = arith.subf %x, %y : f32
+    tile.yield %z : f32
+  }
+  // CHECK: tile.to_accumulator %{{.*}} : <64x8xf32> -> <64x8xf32>
+  %begun = tile.to_accumulator %below : !tile.fragment<64x8xf32> -> !tile.accumulator<64x8xf32>
   // CHECK: tile.map %{{.*}}, %{{.*}} : !tile.fragment<64x8xf32>, !tile.fragment<64x8xf16> -> <64x8xf32> {
   %s = tile.map %f, %h : !tile.fragment<64x8xf32>, !tile.fragment<64x8xf16> -> !tile.fragment<64x8xf32> {
   ^bb0(%x: f32, %y: f16, %row: index, %column: index):

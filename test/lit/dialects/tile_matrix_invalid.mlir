@@ -363,3 +363,43 @@ func.func @columns_of_integers(%a: !a, %b: !b) {
   %r = tile.wgmma %a, %b columns 120 : !a, !b -> !tile.accumulator<64x128xi32>
   return
 }
+
+// -----
+
+func.func @registers_f32(%a: !tile.fragment<64x64xf16>, %b: !tile.buffer<64x64xf16, swizzle = 128>) {
+  // expected-error@+1 {{'tile.wgmma' op expected a first operand in registers of 16-bit elements, whose columns are summed over, got '!tile.fragment<64x64xf16>' mn_major}}
+  %r = tile.wgmma %a mn_major, %b : !tile.fragment<64x64xf16>, !tile.buffer<64x64xf16, swizzle = 128> -> !tile.accumulator<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @registers_k(%a: !tile.fragment<64x32xbf16>, %b: !tile.buffer<64x64xbf16, swizzle = 128>) {
+  // expected-error@+1 {{'tile.wgmma' op expected operands that agree in the dimension that is summed over, got 32 and 64}}
+  %r = tile.wgmma %a, %b : !tile.fragment<64x32xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.accumulator<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @to_accumulator(%f: !tile.fragment<64x64xf32>) {
+  // expected-error@+1 {{'tile.to_accumulator' op expected an accumulator like '!tile.fragment<64x64xf32>', got '!tile.accumulator<64x128xf32>'}}
+  %r = tile.to_accumulator %f : !tile.fragment<64x64xf32> -> !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @row_reduce_result(%f: !tile.fragment<64x64xf32>, %g: !tile.fragment<64x8xf32>) {
+  // expected-error@+1 {{'tile.row_reduce' op operand #1 must be fragment of one column of f32 or i32, but got '!tile.fragment<64x8xf32>'}}
+  %r = tile.row_reduce max %f into %g : !tile.fragment<64x64xf32> -> !tile.fragment<64x8xf32>
+  return
+}
+
+// -----
+
+func.func @row_reduce_elements(%f: !tile.fragment<64x64xf32>, %g: !tile.fragment<64x1xi32>) {
+  // expected-error@+1 {{'tile.row_reduce' op failed to verify that all of {fragment, result} have same element type}}
+  %r = tile.row_reduce max %f into %g : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xi32>
+  return
+}

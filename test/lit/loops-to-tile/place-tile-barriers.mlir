@@ -181,3 +181,61 @@ func.func @read_at_once(%A: memref<256x256xbf16>, %C: memref<256x256xf32>) {
   }
   return
 }
+
+// -----
+
+// Two matmuls in an iteration, the second of what was computed of the first, to an accumulator that is rescaled between:
+// each is waited for, and its slot released, before anything is computed of it.
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[Q:.*]] = tile.ring
+// CHECK: %[[KV:.*]] = tile.ring
+// CHECK: %[[ROWS:.*]] = tile.wait %[[Q]][
+// CHECK: scf.for {{.*}} iter_args(%[[SLOT:.*]] = %{{.*}}, %[[PHASE:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}) -> (i32, i32, !tile.fragment<64x64xf32>)
+// CHECK-NEXT: %[[TILE:.*]] = tile.wait %[[KV]][%[[SLOT]], %[[PHASE]]]
+// CHECK-NEXT: %[[S:.*]] = tile.wgmma %[[ROWS]], %[[TILE]] : {{.*}} -> !tile.accumulator<64x64xf32>
+// CHECK-NEXT: tile.wgmma_commit
+// CHECK-NEXT: %[[SCORES:.*]] = tile.wgmma_wait 0 for %[[S]]
+// CHECK-NEXT: %[[MOST:.*]] = tile.row_reduce max %[[SCORES]]
+// CHECK: %[[RESCALED:.*]] = tile.map %[[SUM]], %[[MOST]]
+// CHECK: %[[P:.*]] = tile.map %[[SCORES]]
+// CHECK: %[[BEGUN:.*]] = tile.to_accumulator %[[RESCALED]] : <64x64xf32> -> <64x64xf32>
+// CHECK-NEXT: %[[O:.*]] = tile.wgmma %[[P]], %[[TILE]] mn_major into %[[BEGUN]] : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128>
+// CHECK-NEXT: tile.wgmma_commit
+// CHECK-NEXT: %[[NEXT:.*]] = tile.wgmma_wait 0 for %[[O]]
+// CHECK-NEXT: tile.release %[[KV]][%[[SLOT]]]
+// CHECK: tile.advance %[[KV]]
+// CHECK-NEXT: scf.yield %{{.*}}, %{{.*}}, %[[NEXT]]
+// CHECK: tile.release %[[Q]][
+func.func @chain(%C: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %rq = tile.ring consumers 1 : !tile.ring<1, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %rk = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %q = tile.get %rq : !tile.ring<1, !tile.buffer<64x64xbf16, swizzle = 128>>
+    %zeros = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+    %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%o = %zeros) -> (!tile.fragment<64x64xf32>) {
+      %b = tile.get %rk : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+      %s = tile.matmul %q, %b into %zeros : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %m = tile.row_reduce max %s into %none : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      %rescaled = tile.map %o, %m : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %f: f32, %row: index, %column: index):
+        %g = arith.mulf %e, %f : f32
+        tile.yield %g : f32
+      }
+      %p = tile.map %s : !tile.fragment<64x64xf32> -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %row: index, %column: index):
+        %g = arith.truncf %e : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %next = tile.matmul %p, %b mn_major into %rescaled : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %next : !tile.fragment<64x64xf32>
+    }
+    tile.store %sum to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}

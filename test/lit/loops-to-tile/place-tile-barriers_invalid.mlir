@@ -1,6 +1,6 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(place-tile-barriers))' --split-input-file --verify-diagnostics
 
-func.func @not_zero(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %is: i1) {
+func.func @begun_apart(%A: memref<256x256xbf16>, %C: memref<256x256xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -8,12 +8,18 @@ func.func @not_zero(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %is: i1) 
   tile.kernel (%c4, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
   ^bb0(%x: index, %y: index, %z: index, %w: index):
     %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
-    %one = arith.constant 1.0 : f32
-    %f = tile.fill %one : f32 -> !tile.fragment<64x64xf32>
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
     %a = tile.get %ring : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
-    // expected-error @below {{wgmma: expected an accumulator that begins at zero and is only added to until all is multiplied, got one that is computed in between}}
     %s = tile.matmul %a, %a into %f : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
-    tile.store %s to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+    // expected-error @below {{wgmma: expected the accumulators of a loop to begin all before it or all in it}}
+    %t:2 = scf.for %k = %c0 to %c4 step %c1 iter_args(%u = %s, %v = %f) -> (!tile.fragment<64x64xf32>, !tile.fragment<64x64xf32>) {
+      %b = tile.get %ring : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+      %u1 = tile.matmul %b, %b into %u : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %v1 = tile.matmul %b, %b into %v : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %u1, %v1 : !tile.fragment<64x64xf32>, !tile.fragment<64x64xf32>
+    }
+    tile.store %t#0 to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+    tile.store %t#1 to %C[%x, %c1] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
   }
   return
 }

@@ -43,4 +43,60 @@ gpu.module @kernels {
     %g = tile.restore_fragment %saved[%row] : memref<2x1024xf32> -> !tile.fragment<64x16xf32>
     gpu.return
   }
+
+  // Two rows a thread, which combines its elements of each, then with those of the three others of the row. The result is
+  // what it is combined with last.
+  // CHECK-LABEL: gpu.func @rows(
+  // CHECK-SAME: %[[FRAGMENT:.*]]: !tile.fragment<64x16xf32>, %[[MOST:.*]]: !tile.fragment<64x1xf32>
+  gpu.func @rows(%f: !tile.fragment<64x16xf32>, %most: !tile.fragment<64x1xf32>, %out: memref<64xf32>) {
+    // CHECK: %[[E0:.*]] = tile.extract %[[FRAGMENT]][0]
+    // CHECK: %[[E1:.*]] = tile.extract %[[FRAGMENT]][1]
+    // CHECK: %[[E2:.*]] = tile.extract %[[FRAGMENT]][2]
+    // CHECK: %[[E3:.*]] = tile.extract %[[FRAGMENT]][3]
+    // CHECK: %[[E4:.*]] = tile.extract %[[FRAGMENT]][4]
+    // CHECK: %[[EVEN:.*]] = arith.maximumf %[[E0]], %[[E4]]
+    // CHECK: %[[E5:.*]] = tile.extract %[[FRAGMENT]][5]
+    // CHECK: %[[ODD:.*]] = arith.maximumf %[[E1]], %[[E5]]
+    // CHECK: %[[BOTH:.*]] = arith.maximumf %[[EVEN]], %[[ODD]]
+    // CHECK: %[[OTHER:.*]], %{{.*}} = gpu.shuffle xor %[[BOTH]], %{{.*}}, %{{.*}} : f32
+    // CHECK: %[[PAIR:.*]] = arith.maximumf %[[BOTH]], %[[OTHER]]
+    // CHECK: %[[PAIRS:.*]], %{{.*}} = gpu.shuffle xor %[[PAIR]], %{{.*}}, %{{.*}} : f32
+    // CHECK: %[[ALL:.*]] = arith.maximumf %[[PAIR]], %[[PAIRS]]
+    // CHECK: %[[BEFORE:.*]] = tile.extract %[[MOST]][0]
+    // CHECK: %[[UPPER:.*]] = arith.maximumf %[[BEFORE]], %[[ALL]]
+    // CHECK: tile.extract %[[MOST]][1]
+    // CHECK: %[[COLUMN:.*]] = tile.assemble %[[UPPER]], %{{.*}} : f32 -> !tile.fragment<64x1xf32>
+    %m = tile.row_reduce max %f into %most : !tile.fragment<64x16xf32> -> !tile.fragment<64x1xf32>
+    // One of the four threads stores a row's element.
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq
+    // CHECK: %[[E:.*]] = tile.extract %[[COLUMN]][0]
+    // CHECK: scf.if %[[FIRST]]
+    // CHECK-NEXT: memref.store %[[E]], %{{.*}}[%{{.*}}]
+    // CHECK: tile.extract %[[COLUMN]][1]
+    %stored = tile.map %m : !tile.fragment<64x1xf32> -> !tile.fragment<64x1xf32> {
+    ^bb0(%x: f32, %row: index, %column: index):
+      memref.store %x, %out[%row] : memref<64xf32>
+      tile.yield %x : f32
+    }
+    // Each element of a row has that of the column.
+    // CHECK: tile.extract %[[FRAGMENT]][6]
+    // CHECK: tile.extract %[[COLUMN]][1]
+    // CHECK: arith.subf
+    %g = tile.map %f, %m : !tile.fragment<64x16xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x16xf32> {
+    ^bb0(%x: f32, %y: f32, %row: index, %column: index):
+      %z = arith.subf %x, %y : f32
+      tile.yield %z : f32
+    }
+    // CHECK: %[[ONE:.*]] = arith.constant 1.0
+    // CHECK: tile.assemble %[[ONE]], %[[ONE]] : f32 -> !tile.fragment<64x1xf32>
+    %one = arith.constant 1.0 : f32
+    %ones = tile.fill %one : f32 -> !tile.fragment<64x1xf32>
+    %n = tile.row_reduce sum %g into %ones : !tile.fragment<64x16xf32> -> !tile.fragment<64x1xf32>
+    %again = tile.map %n : !tile.fragment<64x1xf32> -> !tile.fragment<64x1xf32> {
+    ^bb0(%x: f32, %row: index, %column: index):
+      memref.store %x, %out[%row] : memref<64xf32>
+      tile.yield %x : f32
+    }
+    gpu.return
+  }
 }

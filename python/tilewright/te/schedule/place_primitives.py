@@ -256,6 +256,9 @@ class PlacePrimitives(StageHandles):
         where c does not depend on x. Where x is infinite, as of a row that is masked away, the result is the
         reduction's identity: 0 for a sum, never NaN.
 
+        Where `of` has a loop over tiles of its own (`software_pipeline`), as in a kernel of ``wgmma``, both stay stages,
+        and their loops become one on the tile road: `tilewright.schedules.attention_wgmma`.
+
         Requires: both reduce floats by a named combiner, over as many elements; this stage reads `of` itself, at its
         spatial axes (stages between are inlined before). `axis` is a reduction axis of this stage; it rolls over all.
         What cannot be repaired is refused when the program is lowered, with the operation in the way.

@@ -1,0 +1,79 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(roll-reductions))' | FileCheck %s
+
+// The sum of exponentials follows the maximum: one loop, in which the sum so far is rescaled. What both loops load and
+// multiply is there once. The values follow, too; the sum of exponentials stands before their matmul.
+// CHECK-LABEL: func.func @attention
+// CHECK: %[[Q:.*]] = tile.load %arg0
+// CHECK: %[[ALL:.*]]:3 = scf.for %[[J:.*]] = {{.*}} iter_args(%[[M:.*]] = %{{.*}}, %[[O:.*]] = %{{.*}}, %[[L:.*]] = %{{.*}})
+// CHECK-NEXT: %[[K:.*]] = tile.load %arg1[%[[J]], %{{.*}}]
+// CHECK-NEXT: %[[S:.*]] = tile.matmul %[[Q]], %[[K]] into
+// CHECK-NEXT: %[[M1:.*]] = tile.row_reduce max %[[S]] into %[[M]]
+// CHECK-NEXT: %[[FACTOR:.*]] = tile.map %[[M]], %[[M1]]
+// CHECK-NEXT: ^bb0(%[[FROM:.*]]: f32, %[[TO:.*]]: f32,
+// CHECK-NEXT: %[[SAME:.*]] = arith.cmpf oeq, %[[FROM]], %[[TO]]
+// CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[FROM]], %[[TO]]
+// CHECK-NEXT: %[[E:.*]] = math.exp2 %[[DIFFERENCE]]
+// CHECK: arith.select %[[SAME]], %{{.*}}, %{{.*}}
+// CHECK: %[[L0:.*]] = tile.map %[[L]], %[[FACTOR]]
+// CHECK: %[[P:.*]] = tile.map %[[S]], %[[M1]]
+// CHECK: %[[L1:.*]] = tile.row_reduce sum %[[P]] into %[[L0]]
+// CHECK: %[[O0:.*]] = tile.map %[[O]], %{{.*}} : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>
+// CHECK: %[[H:.*]] = tile.map %[[S]], %[[M1]]
+// CHECK: %[[V:.*]] = tile.load %arg2
+// CHECK: %[[O1:.*]] = tile.matmul %[[H]], %[[V]] mn_major into %[[O0]]
+// CHECK-NEXT: scf.yield %[[M1]], %[[O1]], %[[L1]]
+// CHECK-NOT: scf.for
+// CHECK: tile.map %[[ALL]]#1, %[[ALL]]#2
+func.func @attention(%Q: memref<64x64xbf16>, %K: memref<256x64xbf16>, %V: memref<256x64xbf16>, %out: memref<64x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 registers [40, 232] axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %q = tile.load %Q[%x, %c0] box [64, 64] : memref<64x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    %none = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    %low = tile.fill %lowest : f32 -> !tile.fragment<64x1xf32>
+    %most = scf.for %j = %c0 to %c4 step %c1 iter_args(%m = %low) -> (!tile.fragment<64x1xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] {te.stage = "K0"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %q, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %m1 : !tile.fragment<64x1xf32>
+    } {schedule.pipeline = 2 : i64}
+    %values = scf.for %j = %c0 to %c4 step %c1 iter_args(%o = %none) -> (!tile.fragment<64x64xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] {te.stage = "K1"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %q, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xbf16> {
+      ^bb0(%e: f32, %m: f32, %row: index, %column: index):
+        %d = arith.subf %e, %m : f32
+        %f = math.exp2 %d : f32
+        %g = arith.truncf %f : f32 to bf16
+        tile.yield %g : bf16
+      }
+      %v = tile.load %V[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %o1 = tile.matmul %p, %v mn_major into %o : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      scf.yield %o1 : !tile.fragment<64x64xf32>
+    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    %nothing = tile.fill %zero : f32 -> !tile.fragment<64x1xf32>
+    %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %nothing) -> (!tile.fragment<64x1xf32>) {
+      %k = tile.load %K[%j, %c0] box [64, 64] {te.stage = "K2"} : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+      %s = tile.matmul %q, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
+      %p = tile.map %s, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+      ^bb0(%e: f32, %m: f32, %row: index, %column: index):
+        %d = arith.subf %e, %m : f32
+        %f = math.exp2 %d : f32
+        tile.yield %f : f32
+      }
+      %l1 = tile.row_reduce sum %p into %l {te.stage = "L"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
+      scf.yield %l1 : !tile.fragment<64x1xf32>
+    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    %result = tile.map %values, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
+    ^bb0(%e: f32, %l: f32, %row: index, %column: index):
+      %d = arith.divf %e, %l : f32
+      tile.yield %d : f32
+    }
+    tile.store %result to %out[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<64x64xf32>
+  }
+  return
+}
