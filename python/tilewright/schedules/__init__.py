@@ -1,5 +1,6 @@
 """Ready schedules: te expressions with schedules in the public language, to call in a line and to learn from."""
 
+from .attention import attention_wgmma
 from .convolutions.mma import conv2d_mma
 from .convolutions.simt import conv2d
 from .convolutions.wgmma import conv2d_wgmma
@@ -15,6 +16,7 @@ from .vectors import column_sum, matvec, vecmat
 
 __all__ = [
     "add",
+    "attention_wgmma",
     "column_sum",
     "conv2d",
     "conv2d_mma",

@@ -1,0 +1,167 @@
+"""Attention by two matmuls in one kernel, on the simulator."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from mlir import ir
+
+import tilewright as tw
+from tilewright import te, testing
+from tilewright.errors import CompileError, SimulationError
+from tilewright.ir import context
+from tilewright.runtime.ndarray import as_dtype
+from tilewright.schedules import attention_wgmma
+
+
+def expected(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool = False, scale: float | None = None
+) -> np.ndarray:
+    q, k, v = (each.astype("float64") for each in (q, k, v))
+    scores = q @ k.transpose(0, 2, 1) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if causal:
+        n, m = scores.shape[1:]
+        scores = np.where(np.arange(m) <= np.arange(n)[:, None] + m - n, scores, -np.inf)
+    weights = np.exp(scores - scores.max(2, keepdims=True))
+    return weights @ v / weights.sum(2, keepdims=True)
+
+
+def operands(batch: int, queries: int, keys: int, width: int, dtype: str, spread: float = 1.0) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    shapes = ((batch, queries, width), (batch, keys, width), (batch, keys, width))
+    return [(spread * rng.standard_normal(shape)).astype(as_dtype(dtype)) for shape in shapes]
+
+
+def check(batch, queries, keys, width, dtype="bfloat16", spread=1.0, **options) -> None:
+    s, args = attention_wgmma(batch, queries, keys, width, dtype, **options)
+    q, k, v = operands(batch, queries, keys, width, dtype, spread)
+    (made,) = testing.run(tw.build(s, args, target="sim", name="attention"), [q, k, v], [(q.shape, dtype)])
+    exact = expected(q, k, v, options.get("causal", False), options.get("scale"))
+    # The weights and the result are rounded once each, to 8 or 11 bits.
+    unit = 2.0**-8 if dtype == "bfloat16" else 2.0**-11
+    assert np.abs(made.astype("float64") - exact).max() <= 2 * unit * np.abs(v.astype("float64")).max()
+    assert np.sqrt(np.mean((made.astype("float64") - exact) ** 2)) <= unit * np.sqrt(np.mean(exact**2))
+
+
+@pytest.mark.parametrize("width", [64, 128])
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention(width, causal):
+    check(2, 128, 256, width, tile=(128, 64), causal=causal)
+
+
+def test_attention_of_float16_in_one_warpgroup():
+    check(1, 128, 192, 64, "float16", tile=(64, 64), stages=3)
+
+
+def test_rows_whose_maximum_grows_far_are_rescaled():
+    check(1, 64, 512, 64, "float16", spread=6.0, scale=1.0, tile=(64, 64))
+
+
+def test_three_warpgroups_and_wide_tiles():
+    check(1, 192, 384, 64, tile=(192, 128), causal=True)
+
+
+@cache
+def lowered(stage: str) -> str:
+    s, args = attention_wgmma(1, 128, 256, 64, tile=(64, 64))
+    return str(tw.lower(s, args, stage=stage, target=tw.Target("cuda", arch="sm_90a")))
+
+
+def test_one_loop_has_two_matmuls():
+    text = lowered("gpu")
+    consumer = text[text.index('"consumer"') :]
+    assert consumer.count("scf.for") == 1
+    assert consumer.count("tile.wgmma %") == 2
+    assert consumer.count("tile.row_reduce") == 2
+    assert text.count("tile.ring consumers") == 3  # of Q, once, of K and of V
+
+
+def test_neither_spills_nor_waits_are_in_its_machine_code():
+    s, args = attention_wgmma(4, 512, 512, 128)
+    ptx = tw.build(s, args, target=tw.Target("cuda", arch="sm_90a"), name="attention").ptx
+    assert len(re.findall(r"wgmma\.mma_async\.sync\.aligned\.m64n128k16\.f32\.bf16\.bf16 \{", ptx)) == 16
+    # Scale and difference are one instruction before each of 64 exponentials; two rescale.
+    assert ptx.count("ex2.approx") == 66
+
+
+def test_what_follows_a_loop_over_tiles_has_one_itself():
+    S = te.placeholder((64, 64), name="S")
+    j, k = te.reduce_axis((0, 64), name="j"), te.reduce_axis((0, 64), name="k")
+    M = te.compute((64,), lambda i: te.max(S[i, j], axis=j), name="M")
+    L = te.compute((64,), lambda i: te.sum(te.exp(S[i, k] - M[i]), axis=k), name="L")
+    s = te.create_schedule(L.op)
+    shared = s.cache_read(S, "shared", [M])
+    s[shared].compute_at(s[M], j)
+    s[M].software_pipeline(j, 2)
+    s[L].rolling_update(k, of=M)
+    with pytest.raises(CompileError) as raised:
+        tw.lower(s, [S, L], stage="loops", target=tw.Target("cuda", arch="sm_90a"))
+    assert (
+        str(raised.value)
+        .splitlines()[0]
+        .endswith(
+            "rolling_update: expected a loop of stage 'L' that is a software_pipeline, as one of 'M' is, got none"
+        )
+    )
+
+
+def test_loops_that_follow_are_of_one_kernel_with_wgmma():
+    S = te.placeholder((64, 64), name="S")
+    j, k = te.reduce_axis((0, 64), name="j"), te.reduce_axis((0, 64), name="k")
+    M = te.compute((64,), lambda i: te.max(S[i, j], axis=j), name="M")
+    L = te.compute((64,), lambda i: te.sum(te.exp(S[i, k] - M[i]), axis=k), name="L")
+    s = te.create_schedule(L.op)
+    for stage, axis in ((M, j), (L, k)):
+        s[stage].bind(s[stage].op.axis[0], te.thread_axis("blockIdx.x"))
+        shared = s.cache_read(S, "shared", [stage])
+        s[shared].compute_at(s[stage], axis)
+        s[stage].software_pipeline(axis, 2)
+    s[L].rolling_update(k, of=M)
+    with pytest.raises(CompileError) as raised:
+        tw.lower(s, [S, L], stage="gpu", target=tw.Target("cuda", arch="sm_90a"))
+    assert (
+        str(raised.value)
+        .splitlines()[0]
+        .endswith("rolling_update: expected a kernel that multiplies by wgmma, got one that does not")
+    )
+
+
+# Everything that makes the kernel right is taken away, one thing after the other, and the simulator says so.
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        (r"tile\.release (%ring_\d+)\[.*\n", "", "deadlock"),
+        (r"tile\.fence_async\n", "", "missing fence"),
+    ],
+    ids=["release", "fence"],
+)
+def test_a_barrier_that_is_missing_is_found(old, new, found):
+    text = lowered("gpu")
+    changed = re.sub(old, new, text)
+    assert changed != text
+    q, k, v = operands(1, 128, 256, 64, "bfloat16")
+    with context():
+        module = ir.Module.parse(changed)
+        function = tw.build(module, target=tw.Target("sim", checks=True), name="main", start="gpu")
+    with pytest.raises((SimulationError, CompileError), match=found):
+        function(q, k, v, np.empty_like(q))
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ((1, 128, 128, 64, "float32"), {}, "expected float16 or bfloat16, whose products a second one takes from registers, got float32"),
+        ((1, 128, 128, 64), {"tile": (96, 64)}, r"expected a tile of multiples of 64 rows and columns, up to 256 columns, got \(96, 64\)"),
+        ((1, 100, 128, 64), {}, r"expected a tile that divides the 100 queries and 128 keys, got \(128, 128\)"),
+        ((1, 128, 128, 80), {}, "expected a width of a multiple of 32 up to 256, got 80"),
+        ((1, 256, 128, 64), {"causal": True}, "expected at least as many keys as queries of a causal attention, got 128 and 256"),
+        ((1, 128, 128, 64), {"scale": -1.0}, "expected a positive scale, got -1.0"),
+    ],
+)  # fmt: skip
+def test_refusals(given: Any, options: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        attention_wgmma(*given, **options)
