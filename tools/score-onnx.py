@@ -11,15 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
-import time
 import warnings
 import zlib
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from scoreboard import collect, rows, told  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "onnx-coverage.json"
@@ -72,7 +72,6 @@ def result_of(case: Any) -> str:
     """ "passes", or what goes wrong."""
     from onnx.backend.test.runner import Runner, _normalize_tensor
 
-    from tilewright import TilewrightError
     from tilewright.onnx import backend
 
     try:
@@ -81,12 +80,8 @@ def result_of(case: Any) -> str:
             got = prepared.run([_normalize_tensor(one) for one in inputs])
             expected = [_normalize_tensor(one) for one in outputs]
             Runner.assert_similar_outputs(expected, list(got), case.rtol, case.atol)
-    except TilewrightError as error:
-        return f"refused: {str(error).splitlines()[0]}"
-    except AssertionError:
-        return "wrong"
     except Exception as error:
-        return f"fails: {type(error).__name__}"
+        return told(error)
     return "passes"
 
 
@@ -98,44 +93,6 @@ def run_shard(number: int, shards: int, only: str, skip: int) -> None:
         result = scope_of(case.model)
         told = f"out of scope: {result}" if result else result_of(case)
         print(json.dumps({"name": case.name, "result": told}), flush=True)
-
-
-def collect(shards: int, only: str, minutes: float) -> dict[str, str]:
-    """The result of every case that is run in time."""
-    end = time.monotonic() + 60 * minutes
-    with ThreadPoolExecutor(shards) as pool:
-        parts = pool.map(lambda number: _collect_shard(number, shards, only, end), range(shards))
-        return {name: result for part in parts for name, result in part.items()}
-
-
-def _collect_shard(number: int, shards: int, only: str, end: float) -> dict[str, str]:
-    results: dict[str, str] = {}
-    skip = 0
-    while True:
-        process = _start(number, shards, only, skip)
-        position, name = -1, ""
-        assert process.stdout is not None
-        for line in process.stdout:
-            if not line.startswith("{"):
-                continue
-            told = json.loads(line)
-            if "result" in told:
-                results[told["name"]] = told["result"]
-                print(told["name"], told["result"][:200], flush=True)
-            else:
-                position, name = told["position"], told["name"]
-            if time.monotonic() > end:
-                process.kill()
-                return results
-        if process.wait() == 0 or not name:
-            return results
-        results[name], skip = "fails: ends the process", position + 1
-        print(name, results[name], flush=True)
-
-
-def _start(number: int, shards: int, only: str, skip: int) -> subprocess.Popen[str]:
-    command = [sys.executable, __file__, "--shard", f"{number}/{shards}", "--only", only, "--skip", str(skip)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 def page(results: dict[str, str]) -> str:
@@ -159,11 +116,8 @@ def page(results: dict[str, str]) -> str:
         "| result | cases |",
         "| --- | --- |",
     ]
-    rest: dict[str, list[str]] = {}
-    for name, result in sorted(results.items()):
-        if not result.startswith(("passes", "out of scope", "not run")):
-            rest.setdefault(re.sub(r"\bnode '[^']*' ", "", result.replace("|", "/")), []).append(name)
-    lines += [f"| {why} | {', '.join(names)} |" for why, names in sorted(rest.items(), key=lambda row: -len(row[1]))]
+    unnamed = {name: re.sub(r"\bnode '[^']*' ", "", result) for name, result in results.items()}
+    lines += rows(unnamed, ("passes", "out of scope", "not run"))
     lines += ["", "## What is out of scope", "| why | cases |", "| --- | --- |"]
     away = Counter(result.removeprefix("out of scope: ") for result in results.values() if result.startswith("out"))
     lines += [f"| {why} | {count} |" for why, count in away.most_common()]
@@ -187,7 +141,7 @@ def main() -> None:
     for case in cases():
         why = scope_of(case.model)
         results[case.name] = f"out of scope: {why}" if why else known.get(case.name, "not run")
-    results |= collect(given.shards, given.only, given.minutes)
+    results |= collect(__file__, given.shards, given.only, given.minutes)
     DATA.write_text(json.dumps(dict(sorted(results.items())), indent=0) + "\n")
     PAGE.write_text(page(results))
     print(PAGE)

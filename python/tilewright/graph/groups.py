@@ -63,8 +63,8 @@ class Group:
 
     @property
     def identifier(self) -> str:
-        """The name of the program."""
-        return "".join(c if c.isalnum() else "_" for c in self.name) or "group"
+        """The name of the program: none of a function of the C library's, which the program may call."""
+        return "group_" + "".join(c if c.isalnum() else "_" for c in self.name)
 
     @property
     def function(self) -> Function:

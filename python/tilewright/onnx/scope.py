@@ -228,6 +228,9 @@ class Scope:
                 return symbolic.evaluate(node, [value for value in values if value is not None])
             if node.op == "Constant":
                 return [constant_of(node)]
+            if node.op == "Unsqueeze" and node.version < 13 and values[0] is not None:
+                # ONNX's reference does not take this version.
+                return [np.expand_dims(values[0], tuple(node.attr("axes")))]
             from onnx.reference import ReferenceEvaluator
 
             proto = node.proto

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .backend import compile_fx
-from .importer import compile_torch, import_torch
+from .importer import compile_torch, import_fx, import_torch
 
-__all__ = ["compile_fx", "compile_torch", "import_torch"]
+__all__ = ["compile_fx", "compile_torch", "import_fx", "import_torch"]

@@ -120,3 +120,11 @@ def test_an_operator_that_does_not_fit_names_its_node():
     assert str(caught.value) == (
         "node 'fc': matmul: matmul: expected as many rows of b as columns of a, 64, got 4"
     )  # fmt: skip
+
+
+def test_a_group_is_not_named_as_a_function_that_it_calls():
+    """A program of the name `fmod` would be what the remainder of float64 calls."""
+    with GraphBuilder("rest", [("x", TensorType((3,), "float64")), ("y", TensorType((3,), "float64"))]) as b:
+        graph = b.finish([("z", b.op("fmod", b.inputs["x"], b.inputs["y"]))])
+    x, y = np.array([-4.3, 7.2, 8]), np.array([2.1, -3.4, 5])
+    np.testing.assert_array_equal(compile_graph(graph, "cpu")(x, y), np.fmod(x, y))

@@ -176,4 +176,6 @@ def test_files_that_are_no_models(tmp_path: Path):
     )
     with pytest.raises(TypeError) as caught:
         tw.compile(3, target="cpu")
-    assert str(caught.value) == "expected an onnx.ModelProto, the path of an .onnx file or a Graph, got int"
+    assert str(caught.value) == (
+        "expected a torch.nn.Module, an ExportedProgram, an onnx.ModelProto, the path of an .onnx file or a Graph, got int"
+    )

@@ -255,3 +255,13 @@ def _range(node: Node) -> Value:
     steps = node.op_("iota", shape=[count], axis=0, to=acc)
     made = node.op_("mul", steps, node.constant(delta, acc))
     return node.cast(node.op_("add", made, node.constant(start, acc)), dtype)
+
+
+@converter("Shrink")
+def _shrink(node: Node) -> Value:
+    x = node.tensor(0)
+    bias, bound = node.attr("bias", 0.0), node.attr("lambd", 0.5)
+    low = node.op_("where", node.op_("less", x, node.constant(-bound, x)), node.op_("add", x, node.constant(bias, x)),
+                   node.constant(0, x))  # fmt: skip
+    above = node.op_("greater", x, node.constant(bound, x))
+    return node.op_("where", above, node.op_("sub", x, node.constant(bias, x)), low)

@@ -114,12 +114,17 @@ def _max_unpool(node: Node) -> Value:
         for d, (extent, s, k) in enumerate(zip(x.shape[2:], strides, kernel))
     ]
     shape = [*x.shape[:2], *natural]
-    wanted = node.integers(2) if node.has(2) else shape
-    # The places are those in the natural shape, and in the wanted one where that is given.
-    size = math.prod(wanted)
+    size = math.prod(shape)
     flat = node.op_("expand", node.constant(0, x), shape=[size])
     count = math.prod(x.shape)  # type: ignore[arg-type]
     made = node.op_(
         "scatter_elements", flat, node.reshape(places, [count]), node.reshape(x, [count]), axis=0, reduction="none"
     )  # fmt: skip
-    return node.reshape(made, wanted)
+    made = node.reshape(made, shape)
+    if not node.has(2):
+        return made
+    # The places are those in the natural shape. What is asked for has zeros behind it.
+    more = [want - extent for want, extent in zip(node.integers(2), shape)]
+    if any(one < 0 for one in more):
+        raise node.error(f"expected an output of at least {tuple(shape)}, got {tuple(node.integers(2))}")
+    return node.op_("pad", made, node.constant(0, x), before=[0] * len(more), after=more, mode="constant")

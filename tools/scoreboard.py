@@ -1,0 +1,68 @@
+"""What the scoreboards share: cases that are run in shards, each a process, and the rows of a page."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["collect", "rows", "told"]
+
+
+def collect(tool: str, shards: int, only: str, minutes: float) -> dict[str, str]:
+    """The result of every case that is run in time."""
+    end = time.monotonic() + 60 * minutes
+    with ThreadPoolExecutor(shards) as pool:
+        parts = pool.map(lambda number: _collect_shard(tool, number, shards, only, end), range(shards))
+        return {name: result for part in parts for name, result in part.items()}
+
+
+def _collect_shard(tool: str, number: int, shards: int, only: str, end: float) -> dict[str, str]:
+    results: dict[str, str] = {}
+    skip = 0
+    while True:
+        process = _start(tool, number, shards, only, skip)
+        position, name = -1, ""
+        assert process.stdout is not None
+        for line in process.stdout:
+            if not line.startswith("{"):
+                continue
+            said = json.loads(line)
+            if "result" in said:
+                results[said["name"]] = said["result"]
+                print(said["name"], said["result"][:200], flush=True)
+            else:
+                position, name = said["position"], said["name"]
+            if time.monotonic() > end:
+                process.kill()
+                return results
+        if process.wait() == 0 or not name:
+            return results
+        results[name], skip = "fails: ends the process", position + 1
+        print(name, results[name], flush=True)
+
+
+def _start(tool: str, number: int, shards: int, only: str, skip: int) -> subprocess.Popen[str]:
+    command = [sys.executable, tool, "--shard", f"{number}/{shards}", "--only", only, "--skip", str(skip)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def told(error: BaseException) -> str:
+    """The result of a case that raises: "refused" where the compiler says why."""
+    from tilewright import TilewrightError
+
+    if isinstance(error, TilewrightError):
+        return f"refused: {str(error).splitlines()[0]}"
+    return "wrong" if isinstance(error, AssertionError) else f"fails: {type(error).__name__}"
+
+
+def rows(results: Mapping[str, str], passes: tuple[str, ...]) -> list[str]:
+    """The rows of a table of what does not pass: by result, the names of the cases, the most frequent result first."""
+    rest: dict[str, list[str]] = {}
+    for name, result in sorted(results.items()):
+        if not result.startswith(passes):
+            rest.setdefault(result.replace("|", "/"), []).append(name)
+    return [f"| {why} | {', '.join(names)} |" for why, names in sorted(rest.items(), key=lambda row: -len(row[1]))]
