@@ -147,8 +147,11 @@ class Program:
 
     def __init__(self, outputs: Sequence[Operation]) -> None:
         self.stages: dict[Operation, StageFacts] = {}
-        for op in operations(outputs):
-            if not isinstance(op, PlaceholderOp):
+        ops = operations(outputs)
+        # Stages in the steps of a scan are computed there.
+        in_steps = {one for op in ops if isinstance(op, ScanOp) for one in op.inner}
+        for op in ops:
+            if not isinstance(op, PlaceholderOp) and op not in in_steps:
                 self.stages[op] = _facts(op, op in outputs)
         for stage in self.stages.values():
             for op in dict.fromkeys(tensor.op for tensor in stage.op.input_tensors):

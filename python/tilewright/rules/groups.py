@@ -17,6 +17,8 @@ __all__ = ["Group", "Rows", "groups_of"]
 _REPEATS, _FREE, _LONGEST = 2, 4, 400
 # A reduction along so many elements is worth a kernel that divides it, where there are few rows.
 _LONG = 16384
+# Rows that the registers of a block hold.
+_IN_REGISTERS = 32768
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ def _join_rows(
         return
     rows = prod(extent_of(root.spatial[place].dom.extent) for place in found.rows)  # type: ignore[union-attr]
     along = prod(found.columns)
-    is_split = rows * 32 < parallel and along >= _LONG
+    is_split = rows * 1024 < parallel and along >= _LONG
     if is_split and (len(reductions) > 1 or found.root_columns or root.kind == Kind.REDUCTION):
         # Few long rows: each of the reductions is divided among blocks, which takes a kernel of its own.
         return
@@ -225,7 +227,8 @@ def _join_rows(
             is_full = len([label for label in found.labels[stage.op] if label >= 0]) == len(found.rows) + len(
                 found.columns
             )
-            if is_full and stage.cost > _FREE and stage.evaluations > stage.size and is_static(stage.spatial):
+            is_repeated = stage.cost > _FREE and stage.evaluations > stage.size
+            if is_full and is_repeated and along <= _IN_REGISTERS and is_static(stage.spatial):
                 group.kept.append(stage)
             else:
                 group.inlined.append(stage)

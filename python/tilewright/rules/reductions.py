@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -11,15 +12,14 @@ from ..te.schedule import Schedule, Stage
 from ..te.tensor import Operation
 from .context import Context, choice, power_of_two
 from .elementwise import inline
-from .facts import Kind, extent_of, is_static, size_of
+from .facts import Kind, StageFacts, extent_of, is_static, size_of
 from .groups import Group
+from .lanes import KEPT, lanes_of, rows_to_keep, streamed
 from .plan import Decision
 
 __all__ = ["Reductions", "SplitReduction"]
 
 _ALONG_ROWS, _ALONG_COLUMNS = "threads along the reduction", "threads along the results"
-# Elements of a row that a thread may keep in registers.
-_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class Reductions:
         shape = _shape(group)
         if shape is None or not group.is_plain_anchor:
             return None
-        rows, columns = max(1, shape.rows), shape.columns
+        rows, columns, lanes = max(1, shape.rows), shape.columns, 1
         stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
         has_shared_columns = all(is_static(stage.reduced) for stage in stages)
         if columns <= 4 or not has_shared_columns and len(stages) > 1:
             along, threads, of_block = _ALONG_COLUMNS, 1, power_of_two(max(32, rows // 64), 128)
         elif shape.is_along_rows:
-            along = _ALONG_ROWS
-            threads = self._threads_of_row(context, rows, columns)
+            along, lanes = _ALONG_ROWS, lanes_of(group, columns)
+            threads = self._threads_of_row(context, rows, columns, lanes)
             of_block = max(1, min(256 // threads, power_of_two(rows)))
         else:
             along = _ALONG_COLUMNS
@@ -96,13 +96,14 @@ class Reductions:
                     "threads", threads, [one for one in (1, 8, 16, 32, 64, 128, 256, 512, 1024) if one <= 2 * columns]
                 ),
                 choice("rows", of_block, [one for one in (1, 2, 4, 8, 16, 32, 64, 128) if one * threads <= 1024]),
+                choice("lanes", lanes, [one for one in (1, 2, 4, 8, 16) if one <= lanes]),
             ),
         )
 
-    def _threads_of_row(self, context: Context, rows: int, columns: int) -> int:
-        """A warp for rows of up to 1024, and more for longer ones, for few of them most."""
-        if columns < 32:
-            return power_of_two(columns)
+    def _threads_of_row(self, context: Context, rows: int, columns: int, lanes: int) -> int:
+        """A warp for rows of up to 1024, and more for longer ones, for few of them most; less for short ones."""
+        if columns < 32 * lanes:
+            return power_of_two(columns // lanes)
         threads = 32
         while threads < 512 and columns > 1024 and columns > 16 * threads:
             threads *= 2
@@ -113,17 +114,21 @@ class Reductions:
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
         along_rows = decision["along"] == _ALONG_ROWS
         threads, of_block = decision["threads"], decision["rows"]
+        lanes = decision["lanes"] if along_rows else 1
         if threads * of_block > 1024:
             of_block = max(1, 1024 // threads)
-        inline(s, group)
         root = group.root
-        reductions: list[Operation] = [stage.op for stage in group.reductions]
+        reductions: dict[Operation, StageFacts] = {stage.op: stage for stage in group.reductions}
         if root.kind == Kind.REDUCTION:
             # The root's own reduction becomes a stage, so that the root is what stores the results.
             outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
             made = s.cache_write(outputs if len(outputs) > 1 else outputs[0], "local")
             first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
-            reductions.append(first.op)
+            reductions[first.op] = root
+        fits = size_of(next(iter(reductions.values())).reduced) <= KEPT * threads
+        is_kept = lanes > 1 and fits
+        rows_kept, vectors = self._stage_reads(s, group, reductions, is_kept) if lanes > 1 else ([], {})
+        inline(s, group)
         stage = s[root.op.output(0)]
         axes = list(stage.op.axis)
         rows = group.rows
@@ -136,6 +141,10 @@ class Reductions:
         stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(row, thread_axis("threadIdx.y" if along_rows else "threadIdx.x"))
         tag = "threadIdx.x" if along_rows else "threadIdx.y"
+        for tensor in rows_kept:
+            own = s[tensor]
+            own.compute_at(stage, row)
+            self._divide(own, own.op.axis[-1], threads, tag, lanes, is_unrolled=True)
         for one in group.kept:
             own = s[one.op]
             own.set_scope("local")
@@ -144,15 +153,37 @@ class Reductions:
             own_columns = [own.op.axis[labels.index(label)] for label in self._column_labels(group)]
             others = [axis for axis in own.op.axis if not any(axis is column for column in own_columns)]
             own.reorder(*others, *own_columns)
-            self._divide(own, own.fuse(*own_columns), threads, tag)
+            self._divide(own, own.fuse(*own_columns), threads, tag, lanes, is_unrolled=lanes > 1 and fits)
         for op in reductions:
             own = s[op.output(0)]
             own.set_scope("local")
             own.compute_at(stage, row)
             reduced = list(own.op.reduce_axis)
-            self._divide(own, own.fuse(*reduced) if len(reduced) > 1 else reduced[0], threads, tag)
+            axis = own.fuse(*reduced) if len(reduced) > 1 else reduced[0]
+            turn = self._divide(own, axis, threads, tag, lanes, is_unrolled=is_kept and op not in vectors)
+            for tensor in vectors.get(op, ()):
+                s[tensor].compute_at(own, turn)
+                s[tensor].vectorize(s[tensor].op.axis[-1])
         if columns:
-            self._divide(stage, stage.fuse(*columns), threads, tag)
+            self._divide(stage, stage.fuse(*columns), threads, tag, lanes, is_unrolled=is_kept)
+
+    def _stage_reads(
+        self, s: Schedule, group: Group, reductions: Mapping[Operation, StageFacts], is_kept: bool
+    ) -> tuple[list[Tensor], dict[Operation, list[Tensor]]]:
+        """Rows that are read more than once, in registers; of what is read otherwise, by a reduction, vectors."""
+        kept: list[Tensor] = []
+        vectors: dict[Operation, list[Tensor]] = {}
+        names = {facts.op: op for op, facts in reductions.items()}
+        if is_kept:
+            for tensor, readers in rows_to_keep(group):
+                ops = [names.get(reader.op, reader.op).output(0) for reader in readers]
+                kept.append(s.cache_read(tensor, "local", ops))
+        if not kept:
+            for op, facts in reductions.items():
+                some = streamed(group, facts)
+                if some:
+                    vectors[op] = [s.cache_read(tensor, "local", [op.output(0)]) for tensor in some]
+        return kept, vectors
 
     def _column_labels(self, group: Group) -> tuple[int, ...]:
         assert group.rows is not None
@@ -161,10 +192,24 @@ class Reductions:
         first = len(group.root.spatial)
         return tuple(range(first, first + len(group.rows.columns)))
 
-    def _divide(self, stage: Stage, axis: IterVar, threads: int, tag: str) -> None:
+    def _divide(
+        self, stage: Stage, axis: IterVar, threads: int, tag: str, lanes: int = 1, *, is_unrolled: bool = False
+    ) -> IterVar:
+        """Threads take `lanes` neighbours each in turn; the axis that counts turns."""
+        lane, turn, thread = None, axis, axis
         if threads > 1:
-            _, thread = stage.split(axis, factor=threads)
+            turn, thread = stage.split(axis, factor=threads * lanes)
+        if lanes > 1:
+            thread, lane = stage.split(thread, factor=lanes)
+        if threads > 1:
             stage.bind(thread, thread_axis(tag))
+            if is_unrolled:
+                stage.unroll(turn)
+        if lane is not None and stage.op.reduce_axis:
+            stage.unroll(lane)
+        elif lane is not None:
+            stage.vectorize(lane)
+        return turn if threads > 1 else thread
 
 
 class SplitReduction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..te import thread_axis
+from ..te.scan_stages import ScanOp
 from ..te.schedule import Schedule
 from .context import Context, choice
 from .facts import Kind
@@ -23,10 +24,13 @@ class Statements:
             return Decision("statements", group.names, "te.extern has loops of its own")
         if kind != Kind.SCAN:
             return None
+        why = "each element along the first axis needs those before it"
+        if _has_stages(group):
+            why += ", and others of the step before: the threads of one block, which wait for each other, have them all"
         return Decision(
             self.name,
             group.names,
-            "each element along the first axis needs those before it",
+            why,
             (choice("threads", 64, (32, 64, 128)),),
         )
 
@@ -35,5 +39,11 @@ class Statements:
             return
         stage = s[group.root.op.output(0)]
         block, thread = stage.split(stage.fuse(*stage.op.axis[1:]), factor=decision["threads"])
-        stage.bind(block, thread_axis("blockIdx.x"))
+        if not _has_stages(group):
+            stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(thread, thread_axis("threadIdx.x"))
+
+
+def _has_stages(group: Group) -> bool:
+    """Whether there are stages in the steps, which may read any element of the step before."""
+    return isinstance(group.root.op, ScanOp) and bool(group.root.op.inner)

@@ -1,0 +1,122 @@
+"""How kernels of reductions read rows: neighbours at once, in vectors, and once where rows fit registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..te import Tensor
+from ..te.tensor import PlaceholderOp
+from .context import item_bytes
+from .facts import Access, Kind, StageFacts, extent_of, is_static
+from .groups import Group
+
+__all__ = ["KEPT", "lanes_of", "rows_to_keep", "streamed"]
+
+# The bytes that a thread moves at once.
+_BYTES = 16
+KEPT = 64
+"""Elements of a row that a thread keeps in registers at most."""
+
+
+def _column_of(group: Group, stage: StageFacts) -> int | None:
+    """The place of the column among the stage's axes, reduced ones last; None where there is not one column."""
+    places = len(stage.spatial)
+    if stage.kind == Kind.REDUCTION:
+        return places if len(stage.reduced) == 1 else None
+    if group.rows is None or len(group.rows.columns) != 1:
+        return None
+    label = group.rows.root_columns[0] if group.rows.root_columns else len(group.root.spatial)
+    labels = group.rows.labels.get(stage.op)
+    return labels.index(label) if labels is not None and label in labels else None
+
+
+def _members(group: Group) -> list[StageFacts]:
+    return [*group.stages, *group.inlined]
+
+
+def _column_reads(group: Group, stage: StageFacts) -> list[tuple[Access, bool]]:
+    """What the stage reads that differs along the column, and of each whether neighbours there are neighbours in
+    memory."""
+    place = _column_of(group, stage)
+    if place is None:
+        return []
+    column = (*stage.spatial, *stage.reduced)[place]
+    found: list[tuple[Access, bool]] = []
+    for access in stage.accesses:
+        if access.depends_on(column):
+            others = access.indices[:-1]
+            is_plain = all(index is not None and not index.of(column) for index in others)
+            found.append((access, is_plain and bool(access.axes) and access.axes[-1] is column))
+    return found
+
+
+def lanes_of(group: Group, columns: int) -> int:
+    """How many neighbours of a row a thread takes at once: as many as 16 bytes hold of the widest type that is moved
+    along rows, where that divides them; 1 where a stage reads otherwise."""
+    stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
+    if any(len(stage.reduced) != 1 or not is_static(stage.reduced) for stage in stages):
+        return 1
+    if group.rows is not None and len(group.rows.columns) != 1:
+        return 1
+    own = {stage.op for stage in _members(group)}
+    moved: list[Tensor] = []
+    for stage in _members(group):
+        if stage.kind == Kind.MAP and _column_of(group, stage) is None:
+            continue
+        for access, is_plain in _column_reads(group, stage):
+            if access.tensor.op in own:
+                continue
+            if not is_plain:
+                return 1
+            moved.append(access.tensor)
+    if group.root.kind == Kind.MAP and group.rows is not None and group.rows.root_columns:
+        if group.rows.root_columns[0] != len(group.root.spatial) - 1:
+            return 1
+        moved.append(group.root.op.output(0))
+    if not moved:
+        return 1
+    lanes = _BYTES // max(map(item_bytes, moved))
+    while lanes > 1 and columns % lanes:
+        lanes //= 2
+    return max(1, lanes)
+
+
+def _sources(group: Group, stage: StageFacts, seen: set[int] | None = None) -> set[Tensor]:
+    """The tensors of memory that a stage reads along the column, by way of what is computed in the place of reads."""
+    inlined = {one.op: one for one in group.inlined}
+    found: set[Tensor] = set()
+    for access, _ in _column_reads(group, stage):
+        through = inlined.get(access.tensor.op)
+        if through is not None:
+            found |= _sources(group, through)
+        elif isinstance(access.tensor.op, PlaceholderOp) or access.tensor.op not in {one.op for one in group.stages}:
+            found.add(access.tensor)
+    return found
+
+
+def rows_to_keep(group: Group) -> list[tuple[Tensor, list[StageFacts]]]:
+    """The tensors of which a row is read more than once, in all rows and columns, and the stages that name them."""
+    if group.rows is None:
+        return []
+    computed = [stage for stage in group.stages if stage.kind in (Kind.MAP, Kind.REDUCTION)]
+    found: list[tuple[Tensor, list[StageFacts]]] = []
+    counted: dict[Tensor, int] = {}
+    for stage in computed:
+        for tensor in _sources(group, stage):
+            counted[tensor] = counted.get(tensor, 0) + 1
+    rank = len(group.rows.root_rows) + 1
+    for tensor, count in counted.items():
+        names = [stage for stage in _members(group) if stage.reads_of(tensor.op)]
+        accesses = [access for stage in names for access in stage.reads_of(tensor.op)]
+        is_whole = all(len([axis for axis in access.axes if axis is not None]) == rank for access in accesses)
+        if count > 1 and tensor.ndim == rank and is_whole and len(accesses) == len(names):
+            found.append((tensor, names))
+    return found
+
+
+def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
+    """What a reduction reads along its rows, and stages in registers of a thread, a vector at once."""
+    own = {one.op for one in (*group.kept, *group.reductions)}
+    reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
+    tensors = dict.fromkeys(access.tensor for access, _ in reads if access.tensor.op not in own)
+    return [tensor for tensor in tensors if extent_of(tensor.shape[-1]) > 1]
