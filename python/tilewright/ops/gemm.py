@@ -127,16 +127,17 @@ def matmul(
     }
     options |= {"epilogue": epilogue, "operands": given}
     dtype = precision or a.dtype
-    is_plain = not (batch is not None or transpose_a or transpose_b or epilogue or out_dtype != "float32")
-    is_static = all(isinstance(extent, int) for extent in (M, N, K))
+    is_static = all(isinstance(extent, int) for extent in (M, N, K, batch or 1))
     is_exact = dtype == "float32"
-    by_own = is_plain and is_static if is_exact else (dtype, acc_dtype) in MMA_SYNC
+    # A grid has up to 65535 blocks along its third axis, of which a matmul in parts has up to 64.
+    by_own = is_static and (batch or 1) < 1024 if is_exact else (dtype, acc_dtype) in MMA_SYNC
     on_gpu = target is None or target.kind != "cpu"
     has_cores = ("mma.sync.f8" if dtype.startswith("float8") else "mma.sync") in current().features
     if not on_gpu or not by_own or is_empty(a, b) or not (is_exact or has_cores):
         return by_rules(*_definition(M, N, K, a.dtype, out_dtype, **options), target)
     if is_exact:
-        return schedules.sgemm(M, N, K)
+        exact = {name: value for name, value in options.items() if name != "acc_dtype"}
+        return schedules.sgemm(M, N, K, out_dtype=out_dtype, **exact)
     if choice is None:
         layout = "NT"[transpose_a] + "NT"[transpose_b]
         extents = {"M": M, "N": N, "K": K, "batch": 1 if batch is None else batch}

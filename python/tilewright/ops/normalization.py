@@ -12,7 +12,7 @@ from ..graph.operators.common import in_range
 from ..graph.operators.reductions import reduced
 from ..rules.facts import extent_of
 from ..target import Target
-from ..te import Expr, Tensor, compute, rsqrt
+from ..te import Expr, Tensor, compute, exp, log, rsqrt
 from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
@@ -56,9 +56,16 @@ def cross_entropy(x: Operand, labels: Operand, *, target: Target | None = None) 
         raise ValueError(f"cross_entropy: expected rows with elements, got shape {x.shape}")
     expect_shape("cross_entropy", x.shape[:-1], labels=labels)
     X, L = given(x, "X"), given(labels, "labels")
-    last = operate("log_softmax", X, axis=len(x.shape) - 1)
-    Y = compute(x.shape[:-1], lambda *at: -last(*at, in_range(L(*at), x.shape[-1])), name="loss")
-    return by_rules([X, L], Y, target)
+    acc, last = acc_of(x.dtype), (len(x.shape) - 1,)
+    largest = reduced("largest", X, last, False, lambda e: e.astype(acc), "max")
+    power = compute(x.shape, lambda *at: exp(X(*at).astype(acc) - largest(*at[:-1])), name="power")
+    total = reduced("total", power, last, False)
+
+    def loss(*at: Expr) -> Expr:
+        own = X(*at, in_range(L(*at), x.shape[-1])).astype(acc)
+        return (log(total(*at)) + (largest(*at) - own)).astype(x.dtype)
+
+    return by_rules([X, L], compute(x.shape[:-1], loss, name="loss"), target)
 
 
 def normalized(

@@ -9,9 +9,10 @@ from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.reductions import reduced
 from ..target import Target
 from ..te import compute
-from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
+from .by_rules import acc_of, axes_of, by_rules, cast, expect_floats, given, operate
 from .empty import is_empty
 from .operator import Operand, Operator, Scheduled, operator
+from .running import running_sums
 
 __all__ = ["argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "sum"]
 
@@ -108,4 +109,6 @@ def cumsum(
     X = given(x, "X")
     if is_empty(x):
         return by_rules([X], X, target)
-    return by_rules([X], operate("cumsum", X, axis=along, exclusive=exclusive, reverse=reverse), target)
+    if (target is not None and target.kind == "cpu") or not isinstance(x.shape[along], int):
+        return by_rules([X], operate("cumsum", X, axis=along, exclusive=exclusive, reverse=reverse), target)
+    return by_rules([X], cast(running_sums(X, acc_of(x.dtype), along, exclusive, reverse), x.dtype), target)

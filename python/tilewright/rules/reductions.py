@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -227,17 +227,26 @@ class SplitReduction:
         if shape is None or any(axis.dom is None or axis.dom.min for axis in root.reduced):
             return None
         rows, columns = max(1, shape.rows), shape.columns
-        if columns < 4096 or rows * 256 >= context.threads:
-            return None
-        blocks = context.threads // 1024
-        parts = power_of_two(min(max(1, 2 * blocks // rows), columns // 1024), 1024)
+        if shape.is_along_rows:
+            if columns < 4096 or rows * 256 >= context.threads:
+                return None
+            blocks = context.threads // 1024
+            parts = power_of_two(min(max(1, 2 * blocks // rows), columns // 1024), 1024)
+        else:
+            # A thread has a part of a column: as many as keep the device busy, of at least so many elements.
+            if columns < 512 or rows * 16 >= context.threads:
+                return None
+            parts = power_of_two(min(2 * context.threads // rows, columns // 32), 1024)
         if parts < 2:
             return None
         return Decision(
             self.name,
             group.names,
             f"{rows} results of {columns} elements each are too few for the device's {context.threads} threads",
-            (choice("parts", parts, [one for one in (2, 4, 8, 16, 32, 64, 128, 256) if one <= columns // 256]),),
+            (
+                choice("parts", parts, [one for one in (2, 4, 8, 16, 32, 64, 128, 256) if one <= columns // 256]),
+                choice("lanes", lanes_of(group, columns) if shape.is_along_rows else 1),
+            ),
         )
 
     def apply(self, context: Context, s: Schedule, group: Group, decision: Decision) -> None:
@@ -248,19 +257,33 @@ class SplitReduction:
         stage = s[root.op.output(0)]
         reduced = list(stage.op.reduce_axis)
         axis = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
-        parts = decision["parts"]
-        part, _ = stage.split(axis, nparts=parts)
+        parts, lanes, threads = decision["parts"], decision["lanes"], 256 if shape.is_along_rows else 1
+        if lanes > 1:
+            # Parts begin where vectors do.
+            step = lanes * threads
+            part, _ = stage.split(axis, factor=-(-shape.columns // (parts * step)) * step)
+        else:
+            part, _ = stage.split(axis, nparts=parts)
         outputs = [root.op.output(place) for place in range(root.op.num_outputs)]
         made = s.rfactor(outputs if len(outputs) > 1 else outputs[0], part)
         first: Tensor = made[0] if isinstance(made, (list, tuple)) else made
-        self._reduce(s, first, 256 if shape.is_along_rows else 1, 1 if shape.is_along_rows else 32)
+        reads = [s.cache_read(tensor, "local", [first]) for tensor in streamed(group, root)] if lanes > 1 else []
+        self._reduce(s, first, threads, 1 if shape.is_along_rows else 32, lanes, reads)
         self._reduce(s, root.op.output(0), 32, 1)
 
-    def _reduce(self, s: Schedule, tensor: Tensor, threads: int, rows: int) -> None:
+    def _reduce(
+        self, s: Schedule, tensor: Tensor, threads: int, rows: int, lanes: int = 1, reads: Sequence[Tensor] = ()
+    ) -> None:
         stage = s[tensor]
         block, row = stage.split(stage.fuse(*stage.op.axis), factor=rows)
         stage.bind(block, thread_axis("blockIdx.x"))
         stage.bind(row, thread_axis("threadIdx.y" if threads > 1 else "threadIdx.x"))
         if threads > 1:
-            _, thread = stage.split(stage.op.reduce_axis[0], factor=threads)
+            turn, thread = stage.split(stage.op.reduce_axis[0], factor=threads * lanes)
+            if lanes > 1:
+                thread, lane = stage.split(thread, factor=lanes)
+                stage.unroll(lane)
             stage.bind(thread, thread_axis("threadIdx.x"))
+            for read in reads:
+                s[read].compute_at(stage, turn)
+                s[read].vectorize(s[read].op.axis[-1])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
-from tilewright import schedules, testing
+from tilewright import schedules, te, testing
 
 SMALL = {"tile": (32, 32)}
 
@@ -34,6 +34,41 @@ def test_sgemm(shape: tuple[int, int, int], options: dict[str, Any]) -> None:
     a, b = rng.standard_normal((M, K), dtype=np.float32), rng.standard_normal((K, N), dtype=np.float32)
     (c,) = testing.run(func, [a, b], [((M, N), "float32")])
     testing.assert_within(c, a.astype(np.float64) @ b.astype(np.float64), testing.dot_bound(a, b, K))
+
+
+@pytest.mark.parametrize("layout", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize(
+    ("shape", "batch", "options"),
+    [
+        ((70, 50, 33), None, {}),
+        ((40, 36, 20), 3, {}),
+        ((33, 40, 64), 2, {"split_k": 2}),
+        ((5, 100, 40), None, {}),
+        ((64, 64, 96), None, SMALL | {"split_k": 3}),
+    ],
+)
+def test_sgemm_of_any_layout(
+    shape: tuple[int, int, int], batch: int | None, options: dict[str, Any], layout: str
+) -> None:
+    """With a bias and relu in the kernel, to float16 and to float32."""
+    M, N, K = shape
+    some = () if batch is None else (batch,)
+    bias = te.placeholder((N,), name="bias")
+    made = "float16" if layout[0] == "T" else "float32"
+    s, tensors = schedules.sgemm(
+        M, N, K, batch=batch, transpose_a=layout[0] == "T", transpose_b=layout[1] == "T", operands=[bias],
+        epilogue=lambda value, *at: te.max(value + bias[at[-1]], 0.0), out_dtype=made, **options,
+    )  # fmt: skip
+    func = tw.build(s, tensors, target="sim", name="sgemm")
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((*some, M, K), dtype=np.float32)
+    b = rng.standard_normal((*some, K, N), dtype=np.float32)
+    c = rng.standard_normal(N, dtype=np.float32)
+    stored = (np.ascontiguousarray(one.swapaxes(-1, -2) if way == "T" else one) for one, way in zip((a, b), layout))
+    (y,) = testing.run(func, [*stored, c], [((*some, M, N), made)])
+    exact = np.maximum(a.astype(np.float64) @ b.astype(np.float64) + c, 0)
+    rounding = 2.0**-11 * np.abs(exact) if made == "float16" else 0.0
+    testing.assert_within(y, exact, testing.dot_bound(a, b, K) + 1e-6 + rounding)
 
 
 def test_sgemm_takes_one_barrier_a_step() -> None:

@@ -90,14 +90,16 @@ def _cumulative(
     name: str, x: Tensor, axis: int, exclusive: bool, reverse: bool, identity: int,
     combine: Callable[[Expr, Expr], Expr],
 ) -> Tensor:  # fmt: skip
-    """A recurrence, whose first axis is the one along which it goes."""
+    """A recurrence, whose first axis is the one along which it goes; of 16 bits in float32."""
     extent = x.shape[axis]
     rest = [e for d, e in enumerate(x.shape) if d != axis]
-    neutral = te.const(identity, x.dtype)
+    acc = accumulator(x.dtype)
+    neutral = te.const(identity, acc)
 
     def read(t: Any, others: Sequence[Any]) -> Expr:
         place = extent - 1 - t if reverse else t
-        return x(*others[:axis], place, *others[axis:])
+        value = x(*others[:axis], place, *others[axis:])
+        return value if acc == x.dtype else value.astype(acc)
 
     def first(t: Any, *others: Any) -> Expr:
         return neutral if exclusive else read(t, others)
@@ -105,15 +107,16 @@ def _cumulative(
     def later(t: Any, *others: Any) -> Expr:
         return combine(state(t - 1, *others), read(t - 1 if exclusive else t, others))
 
-    state = te.placeholder((extent, *rest), x.dtype, name=f"{name}_state")
+    state = te.placeholder((extent, *rest), acc, name=f"{name}_state")
     init = te.compute((1, *rest), first, name=f"{name}_first")
     update = te.compute((extent, *rest), later, name=f"{name}_update")
     scanned = te.scan(init, update, state, name=f"{name}_scan")
-    return te.compute(
-        x.shape,
-        lambda *i: scanned(extent - 1 - i[axis] if reverse else i[axis], *i[:axis], *i[axis + 1 :]),
-        name=name,
-    )
+
+    def element(*i: Any) -> Expr:
+        value = scanned(extent - 1 - i[axis] if reverse else i[axis], *i[:axis], *i[axis + 1 :])
+        return value if acc == x.dtype else value.astype(x.dtype)
+
+    return te.compute(x.shape, element, name=name)
 
 
 @operator

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from ...devices import current
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...devices import GPU, current
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, IterVar, Tensor, compute, if_then_else, placeholder, reduce_axis, sum, thread_axis
 from ...te import all as all_of
 from ...te.schedule import Schedule, Stage, create_schedule
+from ..workspaces import add_up
 
 __all__ = ["fetch", "multiply_tiles", "sgemm"]
 
@@ -21,22 +26,33 @@ def sgemm(
     N: int,
     K: int,
     *,
-    tile: tuple[int, int] = (128, 128),
+    batch: int | None = None,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    epilogue: Callable[..., Expr] | None = None,
+    operands: Sequence[Tensor] = (),
+    out_dtype: str = "float32",
+    tile: tuple[int, int] | None = None,
     block_k: int = 8,
-    lanes: int = 8,
+    lanes: int | None = None,
     split_k: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N.
+    """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N. An operand that is transposed is stored as
+    K x M, or N x K. With `batch`, each of the three is that many matrices.
 
     A thread block computes a `tile` of C, each thread `lanes` x `lanes` of it, in groups of 4 x 4: neighbouring threads
     read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current one is
-    multiplied; it is stored to the other half of the shared buffers, so that a K tile needs one barrier. A is
-    transposed on its way to shared memory. Elements of a tile outside of A and B are zero, and the rest of the kernel
-    needs no predicates.
+    multiplied; it is stored to the other half of the shared buffers, so that a K tile needs one barrier. What is stored
+    along k is transposed on its way to shared memory. Elements of a tile outside of A and B are zero, and the rest of
+    the kernel needs no predicates.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; a second kernel adds their
-    results. A matmul of at most 16 rows takes tiles as high as A, and loads columns of B straight to the registers of
-    the one thread that needs them.
+    results. What is not given is what a model takes for the fastest. A matmul of at most 16 rows and a B that is not
+    transposed takes tiles as high as A, and loads columns of B straight to the registers of the one thread that needs
+    them.
+
+    `epilogue` is a function of the accumulator and of the indices of its element. It may read `operands`, the arguments
+    between B and C. Its result is cast to `out_dtype`.
 
     Raises
     ------
@@ -49,32 +65,91 @@ def sgemm(
     >>> ".reqntid 16, 16, 1" in func.ptx
     True
     """
-    if lanes % 4 or tile[0] % lanes or tile[1] % lanes or block_k % 4:
-        raise ValueError(
-            f"expected lanes that are a multiple of 4 and divide the tile, and a block_k that is a multiple of 4, got "
-            f"lanes {lanes}, tile {tile} and block_k {block_k}"
-        )
     if split_k is not None and split_k < 1:
         raise ValueError(f"expected a positive split_k, got {split_k}")
-    if M <= 16 and tile == (128, 128):
-        return _few_rows(M, N, K, split_k)
-
-    tiles = -(-M // tile[0]) * -(-N // tile[1])
+    is_large = tile is None or min(tile) >= 64 and tile[0] * tile[1] >= 8192
+    own, shown = lanes or (8 if is_large else 4), tile or (128, 128)
+    if own % 4 or shown[0] % own or shown[1] % own or block_k % 4:
+        raise ValueError(
+            f"expected lanes that are a multiple of 4 and divide the tile, and a block_k that is a multiple of 4, got "
+            f"lanes {own}, tile {shown} and block_k {block_k}"
+        )
+    what = _What(M, N, K, batch, transpose_a, transpose_b, epilogue, tuple(operands), out_dtype)
+    if M <= 16 and tile is None and what.is_plain:
+        return _few_rows(what, split_k)
+    if tile is None:
+        tile, lanes, split_k = _choose(what, block_k, lanes, split_k)
+    lanes = lanes or own
+    tiles = -(-M // tile[0]) * -(-N // tile[1]) * (batch or 1)
     split_k = split_k or _power_of_two(min(_OF_AN_SM * current().sms // tiles, K // (MIN_STEPS * block_k)))
-    s, tensors, At, Bs, Cl, last = _products(M, N, K, tile, block_k, split_k)
-    multiply_tiles(s, last, Cl, (At, Bs), tile, block_k, lanes, is_whole=N % tile[1] == 0)
+    s, tensors, At, Bs, Cl, last = _products(what, tile, block_k, split_k)
+    is_whole = N % tile[1] == 0 and out_dtype == "float32" and not operands
+    multiply_tiles(s, last, Cl, (At, Bs), tile, block_k, lanes, is_whole=is_whole)
 
-    # All threads of the block fetch, neighbours what lies together: of A along k, of B along j.
-    threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
-    k, i = s[At].op.axis
-    s[At].storage_align(k, 32, 4)
-    four = _split_four(s[At], k, M % tile[0] == 0 and K % (block_k * split_k) == 0)
-    s[At].reorder(i, *four)
-    fetch(s[At], s[At].fuse(i, four[0]), four[1:], threads_y, threads_x)
-    k, j = s[Bs].op.axis
-    four = _split_four(s[Bs], j, N % tile[1] == 0 and K % (block_k * split_k) == 0)
-    fetch(s[Bs], s[Bs].fuse(k, four[0]), four[1:], threads_y, threads_x)
+    # All threads of the block fetch, neighbours what lies together.
+    threads = tile[0] // lanes, tile[1] // lanes
+    has_whole_steps = K % (block_k * split_k) == 0
+    _fetch(s[At], not transpose_a, M % tile[0] == 0 and has_whole_steps, (M, K)[not transpose_a], threads)
+    _fetch(s[Bs], transpose_b, N % tile[1] == 0 and has_whole_steps, (N, K)[transpose_b], threads)
     return s, tensors
+
+
+def _fetch(stage: Stage, is_along_k: bool, is_whole: bool, row: int, threads: tuple[int, int]) -> None:
+    """A tile of an operand, K tile by rows or columns of C, of which neighbours lie together along one of the two. Four
+    at a time are fetched where no predicate can part them."""
+    *outer, k, i = stage.op.axis
+    is_whole = is_whole and row % 4 == 0
+    if is_along_k:
+        stage.storage_align(k, 32, 4)
+        four = _split_four(stage, k, is_whole)
+        stage.reorder(*outer, i, *four)
+        fetch(stage, stage.fuse(*outer, i, four[0]), four[1:], *threads)
+    else:
+        four = _split_four(stage, i, is_whole)
+        fetch(stage, stage.fuse(*outer, k, four[0]), four[1:], *threads)
+
+
+# Tiles with what a thread computes of them.
+_TILES = (
+    ((128, 128), 8), ((128, 64), 8), ((64, 128), 8), ((64, 64), 4), ((32, 128), 4), ((128, 32), 4), ((32, 64), 4),
+    ((64, 32), 4), ((16, 128), 4), ((32, 32), 4), ((16, 64), 4),
+)  # fmt: skip
+# What threads of so many lanes reach of the published rate, what a K tile takes at least, and a kernel that adds up.
+_RATES, _OF_STEP, _ADDING, _OF_MEMORY = {4: 0.55, 8: 0.9}, 0.8e-6, 4e-6, 0.79
+
+
+def _choose(what: _What, block_k: int, lanes: int | None, split_k: int | None) -> tuple[tuple[int, int], int, int]:
+    """The tile, the lanes and the parts of K that take the least time by a model."""
+    device = current()
+    options = [
+        (tile, own, parts)
+        for tile, own in _TILES
+        if lanes in (None, own) and all(size <= 32 or size < 2 * extent for size, extent in zip(tile, (what.M, what.N)))
+        for parts in ((1, 2, 4, 8, 16, 32, 64) if split_k is None else (split_k,))
+        if parts in (1, split_k) or what.K >= 16 * parts * block_k
+    ]
+    if not options:
+        return (128, 128), lanes or 8, split_k or 1
+    return min(options, key=lambda one: _estimate(what, device, block_k, *one))
+
+
+def _estimate(what: _What, device: GPU, block_k: int, tile: tuple[int, int], lanes: int, split_k: int) -> float:
+    blocks = -(-what.M // tile[0]) * -(-what.N // tile[1]) * (what.batch or 1) * split_k
+    threads = tile[0] * tile[1] // lanes**2
+    registers = 128 if lanes == 8 else 64
+    fitting = max(1, min(device.threads_per_sm, device.sm.registers_per_sm // registers) // threads)
+    of_one = -(-blocks // device.sms)
+    at_once = min(of_one, fitting)
+    rate = _RATES[lanes] * device.sm_peak("fma", "float32") * min(1.0, at_once * threads / 256) ** 0.5
+    steps = -(-what.K // (split_k * block_k))
+    of_step = max(_OF_STEP, at_once * 2.0 * tile[0] * tile[1] * block_k / rate)
+    seconds = -(-of_one // at_once) * steps * of_step
+    results = 4.0 * what.M * what.N * (what.batch or 1)
+    moved = 4.0 * (what.M + what.N) * what.K * (what.batch or 1) + results
+    seconds = max(seconds, moved / (_OF_MEMORY * device.bandwidth))
+    if split_k > 1:
+        seconds += _ADDING + (split_k + 1) * results / device.l2_bandwidth
+    return seconds
 
 
 def multiply_tiles(
@@ -94,6 +169,8 @@ def multiply_tiles(
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
     locals_ = [s.cache_read(shared, "local", [Cl]) for shared in operands]
     *outer, i, j = s[last].op.axis
+    if len(outer) > 1:
+        outer = [s[last].fuse(*outer)]
     by, i = s[last].split(i, factor=tile[0])
     bx, j = s[last].split(j, factor=tile[1])
     vy, i = s[last].split(i, nparts=lanes // 4)
@@ -124,48 +201,80 @@ def multiply_tiles(
 _TAGS = ("blockIdx.y", "blockIdx.x", "vthread", "vthread", "threadIdx.y", "threadIdx.x")
 
 
+@dataclass(frozen=True, slots=True)
+class _What:
+    """A matmul: its extents, how its operands are stored, and what becomes of its sums."""
+
+    M: int
+    N: int
+    K: int
+    batch: int | None
+    transpose_a: bool
+    transpose_b: bool
+    epilogue: Callable[..., Expr] | None
+    operands: tuple[Tensor, ...]
+    out_dtype: str
+
+    @property
+    def is_plain(self) -> bool:
+        return self.batch is None and not (self.transpose_a or self.transpose_b)
+
+    def result(self, value: Expr, *at: Any) -> Expr:
+        return (self.epilogue(value, *at) if self.epilogue else value).astype(self.out_dtype)
+
+
 def _products(
-    M: int, N: int, K: int, tile: tuple[int, int], block_k: int, split_k: int
+    what: _What, tile: tuple[int, int], block_k: int, split_k: int
 ) -> tuple[Schedule, list[Tensor], Tensor, Tensor, Tensor, Tensor]:
     """The expression, in whole tiles and steps: the schedule, the arguments, A and B in shared memory, the sums in
     registers, and the stage that stores them."""
+    M, N, K = what.M, what.N, what.K
     rows, columns = -(-M // tile[0]) * tile[0], -(-N // tile[1]) * tile[1]
     chunk = -(-K // (split_k * block_k)) * block_k
     padded_k = chunk * split_k
-    A, B = placeholder((M, K), name="A"), placeholder((K, N), name="B")
+    some = () if what.batch is None else (what.batch,)
+    A = placeholder((*some, *((K, M) if what.transpose_a else (M, K))), name="A")
+    B = placeholder((*some, *((N, K) if what.transpose_b else (K, N))), name="B")
 
     def inside(value: Expr, i: Expr, has_rows: bool, k: Expr, limit: int) -> Expr:
         conditions = ([i < limit] if has_rows else []) + ([k < K] if padded_k != K else [])
         return if_then_else(all_of(*conditions), value, 0.0) if conditions else value
 
-    At = compute((padded_k, rows), lambda k, i: inside(A[i, k], i, rows != M, k, M), name="At")
-    Bs = compute((padded_k, columns), lambda k, j: inside(B[k, j], j, columns != N, k, N), name="Bs")
+    def of_a(*at: Any) -> Expr:
+        *some, k, i = at
+        return inside(A[(*some, k, i) if what.transpose_a else (*some, i, k)], i, rows != M, k, M)
+
+    def of_b(*at: Any) -> Expr:
+        *some, k, j = at
+        return inside(B[(*some, j, k) if what.transpose_b else (*some, k, j)], j, columns != N, k, N)
+
+    At = compute((*some, padded_k, rows), of_a, name="At")
+    Bs = compute((*some, padded_k, columns), of_b, name="Bs")
     # What is stored four at a time has to stand in four registers side by side. Added to zero it does so in others than
     # the accumulators, which the assembler can then put where the operands of a multiplication come from other banks
     # (on an H200 in a tenth less time).
     k = reduce_axis((0, chunk), "k")
+
+    def product(at: Sequence[Any], place: Expr) -> Expr:
+        *some, i, j = at
+        return sum(At[(*some, place, i)] * Bs[(*some, place, j)], axis=k)
+
     if split_k == 1:
-        Cl = compute((rows, columns), lambda i, j: sum(At[k, i] * Bs[k, j], axis=k), name="Cl")
-        C = last = compute((M, N), lambda i, j: Cl[i, j] + 0.0, name="C")
+        Cl = compute((*some, rows, columns), lambda *at: product(at, k), name="Cl")
+        C = last = compute((*some, M, N), lambda *at: what.result(Cl[at] + 0.0, *at), name="C")
     else:
         p = reduce_axis((0, split_k), "p")
-        Cl = compute(
-            (split_k, rows, columns),
-            lambda p, i, j: sum(At[p * chunk + k, i] * Bs[p * chunk + k, j], axis=k),
-            name="Cl",
-        )
-        last = compute((split_k, M, N), lambda p, i, j: Cl[p, i, j] + 0.0, name="P")
-        C = compute((M, N), lambda i, j: sum(last[p, i, j], axis=p), name="C")
+        Cl = compute((split_k, *some, rows, columns), lambda p, *at: product(at, p * chunk + k), name="Cl")
+        last = compute((split_k, *some, M, N), lambda *at: Cl[at] + 0.0, name="P")
+        total = compute((*some, M, N), lambda *at: sum(last[(p, *at)], axis=p), name="total")
+        C = compute((*some, M, N), lambda *at: what.result(total[at], *at), name="C")
     s = create_schedule(C.op)
     s[At].set_scope("shared")
     s[Bs].set_scope("shared")
     s[Cl].set_scope("local")
     if split_k > 1:
-        block, thread = s[C].split(s[C].fuse(*s[C].op.axis), factor=256)
-        s[C].bind(block, thread_axis("blockIdx.x"))
-        s[C].bind(thread, thread_axis("threadIdx.x"))
-        s[C].unroll(s[C].op.reduce_axis[0])
-    return s, [A, B, C], At, Bs, Cl, last
+        add_up(s, C, total)
+    return s, [A, B, *what.operands, C], At, Bs, Cl, last
 
 
 def _split_four(stage: Stage, axis: IterVar, is_whole: bool) -> list[IterVar]:
@@ -189,12 +298,13 @@ def _power_of_two(limit: int) -> int:
     return 1 << max(1, limit).bit_length() - 1
 
 
-def _few_rows(M: int, N: int, K: int, split_k: int | None) -> tuple[Schedule, list[Tensor]]:
+def _few_rows(what: _What, split_k: int | None) -> tuple[Schedule, list[Tensor]]:
     """Each thread computes four columns of C, in as many parts along k as give twice as many blocks."""
+    M, N, K = what.M, what.N, what.K
     rows, threads, block_k = -(-M // 4) * 4, 128, 32
     tiles = -(-N // (4 * threads))
     split_k = split_k or _power_of_two(min(2 * _OF_AN_SM * current().sms // tiles, K // (4 * block_k)))
-    s, tensors, At, Bl, Cl, last = _products(M, N, K, (rows, 4 * threads), block_k, split_k)
+    s, tensors, At, Bl, Cl, last = _products(what, (rows, 4 * threads), block_k, split_k)
     s[Bl].set_scope("local")
     Al = s.cache_read(At, "local", [Cl])
 

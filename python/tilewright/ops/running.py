@@ -1,0 +1,48 @@
+"""Running sums as a GPU computes them: in chunks, and those of chunks' sums before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..te import Expr, Tensor, compute, const, if_then_else, indexdiv, indexmod, reduce_axis, sum
+
+__all__ = ["running_sums"]
+
+# So many elements are one of the next level, whose running sums come first.
+_CHUNK = 16
+
+
+def running_sums(X: Tensor, acc: str, axis: int, exclusive: bool, reverse: bool) -> Tensor:
+    """Running sums that have no order: those of chunks' sums, and in each chunk the sums of what is before an element,
+    which costs additions and saves the time that one after the other takes."""
+    extent = X.shape[axis]
+    assert isinstance(extent, int)
+
+    def read(at: Sequence[Any], place: Any) -> Expr:
+        place = extent - 1 - place if reverse else place
+        return X(*at[:axis], place, *at[axis + 1 :]).astype(acc)
+
+    base = None
+    if extent > _CHUNK:
+        chunks = -(-extent // _CHUNK)
+        k = reduce_axis((0, _CHUNK), "k")
+
+        def of_chunk(*at: Any) -> Expr:
+            place = at[axis] * _CHUNK + k
+            value = read(at, place)
+            return sum(if_then_else(place < extent, value, 0) if extent % _CHUNK else value, axis=k)
+
+        totals = compute((*X.shape[:axis], chunks, *X.shape[axis + 1 :]), of_chunk, name="totals")
+        base = running_sums(totals, acc, axis, exclusive=True, reverse=False)
+
+    def element(*at: Any) -> Expr:
+        place = extent - 1 - at[axis] if reverse else at[axis]
+        within = indexmod(place, _CHUNK)
+        value = base(*at[:axis], indexdiv(place, _CHUNK), *at[axis + 1 :]) if base is not None else const(0, acc)
+        for other in range(min(_CHUNK, extent)):
+            is_before = other < within if exclusive else other <= within
+            value = value + if_then_else(is_before, read(at, place - within + other), 0)
+        return value
+
+    return compute(X.shape, element, name="running")
