@@ -44,6 +44,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
 void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const PipelineOptions &options) {
   functions.addPass(createRaiseToTileOps({options.arch}));
   functions.addPass(createRollReductions());
+  functions.addPass(createSkipMaskedTiles());
   // The order of tiles.
   functions.addPass(createNarrowTiles());
   functions.addPass(createRasterTiles());

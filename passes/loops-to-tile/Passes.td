@@ -62,6 +62,27 @@ def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {
                            "tilewright::tile::TileDialect"];
 }
 
+def SkipMaskedTiles : Pass<"skip-masked-tiles", "mlir::func::FuncOp"> {
+  let summary = "Loops end behind the last tile of which a mask leaves something";
+  let description = [{
+    A mask is a choice between an element and a constant, by a comparison of the element's place with another index. Where the
+    constant is chosen for a whole tile, and the iteration then changes nothing of what the loop carries (a maximum with minus
+    infinity, a sum of zeros), it is left out, with its loads. Tiles of the grid with more iterations come first. A row of
+    which nothing is left before is NaN in either case.
+
+    ```mlir
+    scf.for %j = %c0 to %c32 step %c1 ... {   // keys 128 j + column up to query 128 x + row
+    ```
+    becomes
+    ```mlir
+    %last = arith.divui %reach, %c128 : index  // of 128 x + 127
+    %end = arith.minui %last1, %c32 : index
+    scf.for %j = %c0 to %end step %c1 ... {
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect"];
+}
+
 def NarrowTiles : Pass<"narrow-tiles", "mlir::func::FuncOp"> {
   let summary = "Some tiles become narrower, so that the last wave is full";
   let description = [{

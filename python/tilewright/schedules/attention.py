@@ -44,7 +44,7 @@ def attention_wgmma(
     """O = softmax(scale Q K^T) V by ``wgmma``: Q and O are batch x queries x width, K and V batch x keys x width.
 
     Each of `batch` is one head of one sequence. `scale` is 1 / sqrt(width) unless given. With `causal`, query i sees
-    the keys up to i + keys - queries.
+    the keys up to i + keys - queries; tiles of keys that no query of a block sees are not visited.
 
     A thread block computes the rows of `tile` of O, and each consumer warpgroup 64 of them. It loads these rows of Q
     once, and goes through K and V by as many rows as `tile` has columns, of which `stages` tiles are in shared memory.

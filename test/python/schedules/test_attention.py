@@ -88,6 +88,16 @@ def test_neither_spills_nor_waits_are_in_its_machine_code():
     assert ptx.count("ex2.approx") == 66
 
 
+def test_tiles_that_are_masked_away_are_not_visited():
+    s, args = attention_wgmma(1, 128, 256, 64, tile=(64, 64), causal=True)
+    q, k, v = operands(1, 128, 256, 64, "bfloat16")
+    k[:, 192:] = v[:, 192:] = np.nan  # the first queries see no more than the first 192 keys
+    (made,) = testing.run(tw.build(s, args, target="sim", name="attention"), [q, k, v], [(q.shape, "bfloat16")])
+    exact = expected(q, k[:, :192], v[:, :192], causal=False)[:, 63]
+    np.testing.assert_allclose(made[:, 63].astype("float64"), exact, atol=2.0**-7)
+    assert not np.isnan(made[:, :64].astype("float32")).any()
+
+
 def test_what_follows_a_loop_over_tiles_has_one_itself():
     S = te.placeholder((64, 64), name="S")
     j, k = te.reduce_axis((0, 64), name="j"), te.reduce_axis((0, 64), name="k")

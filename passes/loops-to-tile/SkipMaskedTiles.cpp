@@ -1,0 +1,220 @@
+//===- SkipMaskedTiles.cpp - tiles that a mask leaves nothing of ----------===//
+//
+// A mask chooses a constant where a condition on an element's place does not hold. Where it holds for no element of a tile, the
+// iteration computes of constants; if it then carries on what it was given, it is left out. Causal attention ends its loop
+// over the keys at the diagonal so.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/Tile.h"
+#include "passes/PassSupport.h"
+#include "passes/loops-to-tile/LinearIndex.h"
+#include "passes/loops-to-tile/Numbers.h"
+#include "passes/loops-to-tile/TileGrid.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tilewright {
+#define GEN_PASS_DEF_SKIPMASKEDTILES
+#include "passes/loops-to-tile/Passes.h.inc"
+
+namespace {
+/// What is known of a value in an iteration of which all is masked: it is a number, or what the loop carries.
+struct Known {
+  std::optional<double> number;
+  std::optional<unsigned> carried;
+  bool isNumber(double value) const { return number == value; }
+  bool isSame(const Known &other) const { return carried && carried == other.carried; }
+  static Known of(double value) { return std::isnan(value) ? Known() : Known{value, std::nullopt}; }
+};
+
+/// One loop over tiles.
+class MaskedLoop {
+public:
+  MaskedLoop(tile::KernelOp kernel, scf::ForOp loop) : kernel(kernel), loop(loop) {}
+  /// Ends the loop behind the last tile of which the mask leaves something. Says which tiles have more to do, as an index.
+  std::optional<LinearIndex> end();
+
+private:
+  /// The value where the condition of a mask does not hold, and the condition.
+  static std::optional<std::pair<Value, Value>> matchMask(Operation *op);
+  /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile.
+  std::optional<LinearIndex> getReach(tile::MapOp map, Value condition);
+  Known evaluate(Value value, DenseMap<Value, Known> &known);
+  Known evaluateElement(Operation *op, DenseMap<Value, Known> &known);
+
+  tile::KernelOp kernel;
+  scf::ForOp loop;
+  llvm::SmallPtrSet<Operation *, 4> masks;
+};
+
+std::optional<std::pair<Value, Value>> MaskedLoop::matchMask(Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return std::pair(select.getFalseValue(), select.getCondition());
+  auto choice = dyn_cast<scf::IfOp>(op);
+  if (!choice || choice.getNumResults() != 1)
+    return std::nullopt;
+  return std::pair(choice.elseYield().getOperand(0), choice.getCondition());
+}
+
+std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return std::nullopt;
+  auto left = LinearIndex::get(compare.getLhs()), right = LinearIndex::get(compare.getRhs());
+  using Predicate = arith::CmpIPredicate;
+  Predicate predicate = compare.getPredicate();
+  bool isLess = predicate == Predicate::slt || predicate == Predicate::sle;
+  if (!left || !right || (!isLess && predicate != Predicate::sgt && predicate != Predicate::sge))
+    return std::nullopt;
+  LinearIndex reach = isLess ? right->plus(*left, -1) : left->plus(*right, -1);
+  if (predicate == Predicate::slt || predicate == Predicate::sgt)
+    --reach.constant;
+  // The element that it holds for first.
+  Block &body = map.getBody().front();
+  unsigned count = map.getFragments().size();
+  std::pair<Value, int64_t> extents[] = {{body.getArgument(count), tile::kWgmmaRows},
+                                         {body.getArgument(count + 1), map.getResult().getType().getColumns()},
+                                         {kernel.getWarpgroup(), kernel.getWarpgroups()}};
+  for (auto [value, extent] : extents) {
+    reach.constant += std::max<int64_t>(reach.terms.lookup(value), 0) * (extent - 1);
+    reach.terms.erase(value);
+  }
+  // It grows with the tile's place, and falls with the iteration, from at least 0 on.
+  if (reach.constant < 0 || reach.terms.lookup(loop.getInductionVar()) >= 0)
+    return std::nullopt;
+  for (auto [value, factor] : reach.terms) {
+    bool isPlace = llvm::is_contained(kernel.getBody().front().getArguments(), value);
+    if (value != loop.getInductionVar() && (!isPlace || factor < 0))
+      return std::nullopt;
+  }
+  return reach;
+}
+
+Known MaskedLoop::evaluateElement(Operation *op, DenseMap<Value, Known> &known) {
+  auto operand = [&](unsigned number) { return evaluate(op->getOperand(number), known); };
+  auto mask = matchMask(op);
+  if (mask && masks.contains(op))
+    return evaluate(mask->first, known);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Known condition = operand(0);
+    return condition.number ? operand(condition.isNumber(0) ? 2 : 1) : Known();
+  }
+  if (isa<arith::TruncFOp, arith::ExtFOp>(op))
+    return Known{operand(0).number, std::nullopt};
+  if (isa<math::ExpOp, math::Exp2Op>(op)) {
+    Known x = operand(0);
+    return !x.number ? Known() : Known::of(isa<math::ExpOp>(op) ? std::exp(*x.number) : std::exp2(*x.number));
+  }
+  if (op->getNumOperands() != 2)
+    return Known();
+  Known a = operand(0), b = operand(1);
+  bool areNumbers = a.number && b.number;
+  if (auto compare = dyn_cast<arith::CmpFOp>(op); compare && compare.getPredicate() == arith::CmpFPredicate::OEQ)
+    return a.isSame(b) ? Known::of(1) : areNumbers ? Known::of(*a.number == *b.number) : Known();
+  if (isa<arith::MulFOp>(op))
+    return areNumbers ? Known::of(*a.number * *b.number) : a.isNumber(1) ? b : b.isNumber(1) ? a : Known();
+  if (isa<arith::AddFOp>(op))
+    return areNumbers ? Known::of(*a.number + *b.number) : a.isNumber(0) ? b : b.isNumber(0) ? a : Known();
+  if (isa<arith::SubFOp>(op)) {
+    // Of what is reduced something is left in an earlier tile, so that it is finite.
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return areNumbers ? Known::of(*a.number - *b.number) : a.isNumber(-kInfinity) ? a : b.isNumber(0) ? a : Known();
+  }
+  return Known();
+}
+
+Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&number)))
+    return Known::of(number.getValueAsDouble());
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return Known();
+  Known made;
+  if (auto fill = dyn_cast<tile::FillOp>(op)) {
+    made = evaluate(fill.getValue(), known);
+  } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+    Block &body = map.getBody().front();
+    for (auto [argument, fragment] : llvm::zip(body.getArguments(), map.getFragments()))
+      known[argument] = evaluate(fragment, known);
+    made = evaluate(cast<tile::YieldOp>(body.getTerminator()).getElement(), known);
+  } else if (auto reduce = dyn_cast<tile::RowReduceOp>(op)) {
+    Known elements = evaluate(reduce.getFragment(), known);
+    double infinity = std::numeric_limits<double>::infinity();
+    double identity = reduce.getKind() == tile::Reduction::Sum ? 0 : reduce.getKind() == tile::Reduction::Max ? -infinity : infinity;
+    if (elements.isNumber(identity))
+      made = evaluate(reduce.getInit(), known);
+  } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
+    if (isa<tile::FragmentType>(matmul.getA().getType()) && evaluate(matmul.getA(), known).isNumber(0))
+      made = evaluate(matmul.getAccumulator(), known);
+  } else if (op->getParentOfType<tile::MapOp>() && kernel->isAncestor(op)) {
+    made = evaluateElement(op, known);
+  }
+  known[value] = made;
+  return made;
+}
+
+std::optional<LinearIndex> MaskedLoop::end() {
+  if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 || loop.getNumRegionIterArgs() == 0)
+    return std::nullopt;
+  std::optional<LinearIndex> reach;
+  loop.getBody()->walk([&](Operation *op) {
+    auto mask = matchMask(op);
+    auto map = op->getParentOfType<tile::MapOp>();
+    if (!mask || !map || op->getParentOp() != map)
+      return;
+    auto found = getReach(map, mask->second);
+    if (!found || (reach && !(*reach == *found)))
+      return;
+    reach = found;
+    masks.insert(op);
+  });
+  if (!reach)
+    return std::nullopt;
+  DenseMap<Value, Known> known;
+  for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+    known[argument] = Known{std::nullopt, number};
+  for (auto [number, yielded] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
+    if (evaluate(yielded, known).carried != number)
+      return std::nullopt;
+  OpBuilder builder(loop);
+  Numbers numbers{builder, loop.getLoc()};
+  int64_t each = -reach->terms.lookup(loop.getInductionVar());
+  reach->terms.erase(loop.getInductionVar());
+  Value last = numbers.divide(reach->materialize(builder, loop.getLoc(), IRMapping()), each);
+  loop.setUpperBound(numbers.least(numbers.add(last, 1), loop.getUpperBound()));
+  return reach;
+}
+
+struct SkipMaskedTiles : impl::SkipMaskedTilesBase<SkipMaskedTiles> {
+  void runOnOperation() override {
+    SmallVector<tile::KernelOp> kernels;
+    getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
+    for (tile::KernelOp kernel : kernels) {
+      bool grows = false;
+      for (scf::ForOp loop : getPipelines(kernel))
+        if (auto reach = MaskedLoop(kernel, loop).end())
+          grows |= reach->terms.contains(kernel.getPlace(0));
+      if (grows && !kernel.getOrder() && getClusterBlocks(kernel) == 1)
+        reverse(kernel);
+    }
+  }
+
+  /// The tiles with the most to do first.
+  static void reverse(tile::KernelOp kernel) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+    Numbers numbers{builder, kernel.getLoc()};
+    Value place = kernel.getPlace(0), last = numbers.subtract(kernel.getX(), 1);
+    Value reversed = arith::SubIOp::create(builder, kernel.getLoc(), last, place);
+    place.replaceAllUsesExcept(reversed, reversed.getDefiningOp());
+  }
+};
+} // namespace
+} // namespace tilewright
