@@ -15,6 +15,7 @@ from .tvm_compat.missing_names import attribute_of
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning, viewer
     from .aot.library import export_header, export_library, export_object
+    from .ir.plugins import load_pass_plugin
     from .models import compile
     from .rules import auto_schedule
     from .runtime import (
@@ -59,6 +60,7 @@ __all__ = [
     "export_library",
     "export_object",
     "gpu",
+    "load_pass_plugin",
     "nd",
     "num_threads",
     "runtime",
@@ -109,6 +111,8 @@ def __getattr__(name: str) -> object:
         return import_module(".tuning", __name__).tune
     if name in ("view", "view_data"):
         return getattr(import_module(".viewer", __name__), name)
+    if name == "load_pass_plugin":
+        return import_module(".ir.plugins", __name__).load_pass_plugin
     if name in ("num_threads", "set_num_threads"):
         return getattr(import_module(".runtime.cpu_program", __name__), name)
     if name in _RUNTIME:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -23,10 +24,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", ["with_numpy", "with_torch"])
+@pytest.mark.parametrize("name", ["with_numpy", "with_torch", "with_jax"])
 def test_python(folder: Path, name: str) -> None:
-    if name == "with_torch":
-        pytest.importorskip("torch")
+    for needed in {"with_torch": ("torch",), "with_jax": ("jax", "jax_tvm_ffi")}.get(name, ()):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"needs {needed}")
     script = folder / f"{name}.py"
     assert f"python {name}.py kernels.so" in script.read_text()
     ran = subprocess.run([sys.executable, script.name, "kernels.so"], cwd=folder, capture_output=True, text=True)
@@ -41,3 +43,20 @@ def test_cpp(folder: Path) -> None:
     command = " && ".join(commands)
     ran = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no rustc")
+@pytest.mark.skipif(shutil.which("tvm-ffi-config") is None, reason="tvm-ffi's command is not on the path")
+def test_rust(folder: Path) -> None:
+    commands = re.findall(r"^//!   (.*)$", (folder / "with_rust.rs").read_text(), re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["rustc", "LD_LIBRARY_PATH=.:$(tvm-ffi-config"]
+    ran = subprocess.run(["bash", "-c", " && ".join(commands)], cwd=folder, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "right\n"), ran.stderr
+
+
+def test_the_tutorial_has_these_commands() -> None:
+    page = (FOLDER.parents[2] / "docs" / "tutorial" / "10-frameworks.md").read_text()
+    for file, mark in (("with_cpp.cpp", "//"), ("with_rust.rs", "//!")):
+        for command in re.findall(rf"^{mark}   (.*)$", (FOLDER / file).read_text(), re.MULTILINE):
+            assert f"\n{command}\n" in page
+    assert "\npython build.py cpu kernels.so\n" in page and "\npython with_jax.py kernels.so\n" in page

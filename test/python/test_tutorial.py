@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import mlir
 import pytest
 
+import tilewright as tw
 from tree import ROOT
 
 PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
@@ -32,6 +36,40 @@ def test_the_code_of_a_page_runs(page: Path, capsys: pytest.CaptureFixture[str])
 def test_every_page_leads_to_the_next() -> None:
     for page, following in zip(PAGES, PAGES[1:]):
         assert f"]({following.name})" in page.read_text().splitlines()[-1], page.name
+
+
+def test_the_plugin_of_the_page_is_built_and_loaded(tmp_path: Path) -> None:
+    """The C++ and the commands of the page on passes, in a folder of their own."""
+    if shutil.which("c++") is None or not (Path(mlir.__path__[0]) / "include" / "mlir" / "IR").is_dir():
+        pytest.skip("needs a C++ compiler and MLIR's headers: pip install xtc-mlir-dev xtc-llvm-dev")
+    page = (ROOT / "docs" / "tutorial" / "12-passes.md").read_text()
+    blocks = {
+        kind: re.findall(rf"^```{kind}\n(.*?)^```", page, re.MULTILINE | re.DOTALL) for kind in ("cpp", "bash", "")
+    }
+    (tmp_path / "double-by-adding.cpp").write_text(blocks["cpp"][0])
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ran = subprocess.run(
+        ["bash", "-e", "-c", "".join(blocks["bash"])],
+        cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "arith.addf %arg0, %arg0" in ran.stdout and "mulf" not in ran.stdout
+    python = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    last = re.search(r"^```\n(tw\.load_pass_plugin.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert python is not None and last is not None
+    script = python[1] + last[1] + 'print(tw.load_pass_plugin("double-by-adding.so"), func.ir("loops"))'
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("DoubleByAdding ") and "arith.addf" in done.stdout and "mulf" not in done.stdout
+
+
+def test_what_is_no_plugin_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tw.TilewrightError, match=r"nowhere\.so: expected a pass plug-in, got no such file"):
+        tw.load_pass_plugin(tmp_path / "nowhere.so")
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    with pytest.raises(tw.TilewrightError, match="expected a pass plug-in with the function mlirGetPassPluginInfo: "):
+        tw.load_pass_plugin(text)
 
 
 def test_the_figures_of_the_steps_are_those_measured() -> None:

@@ -2,7 +2,7 @@
 
 Run it: python build.py [cpu|cuda|managed] kernels.so
 With `managed` the functions run on a GPU and take this machine's arrays (NumPy, C++), which they copy there and back.
-The other files here use the library, and need nothing of Tilewright: NumPy, torch, JAX, CuPy, C++.
+The other files here use the library, and need nothing of Tilewright: NumPy, torch, JAX, CuPy, C++, Rust.
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@ rule decide that is for such a kernel (`elementwise`, `reductions`, …), and us
 What was decided is data (`plan`), which `Schedule.explain()` prints.
 """
 
+from .context import Context, Rule, choice
+from .groups import Group
 from .make import auto_schedule
 from .plan import Choice, Decision, Plan
 
-__all__ = ["Choice", "Decision", "Plan", "auto_schedule"]
+__all__ = ["Choice", "Context", "Decision", "Group", "Plan", "Rule", "auto_schedule", "choice"]

@@ -43,6 +43,7 @@ def auto_schedule(
     target: Target | str | None = None,
     *,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    rules: Sequence[Rule] = (),
 ) -> Schedule:
     """A schedule for the program that computes `outputs`, made by rules, without measuring.
 
@@ -60,6 +61,8 @@ def auto_schedule(
     settings
         Values in the place of those that the rules choose, by the name of a stage: ``{"C": {"threads": 128}}``. The
         plan has the names and the values that are allowed. ``"rule"`` takes another of the rules that are for a stage.
+    rules
+        Rules of your own (`tilewright.rules.Rule`), which are asked before those that there are.
 
     Raises
     ------
@@ -85,11 +88,11 @@ def auto_schedule(
     program = Program(s.outputs)
     gpu = where.device
     context = Context(where, gpu, program, gpu.sms * gpu.threads_per_sm if gpu else 1)
-    rules = _GPU_RULES if gpu else CPU_RULES
+    all_rules = (*rules, *(_GPU_RULES if gpu else CPU_RULES))
     anchors = [stage.op for stage in program if contraction_of(stage) is not None]
     groups = groups_of(program, context.threads, anchors)
     wanted = {stage: values["rule"] for stage, values in (settings or {}).items() if "rule" in values}
-    decided = [_decide(context, rules, group, wanted) for group in groups]
+    decided = [_decide(context, all_rules, group, wanted) for group in groups]
     plan = Plan(str(where), gpu.name if gpu else "", tuple(decision for _, decision in decided))
     for stage in wanted:
         plan.of(stage)  # else there is no such stage
