@@ -4,6 +4,8 @@
 #include "dialects/Graph/Graph.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/CAPI/IR.h"
+#include "mlir/Parser/Parser.h"
+#include "passes/GuardedRun.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "dialects/Target/Architectures.h"
@@ -18,6 +20,30 @@ void tilewright::registerDialects(DialectRegistry &registry) {
 }
 
 extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }
+
+std::optional<std::string> tilewright::findGivenUp(const DialectRegistry &registry, llvm::StringRef text) {
+  std::string message;
+  auto read = [&] {
+    // On the heap: where it is left halfway it is not to be touched again.
+    auto *context = new MLIRContext(registry, MLIRContext::Threading::DISABLED);
+    context->getDiagEngine().registerHandler([](Diagnostic &) { return success(); });
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(context));
+    module = {};
+    delete context;
+  };
+  if (runGuarded(read, message))
+    return std::nullopt;
+  return message;
+}
+
+extern "C" const char *tilewrightFindGivenUp(MlirDialectRegistry registry, const char *text, size_t size) {
+  thread_local std::string why;
+  auto found = tilewright::findGivenUp(*unwrap(registry), llvm::StringRef(text, size));
+  if (!found)
+    return nullptr;
+  why = std::move(*found);
+  return why.c_str();
+}
 
 extern "C" void tilewrightRegisterPasses() {
   tilewright::registerTilewrightPasses();

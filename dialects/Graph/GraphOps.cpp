@@ -186,7 +186,8 @@ LogicalResult ConvOp::verify() {
 }
 
 LogicalResult GroupOp::verify() {
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  Block &body = getBody().front();
+  auto yield = body.empty() ? nullptr : dyn_cast<YieldOp>(body.back());
   if (!yield)
     return emitOpError("expected to end with graph.yield");
   if (!llvm::equal(yield.getOperandTypes(), getResultTypes()))

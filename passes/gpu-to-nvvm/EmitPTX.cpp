@@ -1,4 +1,5 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
+#include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
@@ -15,9 +16,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/CrashRecoveryContext.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/PrettyStackTrace.h"
 
 #include <mutex>
 
@@ -147,31 +145,6 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
     if (!text)
       return signalPassFailure();
     module->setAttr("tilewright.ptx", StringAttr::get(&getContext(), StringRef(text->data(), text->size())));
-  }
-
-  /// Runs `function`. What LLVM's back end cannot select aborts the process; here it returns false, with LLVM's message.
-  /// What LLVM had allocated is lost then, which is better than the user's session.
-  static bool runGuarded(llvm::function_ref<void()> function, std::string &message) {
-    static std::mutex mutex;
-    std::lock_guard<std::mutex> lock(mutex); // both handlers are the process's own
-    llvm::ScopedFatalErrorHandler handler(
-        [](void *text, const char *reason, bool) {
-          // Another thread's LLVM is not ours to rescue.
-          if (auto *recovery = llvm::CrashRecoveryContext::GetCurrent()) {
-            *static_cast<std::string *>(text) = reason;
-            recovery->HandleExit(1);
-          }
-        },
-        &message);
-    llvm::CrashRecoveryContext::Enable();
-    llvm::CrashRecoveryContext recovery;
-    // LLVM notes on its stack what it is doing; those notes go with the stack.
-    const void *notes = llvm::SavePrettyStackState();
-    bool done = recovery.RunSafely(function);
-    if (!done)
-      llvm::RestorePrettyStackState(notes);
-    llvm::CrashRecoveryContext::Disable();
-    return done;
   }
 };
 

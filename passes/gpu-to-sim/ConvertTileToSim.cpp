@@ -130,6 +130,17 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
+    // The run time is handed the state that a kernel is called with.
+    WalkResult outside = module.walk([](Operation *op) {
+      auto function = op->getParentOfType<FunctionOpInterface>();
+      if (!isa_and_present<tile::TileDialect>(op->getDialect()) ||
+          (function && function->hasAttr(sim::kernelAttrName) && function.getNumArguments() && !function.isExternal()))
+        return WalkResult::advance();
+      op->emitOpError() << "expected to be in a kernel as convert-gpu-to-sim makes it, got it elsewhere";
+      return WalkResult::interrupt();
+    });
+    if (outside.wasInterrupted())
+      return signalPassFailure();
     LowerToLLVMOptions options(context);
     LLVMTypeConverter converter(context, options);
     addTileTypeConversions(converter);

@@ -16,6 +16,10 @@ struct CutIndices : impl::CutIndicesBase<CutIndices> {
     unsigned bits = getIndexBits(module);
     if (bits >= 64) // those of this machine
       return;
+    if (bits == 0) {
+      module.emitError("expected an index of 32 or 64 bits in the data layout, got ") << bits;
+      return signalPassFailure();
+    }
     SmallVector<Operation *> ops;
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isIndexArithmetic(op))

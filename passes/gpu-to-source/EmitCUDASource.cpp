@@ -226,7 +226,12 @@ struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
       origins[launch.getKernelName().getValue()] = launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr);
     });
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
-      KernelWriter writer(getIndexBits(module) == 32, origins);
+      unsigned indexBits = getIndexBits(module);
+      if (indexBits != 32 && indexBits != 64) {
+        module.emitError("expected an index of 32 or 64 bits in the data layout, got ") << indexBits;
+        return signalPassFailure();
+      }
+      KernelWriter writer(indexBits == 32, origins);
       for (Operation &op : *module.getBody()) {
         if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
           writer.write(kernel);

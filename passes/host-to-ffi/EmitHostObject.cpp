@@ -1,4 +1,5 @@
 //===- EmitHostObject.cpp - object files of host functions ----------------===//
+#include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -77,7 +78,13 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
         features += (features.empty() ? "" : ",") + std::string(feature.second ? "+" : "-") + feature.first().str();
     }
     std::string triple = llvm::sys::getDefaultTargetTriple();
-    std::optional<SmallVector<char, 0>> object = ModuleToHostObject(*getOperation(), triple, chip, features, optLevel).run();
+    std::optional<SmallVector<char, 0>> object;
+    std::string message;
+    auto emit = [&] { object = ModuleToHostObject(*getOperation(), triple, chip, features, optLevel).run(); };
+    if (!runGuarded(emit, message)) {
+      getOperation()->emitError("LLVM's back end gave up") << (message.empty() ? "" : ": ") << message;
+      return signalPassFailure();
+    }
     if (!object)
       return signalPassFailure();
     getOperation()->setAttr("tilewright.object",

@@ -50,8 +50,15 @@ bool isIndexArithmetic(Operation *op) {
 }
 
 unsigned getIndexBits(gpu::GPUModuleOp module) {
+  Type index = IndexType::get(module.getContext());
+  // A layout that was written by hand may hold what is no width, which upstream does not look at.
+  if (DataLayoutSpecInterface spec = module.getDataLayoutSpec())
+    for (DataLayoutEntryInterface entry : spec.getEntries())
+      if (auto bits = dyn_cast<IntegerAttr>(entry.getValue()); entry.getKey().dyn_cast<Type>() == index && bits)
+        if (bits.getValue().sle(0) || bits.getValue().sgt(64))
+          return 0;
   DataLayout layout(cast<DataLayoutOpInterface>(module.getOperation()));
-  return layout.getTypeSizeInBits(IndexType::get(module.getContext())).getFixedValue();
+  return layout.getTypeSizeInBits(index).getFixedValue();
 }
 
 Value computeInIntegers(OpBuilder &builder, Operation *op, IntegerType type, llvm::function_ref<Value(Value)> operand) {

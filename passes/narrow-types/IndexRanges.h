@@ -49,7 +49,8 @@ bool isIndexArithmetic(mlir::Operation *op);
 mlir::Value computeInIntegers(mlir::OpBuilder &builder, mlir::Operation *op, mlir::IntegerType type,
                               llvm::function_ref<mlir::Value(mlir::Value)> operand);
 
-/// How many bits the indices of a module's kernels have: what choose-index-widths said, or 64.
+/// How many bits the indices of a module's kernels have: what choose-index-widths said, or 64; 0 for what is no
+/// width.
 unsigned getIndexBits(mlir::gpu::GPUModuleOp module);
 
 } // namespace tilewright

@@ -4,6 +4,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
 #include "TestIndex.h"
@@ -18,5 +19,14 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
   tilewright::registerDialects(registry);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilewright's opt driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "tilewright's opt driver\n", registry);
+  // What MLIR's reader cannot stand ends the tool with an error. Files in several parts are tests.
+  bool isFile = input != "-" && !mlir::MlirOptMainConfig::createFromCLOptions().inputSplitMarker().size();
+  if (auto file = isFile ? llvm::MemoryBuffer::getFile(input) : std::error_code(); isFile && file)
+    if (auto why = tilewright::findGivenUp(registry, (*file)->getBuffer())) {
+      llvm::errs() << input << ": error: expected IR that MLIR can read, got what its reader gives up on"
+                   << (why->empty() ? "" : ": ") << *why << "\n";
+      return 1;
+    }
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
 }

@@ -102,7 +102,9 @@ def mlir_module(path: Path) -> Any:
 
     from ..ir import context
     from ..ir.diagnostics import MLIRError, diagnostics_of
+    from ..ir.reading import check_readable
 
+    check_readable(path.read_bytes(), str(path))
     with context():
         try:
             return ir.Module.parseFile(str(path))

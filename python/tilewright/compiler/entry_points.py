@@ -30,6 +30,9 @@ __all__ = ["build", "lower", "take_up"]
 
 def _parse(text: str, name: str, stage: str) -> ir.Module:
     """The module that IR text of the user's stands for."""
+    from ..ir.reading import check_readable
+
+    check_readable(text, name)
     with context():
         try:
             return ir.Module.parse(text)

@@ -16,6 +16,7 @@ from ..dtypes import dtype_of
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 from ..ir.diagnostics import MLIRError, diagnostics_of
+from ..ir.reading import check_readable
 from ..messages.printable import printable
 from .compiler_interface import compiler
 from .emit_body import mlir_type
@@ -55,6 +56,10 @@ def intrinsic_from_file(name: Any, functions: Any) -> TensorIntrin:
         raise ValueError(f"expected an intrinsic's name and IR, got {name!r} and {functions!r:.80}")
     name = printable(name)
     where = f"intrinsic {name!r} of a file"
+    try:
+        check_readable(functions, where)
+    except CompileError as error:
+        raise ValueError(str(error)) from None
     with tw_ir.context(), ir.Location.unknown():
         try:
             module = ir.Module.parse(functions)

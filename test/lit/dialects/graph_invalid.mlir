@@ -228,3 +228,13 @@ func.func @f(%x: tensor<4xf32>) {
   } : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @empty_group(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.group' op expects a non-empty block}}
+  %y = "graph.group"() <{root = "relu"}> ({
+  ^bb0:
+  }) : () -> tensor<4xf32>
+  return
+}

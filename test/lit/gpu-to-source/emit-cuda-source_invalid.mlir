@@ -115,3 +115,10 @@ gpu.module @product_of_tiles {
     gpu.return
   }
 }
+
+// -----
+
+// expected-error@+1 {{expected an index of 32 or 64 bits in the data layout, got 0}}
+gpu.module @width attributes {dlti.dl_spec = #dlti.dl_spec<index = -2147483648 : i64>} {
+  gpu.func @k(%a: memref<4xf32>) kernel { gpu.return }
+}

@@ -208,3 +208,25 @@ def test_a_copy_of_the_copy_engine_has_a_swizzle() -> None:
     assert without != text
     with pytest.raises(tw.ScheduleError, match="expected 'schedule.swizzle' beside 'schedule.copy_by', got none"):
         tw.lower(without, start="loops", stage="gpu")
+
+
+# MLIR's reader ends the process on it: the end of the tensor is beyond 63 bits.
+BEYOND = f"""func.func @f(%a: memref<4x{2**63 - 1}xf32>) {{
+  %x = memref.subview %a[0, 0] [2, 2] [1, 1] : memref<4x{2**63 - 1}xf32> to memref<2x2xf32, strided<[{2**63 - 1}, 1]>>
+  return
+}}
+"""
+GIVES_UP = "error: expected IR that MLIR can read, got what its reader gives up on"
+
+
+def test_what_the_reader_gives_up_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "beyond.mlir"
+    file.write_text(BEYOND)
+    result = opt(file)
+    assert (result.returncode, result.stderr.decode().splitlines()[-1]) == (1, f"{file}: {GIVES_UP}")
+    assert main(["compile", str(file), "--emit=ptx"]) == 1
+    assert capsys.readouterr().err == f"tilewright compile: {file}: {GIVES_UP}\n"
+    for _ in range(2):  # the process goes on
+        with pytest.raises(tw.CompileError, match=f"^f: {GIVES_UP}$"):
+            tw.lower(BEYOND, name="f", target="cpu", stage="linalg", start="linalg")
+    assert "func.func @f" in str(tw.lower("func.func @f() { return }", target="cpu", stage="linalg", start="linalg"))
