@@ -140,12 +140,20 @@ def case_of(seed: int) -> tuple[str, bytes, list[str]]:
 
 
 def _run(content: bytes, pipeline: str | None) -> str:
-    """What becomes of it: "result", "error", or "silent" for an error that says nothing; of no pipeline, "parsed"."""
+    """What becomes of it: "result", "error", or "silent" for an error that says nothing; of no pipeline, "parsed", or
+    "given up" where the reader would end the process."""
     from mlir import ir
     from mlir.passmanager import PassManager
 
+    from tilewright.errors import CompileError
     from tilewright.ir.diagnostics import MLIRError
+    from tilewright.ir.reading import check_readable
 
+    if pipeline is None:
+        try:
+            check_readable(content, "the case")  # as all that takes IR from outside does
+        except CompileError:
+            return "given up"
     with _context() as made:
         said = []
 
