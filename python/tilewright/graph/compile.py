@@ -12,7 +12,7 @@ from ..target import Target
 from .builder import Graph
 from .definitions import define, model_function
 from .groups import Group, constants_outside, read_groups
-from .model import Model, Plan, PlannedBuffer, fitting
+from .model import Model, Plan, PlannedBuffer
 from .types import TensorType, from_ir
 
 __all__ = ["PASSES", "compile_graph"]
@@ -58,7 +58,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
     with graph.module.context:
         function = model_function(graph.module, graph.name)
         block = function.regions[0].blocks[0]
-        groups = read_groups(function, graph.symbols)
+        groups = read_groups(function, graph.symbols, target)
         arguments = list(block.arguments)
         attributes = function.attributes
         inputs = _named(attributes, "arg_attrs", [argument.type for argument in arguments], graph)
@@ -69,7 +69,7 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         for operation in block.operations:
             if operation.operation.name == "graph.weight":
                 weight = ir.StringAttr(operation.operation.attributes["name"]).value
-                constants[operation.operation.result] = fitting(graph.weights[weight])
+                constants[operation.operation.result] = graph.weights[weight]
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
             constants, _plan(function, groups), texts, graph.stored,

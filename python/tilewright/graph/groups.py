@@ -76,12 +76,12 @@ class Group:
         return f"{self.name}: {', '.join(self.nodes)} -> {shapes}; ends: {'; '.join(self.ends)}"
 
 
-def read_groups(function: ir.Operation, symbols: Mapping[str, Var]) -> list[Group]:
+def read_groups(function: ir.Operation, symbols: Mapping[str, Var], target: Target) -> list[Group]:
     """The groups of a model's function, in their order."""
     functions: dict[str, Function] = {}
     with function.context:
         return [
-            _read_group(operation.operation, symbols, functions)
+            _read_group(operation.operation, symbols, functions, target)
             for operation in function.regions[0].blocks[0].operations
             if operation.operation.name == "graph.group"
         ]
@@ -105,7 +105,9 @@ def element_of(attribute: ir.Attribute, dtype: str) -> int | float | bool:
     return bool(number) if dtype == "bool" else number
 
 
-def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function]) -> Group:
+def _read_group(
+    group: ir.Operation, symbols: Mapping[str, Var], functions: dict[str, Function], target: Target
+) -> Group:
     block = group.regions[0].blocks[0]
     tensors: dict[ir.Value, Tensor] = {}
     inputs: dict[ir.Value, Tensor] = {}
@@ -146,7 +148,7 @@ def _read_group(group: ir.Operation, symbols: Mapping[str, Var], functions: dict
     offsets = tuple(ir.DenseI64ArrayAttr(attributes["offsets"])) if "offsets" in attributes else (-1,) * len(yielded)
     text.append(str([list(tensors).index(value) for value in yielded]))
     with at_source(Source(next(iter(nodes), "group"), 0)):
-        schedule = _schedule(outputs)
+        schedule = _schedule(outputs, target)
     apart = symbols_apart([*inputs.values(), *outputs], members, symbols)
     return Group(
         ir.StringAttr(attributes["name"]).value, tuple(names), tuple(nodes), tuple(inputs), tuple(group.results),
@@ -164,8 +166,16 @@ def _attribute_names(operation: ir.Operation) -> Sequence[str]:
 # The schedule of a group.
 
 
-def _schedule(outputs: Sequence[Tensor]) -> te.Schedule:
-    """Every stage that is computed element by element is computed where it is read, unless that repeats work."""
+def _schedule(outputs: Sequence[Tensor], target: Target) -> te.Schedule:
+    """The schedule of a group: for GPUs and the simulator that of the rules.
+
+    For a processor every stage that is computed element by element is computed where it is read, unless that repeats
+    work.
+    """
+    if target.kind != "cpu":
+        from ..rules import auto_schedule
+
+        return auto_schedule([tensor.op for tensor in dict.fromkeys(outputs)], target)
     schedule = te.create_schedule([tensor.op for tensor in dict.fromkeys(outputs)])
     stages = operations([tensor.op for tensor in outputs])
     results = {tensor.op for tensor in outputs}

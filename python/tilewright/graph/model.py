@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +14,10 @@ from ..errors import TilewrightValueError as ValueError
 from ..target import Target
 from ..te import Expr, Var
 from .groups import Group
+from .memory import memory_of
 from .types import TensorType
 
-__all__ = ["Model", "Plan", "PlannedBuffer", "fitting"]
-
-_ALIGNMENT = 64
+__all__ = ["Model", "Plan", "PlannedBuffer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,8 @@ class Model:
     """A model compiled to one function. Call it with its inputs, in their order or by name.
 
     NumPy's arrays and any that speak DLPack are taken. One output is returned as it is, several as a tuple: as tensors
-    of PyTorch where an input is one, otherwise as arrays of NumPy.
+    of PyTorch where an input is one, otherwise as arrays of NumPy. For target cuda, inputs in the processor's memory
+    are copied to the GPU; where no input is NumPy's or PyTorch's, outputs are `tw.nd` arrays there.
     """
 
     name: str
@@ -74,6 +73,8 @@ class Model:
         self._outputs = [value for _, value, _ in outputs]
         self._arguments, self._constants, self._texts = list(arguments), dict(constants), dict(texts)
         self._stored = dict(stored)
+        self._memory = memory_of(target)
+        self._placed: dict[ir.Value, Any] | None = None
         for group in self.groups:
             group.compile(target)
 
@@ -95,45 +96,49 @@ class Model:
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Runs the model."""
-        as_tensors = any(map(_is_tensor, (*arrays, *named.values())))
         given = self._checked(arrays, named)
         extents: dict[str, int] = {}
         for (name, kind), array in zip(self.inputs, given):
             self._bind(name, kind, array.shape, extents)
-        values: dict[ir.Value, np.ndarray] = dict(self._constants)
-        values.update(zip(self._arguments, given))
-        arena = _aligned(self.plan.arena_bytes)
-        for group in self.groups:
-            results = []
-            for value, kind, offset in zip(group.results, group.types, group.offsets):
-                shape = tuple(_number(extent, extents) for extent in kind.shape)
-                dtype = _numpy_dtype(kind.dtype)
-                if offset >= 0:
-                    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-                    array = arena[offset : offset + size].view(dtype).reshape(shape)
-                else:
-                    array = np.empty(shape, dtype)
-                values[value] = array
-                results.append(array)
-            numbers = (extents[symbol.name] for symbol in group.symbols)
-            group.function(*(values[value] for value in group.inputs), *results, *numbers)
-        outputs = tuple(np.array(values[value]) if self._is_given(value) else values[value] for value in self._outputs)
-        if self._stored:
-            outputs = tuple(
-                array.view(_numpy_dtype(self._stored[name])) if name in self._stored else array
-                for (name, _), array in zip(self.outputs, outputs)
-            )
-        if as_tensors:
-            from .torch_tensors import tensor_of
+        values = self._run(given, extents)
+        memory = self._memory
+        outputs = [memory.copy(values[one]) if self._is_given(one) else values[one] for one in self._outputs]
+        for position, (name, _) in enumerate(self.outputs):
+            if name in self._stored:
+                outputs[position] = memory.viewed(outputs[position], self._stored[name])
+        sources = [*arrays, *named.values()]
+        results = tuple(memory.returned(one, sources) for one in outputs)
+        return results[0] if len(results) == 1 else results
 
-            outputs = tuple(map(tensor_of, outputs))
-        return outputs[0] if len(outputs) == 1 else outputs
+    def _run(self, given: Sequence[Any], extents: Mapping[str, int]) -> dict[ir.Value, Any]:
+        """The tensors of a call by their values in the IR."""
+        memory = self._memory
+        if self._placed is None:
+            self._placed = {value: memory.constant(array) for value, array in self._constants.items()}
+        values: dict[ir.Value, Any] = dict(self._placed)
+        values.update(zip(self._arguments, given))
+        arena = memory.arena(self.plan.arena_bytes)
+        for group in self.groups:
+            self._run_group(group, values, extents, arena)
+        return values
+
+    def _run_group(self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any) -> None:
+        results = []
+        for value, kind, offset in zip(group.results, group.types, group.offsets):
+            shape = tuple(_number(extent, extents) for extent in kind.shape)
+            if offset >= 0:
+                values[value] = self._memory.part(arena, offset, shape, kind.dtype)
+            else:
+                values[value] = self._memory.empty(shape, kind.dtype)
+            results.append(values[value])
+        numbers = (extents[symbol.name] for symbol in group.symbols)
+        group.function(*(values[value] for value in group.inputs), *results, *numbers)
 
     def _is_given(self, value: ir.Value) -> bool:
         """Whether an output is an input or a weight as it is: the caller gets a copy."""
         return value in self._arguments or value in self._constants
 
-    def _checked(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
+    def _checked(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         names = [name for name, _ in self.inputs]
         given = dict(zip(names, arrays))
         if len(arrays) > len(names) or (set(named) - set(names)) or (set(named) & set(given)):
@@ -145,21 +150,12 @@ class Model:
             raise TypeError(f"{self.name}: expected {len(names)} inputs, got none for {', '.join(map(repr, missing))}")
         return [self._array(name, kind, given[name]) for name, kind in self.inputs]
 
-    def _array(self, name: str, kind: TensorType, given: Any) -> np.ndarray:
-        if isinstance(given, np.generic):
-            given = np.asarray(given)
-        if _is_tensor(given):
-            given = _array_of_tensor(self.name, name, given)
-        if not isinstance(given, np.ndarray):
-            if not hasattr(given, "__dlpack__"):
-                raise TypeError(f"{self.name}: input {name!r}: expected an array, got {type(given).__name__}")
-            given = np.from_dlpack(given)
+    def _array(self, name: str, kind: TensorType, given: Any) -> Any:
         expected = self._stored.get(name, kind.dtype)
-        if given.dtype.name != expected:
-            raise TypeError(f"{self.name}: input {name!r}: expected {expected}, got {given.dtype.name}")
-        if name in self._stored:
-            given = np.ascontiguousarray(given).view(np.uint8).reshape(given.shape)
-        return fitting(given)
+        array = self._memory.given(f"{self.name}: input {name!r}", given)
+        if array.dtype.name != expected:
+            raise TypeError(f"{self.name}: input {name!r}: expected {expected}, got {array.dtype.name}")
+        return self._memory.viewed(array, "uint8") if name in self._stored else array
 
     def _bind(self, name: str, kind: TensorType, shape: Sequence[int], extents: dict[str, int]) -> None:
         """Checks the shape of an input; a symbol is what its first extent says."""
@@ -174,42 +170,6 @@ class Model:
                 raise ValueError(
                     f"{self.name}: input {name!r}, dimension {d}: expected {wanted}{symbol}, got shape {tuple(shape)}"
                 )
-
-
-def _is_tensor(given: Any) -> bool:
-    """Whether it is a tensor of PyTorch; who has one has imported torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(given, torch.Tensor)
-
-
-def _array_of_tensor(model: str, name: str, tensor: Any) -> np.ndarray:
-    from .torch_tensors import array_of
-
-    if tensor.device.type != "cpu":
-        raise ValueError(f"{model}: input {name!r}: expected a tensor on cpu, got one on {tensor.device}")
-    return array_of(tensor)
-
-
-def fitting(array: np.ndarray) -> np.ndarray:
-    """An array as compiled programs take them: row-major and aligned. One that is not is copied."""
-    if array.flags.c_contiguous and array.ctypes.data % 16 == 0:
-        return array
-    held = _aligned(array.nbytes).view(array.dtype).reshape(array.shape)
-    held[...] = array
-    return held
-
-
-def _aligned(size: int) -> np.ndarray:
-    """Bytes whose address is a multiple of 64."""
-    held = np.empty(size + _ALIGNMENT, np.uint8)
-    begin = -held.ctypes.data % _ALIGNMENT
-    return held[begin : begin + size]
-
-
-def _numpy_dtype(name: str) -> np.dtype:
-    import ml_dtypes
-
-    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)
 
 
 def _number(extent: int | Expr, extents: Mapping[str, int]) -> int:

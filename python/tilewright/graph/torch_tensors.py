@@ -42,3 +42,18 @@ def tensor_of(array: np.ndarray) -> torch.Tensor:
             held: Any = array.view(np.int16 if carrier == torch.int16 else np.uint8)
             return torch.from_numpy(held).view(dtype)
     return torch.from_numpy(array)
+
+
+def from_device(value: Any) -> torch.Tensor:
+    """An array on a GPU as a tensor of the same memory."""
+    for dtype, (carrier, name) in _CARRIERS.items():
+        if value.dtype.name == name and name.startswith("float8"):  # which DLPack has only of late
+            del carrier
+            return torch.from_dlpack(_as_bytes(value)).view(dtype)
+    return torch.from_dlpack(value)
+
+
+def _as_bytes(value: Any) -> Any:
+    from ..runtime.ndarray import NDArray
+
+    return NDArray(value.address, value.shape, np.dtype("uint8"), value.device, value._block, value)

@@ -133,6 +133,8 @@ def _rolled(call: Call, x: Value, axis: int, shift: int) -> Value:
 @converter("repeat.default")
 def _repeat(call: Call, x: Value, repeats: Sequence[Any]) -> Value:
     x = call.reshape(x, [1] * (len(repeats) - x.rank) + list(x.shape))
+    if any(extent == 0 for extent in call.shape):
+        return call.op("expand", call.constant(0, x), shape=call.shape)
     if all(isinstance(one, int) for one in repeats):
         return call.op("tile", x, repeats=list(repeats))
     if any(extent != 1 for extent, times in zip(x.shape, repeats) if not isinstance(times, int)):

@@ -22,7 +22,7 @@ def _scaled(call: Call, x: Value, weight: Value | None, bias: Value | None, shap
 def _normalized(call: Call, x: Value, axes: list[int], epsilon: float) -> tuple[Value, Value, Value]:
     """In float32 at least, less its mean and over its standard deviation; the mean, and 1 over the deviation."""
     wide = call.cast(x, "float32" if x.dtype in ("float16", "bfloat16") else x.dtype)
-    variance, average = variance_and_mean(call, wide, axes, 0, True)
+    variance, average = variance_and_mean(call, wide, axes, 0, True, wide.dtype)
     scale = call.op("rsqrt", call.op("add", variance, call.constant(epsilon, variance)))
     return call.op("mul", call.op("sub", wide, average), scale), average, scale
 

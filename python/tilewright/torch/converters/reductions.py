@@ -61,7 +61,7 @@ def _mean(call: Call, x: Value, dims: Any = None, keepdims: Any = False, *_: Any
 
 
 def variance_and_mean(
-    call: Call, x: Value, dims: Any, correction: Any, keepdims: bool
+    call: Call, x: Value, dims: Any, correction: Any, keepdims: bool, to: str | None = None
 ) -> tuple[Value, Value]:  # fmt: skip
     """The variance over dimensions and the mean; `correction` is taken from the number of elements."""
     axes = call.axes(dims, x.rank)
@@ -77,7 +77,8 @@ def variance_and_mean(
     variance = call.op("div", squares, count)
     if not keepdims:
         average = call.reshape(average, variance.shape)
-    return call.cast(variance, call.dtype), call.cast(average, call.dtype)
+    to = to or call.dtype
+    return call.cast(variance, to), call.cast(average, to)
 
 
 @converter("var.correction", "var_mean.correction")

@@ -1,0 +1,166 @@
+"""Where the tensors of a call lie: in the processor's memory as NumPy's arrays, or on a GPU as this package's own."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..runtime.device import Device, cuda
+from ..runtime.ndarray import NDArray, array, empty, from_dlpack
+from ..target import Target
+
+__all__ = ["HostMemory", "Memory", "fitting", "is_tensor", "memory_of", "numpy_dtype"]
+
+_ALIGNMENT = 64
+
+
+class HostMemory:
+    """The processor's memory, of targets cpu and sim."""
+
+    def given(self, what: str, value: Any) -> Any:
+        """An input as an array of this memory; its type is not checked here."""
+        if is_tensor(value):
+            return fitting(_array_of_tensor(what, value))
+        if isinstance(value, NDArray):
+            value = value.numpy()
+        if isinstance(value, np.generic):
+            value = np.asarray(value)
+        if not isinstance(value, np.ndarray):
+            if not hasattr(value, "__dlpack__"):
+                raise TypeError(f"{what}: expected an array, got {type(value).__name__}")
+            value = np.from_dlpack(value)
+        return fitting(value)
+
+    def constant(self, value: np.ndarray) -> Any:
+        """A weight."""
+        return fitting(value)
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Any:
+        """Memory for a result."""
+        return np.empty(tuple(shape), numpy_dtype(dtype))
+
+    def arena(self, size: int) -> Any:
+        """Memory for the results of a plan."""
+        return aligned(size)
+
+    def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
+        """A result in an arena."""
+        kind = numpy_dtype(dtype)
+        size = math.prod(shape) * kind.itemsize
+        return arena[offset : offset + size].view(kind).reshape(tuple(shape))
+
+    def viewed(self, value: Any, dtype: str) -> Any:
+        """The same bytes as elements of another type of the same width."""
+        return value.view(numpy_dtype(dtype))
+
+    def copy(self, value: Any) -> Any:
+        """An array of its own."""
+        return np.array(value)
+
+    def returned(self, value: Any, given: Sequence[Any]) -> Any:
+        """An output as the caller gets it: a tensor of PyTorch where an input is one."""
+        if any(map(is_tensor, given)):
+            from .torch_tensors import tensor_of
+
+            return tensor_of(value)
+        return value
+
+
+class DeviceMemory:
+    """A GPU's memory, of target cuda. What lies elsewhere is copied there, and outputs back where all inputs are."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def given(self, what: str, value: Any) -> Any:
+        if isinstance(value, np.generic):
+            value = np.asarray(value)
+        if is_tensor(value):
+            value = value.detach().contiguous()
+            value = from_dlpack(value) if value.is_cuda else _array_of_tensor(what, value)
+        elif not isinstance(value, (np.ndarray, NDArray)):
+            if not hasattr(value, "__dlpack__"):
+                raise TypeError(f"{what}: expected an array, got {type(value).__name__}")
+            value = from_dlpack(value)
+        if isinstance(value, NDArray) and value.device.is_cuda:
+            if value.device != self._device:
+                raise ValueError(f"{what}: expected an array on {self._device}, got one on {value.device}")
+            return value
+        return array(value, self._device)
+
+    def constant(self, value: np.ndarray) -> Any:
+        return array(np.ascontiguousarray(value).reshape(value.shape), self._device)
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Any:
+        return empty(tuple(shape), numpy_dtype(dtype), self._device)
+
+    def arena(self, size: int) -> Any:
+        return empty((max(size, 1),), "uint8", self._device)
+
+    def part(self, arena: Any, offset: int, shape: Sequence[int], dtype: str) -> Any:
+        return NDArray(arena.address + offset, tuple(shape), numpy_dtype(dtype), arena.device, arena._block, arena)
+
+    def viewed(self, value: Any, dtype: str) -> Any:
+        return self.part(value, 0, value.shape, dtype)
+
+    def copy(self, value: Any) -> Any:
+        return empty(value.shape, value.dtype, self._device).copyfrom(value)
+
+    def returned(self, value: Any, given: Sequence[Any]) -> Any:
+        tensors = [one for one in given if is_tensor(one)]
+        if tensors:
+            from .torch_tensors import from_device, tensor_of
+
+            return from_device(value) if any(one.is_cuda for one in tensors) else tensor_of(value.numpy())
+        return value.numpy() if given and all(isinstance(one, (np.ndarray, np.generic)) for one in given) else value
+
+
+Memory = HostMemory | DeviceMemory
+
+
+def memory_of(target: Target) -> Memory:
+    """The memory of a target's tensors."""
+    return DeviceMemory(cuda(0)) if target.kind == "cuda" else HostMemory()
+
+
+def is_tensor(given: Any) -> bool:
+    """Whether it is a tensor of PyTorch; who has one has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, torch.Tensor)
+
+
+def _array_of_tensor(what: str, tensor: Any) -> np.ndarray:
+    from .torch_tensors import array_of
+
+    if tensor.device.type != "cpu":
+        raise ValueError(f"{what}: expected a tensor on cpu, got one on {tensor.device}")
+    return array_of(tensor)
+
+
+def fitting(value: np.ndarray) -> np.ndarray:
+    """An array as compiled programs take them: row-major and aligned. One that is not is copied."""
+    if value.flags.c_contiguous and value.ctypes.data % 16 == 0:
+        return value
+    held = aligned(value.nbytes).view(value.dtype).reshape(value.shape)
+    held[...] = value
+    return held
+
+
+def aligned(size: int) -> np.ndarray:
+    """Bytes whose address is a multiple of 64."""
+    held = np.empty(size + _ALIGNMENT, np.uint8)
+    begin = -held.ctypes.data % _ALIGNMENT
+    return held[begin : begin + size]
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    """NumPy's type of that name, or ml_dtypes'."""
+    import ml_dtypes
+
+    return np.dtype(getattr(ml_dtypes, name)) if hasattr(ml_dtypes, name) else np.dtype(name)

@@ -1,0 +1,76 @@
+"""Models on the simulator and on a GPU, scheduled by rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tilewright.graph import Graph, GraphBuilder, TensorType, compile_graph
+
+RNG = np.random.default_rng(11)
+W, V = RNG.standard_normal((24, 16)).astype("float32"), RNG.standard_normal((5, 3, 3, 3)).astype("float32")
+
+
+def _perceptron(dtype: str = "float32") -> Graph:
+    with GraphBuilder("perceptron", [("x", TensorType((4, 24), dtype))]) as b:
+        h = b.op("matmul", b.inputs["x"], b.weight("w", W.astype(dtype)), acc="float32", to=dtype)
+        h = b.op("relu", b.op("add", h, b.constant(0.5, dtype)))
+        return b.finish([("h", h), ("y", b.op("softmax", h, axis=1))])
+
+
+def _convolution() -> Graph:
+    with GraphBuilder("convolution", [("x", TensorType((1, 3, 9, 9), "float32"))]) as b:
+        windows = {"strides": [2, 2], "before": [1, 1], "after": [1, 1], "dilations": [1, 1]}
+        h = b.op("conv", b.inputs["x"], b.weight("v", V), **windows, groups=1, acc="float32", to="float32")
+        h = b.op("max_pool", b.op("tanh", h), kernel=[2, 2], **windows)
+        return b.finish([("y", b.op("reduce_sum", h, axes=[2, 3], keepdims=False))])
+
+
+MODELS = {"perceptron": (_perceptron, (4, 24)), "convolution": (_convolution, (1, 3, 9, 9))}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_target_is_as_the_processor(name: str, target: str) -> None:
+    make, shape = MODELS[name]
+    x = RNG.standard_normal(shape).astype("float32")
+    expected = compile_graph(make(), "cpu")(x)
+    model = compile_graph(make(), target)
+    for _ in range(2):
+        got = model(x)
+        for one, wanted in zip(
+            got if isinstance(got, tuple) else (got,), expected if isinstance(got, tuple) else (expected,)
+        ):
+            assert isinstance(one, np.ndarray)
+            np.testing.assert_allclose(one, wanted, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.gpu
+def test_tensors_on_the_gpu_stay_there() -> None:
+    torch = pytest.importorskip("torch")
+    model = compile_graph(_perceptron("bfloat16"), "cuda")
+    x = torch.randn(4, 24, device="cuda", dtype=torch.bfloat16)
+    h, y = model(x)
+    assert h.is_cuda and y.is_cuda and y.dtype == torch.bfloat16
+    wanted = torch.relu((x.float() @ torch.from_numpy(W).bfloat16().float().cuda()).bfloat16() + 0.5)
+    torch.testing.assert_close(h, wanted, rtol=1.6e-2, atol=1e-2)
+    torch.testing.assert_close(y.float(), torch.softmax(wanted.float(), 1), rtol=1.6e-2, atol=1e-2)
+
+
+@pytest.mark.gpu
+def test_a_module_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    import tilewright as tw
+
+    torch.manual_seed(5)
+    layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, dropout=0.0)
+    module = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+    x = torch.randn(2, 10, 32)
+    model = tw.compile(module, (x,), target="cuda")
+    with torch.no_grad():
+        torch.testing.assert_close(model(x.cuda()).cpu(), module(x), rtol=1e-4, atol=1e-4)
+
+
+def test_programs_of_a_gpu_are_compiled_without_one() -> None:
+    model = compile_graph(_perceptron(), "cuda -arch=sm_90a")
+    assert all(group.function.cubin for group in model.groups)
