@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import schedules
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..target import Target
 from ..te import Tensor, compute
 from .by_rules import acc_of, by_rules, expect_floats, given, operate
+from .empty import is_empty
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
 
@@ -70,6 +72,28 @@ def _convolve(
     return by_rules(inputs, _laid_out(total, layout, what), target)
 
 
+def _own_schedule(
+    x: Operand, w: Operand, bias: Operand | None, layout: str, how: Sequence[object],
+    margins: Sequence[tuple[int, ...]], target: Target | None,
+) -> Scheduled | None:  # fmt: skip
+    """A schedule of the library, where that is for such images: square ones of float32, on a GPU, with the channels
+    first and a margin of half of the square kernel."""
+    stride, dilation, groups = how
+    strides = (stride, stride) if isinstance(stride, int) else tuple(stride)  # type: ignore[arg-type]
+    if x.dtype != "float32" or layout != "first" or bias is not None or len(x.shape) != 4 or groups != 1:
+        return None
+    if (target is not None and target.kind == "cpu") or is_empty(x, w) or len(set(strides)) != 1 or strides[0] < 1:
+        return None
+    if dilation not in (1, (1, 1), [1, 1]) or not all(isinstance(extent, int) for extent in (*x.shape, *w.shape)):
+        return None
+    kernel, across = w.shape[2:]
+    if x.shape[2] != x.shape[3] or kernel != across or kernel % 2 == 0:
+        return None
+    if any(margin != (kernel // 2,) * 2 for margin in margins):
+        return None
+    return schedules.conv2d(x.shape[0], x.shape[1], x.shape[2], w.shape[0], kernel, stride=strides[0])
+
+
 def _expect_filters(what: str, x: Operand, w: Operand, rank: int) -> None:
     if w.dtype != x.dtype:
         raise TypeError(f"{what}: expected images and filters of one type, got {x.dtype} and {w.dtype}")
@@ -94,7 +118,8 @@ def conv(
 
     `x` is batch x channels x …, with ``layout="last"`` batch x … x channels; `w` filters x channels of a group x ….
     `padding` is how many zeros surround the images: a number, one a dimension, or a pair a dimension. 16 bits are
-    summed in float32; of int8 the result is int32.
+    summed in float32; of int8 the result is int32. Square float32 images with the channels first, a square kernel of
+    an odd size and a padding of half of it are by `schedules.conv2d` on a GPU, others by rules.
 
     >>> import numpy as np
     >>> conv(np.ones((1, 1, 5), "float32"), np.ones((1, 1, 3), "float32"), padding=1)
@@ -106,6 +131,9 @@ def conv(
     if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(f"conv: expected channels and filters for {groups} groups, got shapes {x.shape} and {w.shape}")
     before, after = _padding("conv", padding, rank)
+    own = _own_schedule(x, w, bias, layout, (stride, dilation, groups), (before, after), target)
+    if own is not None:
+        return own
     return _convolve(
         "conv", x, w, bias, layout, w.shape[0], target, strides=_each("conv", "stride", stride, rank),
         before=before, after=after, dilations=_each("conv", "dilation", dilation, rank), groups=groups,

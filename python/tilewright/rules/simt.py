@@ -50,7 +50,8 @@ class TiledContraction:
         fitting = [tile for tile in _TILES if tile[0] < 2 * found.M and tile[1] < 2 * found.N] or [(16, 16)]
         full = [one for one in fitting if -(-found.M // one[0]) * -(-found.N // one[1]) * found.B >= blocks]
         tile = full[0] if full else fitting[-1]
-        threads = 8 if tile == (128, 128) else 4
+        # Blocks of less than two warps leave an SM idle.
+        threads = 8 if tile == (128, 128) else 4 if tile[0] * tile[1] >= 2048 else 2
         step = 16 if self._bytes(found, tile, 16) <= context.gpu.shared_bytes_per_block // 4 else 8
         why = (
             f"{found.M} rows, {found.N} columns, K {found.K}"

@@ -42,8 +42,8 @@ _WARPGROUP_TILES = ((128, 256), (128, 192), (256, 128), (128, 128), (64, 256), (
 _PROMOTED_TILES = ((128, 192), (192, 128), (128, 128), (64, 128), (64, 64))
 # Those of which two sets of warpgroups have sums at once, in turn.
 _TURNS = ((128, 128), (64, 256), (64, 128))
-# What is less than the rows of a warpgroup, or as many.
-_FEW_ROWS = 64
+# Rows of C that may be columns of the instruction.
+_FEW_ROWS = 256
 # By how many columns some may be narrower than others, and of how many columns at least.
 _NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
 
@@ -105,11 +105,22 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
         for split_k in _SPLITS[1:] if problem.batch == 1 else ():
             if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
                 yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "split_k": split_k})
-    if problem.M <= _FEW_ROWS:
+    if problem.M <= min(_FEW_ROWS, _widest(problem)):
         # Few rows are columns of the instruction, of which it may have few.
         for columns in (64, 128):
             tile = 16 * ceil(problem.M / 16), columns
             yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True})
+            tiles, steps = problem.tiles(tile), ceil(problem.K * problem.item_bytes / 128)
+            for split_k in _SPLITS[1:] if problem.batch == 1 else ():
+                if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
+                    yield Choice(
+                        "matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True, "split_k": split_k}
+                    )
+
+
+def _widest(problem: Problem) -> int:
+    """Columns of the instruction, of which a thread has the sums; promoted ones twice."""
+    return 192 if problem.dtype.startswith("float8") else 256
 
 
 def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]:
@@ -122,7 +133,7 @@ def _warpgroup_tiles(problem: Problem, device: GPU) -> Iterator[tuple[int, int]]
             if not (along := blocks // (ceil(problem.M / rows) * problem.batch)):
                 continue
             columns = 16 * ceil(problem.N / along / 16)
-            if columns <= 256 and (rows, columns) not in tiles:
+            if columns <= _widest(problem) and (rows, columns) not in tiles:
                 yield rows, columns
 
 

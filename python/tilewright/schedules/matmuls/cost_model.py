@@ -10,13 +10,18 @@ from .problem import Choice, Problem, columns_across, one_more_tile
 __all__ = ["estimate"]
 
 # What kernels reach of the published rates of a GPU: of mma.sync on 16-bit types in warps of 64 x 64, of wgmma in tiles
-# of 128 x 256, of the memory's bandwidth and of the second cache's. Fitted to measurements on an H200.
-_OF_MMA, _OF_WGMMA = 0.71, 0.8405
-_OF_MEMORY = 0.7917
-_OF_CACHE = 0.7762
-_LATENCY = 1e-6
-_LAUNCH = 4.0e-6
-_BEGIN = 2.4e-6  # a launch, the first copies and the last stores
+# of 128 x 256, of the memory's bandwidth and of the second cache's. These and the numbers below are fitted to what
+# candidates took on an H200 for 60 problems that a seed drew (`bench/matmul_candidates.py`).
+_OF_MMA, _OF_WGMMA = 0.435, 0.668
+_OF_MEMORY = 0.656
+_OF_CACHE = 0.97
+_LATENCY = 1.06e-6
+_STEP = 0.115e-6  # what a step along K of a block takes at least
+_WARPS_ALIKE = 0.498  # how the rate grows with the warps of an SM, as a power
+_LAUNCH = 9.02e-6
+_ADDING = 3.85e-6  # a second kernel, that adds up parts
+_WAVE = 2.79e-6  # what each further block of an SM adds
+_BEGIN = 2.29e-6  # a launch, the first copies and the last stores
 
 
 def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> float:
@@ -46,20 +51,21 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
     memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
     rate = _OF_MMA * device.sm_peak("mma", "float16") * 2 / item
     rate *= min(1.0, sqrt(warp_rows * warp_columns / (warp_rows + warp_columns) / 32))
-    rate *= min(1.0, at_once * threads / 256) ** 0.35 * (0.93 if at_once == 1 else 1.0)
+    rate *= min(1.0, at_once * threads / 256) ** _WARPS_ALIKE * (0.93 if at_once == 1 else 1.0)
     pads = options.get("pad") or tuple(not aligned for aligned in problem.is_aligned)
     if any(not aligned and not padded for aligned, padded in zip(problem.is_aligned, pads)):
         rate *= 0.25
-    multiplying = of_one * steps * 2.0 * rows * columns * block_k / rate
+    of_step = max(2.0 * at_once * rows * columns * block_k / rate, _STEP)
+    multiplying = of_one / at_once * steps * of_step
     caching = blocks * steps * stage_bytes / cache_rate
     sizes = [problem.batch * one * problem.K * item for one in (problem.M, problem.N)]
     moved = sum(sizes) + problem.batch * problem.M * problem.N * 2
     under_way = min(blocks, device.sms * at_once) * (stages - 1) * stage_bytes
     moving = max(moved / memory, moved / under_way * _LATENCY)
-    seconds = max(multiplying, caching, moving) + _BEGIN + 0.7e-6 * ceil(of_one / fitting)
+    seconds = max(multiplying, caching, moving) + _BEGIN + _WAVE * ceil(of_one / fitting)
     seconds += sum(_LAUNCH + 2 * size / memory for size, padded in zip(sizes, pads) if padded)
     if split_k > 1:
-        seconds += _LAUNCH + (split_k + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
+        seconds += _ADDING + (split_k + 1) * problem.batch * problem.M * problem.N * 4 / cache_rate
     return seconds
 
 
@@ -67,12 +73,17 @@ def estimate(problem: Problem, choice: Choice, device: GPU | None = None) -> flo
 # copies and the last stores take; what storing a tile takes while nothing is multiplied; what the copies of one
 # multiprocessor bring; what an SM writes of a part of a tile, and reads again; what of the memory's rate is
 # left where blocks are at different places of k, and how much longer their products take for the power that this costs.
-_SMALLER = 0.03
-_START = 5.4e-6
-_STORING = 0.75e-6
-_COPYING = 53e9
-_EXCHANGING = 40e9
-_STREAMED, _APART = 0.8, 0.15
+_SMALLER = 0.12
+_START = 4.47e-6
+_STORING = 2.97e-6
+_COPYING = 42.7e9
+_EXCHANGING = 20.4e9
+_STREAMED, _APART = 0.714, 0.0375
+_WARPGROUP_STEP = 0.193e-6  # what a step along K takes at least
+_ALONE = 0.827  # of the rate, where a block has one warpgroup that multiplies
+_SHARING = 4e-6  # what tiles that blocks share take besides
+_CLUSTERED = 0.837  # how long blocks of a cluster take, which read less
+_BETWEEN = 2.11e-6  # a second kernel, that adds up parts
 
 
 def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float:
@@ -84,14 +95,19 @@ def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float
     memory, cache_rate = _OF_MEMORY * device.bandwidth, _OF_CACHE * device.l2_bandwidth
     rate = _OF_WGMMA * device.sm_peak("wgmma", "float16") * 2 / problem.item_bytes
     rate *= min(1.0, (rows * columns / (128 * 256)) ** _SMALLER)
-    of_step, storing = 2.0 * rows * columns * block_k / rate, _STORING * rows * columns / (128 * 256)
+    warpgroup_rows = columns if options.get("swap_ab") else rows
+    rate *= _ALONE if warpgroup_rows <= 64 else 1.0
+    of_step = max(2.0 * rows * columns * block_k / rate, _WARPGROUP_STEP)
+    if options.get("cluster", (1, 1)) != (1, 1):
+        of_step *= _CLUSTERED
+    storing = _STORING * rows * columns / (128 * 256)
     at_work, of_memory = min(tiles, device.sms), 1.0
     if options.get("stream_k") and tiles % device.sms:
         # Each has as many steps; the last to be done with a tile reads what others have of it.
         at_work = min(options.get("blocks") or device.sms, ceil(tiles * steps / 4))
         others = max(1.0, at_work / tiles)
         multiplying = tiles * (steps * of_step + storing) / at_work
-        multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING
+        multiplying += 4.0 * rows * columns * (1 + others) / _EXCHANGING + _SHARING
         if at_work % tiles:
             shared = tiles - max(0, tiles // at_work - 1) * at_work
             multiplying += _APART * shared * steps * of_step / at_work
@@ -119,7 +135,7 @@ def _estimate_warpgroups(problem: Problem, choice: Choice, device: GPU) -> float
     seconds = max(multiplying, caching, moved / (of_memory * memory), moved / (at_work * _COPYING)) + _START
     seconds += sum(_LAUNCH + 2 * size / memory for size, aligned in zip(sizes, problem.is_aligned) if not aligned)
     if split_k > 1:
-        seconds += _LAUNCH + (split_k + 1) * problem.M * problem.N * 4 / cache_rate
+        seconds += _BETWEEN + (split_k + 1) * problem.M * problem.N * 4 / cache_rate
     elif problem.N % 8:
         seconds += _LAUNCH + 4 * problem.batch * problem.M * problem.N / memory
     return seconds
