@@ -18,16 +18,18 @@ from .images import conv2d
 from .layout import transpose
 from .linear import linear
 from .movement import concatenate, embedding, gather, pad, permute
-from .normalization import cross_entropy, group_norm, log_softmax
+from .normalization import batch_norm, cross_entropy, group_norm, log_softmax
 from .operator import Operand, Operator, operator
 from .reductions import argmax, argmin, cumsum, max, mean, min, prod, sum
 from .rows import layer_norm, rms_norm, row_sum, softmax
+from .sequences import rope, scatter_add, top_k
 from .vectors import column_sum, matvec, vecmat
 from .windows import avg_pool, conv, conv_transpose, max_pool
 
 __all__ = [
-    "Operand", "Operator", "add", "argmax", "argmin", "avg_pool", "column_sum", "concatenate", "conv", "conv2d",
-    "conv_transpose", "cross_entropy", "cumsum", "embedding", "gather", "gelu", "group_norm", "layer_norm", "linear",
-    "log_softmax", "matmul", "matvec", "max", "max_pool", "mean", "min", "operator", "pad", "permute", "prod", "relu",
-    "rms_norm", "row_sum", "sigmoid", "silu", "softmax", "sum", "tanh", "transpose", "vecmat",
+    "Operand", "Operator", "add", "argmax", "argmin", "avg_pool", "batch_norm", "column_sum", "concatenate", "conv",
+    "conv2d", "conv_transpose", "cross_entropy", "cumsum", "embedding", "gather", "gelu", "group_norm",
+    "layer_norm", "linear", "log_softmax", "matmul", "matvec", "max", "max_pool", "mean", "min", "operator", "pad",
+    "permute", "prod", "relu", "rms_norm", "rope", "row_sum", "scatter_add", "sigmoid", "silu", "softmax", "sum",
+    "tanh", "top_k", "transpose", "vecmat",
 ]  # fmt: skip

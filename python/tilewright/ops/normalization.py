@@ -17,7 +17,7 @@ from .by_rules import acc_of, axes_of, by_rules, expect_floats, given, operate
 from .operator import Operand, Scheduled, operator
 from .shapes import expect_shape
 
-__all__ = ["cross_entropy", "group_norm", "log_softmax", "normalized", "softmax_along"]
+__all__ = ["batch_norm", "cross_entropy", "group_norm", "log_softmax", "normalized", "softmax_along"]
 
 
 def softmax_along(name: str, x: Operand, axis: int, target: Target | None) -> Scheduled:
@@ -135,3 +135,41 @@ def group_norm(
     made = normalized(grouped, range(2, 3 + len(rest)), epsilon, scaled)
     Y = compute(x.shape, lambda n, c, *at: made(n, c // each, c % each, *at), name="group_norm")
     return by_rules([X, *some.values()], Y, target)
+
+
+@operator
+def batch_norm(
+    x: Operand,
+    mean: Operand,
+    variance: Operand,
+    gamma: Operand | None = None,
+    beta: Operand | None = None,
+    *,
+    epsilon: float = 1e-5,
+    target: Target | None = None,
+) -> Scheduled:
+    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, channel by channel of `x`, batch x channels x …, with the
+    statistics that training left. Computed in float32 for 16 bits.
+
+    >>> import numpy as np
+    >>> one = np.ones(1, "float32")
+    >>> batch_norm(np.array([[3.0], [5.0]], "float32"), one, 4 * one, epsilon=0.0)
+    array([[1.],
+           [2.]], dtype=float32)
+    """
+    expect_floats("batch_norm", x=x, mean=mean, variance=variance, gamma=gamma, beta=beta)
+    if len(x.shape) < 2:
+        raise ValueError(f"batch_norm: expected batch x channels x …, got shape {x.shape}")
+    operands = {"mean": mean, "variance": variance, "gamma": gamma, "beta": beta}
+    some = {name: one for name, one in operands.items() if one is not None}
+    expect_shape("batch_norm", (x.shape[1],), **some)
+    X, acc = given(x, "X"), acc_of(x.dtype)
+    channel = {name: given(one, name) for name, one in some.items()}
+
+    def element(*at: Expr) -> Expr:
+        own = {name: one(at[1]).astype(acc) for name, one in channel.items()}
+        value = (X(*at).astype(acc) - own["mean"]) * rsqrt(own["variance"] + epsilon)
+        value = value * own["gamma"] if "gamma" in own else value
+        return (value + own["beta"] if "beta" in own else value).astype(x.dtype)
+
+    return by_rules([X, *channel.values()], compute(x.shape, element, name="batch_norm"), target)

@@ -119,4 +119,5 @@ def streamed(group: Group, stage: StageFacts) -> list[Tensor]:
     own = {one.op for one in (*group.kept, *group.reductions)}
     reads: Sequence[tuple[Access, bool]] = _column_reads(group, stage)
     tensors = dict.fromkeys(access.tensor for access, _ in reads if access.tensor.op not in own)
-    return [tensor for tensor in tensors if extent_of(tensor.shape[-1]) > 1]
+    # Of a tensor that is read at several places a box of both would be copied.
+    return [one for one in tensors if extent_of(one.shape[-1]) > 1 and len(stage.reads_of(one.op)) == 1]

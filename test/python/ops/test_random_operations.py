@@ -205,9 +205,51 @@ def joined(d: Draw) -> Case:
     return lambda t: ops.concatenate(x, y, axis=axis, target=t), np.concatenate([exact(x), exact(y)]), 0
 
 
+def turned(d: Draw) -> Case:
+    dtype, half = d.of(*FLOATS), d.number(0, 6)
+    x = d.array((*d.shape(0, 2, 4), d.number(0, 6), 2 * half), dtype)
+    angles = d.rng.standard_normal((x.shape[-2], half)).astype("float32")
+    cos, sin = np.cos(angles), np.sin(angles)
+    first, second = exact(x)[..., :half], exact(x)[..., half:]
+    value = np.concatenate([first * cos - second * sin, second * cos + first * sin], -1)
+    return lambda t: ops.rope(x, cos, sin, target=t), value, 4
+
+
+def scattered(d: Draw) -> Case:
+    x = d.array(d.shape(1, 3, least=1), d.of("float32", "int32", "int64"))
+    axis = d.number(-x.ndim, x.ndim - 1)
+    shape = list(x.shape)
+    shape[axis] = d.number(1, 8)
+    updates = d.array(tuple(shape), str(x.dtype))
+    index = d.rng.integers(-x.shape[axis], x.shape[axis], shape).astype(d.of("int32", "int64"))
+    value = exact(x)
+    places = list(np.indices(shape))
+    places[axis] = index % x.shape[axis]
+    np.add.at(value, tuple(places), exact(updates))
+    return lambda t: ops.scatter_add(x, index, updates, axis=axis, target=t), value, 0
+
+
+def ranked(d: Draw) -> Case:
+    x = d.array(d.shape(1, 3, least=1), d.of(*FLOATS, "int8"))
+    axis, largest = d.number(0, x.ndim - 1), bool(d.number(0, 1))
+    k, which = d.number(0, x.shape[axis]), d.number(0, 1)
+    order = np.argsort(-exact(x) if largest else exact(x), axis, kind="stable").take(np.arange(k), axis)
+    value = order if which else np.take_along_axis(exact(x), order, axis)
+    return lambda t: ops.top_k(x, k=k, axis=axis, largest=largest, target=t)[which], value, 0
+
+
+def by_channel(d: Draw) -> Case:
+    x = d.array(d.shape(2, 4, 6), d.of(*FLOATS))
+    mean, gamma, beta = (d.array((x.shape[1],), "float32") for _ in range(3))
+    variance = d.array((x.shape[1],), "float32") ** 2 + 1
+    own = [exact(one).reshape(-1, *[1] * (x.ndim - 2)) for one in (mean, variance, gamma, beta)]
+    value = (exact(x) - own[0]) / np.sqrt(own[1] + 1e-5) * own[2] + own[3]
+    return lambda t: ops.batch_norm(x, mean, variance, gamma, beta, target=t), value, 8
+
+
 OPERATIONS = (
     elementwise, added, reduction, place, running, softmax, norm, matmul, vector, layer, convolution, square, pooled,
-    moved, gathered, joined,
+    moved, gathered, joined, turned, scattered, ranked, by_channel,
 )  # fmt: skip
 
 
