@@ -114,6 +114,8 @@ AffineExpr Simplifier::get() {
 
 AffineExpr simplify(AffineExpr expr, ExtentFn extent) { return Simplifier(expr, extent).get(); }
 
+bool isMultipleOf(AffineExpr expr, int64_t factor) { return expr.getLargestKnownDivisor() % factor == 0; }
+
 //===----------------------------------------------------------------------===//
 // Intervals
 //===----------------------------------------------------------------------===//
@@ -136,7 +138,7 @@ static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, Affi
     return std::nullopt;
   MLIRContext *context = expr.getContext();
   auto width = getConstant(of->width);
-  bool aligned = of->min.isMultipleOf(*divisor);
+  bool aligned = isMultipleOf(of->min, *divisor);
   auto constantMin = getConstant(of->min);
   AffineExpr zero = getAffineConstantExpr(0, context);
   // What begins at a multiple of g and ends before the next one stays between two multiples of the divisor, if g divides that.

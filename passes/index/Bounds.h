@@ -41,6 +41,9 @@ std::optional<Interval> getInterval(mlir::AffineExpr expr, llvm::function_ref<bo
 bool isProvablyLess(mlir::AffineExpr expr, mlir::AffineExpr bound, ExtentFn extent);
 /// True where `expr >= 0` for all values of the loops.
 bool isProvablyNonNegative(mlir::AffineExpr expr, ExtentFn extent);
+/// True where `expr` is a multiple of `factor` for all values of the loops. Upstream's AffineExpr::isMultipleOf says so of
+/// quotients that are none, such as (d0 * 6) floordiv 8 of 2.
+bool isMultipleOf(mlir::AffineExpr expr, int64_t factor);
 /// Simplifies sums, and quotients and remainders of sums; with the loops' extents also those that never wrap. A remainder
 /// stays one: upstream's simplification makes a difference with a quotient of it, of which no tight interval is known.
 mlir::AffineExpr simplify(mlir::AffineExpr expr, ExtentFn extent = nullptr);

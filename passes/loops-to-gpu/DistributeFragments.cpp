@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Marks.h"
+#include "passes/index/Bounds.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/MatrixProducts.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -137,12 +138,12 @@ LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange i
     if (space.dependsOn(expr, row)) {
       layout.rowDim = d;
       AffineExpr rest = space.without(expr, row);
-      rows += rest && rest.isMultipleOf(layout.rowTile) ? 1 : 2;
+      rows += rest && index::isMultipleOf(rest, layout.rowTile) ? 1 : 2;
     }
     if (space.dependsOn(expr, col)) {
       layout.colDim = d;
       AffineExpr rest = space.without(expr, col);
-      cols += rest && rest.isMultipleOf(layout.colTile) ? 1 : 2;
+      cols += rest && index::isMultipleOf(rest, layout.colTile) ? 1 : 2;
     }
   }
   if (rows != 1 || cols != 1 || layout.rowDim == layout.colDim || type.getShape()[layout.rowDim] % layout.rowTile ||
@@ -183,7 +184,7 @@ scf::ForOp Warp::findLoop(Operation *op, Value buffer, AffineExpr index, int64_t
     if (!extent || *extent % unit || !space.dependsOn(index, loop.getInductionVar()))
       continue;
     rest = space.without(index, loop.getInductionVar());
-    if (rest && rest.isMultipleOf(unit))
+    if (rest && index::isMultipleOf(rest, unit))
       return loop;
   }
   return nullptr;

@@ -5,6 +5,7 @@
 // layout says of columns and rows exchanged.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/index/Bounds.h"
 #include "passes/loops-to-gpu/Fragments.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
@@ -66,7 +67,7 @@ static bool liesTogether(memref::LoadOp load, Value variable, int64_t count, ind
     return space.get(load.getIndices(), substitution);
   };
   SmallVector<AffineExpr> first = at(0);
-  if (!first.back().isMultipleOf(count))
+  if (!index::isMultipleOf(first.back(), count))
     return false;
   for (int64_t element = 1; element < count; ++element) {
     SmallVector<AffineExpr> indices = at(element);
@@ -93,8 +94,8 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
   if (isTransposed && (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, space)))
     return nullptr;
   int64_t rows = *getConstantIntValue(rowLoop.getUpperBound()), cols = *getConstantIntValue(colLoop.getUpperBound());
-  if (rows % layout.rowTile || cols % layout.colTile || !fill.row.isMultipleOf(layout.rowTile) ||
-      !fill.col.isMultipleOf(layout.colTile))
+  if (rows % layout.rowTile || cols % layout.colTile || !index::isMultipleOf(fill.row, layout.rowTile) ||
+      !index::isMultipleOf(fill.col, layout.colTile))
     return nullptr;
   // As many tiles at once, one below the other, as four matrices hold.
   int64_t matricesOfTile = layout.getRowParts() * (layout.colTile / columns);

@@ -58,6 +58,9 @@ func.func @intervals(%n: index) {
         "test.interval"(%3, %i) : (index, index) -> () // expected-remark {{'from d0 by 0'}}
         %4 = affine.apply affine_map<(d0, d1) -> ((d0 + d1) mod 8)>(%o, %i)
         "test.interval"(%4, %i) : (index, index) -> () // expected-remark {{'from 0 by 7'}}
+        // A quotient of a multiple of 6 by 8 is not a multiple of 2.
+        %5 = affine.apply affine_map<(d0, d1) -> (((d0 * 6 + d1) floordiv 8) floordiv 2)>(%o, %i)
+        "test.interval"(%5, %i) : (index, index) -> () // expected-remark {{'from ((d0 * 6) floordiv 8) floordiv 2 by 1'}}
       }
     }
   }

@@ -430,3 +430,19 @@ def test_negative_indices_of_fused_loops_with_symbolic_extents(function) -> None
     i, j = np.indices((33, 16))
     index = i - j * 3 - 12
     np.testing.assert_array_equal(b, a[(index % 33 if function is te.floormod else index // 33 % 33), 15])
+
+
+@pytest.mark.parametrize(("shape", "factor"), [((7, 2, 8), 6), ((7, 3, 4), 6), ((5, 4, 6), 10)])
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_a_cache_in_tiles_of_fused_loops(shape: tuple[int, int, int], factor: int, target: str) -> None:
+    """Seed 3700: a tile of fused loops may reach into two rows of the slowest, though its start divides two rows' length."""
+    A = te.placeholder(shape, "int32", name="A")
+    B = te.compute(shape, lambda *index: A[index] + 1, name="B")
+    s = te.create_schedule(B.op)
+    local = s.cache_write(B, "local")
+    outer, _ = s[B].split(s[B].fuse(*B.op.axis), factor=factor)
+    s[local].compute_at(s[B], outer)
+    s[B].bind(outer, te.thread_axis("blockIdx.x"))
+    a = np.arange(np.prod(shape), dtype="int32").reshape(shape)
+    (b,) = testing.run(tw.build(s, [A, B], target=target), [a], [(shape, "int32")])
+    np.testing.assert_array_equal(b, a + 1)
