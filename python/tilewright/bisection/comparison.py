@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["POISON", "assert_allclose", "assert_within", "dot_bound", "guarded", "poisoned", "unit_roundoff"]
+__all__ = ["POISON", "assert_allclose", "assert_within", "differs", "dot_bound", "guarded", "poisoned", "unit_roundoff"]
 
 POISON = 0xA5
 
@@ -71,3 +71,22 @@ def assert_within(got: NDArray[Any], expected: NDArray[np.float64], bound: Any) 
             f"{int(wrong.sum())} of {wrong.size} elements are wrong, the first at {at}: "
             f"expected {expected[at]!r} within {limit[at]:.3g}, got {got[at]!r}"
         )
+
+
+def differs(got: NDArray[Any], expected: NDArray[Any], rtol: float | None = None) -> NDArray[np.bool_]:
+    """Where two results are not the same: integers exactly, floats within rounding.
+
+    By default that is 128 times the unit roundoff of their type, relative to the largest element.
+
+    >>> differs(np.ones(2, "float32"), np.array([1.0, 1.1]))
+    array([False,  True])
+    """
+    if got.dtype.kind in "biu":
+        return got != expected
+    tolerance = 128 * unit_roundoff(got.dtype) if rtol is None else rtol
+    mine, theirs = got.astype(np.float64), expected.astype(np.float64)
+    finite = np.abs(theirs[np.isfinite(theirs)])
+    limit = tolerance * max(float(finite.max(initial=0.0)), 1e-30)
+    with np.errstate(invalid="ignore"):
+        same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)) | (np.abs(mine - theirs) <= limit)
+    return ~same

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import CompileError, TilewrightError, TilewrightValueError
 from ..messages.printable import printable
+from .comparison import differs
 from .inputs import Inputs, least
 from .program import PLACES, BisectedProgram
 from .result import StageResult
@@ -64,10 +64,10 @@ class Search:
         if wrong:
             return printable(wrong.splitlines()[0])
         for name, mine, theirs in zip(self.names, got, expected):
-            differs = _differs(mine, theirs, self.rtol)
-            if differs.any():
-                place = tuple(int(at) for at in np.argwhere(differs)[0]) if differs.ndim else ()
-                count = f"{int(differs.sum())} of {differs.size} elements"
+            apart = differs(mine, theirs, self.rtol)
+            if apart.any():
+                place = tuple(int(at) for at in np.argwhere(apart)[0]) if apart.ndim else ()
+                count = f"{int(apart.sum())} of {apart.size} elements"
                 return f"{name}{list(place)}: expected {theirs[place]}, got {mine[place]}; {count} differ"
         return ""
 
@@ -191,18 +191,3 @@ class Search:
             else:
                 return tuple(step.label for step in steps[max(last_right, 0) : count])
         return ()
-
-
-def _differs(got: Array, expected: Array, rtol: float | None) -> NDArray[np.bool_]:
-    """Where two results are not the same: integers exactly, floats within rounding."""
-    if got.dtype.kind in "biu":
-        return got != expected
-    from .comparison import unit_roundoff
-
-    tolerance = 128 * unit_roundoff(got.dtype) if rtol is None else rtol
-    mine, theirs = got.astype(np.float64), expected.astype(np.float64)
-    finite = np.abs(theirs[np.isfinite(theirs)])
-    limit = tolerance * max(float(finite.max(initial=0.0)), 1e-30)
-    with np.errstate(invalid="ignore"):
-        same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs)) | (np.abs(mine - theirs) <= limit)
-    return ~same

@@ -50,6 +50,13 @@ class Group:
     key: str
     functions: dict[str, Function]
 
+    @property
+    def all_symbols(self) -> tuple[Var, ...]:
+        """The symbols that are extents of arguments, and those that are arguments."""
+        tensors = [one for one in self.arguments if isinstance(one, Tensor)]
+        extents = [extent for one in tensors for extent in one.shape if isinstance(extent, Var)]
+        return tuple(dict.fromkeys([*extents, *self.symbols]))
+
     def compile(self, target: Target) -> Function:
         """The program; groups that are the same share one."""
         if self.key not in self.functions:

@@ -11,8 +11,11 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..runtime.device import cpu, cuda
+from ..runtime.timing import time_evaluator
 from ..target import Target
 from ..te import Expr, Var
+from .checks import GroupTime, Profile, Verification, checked, work_of_group
 from .groups import Group
 from .memory import memory_of
 from .types import TensorType
@@ -96,11 +99,11 @@ class Model:
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """Runs the model."""
-        given = self._checked(arrays, named)
-        extents: dict[str, int] = {}
-        for (name, kind), array in zip(self.inputs, given):
-            self._bind(name, kind, array.shape, extents)
-        values = self._run(given, extents)
+        given, extents = self._taken(arrays, named)
+        values = self._start(given)
+        arena = self._memory.arena(self.plan.arena_bytes)
+        for group in self.groups:
+            self._run_group(group, values, extents, arena)
         memory = self._memory
         outputs = [memory.copy(values[one]) if self._is_given(one) else values[one] for one in self._outputs]
         for position, (name, _) in enumerate(self.outputs):
@@ -110,19 +113,69 @@ class Model:
         results = tuple(memory.returned(one, sources) for one in outputs)
         return results[0] if len(results) == 1 else results
 
-    def _run(self, given: Sequence[Any], extents: Mapping[str, int]) -> dict[ir.Value, Any]:
-        """The tensors of a call by their values in the IR."""
-        memory = self._memory
-        if self._placed is None:
-            self._placed = {value: memory.constant(array) for value, array in self._constants.items()}
-        values: dict[ir.Value, Any] = dict(self._placed)
-        values.update(zip(self._arguments, given))
-        arena = memory.arena(self.plan.arena_bytes)
+    def verify(self, *arrays: Any, **named: Any) -> Verification:
+        """Runs the model, and compares each group with its tensor expressions in float64, computed by NumPy.
+
+        A group gets the inputs that it has in the call, so that one that is wrong makes no other wrong. NumPy computes
+        a reduction's elements all at once: a large matmul takes much memory.
+
+        >>> import onnx
+        >>> from tilewright.onnx import compile_onnx
+        >>> x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (3,))
+        >>> y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (3,))
+        >>> node = onnx.helper.make_node("Exp", ["x"], ["y"], name="e")
+        >>> model = compile_onnx(onnx.helper.make_model(onnx.helper.make_graph([node], "small", [x], [y])))
+        >>> bool(model.verify(np.ones(3, np.float32)))
+        True
+        """
+        given, extents = self._taken(arrays, named)
+        values = self._start(given)
+        arena = self._memory.arena(self.plan.arena_bytes)
+        checks = []
         for group in self.groups:
             self._run_group(group, values, extents, arena)
-        return values
+            inputs, results = ([_on_host(values[one]) for one in each] for each in (group.inputs, group.results))
+            checks.append(checked(group, inputs, results, extents))
+        return Verification(tuple(checks))
 
-    def _run_group(self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any) -> None:
+    def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
+        """Runs the model, each group `repeat` times with what it gets in the call: the median of the times.
+
+        Caches are as a call leaves them. For target sim the times are those of the simulator, and say nothing of a GPU.
+        """
+        given, extents = self._taken(arrays, named)
+        values = self._start(given)
+        arena = self._memory.arena(self.plan.arena_bytes)
+        device = cuda(0) if self.target.kind == "cuda" else cpu()
+        times = []
+        for group in self.groups:
+            arguments = self._run_group(group, values, extents, arena)
+            timing = time_evaluator(group.function, device, repeat=repeat, warmup=1, flush_l2=False)(*arguments)
+            tensors = [values[one] for one in (*group.inputs, *group.results)]
+            size = sum(one.nbytes for one in tensors)
+            gpu = self.target.device if self.target.kind == "cuda" else None
+            least = size / gpu.bandwidth if gpu is not None else 0.0
+            times.append(GroupTime(group, timing.median, size, work_of_group(group, tensors), least))
+        return Profile(tuple(times))
+
+    def _taken(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, int]]:
+        """The inputs of a call, and what the symbols are in it."""
+        given = self._checked(arrays, named)
+        extents: dict[str, int] = {}
+        for (name, kind), array in zip(self.inputs, given):
+            self._bind(name, kind, array.shape, extents)
+        return given, extents
+
+    def _start(self, given: Sequence[Any]) -> dict[ir.Value, Any]:
+        """The tensors that a call begins with, by their values in the IR."""
+        if self._placed is None:
+            self._placed = {value: self._memory.constant(array) for value, array in self._constants.items()}
+        return {**self._placed, **dict(zip(self._arguments, given))}
+
+    def _run_group(
+        self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Runs a group, and returns the arguments that it had."""
         results = []
         for value, kind, offset in zip(group.results, group.types, group.offsets):
             shape = tuple(_number(extent, extents) for extent in kind.shape)
@@ -132,7 +185,9 @@ class Model:
                 values[value] = self._memory.empty(shape, kind.dtype)
             results.append(values[value])
         numbers = (extents[symbol.name] for symbol in group.symbols)
-        group.function(*(values[value] for value in group.inputs), *results, *numbers)
+        arguments = (*(values[value] for value in group.inputs), *results, *numbers)
+        group.function(*arguments)
+        return arguments
 
     def _is_given(self, value: ir.Value) -> bool:
         """Whether an output is an input or a weight as it is: the caller gets a copy."""
@@ -170,6 +225,10 @@ class Model:
                 raise ValueError(
                     f"{self.name}: input {name!r}, dimension {d}: expected {wanted}{symbol}, got shape {tuple(shape)}"
                 )
+
+
+def _on_host(value: Any) -> np.ndarray:
+    return value if isinstance(value, np.ndarray) else value.numpy()
 
 
 def _number(extent: int | Expr, extents: Mapping[str, int]) -> int:

@@ -128,3 +128,35 @@ def test_a_group_is_not_named_as_a_function_that_it_calls():
         graph = b.finish([("z", b.op("fmod", b.inputs["x"], b.inputs["y"]))])
     x, y = np.array([-4.3, 7.2, 8]), np.array([2.1, -3.4, 5])
     np.testing.assert_array_equal(compile_graph(graph, "cpu")(x, y), np.fmod(x, y))
+
+
+def test_each_group_is_compared_with_float64():
+    model = compile_graph(_layer(te.var("n", min=1)), "cpu")
+    x = RNG.random((5, 64), np.float32)
+    found = model.verify(x)
+    assert found and [one.group.name for one in found.checks] == ["matmul_add_relu", "softmax", "transpose"]
+    assert str(found).splitlines()[2] == "transpose: right, off by 0 (graph.transpose)"
+    assert all(one.error < 1e-5 and not one.told for one in found.checks)
+
+
+def test_a_group_that_is_wrong_is_named():
+    model = compile_graph(_layer(), "cpu")
+    right = model.groups[1].functions[model.groups[1].key]
+
+    def wrong(h, y):
+        right(h, y)
+        y[2, 3] += 0.01
+
+    model.groups[1].functions[model.groups[1].key] = wrong
+    found = model.verify(RNG.random((4, 64), np.float32))
+    assert not found and found.wrong is not None
+    assert [one.right for one in found.checks] == [True, False, True]
+    assert str(found.wrong).startswith("softmax: WRONG, off by ") and str(found.wrong).endswith(" (graph.softmax)")
+
+
+def test_a_profile_has_each_group():
+    profile = compile_graph(_layer(), "cpu").profile(RNG.random((4, 64), np.float32), repeat=3)
+    assert [one.bytes for one in profile.groups] == [4 * (4 * 64 + 64 * 32 + 4 * 32), 8 * 4 * 32, 8 * 4 * 32]
+    assert profile.groups[0].operations == 2 * 4 * 64 * 32 + 4 * 32 + 4 * 32 and profile.groups[2].operations == 0
+    assert all(one.seconds > 0 for one in profile.groups) and profile.seconds > 0
+    assert str(profile).splitlines()[0].endswith(" us in 3 groups")
