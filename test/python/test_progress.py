@@ -12,6 +12,9 @@ import time
 
 import pytest
 
+import tilewright as tw
+from tilewright import te
+from tilewright.graph import GraphBuilder, TensorType
 from tilewright.messages import progress
 
 
@@ -51,6 +54,46 @@ def test_nothing_is_written_where_there_is_no_terminal(monkeypatch: pytest.Monke
         clock[0] = 60.0
         line.show(1, 4, "kernels")
     assert file.getvalue() == ""
+
+
+def test_a_part_has_no_line_of_its_own(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.progress("compiling model") as whole:
+        with progress.progress("compiling group") as part:
+            clock[0] = 2.0
+            part.show(1, 4, "stages", "gpu")
+        assert terminal.getvalue() == ""
+        whole.show(1, 4, "groups", "matmul")
+        assert "compiling model" in terminal.getvalue()
+    with progress.progress("compiling other") as line:
+        clock[0] = 4.0
+        line.show(1, 4, "stages")
+    assert "compiling other" in terminal.getvalue()
+
+
+def test_builds_and_models_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each stage, and each group of a model, as the terminal would show it if it took long."""
+    shown: list[tuple[object, ...]] = []
+
+    class Line(progress.Progress):
+        def show(self, done: int, count: int, unit: str, now: str = "") -> None:
+            if self._on:
+                shown.append((self._doing, done, count, unit, now))
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "Progress", Line)
+    A = te.placeholder((64,), name="A")
+    B = te.compute((64,), lambda i: A[i] + 1, name="B")
+    tw.build(tw.auto_schedule(B), [A, B], "cuda -arch=sm_80", "add", cache=False)
+    assert [line[:1] + line[2:] for line in shown] == [
+        ("compiling add", 9, "stages", stage) for stage in ("linalg", "loops", "gpu", "nvvm", "ptx", "cubin", "host")
+    ]
+    shown.clear()
+    with GraphBuilder("model", [("x", TensorType((4,), "float32"))]) as b:
+        graph = b.finish([("y", b.op("softmax", b.inputs["x"], axis=0))])
+    tw.compile(graph, target="cpu")
+    assert shown == [("compiling model", 0, 1, "groups", "softmax")]
 
 
 SLOW = textwrap.dedent(
@@ -100,5 +143,5 @@ def test_simulator_says_how_many_blocks_are_done() -> None:
     text = shown.decode()
     if seconds < 1.5:
         pytest.skip("this machine simulates it in less than a second")
-    assert "of 1024 blocks, 0:0" in text and text.startswith("\r\x1b[2Ksimulating ")
+    assert "of 1024 blocks, 0:0" in text and "\r\x1b[2Ksimulating " in text
     assert text.endswith("\r\x1b[2K")

@@ -15,6 +15,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..ir import context
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..messages.location import user_source
+from ..messages.progress import progress
 from ..target import Target
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
@@ -258,7 +259,9 @@ def build(
     if host not in (None, "managed"):
         raise ValueError(f"expected host to be 'managed' or None, got {host!r}")
     lowering.managed = host == "managed"
-    function = Function(lowering)
+    with progress(f"compiling {lowering.name}") as lowering.line:
+        function = Function(lowering)
+    lowering.line = None
     strided = [argument for argument in function.signature.arguments if argument.strides is not None]
     if lowering.managed and strided:
         raise ValueError(f"{function.signature}: expected row-major arguments with host='managed', got {strided[0]}")

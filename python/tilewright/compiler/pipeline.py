@@ -17,6 +17,7 @@ from ..cache import Cache
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..ir.diagnostics import MLIRError
 from ..ir.passes import compile_error, run_passes
+from ..messages.progress import Progress
 from ..target import Target
 
 __all__ = ["PATHS", "STAGES", "Hook", "Lowering", "hooks_of", "pipeline_text", "stages_of"]
@@ -109,11 +110,16 @@ class Lowering:
     texts: dict[str, str] = field(default_factory=dict)  # of stages that the cache had, until somebody needs them
     cache: Cache | None = None
     cache_hit: bool = False
+    line: Progress | None = None  # of the build that is under way
     managed: bool = False  # the function takes this machine's arrays, and copies them
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
-        """Adds the time that its block takes to `timings[what]`."""
+        """Adds the time that its block takes to `timings[what]`, and says on a terminal that it is at hand."""
+        if self.line is not None:
+            # PTX and a cubin follow the stages where there are kernels for a GPU.
+            count = len(stages_of(self.target)) + 2 * (self.target.kind == "cuda")
+            self.line.show(min(len(self.timings), count), count, "stages", what)
         begin = time.perf_counter()
         try:
             yield

@@ -11,6 +11,7 @@ from mlir import ir
 
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
+from ..messages.progress import progress
 from ..runtime.device import cpu, cuda
 from ..runtime.timing import time_evaluator
 from ..target import Target
@@ -78,8 +79,10 @@ class Model:
         self._stored = dict(stored)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
-        for group in self.groups:
-            group.compile(target)
+        with progress(f"compiling {name}") as line:
+            for number, group in enumerate(self.groups):
+                line.show(number, len(self.groups), "groups", group.name)
+                group.compile(target)
 
     @property
     def stages(self) -> tuple[str, ...]:

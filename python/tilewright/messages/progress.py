@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import ClassVar
 
 __all__ = ["Progress", "progress"]
 
@@ -15,14 +17,21 @@ _SILENT_SECONDS, _BETWEEN_SECONDS, _WIDTH = 1.0, 0.1, 24
 class Progress:
     """A line of standard error that says how far something is, from its second second on.
 
-    Nothing is written where standard error is no terminal. `end` takes the line away.
+    Nothing is written where standard error is no terminal, or where what this is a part of has a line. `end` takes the
+    line away.
     """
 
-    __slots__ = ("_begin", "_doing", "_is_shown", "_last", "_on")
+    __slots__ = ("__weakref__", "_begin", "_doing", "_is_shown", "_last", "_on")
+
+    _line: ClassVar[weakref.ref[Progress] | None] = None  # the one that the terminal has
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
-        self._on = sys.stderr is not None and sys.stderr.isatty()
+        self._on = (
+            sys.stderr is not None and sys.stderr.isatty() and (Progress._line is None or Progress._line() is None)
+        )
+        if self._on:
+            Progress._line = weakref.ref(self)
         self._begin = time.monotonic()
         self._last = self._begin
         self._is_shown = False
@@ -44,6 +53,8 @@ class Progress:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
             self._is_shown = False
+        if self._on:
+            self._on, Progress._line = False, None
 
 
 def line_of(doing: str, done: int, count: int, unit: str, seconds: float, now: str = "") -> str:

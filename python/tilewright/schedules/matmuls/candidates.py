@@ -113,9 +113,7 @@ def _by_warpgroups(problem: Problem, device: GPU) -> Iterator[Choice]:
             tiles, steps = problem.tiles(tile), ceil(problem.K * problem.item_bytes / 128)
             for split_k in _SPLITS[1:] if problem.batch == 1 else ():
                 if tiles * split_k <= 2 * device.sms and steps >= 4 * split_k:
-                    yield Choice(
-                        "matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True, "split_k": split_k}
-                    )
+                    yield Choice("matmul_wgmma", {"tile": tile, "cluster": (1, 1), "swap_ab": True, "split_k": split_k})
 
 
 def _widest(problem: Problem) -> int:
