@@ -20,7 +20,7 @@ static Kind getKind(StringRef name) {
   using namespace schedule;
   return llvm::StringSwitch<Kind>(name)
       .Cases({kVectorizeAttr, kUnrollAttr, kParallelAttr, kAsyncAttr, kDeferredAttr, kStreamKAttr, kSerpentineKAttr}, Kind::Unit)
-      .Cases({kMinBlocksAttr, kSwizzleAttr, kColumnsAttr, kClusterAttr, kPersistentAttr, kGroupAttr, kNarrowerAttr}, Kind::Number)
+      .Cases({kMinBlocksAttr, kSwizzleAttr, kColumnsAttr, kClusterAttr, kPersistentAttr, kGroupAttr, kNarrowerAttr, kWarpAttr}, Kind::Number)
       .Cases({kAxisAttr, kInstructionAttr, te::kStageAttr, te::kExternAttr, kRollingAttr}, Kind::Text)
       .Case(kSpecializeAttr, Kind::Numbers)
       .Case(kBindAttr, Kind::Thread)

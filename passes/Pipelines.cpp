@@ -73,6 +73,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineKernels());
+  pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createLowerWarpBuffers());
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -47,6 +47,8 @@ inline constexpr llvm::StringLiteral kParallelAttr = "schedule.parallel";
 inline constexpr llvm::StringLiteral kPartitionAttr = "schedule.partition";
 /// On the outermost loop of a kernel: how many of its blocks a multiprocessor is to hold at least (i64).
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
+/// On a shared buffer: lanes of a warp exchange its elements; which threads have their own, 2 along y and 4 along z (i64).
+inline constexpr llvm::StringLiteral kWarpAttr = "schedule.warp";
 /// On a loop: its depth as a software pipeline (i64), and whether it copies past the registers (UnitAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
 inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";

@@ -222,9 +222,11 @@ LogicalResult AxesOp::verify() { return verifyAxes(*this); }
 LogicalResult ReduceAxesOp::verify() { return verifyAxes(*this); }
 
 LogicalResult SplitOp::verify() {
-  if (getFactor().has_value() == getNparts().has_value())
+  if (getFactor().has_value() + getNparts().has_value() + getFactorSymbol().has_value() + getNpartsSymbol().has_value() != 1)
     return emitOpError("expected either a factor or a number of parts");
-  if (failed(getFactor() ? verifyFactor(*this, "a factor", *getFactor()) : verifyFactor(*this, "a number of parts", *getNparts())))
+  if (getFactor() && failed(verifyFactor(*this, "a factor", *getFactor())))
+    return failure();
+  if (getNparts() && failed(verifyFactor(*this, "a number of parts", *getNparts())))
     return failure();
   return verifyPlainLoop(*this, getAxis());
 }

@@ -42,7 +42,8 @@ def Schedule_ThreadTag : I32EnumAttr<"ThreadTag", "a hardware index that a loop 
 def Schedule_ThreadTagAttr : EnumAttr<Schedule_Dialect, Schedule_ThreadTag, "thread"> { let assemblyFormat = "`<` $value `>`"; }
 
 def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor lives in", [
-    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"Shared", 1, "shared">, I32EnumAttrCase<"Local", 2, "local">]> {
+    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"Shared", 1, "shared">, I32EnumAttrCase<"Local", 2, "local">,
+    I32EnumAttrCase<"Warp", 3, "warp">]> {
   let cppNamespace = "::tilewright::schedule";
   let genSpecializedAttr = 0;
 }
@@ -121,15 +122,22 @@ def Schedule_SplitOp : Schedule_Primitive<"split", [Schedule_AxisTransform, Name
   let description = [{
     `by f` makes an inner loop of extent `f`; `into n` makes an outer loop of extent `n`. Where the extent is no
     multiple, the iterations beyond it are predicated off; with `exact`, an extent that is no multiple is an error.
+    `by_symbol` and `into_symbol` name a symbolic extent or a number that a call gives in place of the number; one below 1
+    counts as 1.
 
     ```mlir
     %io, %ii = schedule.split %i by 32
+    %jo, %ji = schedule.split %j by_symbol "n"
     ```
   }];
   let arguments = (ins Schedule_AxisType:$axis, OptionalAttr<I64Attr>:$factor, OptionalAttr<I64Attr>:$nparts,
+                       OptionalAttr<StrAttr>:$factor_symbol, OptionalAttr<StrAttr>:$nparts_symbol,
                        UnitAttr:$disable_predication);
   let results = (outs Schedule_AxisType:$outer, Schedule_AxisType:$inner);
-  let assemblyFormat = "$axis (`by` $factor^)? (`into` $nparts^)? (`exact` $disable_predication^)? attr-dict";
+  let assemblyFormat = [{
+    $axis (`by` $factor^)? (`into` $nparts^)? (`by_symbol` $factor_symbol^)? (`into_symbol` $nparts_symbol^)?
+    (`exact` $disable_predication^)? attr-dict
+  }];
 }
 
 def Schedule_TileOp : Schedule_Primitive<"tile", [Schedule_AxisTransform, NamesResults]> {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/kernel-math/NonZero.h"
 #include "runtime/sim/ABI.h"
 
@@ -288,6 +289,8 @@ private:
       LLVM::StoreOp::create(builder, loc, ones, place, /*alignment=*/1);
       return i32(sim::NoDefect);
     }
+    if (access.op->hasAttr(kExchangedAttr))
+      return i32(sim::NoDefect);
     Value found = LLVM::LoadOp::create(builder, loc, type, place, /*alignment=*/1);
     Value isWritten = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, found, ones);
     return arith::SelectOp::create(builder, loc, isWritten, i32(sim::NoDefect), i32(sim::UnwrittenRead));

@@ -109,6 +109,24 @@ AffineExpr Simplifier::get() {
     whole.add(mod.getLHS(), times);
     return whole.get();
   }
+  // And x - (x floordiv c) * c, as upstream writes it, is x mod c.
+  for (const LinearForm::Term &term : form.terms) {
+    auto division = dyn_cast<AffineBinaryOpExpr>(term.expr);
+    auto divisor = division && division.getKind() == AffineExprKind::FloorDiv ? getConstant(division.getRHS()) : std::nullopt;
+    int64_t times = divisor && *divisor > 1 && term.coefficient % *divisor == 0 ? -(term.coefficient / *divisor) : 0;
+    if (times <= 0)
+      continue;
+    LinearForm dividend = LinearForm::get(division.getLHS());
+    if (!llvm::all_of(dividend.terms, [&](const LinearForm::Term &part) {
+          return form.getCoefficient(part.expr) == times * part.coefficient;
+        }))
+      continue;
+    Simplifier whole(*this);
+    whole.form.add(division, -term.coefficient);
+    whole.form.add(dividend, -times);
+    whole.add(division.getLHS() % division.getRHS(), times);
+    return whole.get();
+  }
   return form.getExpr(context);
 }
 

@@ -32,12 +32,17 @@ AffineExpr overLoops(ScheduledStage &reader, AffineExpr expr) {
   return simplify(expr.replaceDims(values));
 }
 
+/// The bit of threadIdx.y or threadIdx.z, along which other warps lie; 0 of any other index.
+static unsigned getWarpRow(schedule::ThreadTag tag) {
+  return tag == schedule::ThreadTag::ThreadIdxY ? 2 : tag == schedule::ThreadTag::ThreadIdxZ ? 4 : 0;
+}
+
 std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
   return getRegion([&](ScheduledStage &, Access &access) { return getProducer(access.tensor) == &stage; }, dimension,
                    [&](unsigned dim) {
                      Axis *loop = dims[dim];
-                     return !around.contains(loop) ||
-                            (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind));
+                     return !around.contains(loop) || (stage.scope == schedule::Scope::Shared && loop->bind &&
+                                                       isThread(*loop->bind) && !(stage.warpRows & getWarpRow(*loop->bind)));
                    }, stage.scan ? &stage : nullptr);
 }
 
@@ -96,6 +101,10 @@ std::optional<Interval> StageModel::getIntervalOfAxes(ScheduledStage &reader, Af
 /// A stage in a loop of another is computed where its buffer is: by the threads that share it.
 static LogicalResult verifyBinds(ScheduledStage &stage) {
   for (Axis *loop : stage.loops) {
+    if (loop->bind && (stage.warpRows & getWarpRow(*loop->bind)))
+      return emitError(loop->loc) << "bind: expected no axis of stage '" << stage.name << "' on "
+                                  << schedule::stringifyThreadTag(*loop->bind)
+                                  << ", as each of the threads along that has its own in warp memory, got '" << loop->name << "'";
     // Threads that reduce together all have the result.
     if (!loop->bind || loop->isReduce || loop->bind == schedule::ThreadTag::VThread)
       continue;
@@ -137,6 +146,9 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
   }
   if (!stage.attachStage)
     return success();
+  for (Axis *loop : loopsAround)
+    if (stage.isWarp && loop->bind)
+      stage.warpRows |= getWarpRow(*loop->bind);
   if (!stage.follows && failed(verifyBinds(stage)))
     return failure();
   DenseSet<Axis *> around(loopsAround.begin(), loopsAround.end());
@@ -213,10 +225,10 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
       if (&other->root() == &stage.root())
         for (Axis *loop : other->loops)
           if (auto extent = dyn_cast_or_null<AffineConstantExpr>(loop->extent);
-              extent && loop->bind == tag && extent.getValue() > 1 && (threads.empty() || threads.back().first != tag))
+              extent && loop->bind == tag && extent.getValue() > 1 && !(stage.warpRows & getWarpRow(tag)) && (threads.empty() || threads.back().first != tag))
             threads.push_back({tag, extent.getValue()});
   for (auto [tag, extent, at] : stage.root().envThreads)
-    if (isThread(tag) && extent > 1 && llvm::none_of(threads, [&, tag = tag](auto &known) { return known.first == tag; }))
+    if (isThread(tag) && extent > 1 && !(stage.warpRows & getWarpRow(tag)) && llvm::none_of(threads, [&, tag = tag](auto &known) { return known.first == tag; }))
       threads.push_back({tag, extent});
   if (shared.empty() || threads.empty())
     return;
@@ -261,7 +273,12 @@ LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
       bool isLess = whole && whole.getValue() > 0 && whole.getValue() < number;
       return constant(isLess && !keepsExtent(part) ? whole.getValue() : number);
     };
-    if (axis->outer && axis->factor) {
+    if (axis->outer && axis->given) {
+      Axis &said = axis->factorName.empty() ? *axis->outer : *axis->inner;
+      Axis &rest = axis->factorName.empty() ? *axis->inner : *axis->outer;
+      said.extent = axis->given;
+      rest.extent = simplify(axis->extent.ceilDiv(axis->given));
+    } else if (axis->outer && axis->factor) {
       axis->inner->extent = given(axis->inner, axis->factor);
       axis->outer->extent = simplify(axis->extent.ceilDiv(axis->factor));
     } else if (axis->outer) {

@@ -248,6 +248,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     if (isTemporary)
       lastAtTop = buffer;
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
+    if (stage.isWarp && stage.scope == schedule::Scope::Shared && stage.attachStage)
+      buffer->setAttr(schedule::kWarpAttr, builder.getI64IntegerAttr(stage.warpRows));
     if (stage.isFilledAhead())
       buffer->setAttr(schedule::kPipelineAttr, builder.getUnitAttr());
     stage.buffers.push_back(buffer->getResult(0));

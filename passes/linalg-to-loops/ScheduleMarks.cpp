@@ -132,9 +132,9 @@ LogicalResult StageModel::verifyMarks() {
   for (auto &axis : axes)
     if (axis->exactSplit && simplify(axis->outer->extent * axis->inner->extent) != axis->extent &&
         !isProvablyLess(axis->index, axis->extent, extent)) {
-      InFlightDiagnostic diag = emitError(*axis->exactSplit)
-                                << "split: expected a number that divides axis '" << axis->name
-                                << "' for disable_predication, got " << (axis->factor ? axis->factor : axis->nparts) << " and ";
+      std::string got = axis->given ? "'" + axis->factorName + axis->npartsName + "'" : std::to_string(axis->factor + axis->nparts);
+      InFlightDiagnostic diag = emitError(*axis->exactSplit) << "split: expected a number that divides axis '" << axis->name
+                                                             << "' for disable_predication, got " << got << " and ";
       if (auto constant = dyn_cast<AffineConstantExpr>(axis->extent))
         return diag << "an extent of " << constant.getValue();
       return diag << "a symbolic extent";

@@ -28,6 +28,7 @@ Attribute getMemorySpace(MLIRContext *context, schedule::Scope scope) {
   case schedule::Scope::Global:
     return nullptr;
   case schedule::Scope::Shared:
+  case schedule::Scope::Warp:
     return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
   case schedule::Scope::Local:
     return gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Private);
@@ -202,6 +203,31 @@ std::pair<Axis *, Axis *> StageModel::split(Axis *axis, int64_t factor, int64_t 
   return {axis->outer, axis->inner};
 }
 
+AffineExpr StageModel::getSplitNumber(StringRef name) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  for (BlockArgument argument : function.getArguments()) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols");
+    if (!names || function.getArgAttr(argument.getArgNumber(), "te.optional"))
+      continue;
+    for (auto [dimension, known] : llvm::enumerate(names)) {
+      auto text = dyn_cast<StringAttr>(known);
+      if (!text || text.getValue() != name)
+        continue;
+      Location loc = argument.getLoc();
+      Value number = argument;
+      if (isa<RankedTensorType>(argument.getType()))
+        number = tensor::DimOp::create(builder, loc, argument, dimension);
+      else if (!number.getType().isIndex())
+        number = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+      Symbol symbol;
+      symbol.name = ("max(" + name + ", 1)").str();
+      symbol.value = arith::MaxSIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, 1));
+      return getSymbol(symbol);
+    }
+  }
+  return nullptr;
+}
+
 Axis *StageModel::fuse(ArrayRef<Axis *> parts, Location loc) {
   std::string name;
   for (Axis *part : parts)
@@ -282,6 +308,14 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     define(op->getResults(), roots);
   } else if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
     auto [outer, inner] = split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
+    if (StringRef name = splitOp.getFactorSymbol().value_or(splitOp.getNpartsSymbol().value_or("")); !name.empty()) {
+      Axis &axis = *handles[splitOp.getAxis()];
+      (splitOp.getFactorSymbol() ? axis.factorName : axis.npartsName) = name.str();
+      axis.given = getSplitNumber(name);
+      if (!axis.given)
+        return op->emitOpError() << "expected a symbolic extent of an argument or a number among the arguments, got '" << name
+                                 << "', which is neither";
+    }
     if (splitOp.getDisablePredication())
       handles[splitOp.getAxis()]->exactSplit = loc;
     define(op->getResults(), {outer, inner});
@@ -318,7 +352,9 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto unroll = dyn_cast<schedule::UnrollOp>(op)) {
     handles[unroll.getAxis()]->runAs(&Axis::unroll, loc);
   } else if (auto setScope = dyn_cast<schedule::SetScopeOp>(op)) {
-    getStage(schedule::stageName(setScope.getStage()))->scope = setScope.getScope();
+    ScheduledStage &stage = *getStage(schedule::stageName(setScope.getStage()));
+    stage.isWarp = setScope.getScope() == schedule::Scope::Warp;
+    stage.scope = stage.isWarp ? schedule::Scope::Shared : setScope.getScope();
   } else if (auto at = dyn_cast<schedule::ComputeAtOp>(op)) {
     return attach(at, handles[at.getAxis()]);
   } else if (auto after = dyn_cast<schedule::ReverseComputeAtOp>(op)) {

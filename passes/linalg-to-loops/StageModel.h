@@ -35,7 +35,9 @@ struct Axis {
   enum class Origin { Root, Split, Fuse } origin = Origin::Root;
   // The other direction: what it was made into.
   Axis *outer = nullptr, *inner = nullptr; // by split
-  int64_t factor = 0, nparts = 0;          // one of them, of the split
+  int64_t factor = 0, nparts = 0;          // one of them, of the split,
+  std::string factorName, npartsName;      // or one of these, the name of a symbol
+  mlir::AffineExpr given;                  // and what that stands for
   Axis *fused = nullptr;                   // by fuse
   llvm::SmallVector<Axis *> parts;         // of a fused axis
 
@@ -84,6 +86,8 @@ struct ScheduledStage {
   llvm::SmallVector<Axis *> loops; // outermost first
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;
+  bool isWarp = false; // in shared memory, unless the lanes of a warp can exchange it
+  unsigned warpRows = 0; // the thread indices, 2 for y and 4 for z, along which each thread has one of its own
 
   std::optional<mlir::Location> doubleBuffer; // where the schedule says so
   std::optional<int64_t> minBlocks; // of its kernel on a multiprocessor, where it is computed at the root
@@ -249,6 +253,8 @@ private:
   mlir::AffineExpr getSymbol(Symbol symbol);
   Axis *createAxis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce);
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
+  /// The number by which a split is said by name: that of the call, or 1 where it is less; null where nothing is called so.
+  mlir::AffineExpr getSplitNumber(llvm::StringRef name);
   Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
   void reorder(llvm::ArrayRef<Axis *> axes);
   Axis *createSingleton(ScheduledStage &stage, mlir::Location loc);

@@ -272,6 +272,31 @@ def ElectWriterThreads : Pass<"elect-writer-threads", "mlir::gpu::GPUFuncOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
 }
 
+def LowerWarpBuffers : Pass<"lower-warp-buffers", "mlir::gpu::GPUFuncOp"> {
+  let summary = "What the lanes of a warp exchange lies in their registers";
+  let description = [{
+    A shared buffer with `schedule.warp` of which each lane stores elements that no other lane stores becomes as many
+    registers of each lane; a load becomes a shuffle from the lane that has the element. Lanes are threads along
+    threadIdx.x, whose number is a power of two up to 32. All lanes take part in a shuffle: it stands before the predicates
+    around the load. The buffer stays in shared memory where its elements are no lane's own, or where a load cannot stand
+    where all lanes come by.
+
+    ```mlir
+    %w = memref.alloc() {schedule.warp} : memref<32xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %w[%tx]
+    %y = memref.load %w[(%tx + 1) mod 32]
+    ```
+    becomes
+    ```mlir
+    %w = memref.alloca() : memref<1xf32, #gpu.address_space<private>>
+    memref.store %x, %w[%c0]
+    %own = memref.load %w[%c0]
+    %y, %valid = gpu.shuffle idx %own, (%tx + 1) mod 32, %c32 : f32
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
 def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
   let summary = "Shared buffers of a kernel become parts of one symbol, which they share over time";
   let description = [{

@@ -19,6 +19,12 @@ public:
   /// `parts` of all threads along dimension `dim` of the block.
   llvm::SmallVector<mlir::Value> reduce(unsigned dim, mlir::ValueRange parts, Combine combine);
 
+  /// The value of another lane of those `width` lanes, which all take part.
+  mlir::Value fetch(mlir::Value value, mlir::Value lane, int64_t width) {
+    this->width = width;
+    return shuffle(value, mlir::gpu::ShuffleMode::IDX, lane, false);
+  }
+
 private:
   llvm::SmallVector<mlir::Value> reduceInWarp(mlir::ValueRange parts, int64_t lanes, Combine combine);
   llvm::SmallVector<mlir::Value> reduceInShared(unsigned dim, mlir::ValueRange parts, int64_t places, mlir::Value place,

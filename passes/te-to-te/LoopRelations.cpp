@@ -22,6 +22,10 @@ LogicalResult LoopRelations::read(Operation *op, te::ComputeOp stage, bool reduc
     } else if (isa<schedule::SplitOp, schedule::TileOp, schedule::FuseOp, schedule::ReorderOp>(other) &&
                schedule::stageName(schedule::axisStage(other.getOperand(0))) == stage.getName()) {
       primitives.push_back(&other);
+      if (auto splitOp = dyn_cast<schedule::SplitOp>(other))
+        if (StringRef name = splitOp.getFactorSymbol().value_or(splitOp.getNpartsSymbol().value_or("")); !name.empty())
+          return op->emitOpError() << "expected the loops of stage '" << stage.getName() << "' to be split by numbers, got '"
+                                   << schedule::axisName(splitOp.getAxis()) << "' split by '" << name << "': split it afterwards";
       addPrimitive(&other);
     }
   }

@@ -39,6 +39,8 @@ schedule.of @mmult {
   schedule.compute_at %CL at %C, %ji
   // CHECK-NEXT: schedule.set_scope %A_shared to <shared>
   schedule.set_scope %AS to <shared>
+  // CHECK-NEXT: schedule.set_scope %A_shared to <warp>
+  schedule.set_scope %AS to <warp>
   // CHECK-NEXT: schedule.compute_root %A_shared
   schedule.compute_root %AS
   // CHECK-NEXT: schedule.compute_inline %A_shared
@@ -96,4 +98,15 @@ schedule.of @two_widths {
   %C = schedule.stage "C"
   // CHECK: schedule.persistent %C on 132 <grouped> by 8 narrower 16 serpentine_k
   schedule.persistent %C on 132 <grouped> by 8 narrower 16 serpentine_k
+}
+
+// CHECK-LABEL: schedule.of @by_names
+func.func @by_names(%A: tensor<8xf32>) { return }
+schedule.of @by_names {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
+  // CHECK: %i_outer, %i_inner = schedule.split %i by_symbol "n"
+  %io, %ii = schedule.split %i by_symbol "n"
+  // CHECK-NEXT: schedule.split %i_inner into_symbol "m" exact
+  %iio, %iii = schedule.split %ii into_symbol "m" exact
 }

@@ -37,6 +37,16 @@ func.func @f() { return }
 schedule.of @f {
   %C = schedule.stage "C"
   %i = schedule.axes %C ["i"] : !schedule.axis
+  // expected-error @+1 {{'schedule.split' op expected either a factor or a number of parts}}
+  %io, %ii = schedule.split %i by 2 by_symbol "n"
+}
+
+// -----
+
+func.func @f() { return }
+schedule.of @f {
+  %C = schedule.stage "C"
+  %i = schedule.axes %C ["i"] : !schedule.axis
   // expected-error @+1 {{'schedule.split' op expected a factor of at least 1, got 0}}
   %io, %ii = schedule.split %i by 0
 }

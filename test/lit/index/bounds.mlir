@@ -13,6 +13,9 @@ func.func @split(%n: index) {
       "test.simplify"(%1) : (index) -> () // expected-remark {{'d1'}}
       %2 = affine.apply affine_map<(d0, d1) -> ((d0 * 4 + d1 + 1) mod 4)>(%o, %i)
       "test.simplify"(%2) : (index) -> () // expected-remark {{'(d1 + 1) mod 4'}}
+      // As upstream writes it.
+      %mod = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1 - ((d1 + 1) floordiv 4) * 4)>(%o, %i)
+      "test.simplify"(%mod) : (index) -> () // expected-remark {{'d0 * 8 + (d1 + 1) mod 4 - 1'}}
       // Multiples of 4 beside something below 4.
       %3 = affine.apply affine_map<(d0, d1) -> ((d0 * 4 + d1) mod 8)>(%o, %i)
       "test.simplify"(%3) : (index) -> () // expected-remark {{'(d0 mod 2) * 4 + d1'}}

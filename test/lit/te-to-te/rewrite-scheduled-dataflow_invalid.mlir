@@ -9,6 +9,23 @@ func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "
 }
 schedule.of @f {
   %B = schedule.stage "B"
+  %i = schedule.axes %B ["i"] : !schedule.axis
+  %io, %ii = schedule.split %i by_symbol "n"
+  // expected-error @below {{'schedule.cache_write' op expected the loops of stage 'B' to be split by numbers, got 'i' split by 'n': split it afterwards}}
+  %BL = schedule.cache_write %B in <local> as "B.local"
+}
+
+// -----
+
+func.func @f(%A: tensor<8xf32> {te.name = "A"}, %out: tensor<8xf32> {te.name = "B", te.output}) -> tensor<8xf32> {
+  %B = te.compute "B" (%i: 8) {
+    %a = te.read %A[%i] : tensor<8xf32>
+    te.yield %a : f32
+  } : tensor<8xf32>
+  return %B : tensor<8xf32>
+}
+schedule.of @f {
+  %B = schedule.stage "B"
   // expected-error @below {{'schedule.cache_read' op expected the name of a stage or an input, got 'X'}}
   %X = schedule.cache_read "X" in <shared> for %B as "X.shared"
 }
