@@ -97,7 +97,7 @@ def __getattr__(name: str) -> object:
         return TilewrightError
     if name == "hybrid":
         return te.hybrid
-    if name in ("ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning", "viewer"):
+    if name in ("contrib", "ir", "nd", "ops", "runtime", "testing", "tir", "transform", "tuning", "viewer"):
         return import_module(f".{name}", __name__)
     if name == "auto_schedule":
         return import_module(".rules", __name__).auto_schedule

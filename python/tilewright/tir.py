@@ -18,6 +18,7 @@ from .errors import ScheduleError
 from .te import functions, ir_builder, nodes
 from .te.expr import Expr as PrimExpr
 from .te.expr import ExprLike, IterVar
+from .te.fragments import call_intrin, fragment_calls
 from .te.functions import *  # noqa: F403  # pyright: ignore[reportAssignmentType]  # reinterpret is another
 from .te.ir_builder import decl_buffer
 from .te.nodes import *  # noqa: F403
@@ -28,16 +29,18 @@ from .te.variables import const
 from .tvm_compat.missing_names import attribute_of
 
 __all__ = [
-    "Buffer", "DataProducer", "IterVar", "PrimExpr", "ScheduleError", "comm_reducer", "convert", "decl_buffer",
-    "infinity", "ir_builder", "likely", "max", "min", "pow", "shift_left", "shift_right", "sum",
+    "Buffer", "DataProducer", "IterVar", "PrimExpr", "ScheduleError", "call_intrin", "comm_reducer", "convert",
+    "decl_buffer", "infinity", "ir_builder", "likely", "max", "min", "pow", "shift_left", "shift_right", "sum",
 ]  # fmt: skip
 __all__ += functions.__all__
 __all__ += nodes.__all__
+__all__ += fragment_calls
 
 _Binary = _Callable[[ExprLike, ExprLike], PrimExpr]
 pow: _Binary = functions.power
 shift_left: _Binary = functions.left_shift
 shift_right: _Binary = functions.right_shift
+tvm_fill_fragment, tvm_load_matrix_sync, tvm_mma_sync, tvm_store_matrix_sync = fragment_calls.values()
 
 
 def reinterpret(dtype: object, value: ExprLike) -> PrimExpr:  # noqa: F811

@@ -11,7 +11,18 @@ from tilewright.te.schedule.group import Group
 
 # What a schedule has besides primitives.
 NO_PRIMITIVES: dict[type, set[str]] = {
-    Schedule: {"apply", "emit", "explain", "ir", "producers", "readers", "reads_through", "stage_of_axis", "trace"},
+    Schedule: {
+        "apply",
+        "emit",
+        "explain",
+        "ir",
+        "name_of",
+        "producers",
+        "readers",
+        "reads_through",
+        "stage_of_axis",
+        "trace",
+    },
     Stage: {
         "axes_at",
         "factored_axes",

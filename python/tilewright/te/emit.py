@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor, is_opti
 
 if TYPE_CHECKING:
     from .schedule import Schedule
+    from .schedule.input_layouts import InputLayout
 
 __all__ = ["Arg", "emit_function", "emit_module"]
 
@@ -54,6 +55,7 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
         Where the program is wrong in itself, as where an index provably leaves its tensor.
     """
     from .schedule import Schedule
+    from .schedule.input_layouts import input_layouts
 
     source = user_source()
     schedule = None
@@ -74,7 +76,8 @@ def emit_module(program: Schedule | Tensor | Sequence[Tensor], args: Sequence[An
     with context, file_location(source):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            _Function(ops, given, names, name, source).emit()
+            layouts = {} if schedule is None else input_layouts(schedule)
+            _Function(ops, given, names, name, source, layouts).emit()
             if schedule is not None:
                 schedule.emit(name)
         try:
@@ -100,7 +103,13 @@ class _Function:
     """The te function of a program."""
 
     def __init__(
-        self, ops: list[Operation], list_: ArgumentList, names: dict[Operation, str], name: str, source: Source
+        self,
+        ops: list[Operation],
+        list_: ArgumentList,
+        names: dict[Operation, str],
+        name: str,
+        source: Source,
+        layouts: Mapping[str, InputLayout] | None = None,
     ) -> None:
         self._args: list[Arg] = list_.args
         args = self._args
@@ -115,6 +124,8 @@ class _Function:
         self._first_rows = rows_from(ops)
         self._symbols: dict[Expr, ir.Value] = {}
         self._symbol_names = self._name_symbols()
+        known = layouts or {}
+        self._layouts = {op.output(0): known[name] for op, name in names.items() if name in known}
         self._strides = {args[i]: strides for i, strides in list_.strides.items()}
         self._stride_names = stride_names(self._strides.values(), self._symbol_names)
         self._list, self._groups = list_, self._name_groups(list_)
@@ -175,7 +186,8 @@ class _Function:
         if isinstance(arg, Var):
             return mlir_type(arg._dtype)
         dynamic = ir.ShapedType.get_dynamic_size()
-        extents = [extent if isinstance(extent, int) else dynamic for extent in arg.shape]
+        shape = self._layouts[arg].shape if arg in self._layouts else arg.shape
+        extents = [extent if isinstance(extent, int) else dynamic for extent in shape]
         with file_location(arg.op.source):
             return ir.RankedTensorType.get(extents, mlir_type(arg.op._dtypes[arg.value_index]))
 
@@ -357,7 +369,7 @@ class _Function:
         bound = dict(self._symbols) | dict(zip(axes, body.arguments))
         with ir.InsertionPoint(body), file_location(op.source):
             begins: dict[Expr, int] = {op.axis[0]: begin} if begin else {}
-            emitter = BodyEmitter(self._values, bound, begins, self._first_rows)
+            emitter = BodyEmitter(self._values, bound, begins, self._first_rows, self._layouts)
             values = [emitter.element(expr) for expr in (reduction.exprs if reduction is not None else op.body)]
             te_ops.yield_(values, loc=file_location(op.source if reduction is None else reduction.source))
         if reduction is not None and reduction.combined:

@@ -20,6 +20,7 @@ from .walks import Steps, run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .schedule.input_layouts import InputLayout
     from .tensor import Operation, Tensor
 
 __all__ = ["BodyEmitter", "constant_attr", "file_location", "named_location"]
@@ -88,7 +89,8 @@ class BodyEmitter:
     """Emits expressions at the current insertion point, each once in a region.
 
     `tensors` are the values of tensors, `bound` those of axes, symbols and combiner elements. An axis in `begins`
-    starts there instead of at 0; the rows of the tensors in `first_rows` start with that one.
+    starts there instead of at 0; the rows of the tensors in `first_rows` start with that one. Those in `layouts` have
+    their elements at the places that these say.
     """
 
     def __init__(
@@ -97,9 +99,10 @@ class BodyEmitter:
         bound: Mapping[Expr, ir.Value],
         begins: Mapping[Expr, int] | None = None,
         first_rows: Mapping[Operation, int] | None = None,
+        layouts: Mapping[Tensor, InputLayout] | None = None,
     ) -> None:
         self._tensors, self._bound = tensors, bound
-        self._begins, self._first_rows = begins or {}, first_rows or {}
+        self._begins, self._first_rows, self._layouts = begins or {}, first_rows or {}, layouts or {}
         self._scopes: list[dict[int, ir.Value]] = [{}]
         self._fast = ir.Attribute.parse("#arith.fastmath<contract>")
         self._index = ir.IndexType.get()
@@ -280,12 +283,16 @@ class BodyEmitter:
             results.append((yield self._whole_index(index, extent, operands)))
         if first_row := self._first_rows.get(expr.tensor.op):
             results[0] = results[0] - first_row
+        place = operands.map(results)
+        if expr.tensor in self._layouts:
+            of = self._layouts[expr.tensor].map
+            place = ir.AffineMap.get(place.n_dims, place.n_symbols, [one.compose(place) for one in of.results])
         with named_location(expr.tensor.name, expr.source):
             return te_ops.read(
                 mlir_type(expr._dtype),
                 self._tensors[expr.tensor],
                 operands.values,
-                ir.AffineMapAttr.get(operands.map(results)),
+                ir.AffineMapAttr.get(place),
             )
 
     # Data.

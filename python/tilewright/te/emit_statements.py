@@ -13,7 +13,7 @@ from ..messages.location import Source
 from .emit_body import BodyEmitter, file_location, mlir_type, named_location
 from .expr import Expr, IterVar, Read, Var
 from .program import unique_name
-from .statements import Buffer, Choice, Let, Load, Loop, Repeat, Statement, Store
+from .statements import Buffer, Choice, Let, Load, Loop, MatrixCall, Repeat, Statement, Store
 from .variables import THREAD_TAGS
 from .walks import Steps, run
 
@@ -63,6 +63,11 @@ class StatementEmitter:
                     self._choice(one)
                 elif isinstance(one, Repeat):
                     self._repeat(one)
+                elif isinstance(one, MatrixCall):
+                    raise ValueError(
+                        f"{one.source}: {one.name}: expected it alone in the statements of te.decl_tensor_intrin, "
+                        "got it beside others or in te.extern"
+                    )
                 elif isinstance(one, Let):
                     self._bound[one.var] = self._emitter(one.value).element(one.value)
                 else:

@@ -18,7 +18,7 @@ from .emit_body import file_location, named_location
 from .emit_statements import StatementEmitter, buffer_type
 from .intrinsic_call import TensorIntrinCall
 from .names import checked_name
-from .statements import Buffer, Loop, Statement, check_stores, statements_in
+from .statements import Buffer, Loop, MatrixCall, Statement, check_stores, statements_in
 from .tensor import ComputeOp, PlaceholderOp, Tensor
 from .variables import THREAD_TAGS
 
@@ -158,6 +158,11 @@ def decl_tensor_intrin(
         if not isinstance(statements, list):
             raise TypeError(f"{source}: {what}: expected statements, as ib.get() returns, got {statements!r}")
         parts[role] = statements
+    has_calls = any(isinstance(one, MatrixCall) for statements in parts.values() for one in statements_in(statements))
+    if has_calls:
+        from .fragments import statements_of
+
+        parts = statements_of(parts, described, buffers, what)
     if not {"body", "update"} & parts.keys():
         raise ValueError(f"{source}: {what}: expected a body or an update, got neither")
     if described.reduction is None and ("reset" in parts or "update" in parts):
@@ -166,6 +171,8 @@ def decl_tensor_intrin(
         check_stores(statements, buffers[: len(inputs)], what)
         _check_is_of_a_thread(statements, what)
     functions = _functions(described, inputs + outputs, buffers, parts, source, private=True)
+    if has_calls:  # made of the description: they need no check
+        return TensorIntrin(name, functions, described)
     from .intrinsic_check import check
 
     check(_functions(described, inputs + outputs, buffers, parts, source), f"{source}: {what}")

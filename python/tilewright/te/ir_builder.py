@@ -255,7 +255,8 @@ def decl_buffer(
 
     What TVM asks of its place in memory (`strides`, `offset_factor`, `data_alignment`, `elem_offset`, `data`) is not
     needed: elements are accessed by their indices, wherever they lie. Of an argument, by ``binds=`` of `tw.build`, the
-    strides are those that it has.
+    strides are those that it has. The scopes ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` and ``"wmma.accumulator"`` are
+    those of the intrinsics on fragments, as `tir.tvm_mma_sync`.
     """
     source = user_source()
     name = checked_name(name, "decl_buffer", source)
@@ -264,6 +265,7 @@ def decl_buffer(
         raise TypeError(f"{source}: decl_buffer {name}: expected {', '.join(_LAYOUT)}, got {unknown[0]}")
     made = Buffer(name, _extents(shape, f"decl_buffer {name}", source), dtype_of(dtype, source), source)
     made.strides = layout.get("strides")
+    made.declared = scope
     return made
 
 

@@ -24,6 +24,8 @@ __all__ = [
     "Let",
     "Load",
     "Loop",
+    "MatrixCall",
+    "Pointer",
     "Repeat",
     "Statement",
     "Store",
@@ -38,10 +40,11 @@ class Buffer:
     """The elements of a tensor or of a tile of one, or memory of `IRBuilder.allocate`: ``b[i, j]`` loads one.
 
     `scope` is where it was allocated, one of local, shared and global, or none where that was left open. `strides` are
-    those that `decl_buffer` was given, for `binds` of `tw.build`.
+    those that `decl_buffer` was given, for `binds` of `tw.build`, and `declared` is its scope: of an intrinsic on
+    fragments one of ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` and ``"wmma.accumulator"``.
     """
 
-    __slots__ = ("_dtype", "name", "scope", "shape", "source", "strides")
+    __slots__ = ("_dtype", "declared", "name", "scope", "shape", "source", "strides")
 
     name: str
     shape: tuple[Extent, ...]
@@ -51,6 +54,7 @@ class Buffer:
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
         self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope
         self.strides: Any = None
+        self.declared = ""
 
     if not TYPE_CHECKING:
         __getattr__ = attributes_of("Buffer", "'Buffer' object")
@@ -76,12 +80,26 @@ class Buffer:
         source = user_source()
         return store(self, self.check(begin, source), value, source)
 
-    def access_ptr(self, *_: object, **__: object) -> Any:
-        """Refused: elements are loaded and stored by their indices."""
-        raise TypeError(
-            f"{user_source()}: buffer {self.name}: expected loads and stores of elements, as b[i, j] and "
-            "ib.buffer_ptr(b)[i, j] = x, got access_ptr: there is no function outside to hand a pointer to"
-        )
+    def access_ptr(self, *_: object, **__: object) -> Pointer:
+        """Where the elements lie, for the intrinsics on fragments alone, of a buffer that was declared with a scope:
+        others load and store by indices.
+        """
+        if not self.declared:
+            raise TypeError(
+                f"{user_source()}: buffer {self.name}: expected loads and stores of elements, as b[i, j] and "
+                "ib.buffer_ptr(b)[i, j] = x, got access_ptr: there is no function outside to hand a pointer to"
+            )
+        return Pointer(self)
+
+    @property
+    def data(self) -> Pointer:
+        """The same, of a fragment."""
+        return Pointer(self)
+
+    @property
+    def elem_offset(self) -> Expr:
+        """Where the elements begin, as TVM's intrinsics count fragments: at 0, as each buffer is its own here."""
+        return Const(0, dtype_of("int32"), self.source, is_index=True)
 
     def __getitem__(self, indices: object) -> Expr:
         source = user_source()
@@ -110,6 +128,22 @@ class Buffer:
 
     def __repr__(self) -> str:
         return f"buffer({self.name}, {list(self.shape)}, {self.dtype})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """What TVM's intrinsics on fragments name a buffer by."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatrixCall:
+    """A call of one of TVM's intrinsics on fragments, by its name without ``tir.``."""
+
+    name: str
+    args: tuple[Any, ...]
+    source: Source
 
 
 class Load(Expr):
@@ -187,7 +221,7 @@ class Choice:
     otherwise: list[Statement] = field(default_factory=list)
 
 
-Statement = Store | Loop | Repeat | Choice | Let | Buffer
+Statement = Store | Loop | Repeat | Choice | Let | Buffer | MatrixCall
 """A buffer as a statement is its allocation."""
 
 
@@ -211,6 +245,8 @@ def expressions_of(one: Statement) -> list[Expr]:
         return [one.condition]
     if isinstance(one, Let):
         return [one.value]
+    if isinstance(one, MatrixCall):
+        return []
     found = one.shape if isinstance(one, Buffer) else (one.begin, one.extent)
     return [expr for expr in found if isinstance(expr, Expr)]
 

@@ -18,7 +18,6 @@ REPLACEMENTS: dict[str, str] = {
     "auto_scheduler": _SEARCH,
     "meta_schedule": _SEARCH,
     "context": "tvm.device(kind, index)",
-    "contrib": "nothing: kernels are compiled in process, without nvcc, and no external library is called",
     "convert": "Python's own numbers, tuples and lists",
     "get_global_func": "a Python function of your own",
     "IRModule": "the MLIR module that tvm.lower returns",
@@ -44,7 +43,6 @@ REPLACEMENTS: dict[str, str] = {
     "te.trace": "an output of its own for the value, or target sim",
     "tir.Schedule": "te.create_schedule",
     "tir.call_extern": _INTRINSICS,
-    "tir.call_intrin": _INTRINSICS,
     "tir.call_packed": "a call of your own beside the built function",
     "tir.call_pure_extern": _INTRINSICS,
     "tir.stmt_functor": _PASSES,
@@ -158,8 +156,7 @@ _OTHERS: dict[str, dict[str, str]] = {
         "loads and stores of elements, A[i, j]": "address_of tvm_access_ptr isnullptr",
         "a reduction bound to threads": "tvm_thread_allreduce",
         "Stage.tensorize with an instruction of tilewright.instructions": "ptx_mma ptx_mma_sp ptx_ldmatrix mma_fill "
-        "mma_store tvm_bmma_sync tvm_fill_fragment tvm_load_matrix_sync tvm_mma_sync tvm_store_matrix_sync "
-        "make_filled_simdgroup_matrix simdgroup_load simdgroup_multiply_accumulate "
+        "mma_store tvm_bmma_sync make_filled_simdgroup_matrix simdgroup_load simdgroup_multiply_accumulate "
         "simdgroup_store",
         "Stage.software_pipeline(axis, use_async=True), or Stage.copy_by": "ptx_cp_async ptx_cp_async_bulk "
         "ptx_commit_group ptx_wait_group ptx_cp_async_barrier ptx_init_barrier_thread_count ptx_arrive_barrier "

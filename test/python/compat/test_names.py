@@ -21,7 +21,7 @@ def doubled():
     return s, [A, B]
 
 
-@pytest.mark.parametrize("name", ["relay", "topi", "script", "relax", "autotvm", "contrib"])
+@pytest.mark.parametrize("name", ["relay", "topi", "script", "relax", "autotvm"])
 def test_imports_of_what_is_missing_name_the_replacement(name: str) -> None:
     message = (
         f"no module named 'tilewright.{name}': of TVM's te it is not carried over (docs/tvm-compatibility.md): "

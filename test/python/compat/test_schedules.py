@@ -668,36 +668,6 @@ def test_what_a_warp_exchanges_goes_through_shared_memory(scope, n) -> None:
     check(s, [A, B], [a], a[base + (i + 1) % 32 % np.minimum(32, n - base)], "sim")
 
 
-@pytest.mark.parametrize("scope", ["wmma.matrix_a", "wmma.accumulator"])
-def test_fragments_of_wmma_have_a_replacement(scope) -> None:
-    A, B, C = chain(16)
-    s = te.create_schedule(C.op)
-    for call in (lambda: s.cache_read(A, scope, [B]), lambda: s.cache_write(C, scope), lambda: s[B].set_scope(scope)):
-        with pytest.raises(ValueError) as caught:
-            call()
-        assert f": expected one of global, shared, local as scope, got '{scope}': tensor cores are used by " in str(
-            caught.value
-        )
-        assert str(caught.value).endswith(
-            "tilewright.instructions.mma_sync, whose operands and accumulator are stages of scope local"
-        )
-
-
-def test_the_stage_of_an_input_tells_of_it() -> None:
-    A, B, C = chain(16)
-    s = te.create_schedule(C.op)
-    assert s[A].op is A.op and s[A.op] is s[A] and s[A].name == "A"
-    for call in (lambda: s[A].transform_layout(lambda i: [i // 4, i % 4]), s[A].compute_inline, s[A].compute_root):
-        with pytest.raises(ScheduleError) as caught:
-            call()
-        assert str(caught.value).endswith(
-            "error: expected a stage that is computed, got the input 'A', which lies as the caller's array does: give the "
-            "te.placeholder that shape, or copy it by cache_read"
-        )
-    with pytest.raises(ScheduleError, match="expected an axis of stage 'A'"):
-        s[A].split(C.op.axis[0], factor=4)
-
-
 def test_what_a_schedule_tells_of_singletons_and_of_loops_fused_in_the_other_order() -> None:
     A = te.placeholder((3, 4), name="A")
     B = te.compute((3, 4), lambda i, j: A[i, j] + 1, name="B")

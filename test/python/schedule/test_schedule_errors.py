@@ -102,8 +102,8 @@ def places(function):
         (TypeError, "HERE: schedule: expected a tensor or its .op, got 'C'", lambda p: p.s["C"]),
         (TypeError, "HERE: create_schedule: expected what te.compute makes, or its .op, got Tensor(name=A, shape=(64, 64), dtype=float32)", lambda p: te.create_schedule(p.A)),
         (ValueError, "HERE: create_schedule: expected at least one output, got none", lambda p: te.create_schedule([])),
-        (ValueError, "HERE: cache_read: expected one of global, shared, local as scope, got 'texture'", lambda p: p.s.cache_read(p.B, "texture", [p.C])),
-        (ValueError, "HERE: set_scope: expected one of global, shared, local as scope, got 'L2'", lambda p: p.CS.set_scope("L2")),
+        (ValueError, "HERE: cache_read: expected one of global, shared, local, warp, wmma.matrix_a, wmma.matrix_b, wmma.accumulator as scope, got 'texture'", lambda p: p.s.cache_read(p.B, "texture", [p.C])),
+        (ValueError, "HERE: set_scope: expected one of global, shared, local, warp, wmma.matrix_a, wmma.matrix_b, wmma.accumulator as scope, got 'L2'", lambda p: p.CS.set_scope("L2")),
     ],
 )  # fmt: skip
 def test_error(error, expected, function):

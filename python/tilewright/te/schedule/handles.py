@@ -74,7 +74,15 @@ def _integer(value: int | None) -> ir.IntegerAttr | None:
 
 
 def _scope(scope: str) -> ir.Attribute:
-    return ir.Attribute.parse(f"#schedule.scope<{scope}>")
+    """A fragment is in the registers of a warp's lanes."""
+    return ir.Attribute.parse(f"#schedule.scope<{'local' if scope.startswith('wmma.') else scope}>")
+
+
+def _noted(op: ir.OpView, scope: str) -> ir.OpView:
+    """What kind of fragment TVM's word names, for those who read the schedule."""
+    if scope.startswith("wmma."):
+        op.operation.attributes["schedule.fragment"] = ir.StringAttr.get(scope)
+    return op
 
 
 def stage(name: str) -> ir.OpView:
@@ -89,10 +97,17 @@ def reduce_axes(of: ir.Value, names: Sequence[str]) -> ir.OpView:
     return ops.ReduceAxesOp([_axis_type()] * len(names), of, _strings(names))
 
 
-def split(axis: ir.Value, factor: int | None, nparts: int | None, disable_predication: bool) -> ir.OpView:
-    return ops.SplitOp(
-        axis, factor=_integer(factor), nparts=_integer(nparts), disable_predication=disable_predication or None
-    )
+def split(axis: ir.Value, factor: int | str | None, nparts: int | str | None, disable_predication: bool) -> ir.OpView:
+    """By a number, or by the name of a symbol."""
+    names = {
+        name: ir.StringAttr.get(given)
+        for name, given in (("factor_symbol", factor), ("nparts_symbol", nparts))
+        if isinstance(given, str)
+    }
+    numbers = {
+        name: _integer(given) for name, given in (("factor", factor), ("nparts", nparts)) if isinstance(given, int)
+    }
+    return ops.SplitOp(axis, **numbers, **names, disable_predication=disable_predication or None)
 
 
 def tile(x: ir.Value, y: ir.Value, x_factor: int, y_factor: int) -> ir.OpView:
@@ -154,11 +169,12 @@ def reverse_compute_inline(of: ir.Value, name: str, producer: ir.Value) -> ir.Op
 
 
 def cache_read(tensor: str, scope: str, readers: Sequence[ir.Value], name: str) -> ir.OpView:
-    return ops.CacheReadOp(ir.StringAttr.get(tensor), _scope(scope), readers, ir.StringAttr.get(name), loc=_named(name))
+    tensor_name, stage_name = ir.StringAttr.get(tensor), ir.StringAttr.get(name)
+    return _noted(ops.CacheReadOp(tensor_name, _scope(scope), readers, stage_name, loc=_named(name)), scope)
 
 
 def cache_write(of: ir.Value, scope: str, name: str) -> ir.OpView:
-    return ops.CacheWriteOp(of, _scope(scope), ir.StringAttr.get(name), loc=_named(name))
+    return _noted(ops.CacheWriteOp(of, _scope(scope), ir.StringAttr.get(name), loc=_named(name)), scope)
 
 
 def rfactor(of: ir.Value, axis: ir.Value, factor_axis: int, name: str) -> ir.OpView:
@@ -170,7 +186,7 @@ def rolling_update(axis: ir.Value, of: ir.Value, name: str) -> ir.OpView:
 
 
 def set_scope(of: ir.Value, name: str, scope: str) -> ir.OpView:
-    return ops.SetScopeOp(of, _scope(scope), loc=_named(name))
+    return _noted(ops.SetScopeOp(of, _scope(scope), loc=_named(name)), scope)
 
 
 def compute_at(of: ir.Value, name: str, consumer: ir.Value, axis: ir.Value) -> ir.OpView:

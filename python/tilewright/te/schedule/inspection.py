@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from ...tvm_compat.missing_names import attributes_of
-from ..expr import IterVar
+from ..expr import IterVar, Var
 from ..scan_stages import ScanOp
 from ..tensor import Operation
 from .primitives import Primitive, primitives
@@ -154,7 +154,9 @@ class Inspection(StageHandles):
             loops = list(self.op.axis)
         axes: dict[ir.Value, IterVar] = {value: axis for axis, value in self._axes.items()}
 
-        def split(parent: IterVar, outer: IterVar, inner: IterVar, factor: int | None, nparts: int | None) -> None:
+        def split(
+            parent: IterVar, outer: IterVar, inner: IterVar, factor: int | Var | None, nparts: int | Var | None
+        ) -> None:
             found.append(Split(parent, outer, inner, factor, nparts))
             place = _position(loops, parent)
             loops[place : place + 1] = [outer, inner]
@@ -169,7 +171,11 @@ class Inspection(StageHandles):
             made = [axes[value] for value in primitive.results if value in axes]
             options = primitive.options
             if primitive.name == "split" and taken and made:
-                split(taken[0], made[0], made[1], options.get("factor"), options.get("nparts"))
+                symbols = self._schedule.symbols
+                factor, nparts = (
+                    symbols.get(options.get(f"{name}_symbol", ""), options.get(name)) for name in ("factor", "nparts")
+                )
+                split(taken[0], made[0], made[1], factor, nparts)
             elif primitive.name == "tile" and taken and made:
                 split(taken[0], made[0], made[2], options["x_factor"], None)
                 split(taken[1], made[1], made[3], options["y_factor"], None)

@@ -12,8 +12,10 @@ from ...errors import TilewrightTypeError, TilewrightValueError
 from ...ir.diagnostics import MLIRError
 from ...messages.location import Source, user_source
 from ..expr import Call, Cast, Const, Expr, IterVar, literal
+from ..tensor import PlaceholderOp
 from ..walks import Steps, run
 from .checks import integer
+from .input_layouts import set_input_layout
 from .stage_handles import StageHandles
 
 if TYPE_CHECKING:
@@ -30,9 +32,13 @@ class LayoutPrimitives(StageHandles):
     def transform_layout(self, mapping_function: Callable[..., Any] | str) -> None:
         """Where the elements of the stage's buffer lie: `mapping_function` gives the place for the indices.
 
-        Requires: an intermediate tensor; places from 0 on, of each element its own. Of a stage that is computed at a
-        loop, indices count from the first element that is needed there. The loops stay as they are: split and reorder
-        them to go through the buffer in order. A text is an affine map of MLIR's.
+        Of an input it is where the caller's array has its elements: the built function takes an array of the shape that
+        the places have.
+
+        Requires: an intermediate tensor, or an input of constant extents that is not copied by cache_read; places from
+        0 on, of each element its own. Of a stage that is computed at a loop, indices count from the first element that
+        is needed there. The loops stay as they are: split and reorder them to go through the buffer in order. A text is
+        an affine map of MLIR's.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 8), name="A")
@@ -64,6 +70,11 @@ class LayoutPrimitives(StageHandles):
         from .schedule import schedule_error
 
         source = user_source()
+        if isinstance(self.op, PlaceholderOp):
+            with self._schedule.context:
+                layout = _layout(mapping_function, len(self.op.shape), source)
+            set_input_layout(self._schedule, self.op, layout, source)
+            return
         if self.is_output:
             raise schedule_error(
                 source,
@@ -185,7 +196,7 @@ class LayoutPrimitives(StageHandles):
 
         TVM, Halide: ``prefetch``; Exo: none; MLIR: ``memref.prefetch``.
         """
-        from ..tensor import PlaceholderOp, Tensor
+        from ..tensor import Tensor
         from . import handles
         from .schedule import schedule_error
 

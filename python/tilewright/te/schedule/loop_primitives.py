@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
-from ...messages.location import user_source
-from ..expr import Expr, IterVar
+from ...messages.location import Source, user_source
+from ..expr import Const, Expr, IterVar, Var
 from .checks import integer
 from .stage_handles import Dom, StageHandles
 
@@ -20,14 +20,15 @@ class LoopPrimitives(StageHandles):
     def split(
         self,
         parent: IterVar,
-        factor: int | None = None,
-        nparts: int | None = None,
+        factor: int | Var | None = None,
+        nparts: int | Var | None = None,
         disable_predication: bool = False,
     ) -> tuple[IterVar, IterVar]:
         """One loop becomes two, an outer and an inner one: either this of extent `factor` or that of extent `nparts`.
 
         Where the extent is no multiple, the iterations beyond it are predicated off. With `disable_predication` there
-        are no predicates, and an extent that is no multiple is an error rather than wrong.
+        are no predicates, and an extent that is no multiple is an error rather than wrong. A `te.var` is a symbolic
+        extent or a number among the arguments of the built function; in a call that gives less than 1 it counts as 1.
 
         Requires: a loop of this stage that is not split, fused, bound or marked yet; exactly one of `factor` and
         `nparts`, at least 1.
@@ -53,8 +54,9 @@ class LoopPrimitives(StageHandles):
 
         source = user_source()
         axis = self._axis(parent, "split", source)
-        factors = (integer(factor, "split", "factor", source), integer(nparts, "split", "nparts", source))
-        results = self._schedule.apply(handles.split, source, axis, *factors, bool(disable_predication))
+        factors = (_number(factor, "factor", source), _number(nparts, "nparts", source))
+        given = [self._schedule.name_of(one, source) if isinstance(one, Var) else one for one in factors]
+        results = self._schedule.apply(handles.split, source, axis, *given, bool(disable_predication))
         names = [f"{parent.name}.outer", f"{parent.name}.inner"]
         outer, inner = self._made(results, names, parent.kind, source, _parts(parent, *factors))
         return outer, inner
@@ -374,11 +376,27 @@ class LoopPrimitives(StageHandles):
             raise ValueError(f"{source}: pragma: expected auto_unroll_max_step or unroll_explicit, got {pragma_type!r}")
 
 
-def _parts(parent: IterVar, factor: int | None, nparts: int | None) -> list[Dom]:
+def _number(given: object, name: str, source: Source) -> int | Var | None:
+    """What a split is by, or into: an integer or a symbol."""
+    if isinstance(given, Var):
+        if not given.is_symbol or not given.is_index:
+            raise TypeError(
+                f"{source}: split: expected an integer or a te.var of int32 or int64 as {name}, got {given!r}"
+            )
+        return given
+    if isinstance(given, Expr) and not isinstance(given, Const):
+        raise TypeError(
+            f"{source}: split: expected an integer or a te.var as {name}, got {given}: pass a te.var for it"
+        )
+    return integer(given, "split", name, source)
+
+
+def _parts(parent: IterVar, factor: int | Var | None, nparts: int | Var | None) -> list[Dom]:
     """The extents of the loops that a reduction axis is split into; those of spatial axes depend on where they run."""
     if parent.kind != "reduce" or parent.dom is None:
         return [None, None]
-    given = factor or nparts or 1
+    given = factor if factor is not None else nparts if nparts is not None else 1
     extent = parent.dom[1]
-    rest = -(-extent // given) if isinstance(extent, int) else (extent + (given - 1)) // given
-    return [(0, rest), (0, given)] if factor else [(0, given), (0, rest)]
+    are_numbers = isinstance(extent, int) and isinstance(given, int)
+    rest = -(-extent // given) if are_numbers else (extent + (given - 1)) // given
+    return [(0, rest), (0, given)] if factor is not None else [(0, given), (0, rest)]

@@ -15,6 +15,7 @@ from . import handles
 from .bodies import body_of, elements, over_axes, reduced
 from .checks import integer
 from .group import Group
+from .input_layouts import input_layouts
 from .schedule import checked_scope, schedule_error
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ def cache_read(schedule: Schedule, tensor: Tensor, scope: str, readers: TensorOr
     op = tensor.op if isinstance(tensor.op, PlaceholderOp) else schedule._stage(tensor, "cache_read", source).key
     if op not in schedule.names:
         raise schedule_error(source, f"cache_read: expected a tensor of this schedule, got '{op.name}'")
+    if isinstance(op, PlaceholderOp) and schedule.names[op] in input_layouts(schedule):
+        raise schedule_error(
+            source,
+            f"cache_read: expected an input that lies as it was declared, got '{op.name}', which transform_layout has "
+            "given another layout: a te.compute of its elements is a copy",
+        )
     if isinstance(op, PlaceholderOp) and op.given is not None:
         raise schedule_error(
             source, f"cache_read: expected a tensor that every call gives, got '{op.name}', which is optional"

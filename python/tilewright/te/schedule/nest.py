@@ -41,7 +41,8 @@ def loops_of(schedule: Schedule) -> ir.Module:
     # What no tensor has as an extent is a number, and what tells whether one is given follows from it.
     known = {id(extent) for tensor in tensors if not is_optional(tensor) for extent in tensor.shape}
     known |= {id(tensor.op.given) for tensor in tensors if isinstance(tensor.op, PlaceholderOp)}
-    numbers = {id(var): var for op in ops for var in symbols_of(op) if id(var) not in known}
+    symbols = [*(var for op in ops for var in symbols_of(op)), *schedule.symbols.values()]
+    numbers = {id(var): var for var in symbols if id(var) not in known}
     # Down to the loops all architectures are one.
     return compiler().lower(
         schedule, [*tensors, *numbers.values()], stage="loops", target=Target("cuda", arch=DEFAULT_ARCH)
@@ -279,6 +280,8 @@ def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:
     """Whose buffer an allocation is, and in which memory."""
     stage = ir.StringAttr(op.attributes["te.stage"]).value if "te.stage" in op.attributes else "buffer"
     space = str(ir.MemRefType(op.results[0].type).memory_space)
+    if "schedule.warp" in op.attributes:
+        return stage, "warp"
     return stage, next((word for mark, word in _SCOPES.items() if mark in space), "global")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..expr import IterVar
+from ..expr import IterVar, Var
 
 __all__ = ["Fuse", "IterVarAttr", "Relation", "Singleton", "Split"]
 
@@ -17,8 +17,8 @@ class Split:
     parent: IterVar
     outer: IterVar
     inner: IterVar
-    factor: int | None
-    nparts: int | None
+    factor: int | Var | None
+    nparts: int | Var | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,10 +10,11 @@ from ...errors import TilewrightTypeError as TypeError
 from ...errors import TilewrightValueError as ValueError
 from ...messages.location import Source, user_source
 from ...tvm_compat.missing_names import attributes_of
-from ..expr import IterVar
+from ..expr import IterVar, Var
 from ..extents import Array
 from ..extern_op import ExternOp
-from ..program import operations, unique_names
+from ..fragments import FRAGMENT_SCOPES
+from ..program import operations, symbols_of, unique_names
 from ..scan_stages import ScanOp
 from ..tensor import CacheOp, ComputeOp, Operation, PlaceholderOp, Tensor
 from .stage import Stage
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCOPES", "Schedule", "create_schedule"]
 
-SCOPES = ("global", "shared", "local")
+SCOPES = ("global", "shared", "local", "warp")
 
 TensorOrOp = Tensor | Operation
 
@@ -63,6 +64,7 @@ class Schedule:
     __slots__ = (
         "_groups", "_inputs", "_of", "_reads", "_stages", "_written", "context", "module", "names", "outputs",
         "plan",
+        "symbols",
     )  # fmt: skip
 
     outputs: Array[Operation]
@@ -76,6 +78,7 @@ class Schedule:
         self.outputs = Array(outputs)
         self.plan: Plan | None = None
         self._groups: list[Group] = []
+        self.symbols: dict[str, Var] = {}  # by which loops were split
         ops = operations(outputs)
         states = [op.state.op for op in ops if isinstance(op, ScanOp) and op.state is not None]
         self.names: dict[Operation, str] = unique_names(ops + states, {})
@@ -448,6 +451,17 @@ class Schedule:
 
         return append(self._of, build, source, args)
 
+    def name_of(self, symbol: Var, source: Source) -> str:
+        """What a symbol is called in the IR, where a primitive names it."""
+        known = [symbol for op in operations(self.outputs) for symbol in symbols_of(op)] + [*self.symbols.values()]
+        if any(one.name == symbol.name and one is not symbol for one in known):
+            raise schedule_error(
+                source,
+                f"split: expected a te.var with a name of its own, got '{symbol.name}', as another is called, too",
+            )
+        self.symbols[symbol.name] = symbol
+        return symbol.name
+
     def stage_of_axis(self, axis: IterVar) -> Stage | None:
         """A stage that has `axis`, whether as a loop or not any more."""
         return next((stage for stage in self.stages if stage.has_axis(axis)), None)
@@ -507,18 +521,14 @@ class Schedule:
 def checked_scope(what: str, scope: object, source: Source) -> str:
     """The memory that a scope names.
 
-    All shared memory is sized at the launch, so ``"shared.dyn"`` is ``"shared"``. What the threads of a warp exchange
-    (``"warp"``) goes through shared memory as well.
+    All shared memory is sized at the launch, so ``"shared.dyn"`` is ``"shared"``. A fragment (``"wmma.matrix_a"``) is
+    local to the lanes of a warp, which have it together where an instruction computes with it.
     """
-    if isinstance(scope, str) and scope.startswith("wmma."):
-        raise ValueError(
-            f"{source}: {what}: expected one of {', '.join(SCOPES)} as scope, got {scope!r}: tensor cores are used by "
-            "tilewright.instructions.mma_sync, whose operands and accumulator are stages of scope local"
-        )
-    if scope in ("shared.dyn", "warp"):
+    if scope == "shared.dyn":
         return "shared"
-    if not isinstance(scope, str) or scope not in SCOPES:
-        raise ValueError(f"{source}: {what}: expected one of {', '.join(SCOPES)} as scope, got {scope!r}")
+    known = (*SCOPES, *FRAGMENT_SCOPES)
+    if not isinstance(scope, str) or scope not in known:
+        raise ValueError(f"{source}: {what}: expected one of {', '.join(known)} as scope, got {scope!r}")
     return scope
 
 

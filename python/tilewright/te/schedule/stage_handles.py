@@ -13,7 +13,7 @@ from ..hybrid import HybridOp
 from ..program import axis_names
 from ..scan_stages import ScanOp
 from ..tensor import Operation, PlaceholderOp
-from .primitives import Loops, factored_axes, loops_of_stage
+from .primitives import Loops, factored_axes, loops_of_stage, primitives
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -103,12 +103,28 @@ class StageHandles:
 
     def factored_axes(self, axis: IterVar) -> tuple[IterVar, ...]:
         """The axes that a stage reduces over once `axis` is factored out of this one."""
+        self._check_numbers()
         axes = {value: own for own, value in self._axes.items()}
         roots = [self._axes[own] for own in self.op.reduce_axis]
         return tuple(axes[value] for value in factored_axes(self._schedule._of, self._axes[axis], roots))
 
+    def _check_numbers(self) -> None:
+        """What makes stages of a stage's loops wants to know how many iterations they have."""
+        from .schedule import schedule_error
+
+        axes = {value: own for own, value in self._axes.items()}
+        for primitive in primitives(self._schedule._of):
+            name = primitive.options.get("factor_symbol", primitive.options.get("nparts_symbol"))
+            if name is not None and primitive.operands[0] in axes:
+                raise schedule_error(
+                    user_source(),
+                    f"expected the loops of stage '{self.name}' to be split by numbers here, got "
+                    f"'{axes[primitive.operands[0]].name}' split by '{name}': split it afterwards",
+                )
+
     def loops(self) -> Loops:
         """What the primitives made of the axes. There must be handles of these."""
+        self._check_numbers()
         roots = {self._axes[own]: own.dom[1] for own in self.op.axis + self.op.reduce_axis if own.dom is not None}
         return loops_of_stage(self._schedule._of, self.handle, roots)
 

@@ -21,7 +21,8 @@ class Step:
 
     Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
     ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag, "from": n, "to": m}`` for some of its threads,
-    ``{"intrin": name, "functions": ir}`` for an intrinsic; the rest are values.
+    ``{"intrin": name, "functions": ir}`` for an intrinsic, ``{"symbol": name}`` for the program's `te.var` of that
+    name; the rest are values.
     "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
     """
 
@@ -46,6 +47,11 @@ class Step:
         return f"{'(' * single}{', '.join(self.makes)}{',)' * single} = {value}"
 
 
+def _scope(options: Mapping[str, Any]) -> str:
+    """The memory as the schedule was told: a fragment's is TVM's word for it."""
+    return options.get("schedule.fragment", options["scope"])
+
+
 def _source(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_source, value))}]"
@@ -53,6 +59,8 @@ def _source(value: Any) -> str:
         return repr(value) if not isinstance(value, str) else json.dumps(value)
     if "stage" in value:
         return f"s[{value['stage']}]"
+    if "symbol" in value:
+        return identifiers([value["symbol"]])[value["symbol"]]
     if "first" in value:
         return _predicate(value)
     if "thread" in value:
@@ -129,6 +137,9 @@ class Reader:
         makes = self._make(stage, primitive.results, [f"{name}.outer", f"{name}.inner"])
         # The number first, then what is said of it.
         options = dict(sorted(primitive.options.items(), key=lambda option: option[0] == "disable_predication"))
+        for name in ("factor", "nparts"):
+            if f"{name}_symbol" in options:
+                options = {name: {"symbol": options.pop(f"{name}_symbol")}, **options}
         return Step("split", stage, (self._of(axis),), options, makes)
 
     def _tile(self, primitive: Primitive) -> Step:
@@ -246,7 +257,7 @@ class Reader:
         return Step("set_store_predicate", self.variables[primitive.operands[0]], (first,))
 
     def _set_scope(self, primitive: Primitive) -> Step:
-        return Step("set_scope", self.variables[primitive.operands[0]], (primitive.options["scope"],))
+        return Step("set_scope", self.variables[primitive.operands[0]], (_scope(primitive.options),))
 
     def _storage_align(self, primitive: Primitive) -> Step:
         stage, axis = primitive.operands
@@ -265,7 +276,7 @@ class Reader:
         options = primitive.options
         self.used.add(options["tensor"])
         readers = [{"tensor": self.variables[reader]} for reader in primitive.operands]
-        args = ({"tensor": self._words[options["tensor"]]}, options["scope"], readers)
+        args = ({"tensor": self._words[options["tensor"]]}, _scope(options), readers)
         return Step("cache_read", None, args, makes=(self._name_stage(primitive.results[0], options["name"]),))
 
     def _cache_write(self, primitive: Primitive) -> Step:
@@ -274,7 +285,7 @@ class Reader:
         made = self._name_stage(primitive.results[0], options["name"])
         if written in self.several:
             self.several.append(made)
-        return Step("cache_write", None, ({"tensor": written}, options["scope"]), makes=(made,))
+        return Step("cache_write", None, ({"tensor": written}, _scope(options)), makes=(made,))
 
     def _rfactor(self, primitive: Primitive) -> Step:
         of, axis = primitive.operands

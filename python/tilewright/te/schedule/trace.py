@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ...errors import TilewrightValueError as ValueError
 from ...ir.launch_options import launch_options
 from ...ir.schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
-from ..program import operations
+from ..expr import Var
+from ..program import operations, symbols_of
+from .input_layouts import input_layout_texts
 from .primitives import identifiers, primitives
 from .steps import Reader, Step
 
@@ -143,6 +145,8 @@ class Trace:
                 return arg
             if "stage" in arg:
                 return stage(arg["stage"])
+            if "symbol" in arg:
+                return _symbol(schedule, arg["symbol"])
             if "intrin" in arg:
                 from ..intrinsic_ir import intrinsic_from_file
 
@@ -163,7 +167,17 @@ class Trace:
         receiver: Any = schedule if step.stage is None else stage(step.stage)
         if step.call in ("axis", "reduce_axis"):
             return getattr(receiver.op, step.call)
-        return getattr(receiver, step.call)(*map(value, step.args), **step.options)
+        options = {name: value(option) for name, option in step.options.items()}
+        return getattr(receiver, step.call)(*map(value, step.args), **options)
+
+
+def _symbol(schedule: Schedule, name: str) -> Var:
+    """The symbol that the program calls so."""
+    for op in operations(schedule.outputs):
+        for symbol in symbols_of(op):
+            if symbol.name == name:
+                return symbol
+    raise ValueError(f"expected a program with te.var {name!r}, by which the trace splits, got one without")
 
 
 def _call(step: Mapping[str, Any]) -> str:
@@ -181,6 +195,9 @@ def trace_of(schedule: Schedule) -> Trace:
     variables = {op: words[schedule.names[op]] for op in program}
     reader = Reader(words, [variables[op] for op in program if op.num_outputs > 1])
     steps = [step for primitive in primitives(schedule._of) if (step := reader.step(primitive)) is not None]
+    layouts = input_layout_texts(schedule)
+    steps[:0] = [Step("transform_layout", words[name], (layout,)) for name, layout in layouts.items()]
+    reader.used.update(layouts)
     if options := launch_options(schedule._of):
         steps.append(Step("launch", None, (), options))
     used = {schedule.names[op] for op in schedule.outputs} | reader.used
