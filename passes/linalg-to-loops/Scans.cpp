@@ -268,7 +268,8 @@ LogicalResult StageModel::verifySteps() {
           diag << "no loop around its steps along which ";
         return diag << "a step reads what others computed in the step before, got loop '" << loop->name << "', while stage '"
                     << stage->name << "' reads '" << written->name << "' beyond it along axis '" << written->roots[d]->name
-                    << "': only the threads of a block, inside of the steps, wait for each other";
+                    << "': only the threads of a block, inside of the steps, wait for each other: bind such an axis to threads "
+                       "there, and blocks to an axis along which each step reads its own";
       }
     }
   }

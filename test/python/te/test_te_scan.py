@@ -479,12 +479,14 @@ def test_wrong_places_of_the_stages_of_a_scan() -> None:
     assert refused(lambda: along(2, BLOCK)) == (
         "scan 'S': expected no axis on blockIdx.x along which a step reads what others computed in the step before, got "
         "loop 'j', while stage 'total' reads 'S' beyond it along axis 'j': only the threads of a block, inside of the "
-        "steps, wait for each other"
+        "steps, wait for each other: bind such an axis to threads there, and blocks to an axis along which each step "
+        "reads its own"
     )
     assert refused(lambda: along(2, THREAD)) == (
         "scan 'S': expected no loop around its steps along which a step reads what others computed in the step before, "
         "got loop 'j', while stage 'total' reads 'S' beyond it along axis 'j': only the threads of a block, inside of the "
-        "steps, wait for each other"
+        "steps, wait for each other: bind such an axis to threads there, and blocks to an axis along which each step "
+        "reads its own"
     )
     along(1, BLOCK)
     along(1, THREAD)
