@@ -121,6 +121,10 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     if (around)
       return error("software_pipeline", other->getLoc())
              << "expected a loop with wgmma to fill shared buffers and to multiply, got '" << other->getName() << "' in it";
+    if (auto stage = other->getAttrOfType<StringAttr>(te::kStageAttr))
+      return error("wgmma", other->getLoc()) << "expected stages that read the sums beside the product, got the reduction of stage '"
+                                             << stage.getValue() << "': compute it in a kernel of its own, by s["
+                                             << stage.getValue() << "].compute_root()";
     return error("wgmma", other->getLoc()) << "expected loops that load, compute and store beside those of the product, got '"
                                            << other->getName() << "'";
   }

@@ -174,6 +174,18 @@ LogicalResult TileRaiser::matchGrid() {
 }
 
 LogicalResult TileRaiser::checkLanes() {
+  // Where a stage has threads along threadIdx.x of its own, no loop of env_threads is around the kernel.
+  scf::ForOp own;
+  nest->walk([&](scf::ForOp loop) {
+    if (!lanes && getTag(loop) == schedule::ThreadTag::ThreadIdxX)
+      own = loop;
+  });
+  if (own) {
+    std::string stage = getAxisName(own, function).stage;
+    return matmulError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got "
+                         << getAxisName(own, function).quoted() << ": compute stage '" << stage
+                         << "' in a kernel of its own, by s[" << stage << "].compute_root()";
+  }
   if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
     return matmulError() << "expected " << tile::kWarpgroupSize
                          << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
