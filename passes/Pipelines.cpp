@@ -52,6 +52,7 @@ void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const Pipeli
   functions.addPass(createPersistTiles());
   // Who does what, and what waits for what.
   functions.addPass(createAssignTileRoles());
+  functions.addPass(createPipelineChains());
   functions.addPass(createSplitAccumulations());
   functions.addPass(createDeferStores());
   functions.addPass(createPlaceTileBarriers());

@@ -118,8 +118,6 @@ LogicalResult ToAccumulatorOp::verify() {
 LogicalResult WgmmaWaitOp::verify() {
   if (!getAccumulator())
     return success();
-  if (getPending())
-    return emitOpError("expected to wait for all groups to read an accumulator, got ") << getPending() << " left";
   AccumulatorType accumulator = getAccumulator().getType();
   FragmentType fragment = getFragment().getType();
   if (accumulator.getShape() != fragment.getShape() || accumulator.getElementType() != fragment.getElementType())

@@ -334,10 +334,11 @@ def Tile_WgmmaCommitOp : Tile_Op<"wgmma_commit", [Tile_WarpgroupCollective, Tile
 def Tile_WgmmaWaitOp : Tile_Op<"wgmma_wait", [Tile_WarpgroupCollective, Tile_Effects]> {
   let summary = "waits until no more than so many groups of products are under way";
   let description = [{
-    With an accumulator, waits for all groups and gives what it holds.
+    With an accumulator, gives what it holds. None of the groups that may still be under way may add to it.
 
     ```mlir
     tile.wgmma_wait 1
+    %first = tile.wgmma_wait 1 for %acc0 : !tile.accumulator<64x256xf32> -> !tile.fragment<64x256xf32>
     %sum = tile.wgmma_wait 0 for %acc : !tile.accumulator<64x256xf32> -> !tile.fragment<64x256xf32>
     ```
   }];

@@ -185,6 +185,34 @@ def AssignTileRoles : Pass<"assign-tile-roles", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
 }
 
+def PipelineChains : Pass<"pipeline-chains", "mlir::func::FuncOp"> {
+  let summary = "The second matmul of a chain goes to the next iteration";
+  let description = [{
+    Where an iteration multiplies what it computed of a matmul's accumulator, as attention does its exponentials, the second
+    matmul and what is done to its accumulator go behind the first matmul of the next iteration. It is under way while that
+    iteration computes. This is done where a consumer thread has registers for both accumulators and for what is handed on.
+
+    ```mlir
+    %o = scf.for %j ... iter_args(%o0 = ...) {
+      %s = tile.matmul %q, %k into %zeros : ...
+      %p = tile.map %s ...
+      %o1 = tile.matmul %p, %v into %o0 : ...
+    ```
+    becomes
+    ```mlir
+    %s0 = tile.matmul ...
+    %p0 = tile.map %s0 ...
+    %o, %p = scf.for %j ... iter_args(%o0 = ..., %p1 = %p0) {
+      %s = tile.matmul %q, %k into %zeros : ...
+      %o1 = tile.matmul %p1, %v into %o0 : ...
+      %p2 = tile.map %s ...
+    }
+    %o2 = tile.matmul %p, %v into %o : ...
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
+}
+
 def SplitAccumulations : Pass<"split-accumulations", "mlir::func::FuncOp"> {
   let summary = "First iterations of matmuls begin an accumulator, and promoted sums are added up apart";
   let description = [{

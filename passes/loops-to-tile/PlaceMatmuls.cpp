@@ -79,6 +79,41 @@ SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first) {
   return group;
 }
 
+bool BarrierPlacer::isUsedLater(tile::MatmulOp last) {
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+    bool uses = op->walk([&](Operation *inner) {
+      return WalkResult(failure(llvm::is_contained(inner->getOperands(), last.getResult())));
+    }).wasInterrupted();
+    if (uses)
+      return false;
+    if (isa<tile::MatmulOp>(op))
+      return true;
+  }
+  return false;
+}
+
+void BarrierPlacer::waitBefore(Operation *op, bool forAll) {
+  size_t count = forAll ? groups.size() : 0;
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    bool uses = op->walk([&, result = group.result](Operation *inner) {
+      return WalkResult(failure(llvm::is_contained(inner->getOperands(), result)));
+    }).wasInterrupted();
+    count = uses ? std::max(count, number + 1) : count;
+  }
+  if (count == 0)
+    return;
+  builder.setInsertionPoint(op);
+  size_t left = groups.size() - count;
+  for (Group &group : MutableArrayRef(groups).take_front(count)) {
+    auto type = cast<tile::FragmentType>(group.result.getType());
+    Value fragment = tile::WgmmaWaitOp::create(builder, group.sum.getLoc(), type, left, group.sum).getFragment();
+    release(group.read);
+    group.result.replaceAllUsesWith(fragment);
+    group.result.getDefiningOp()->erase();
+  }
+  groups.erase(groups.begin(), groups.begin() + count);
+}
+
 LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
   SmallVector<tile::MatmulOp> group = getMatmulGroup(first);
   tile::MatmulOp last = group.back();
@@ -125,6 +160,13 @@ LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
     advanceTaken();
     underWay.append(read);
     accumulators[last.getResult()] = sum;
+  } else if (!groups.empty() || isUsedLater(last)) {
+    groups.push_back({sum, last.getResult(), read});
+    // The last stands for the group until it is waited for.
+    last.getAccumulatorMutable().assign(before);
+    for (tile::MatmulOp one : llvm::reverse(ArrayRef(group).drop_back()))
+      one.erase();
+    return success();
   } else {
     Value fragment = waitFor(sum, last);
     release(read);

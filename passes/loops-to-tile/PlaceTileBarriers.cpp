@@ -197,6 +197,8 @@ LogicalResult BarrierPlacer::place(Block &block) {
   for (Operation *op : ops) {
     if (done.contains(op))
       continue;
+    // What goes on elsewhere waits for all.
+    waitBefore(op, /*forAll=*/isa<scf::ForOp, scf::IfOp, tile::StoreOp>(op) || op->hasTrait<OpTrait::IsTerminator>());
     LogicalResult placed = success();
     if (auto get = dyn_cast<tile::GetOp>(op)) {
       placeGet(get);

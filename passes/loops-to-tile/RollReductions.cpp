@@ -106,6 +106,11 @@ LogicalResult LoopRoller::moveOperandsUp() {
   return success();
 }
 
+/// Exponentials of differences to a maximum, beside one of 0: what is below 2^-126 does not count.
+static void approximate(tile::MapOp map) {
+  map.walk([](math::Exp2Op exp) { exp.setFastmath(exp.getFastmath() | arith::FastMathFlags::afn); });
+}
+
 bool LoopRoller::dependsOnX(Value value) {
   Value x = first.getResult(number);
   Operation *op = value.getDefiningOp();
@@ -160,6 +165,7 @@ LogicalResult LoopRoller::findRepair(Value carried) {
       told << ", got " << repair->culprit->getName() << " in its way";
     return told;
   }
+  approximate(map);
   repairs.back() = std::move(repair);
   return success();
 }
@@ -216,6 +222,7 @@ void LoopRoller::merge() {
         Value one = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(column.getElementType(), 1));
         return arith::SelectOp::create(builder, loc, isSame, one, repair->build(builder, loc, one, from, to));
       });
+      approximate(factor.getDefiningOp<tile::MapOp>());
       now = makeMap({now, factor}, cast<tile::FragmentType>(now.getType()), [&](Block &block) -> Value {
         return arith::MulFOp::create(builder, loc, block.getArgument(0), block.getArgument(1));
       });

@@ -65,6 +65,10 @@ private:
   mlir::Value emitGroup(llvm::ArrayRef<tile::MatmulOp> group, mlir::Value accumulator);
   /// What an accumulator holds, once all matmuls are done. Turns that are passed on right behind do not wait for that.
   mlir::Value waitFor(mlir::Value accumulator, mlir::Operation *behind);
+  /// Whether a matmul's result is used behind another matmul, so that both are under way at once.
+  bool isUsedLater(tile::MatmulOp last);
+  /// Waits for what is under way of which `op` uses the result, or for all of it.
+  void waitBefore(mlir::Operation *op, bool forAll);
   /// Waits until all slots have been used, by the cluster's other blocks too: then nothing of theirs is on its way to this
   /// block's memory, and it may end.
   void drain(mlir::Block &block);
@@ -88,6 +92,12 @@ private:
   llvm::SmallVector<ReadSlot> reading;                   // slots that were taken
   llvm::SmallVector<ReadSlot> underWay;                  // those that matmuls read of which nobody knows that they are done
   llvm::DenseMap<mlir::Value, mlir::Value> accumulators; // of fragments whose matmuls are under way
+  /// Groups of matmuls that are waited for where their result is used, the oldest first.
+  struct Group {
+    mlir::Value sum, result;
+    llvm::SmallVector<ReadSlot> read;
+  };
+  llvm::SmallVector<Group> groups;
   // In a loop that is an accumulation: its accumulators, what the iteration before read, and whether there always was one.
   mlir::scf::ForOp accumulation;
   int64_t numAccumulators = 0;

@@ -80,14 +80,6 @@ func.func @multiple(%a: !a, %b: !b) {
 
 // -----
 
-func.func @pending(%c: !tile.accumulator<64x128xf32>) {
-  // expected-error@+1 {{'tile.wgmma_wait' op expected to wait for all groups to read an accumulator, got 1 left}}
-  %f = tile.wgmma_wait 1 for %c : !tile.accumulator<64x128xf32> -> !tile.fragment<64x128xf32>
-  return
-}
-
-// -----
-
 func.func @fragment(%c: !tile.accumulator<64x128xf32>) {
   // expected-error@+1 {{'tile.wgmma_wait' op expected a fragment like '!tile.accumulator<64x128xf32>', got '!tile.fragment<64x64xf32>'}}
   %f = tile.wgmma_wait 0 for %c : !tile.accumulator<64x128xf32> -> !tile.fragment<64x64xf32>

@@ -12,7 +12,7 @@
 // CHECK-NEXT: ^bb0(%[[FROM:.*]]: f32, %[[TO:.*]]: f32,
 // CHECK-NEXT: %[[SAME:.*]] = arith.cmpf oeq, %[[FROM]], %[[TO]]
 // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[FROM]], %[[TO]]
-// CHECK-NEXT: %[[E:.*]] = math.exp2 %[[DIFFERENCE]]
+// CHECK-NEXT: %[[E:.*]] = math.exp2 %[[DIFFERENCE]] fastmath<afn>
 // CHECK: arith.select %[[SAME]], %{{.*}}, %{{.*}}
 // CHECK: %[[L0:.*]] = tile.map %[[L]], %[[FACTOR]]
 // CHECK: %[[P:.*]] = tile.map %[[S]], %[[M1]]
