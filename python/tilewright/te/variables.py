@@ -10,6 +10,7 @@ from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source, user_source
 from .expr import (
     Const,
+    Expr,
     IterVar,
     Var,
     constant,
@@ -157,7 +158,8 @@ def thread_axis(dom: object = None, tag: object = "", name: str = "") -> IterVar
         extent = dom[1]
     if extent is not None:
         if isinstance(extent, bool) or not isinstance(extent, SupportsIndex):
-            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}")
+            hint = ": leave it out, for the axis that is bound says it" if isinstance(extent, Expr) else ""
+            raise TypeError(f"{source}: te.thread_axis {tag}: expected an integer extent, got {extent!r}{hint}")
         extent = extent.__index__()
         if extent < 1:
             raise ValueError(f"{source}: te.thread_axis {tag}: expected an extent of at least 1, got {extent}")

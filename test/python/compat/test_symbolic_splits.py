@@ -157,3 +157,12 @@ def test_no_predicates_for_a_number_that_nobody_knows() -> None:
         "split: expected a number that divides axis 'i' for disable_predication, got 'n' and a symbolic extent"
         in str(s)
     )
+
+
+def test_a_thread_axis_has_the_extent_of_what_is_bound() -> None:
+    n = te.var("n")
+    with pytest.raises(TypeError) as caught:
+        te.thread_axis((0, n), "threadIdx.x")
+    assert str(caught.value).endswith(
+        "te.thread_axis threadIdx.x: expected an integer extent, got n: leave it out, for the axis that is bound says it"
+    )
