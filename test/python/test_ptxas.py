@@ -339,9 +339,11 @@ def test_packed_integers_are_as_we_know_them(body: str, level: int, tmp_path: Pa
     ptx = PACKED_REPRODUCER.replace("BODY", body)
     got = run_ptx(ptx, tmp_path, (1, 32), a.tobytes(), 64, LinkOptions(opt_level=level))
     want = a[:, 0] + np.int16(1) if body == SUM else (-a[:, :3]).max(axis=1)
-    if level == 0:
+    from cuda.bindings import nvjitlink  # pyright: ignore[reportAttributeAccessIssue]
+
+    # 13.0 was seen to be wrong, and 13.5 to be mended; of those between nothing is known.
+    version = nvjitlink.version()
+    if level == 0 or version >= (13, 5):
         assert got == want.astype("int16").tobytes()
-    else:
-        assert got != want.astype("int16").tobytes(), (
-            "ptxas is mended: gpu-to-nvvm/ShortIntegers.cpp can go where no older one is used"
-        )
+    elif version < (13, 1):
+        assert got != want.astype("int16").tobytes(), f"nvJitLink {version} is right: docs/rationale/indices.md is not"

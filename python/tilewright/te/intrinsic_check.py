@@ -215,7 +215,12 @@ class _Trials:
             return numpy.where(self.random.integers(0, 4, shape) == 0, self.random.choice(edges, shape), values)
         # Sums of such numbers are exact in any order.
         values = small * 0.5
-        if trial == "large" and not self.description.makes_integers:
+        if self.description.combine == "multiply":
+            # A product of many would be 0, or an infinity in one order and, with a 0, no number in another: most are
+            # 1 or -1.
+            units = numpy.where(small < 0, -1.0, 1.0)
+            values = numpy.where(self.random.integers(0, self.description.terms, shape) == 0, values, units)
+        elif trial == "large" and not self.description.makes_integers:
             most = _LARGE_OF_MATH if self.description.has_math else 99
             values = values * 2.0 ** min(most, _LARGE[dtype])
         elif trial == "precise":

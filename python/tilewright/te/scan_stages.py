@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..messages.location import Source
+from .derivative import same
 from .expr import Call, Const, Expr, IterVar, Read, Select, binary, literal
 from .program import is_state, operations
 from .tensor import ComputeOp, Extent, Operation, PlaceholderOp, Tensor
@@ -119,7 +120,7 @@ def _check_extents(inits: Sequence[Tensor], states: Sequence[Tensor], what: str,
                 f"{source}: {what}: expected a state of no other scan, got {state.name}, that of {state.op.scan.name} "
                 f"({state.op.scan.source})"
             )
-        if state.shape[0] is not states[0].shape[0] and state.shape[0] != states[0].shape[0]:
+        if not is_same_extent(state.shape[0], states[0].shape[0]):
             raise ValueError(
                 f"{source}: {what}: expected states of as many steps, got {states[0].name} of {states[0].shape[0]} and "
                 f"{state.name} of {state.shape[0]}"
@@ -142,7 +143,7 @@ def _check_stage(op: Operation, inner: Sequence[Operation], states: Sequence[Ten
             f"{op.source}: {what}: expected computes between the state and the update, got {kind} {op.name}"
         )
     steps = states[0].shape[0]
-    if not op.axis or (op.shape[0] is not steps and op.shape[0] != steps):
+    if not op.axis or not is_same_extent(op.shape[0], steps):
         raise ValueError(
             f"{op.source}: {what}: expected computes between the state and the update whose first axis is that of the "
             f"{steps} steps, got {op.name} of {op.shape}"
@@ -185,6 +186,13 @@ def offset(index: Expr, axis: IterVar) -> int | None:
         total += int(rhs.value) * (1 if index.op == "add" else -1)
         index = lhs
     return total
+
+
+def is_same_extent(one: Extent, other: Extent) -> bool:
+    """Whether two extents are one number, or are written the same of the same symbols."""
+    if isinstance(one, Expr) and isinstance(other, Expr):
+        return same(one, other)
+    return isinstance(one, int) and isinstance(other, int) and one == other
 
 
 def rows_from(ops: Sequence[Operation]) -> dict[Operation, int]:

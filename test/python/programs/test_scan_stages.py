@@ -417,3 +417,27 @@ def test_bisect_runs_every_stage() -> None:
         on_threads(s, program.stages[name])
     found = testing.bisect(s, [*program.inputs, *program.outputs], target="sim")
     assert found.stage is None, str(found)
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+def test_extents_that_are_written_twice(target: str) -> None:
+    """`n - 1` steps are as many as `n - 1`, though the two are expressions of their own."""
+    n = te.var("n")
+    X = te.placeholder((n, 4), name="X")
+    S = te.placeholder((n - 1, 4), name="S")
+    init = te.compute((1, 4), lambda t, j: X[t, j], name="init")
+    k = te.reduce_axis((0, 4), name="k")
+    largest = te.compute((n - 1, 4), lambda t, j: te.max(S[t - 1, k], axis=k), name="largest")
+    update = te.compute((n - 1, 4), lambda t, j: largest[t, j] + X[t, j], name="update")
+    T = te.scan(init, update, S, name="T")
+    s = te.create_schedule(T.op)
+    if target == "sim":
+        for stage in (init, largest):
+            s[stage].bind(s[stage].op.axis[1], te.thread_axis(TX))
+        s[T].bind(s[T].op.axis[1], te.thread_axis(TX))
+    x = np.arange(28).reshape(7, 4).astype("float32")
+    want = x[:6].copy()
+    for t in range(1, 6):
+        want[t] = want[t - 1].max() + x[t]
+    (got,) = testing.run(tw.build(s, [X, T], target, name="f"), [x], [((6, 4), "float32")])
+    np.testing.assert_array_equal(got, want)

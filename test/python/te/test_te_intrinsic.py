@@ -85,6 +85,36 @@ def test_reset_and_update_are_checked() -> None:
     assert text.startswith("decl_tensor_intrin top: expected the ")
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("count", [6, 64])
+def test_products_in_another_order(dtype: str, count: int) -> None:
+    """What would be an infinity in one order and, with a 0, no number in another, tells nothing of an intrinsic."""
+    A = te.placeholder((8, count), dtype, name="A")
+    k = te.reduce_axis((0, count), name="k")
+    P = te.compute((8,), lambda i: te.prod(A[i, k], axis=k), name="P")
+
+    def declared(factor: float) -> te.TensorIntrin:
+        def fcompute(ins, outs):
+            def of(*, first: bool):
+                ib = tir.ir_builder.create()
+                a, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+                with ib.for_range(0, 8, name="i") as i:
+                    own = ib.allocate(dtype, (1,), name="own")
+                    own[0] = te.const(factor, dtype)
+                    with ib.for_range(0, count, name="j") as j:
+                        own[0] = own[0] * a[i, count - 1 - j]
+                    y[i] = own[0] if first else y[i] * own[0]
+                return ib.get()
+
+            return of(first=True), None, of(first=False)
+
+        return te.decl_tensor_intrin(P.op, fcompute, name="prods")
+
+    declared(1.0)
+    with pytest.raises(ValueError, match="decl_tensor_intrin prods: expected the body to compute what is described"):
+        declared(1.5)
+
+
 def test_what_is_declared() -> None:
     a, b = doubling()
     c = te.compute((4, 4), lambda i, j: b[i, j] + 1, name="c")
