@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import mlir_module, program_file, python_names, python_program
+from .compile import existing_file, mlir_module, program_file, python_names, python_program
 
 __all__ = ["add"]
 
@@ -22,6 +22,9 @@ A Python file says its program as for `tilewright compile`. Passes of its own, a
 at module level. The numbers in --program are made smaller, too:
 
   tilewright bisect python/examples/02_tiled_gemm.py --program "mmult(64, 64, 64)"
+
+An .onnx file is compared with ONNX's reference: with all passes on the graph, without each of them, and each group of
+the model with its tensor expressions in float64.
 """
 
 
@@ -41,6 +44,9 @@ def _sized(expression: str, names: dict[str, Any]) -> tuple[Callable[..., Any], 
 def _run(options: argparse.Namespace) -> int:
     from ..bisection import bisect
 
+    path = existing_file(options)
+    if path.suffix == ".onnx":
+        return _run_model(str(path), options)
     path = program_file(options)
     more: dict[str, Any] = {"seed": options.seed}
     program: Any
@@ -63,6 +69,16 @@ def _run(options: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _run_model(path: str, options: argparse.Namespace) -> int:
+    if options.program is not None or options.name is not None:
+        raise TilewrightError(f"{path}: expected no --program and no --name with a model")
+    from ..onnx.bisect import bisect_onnx
+
+    found = bisect_onnx(path, options.target, options.seed)
+    print(found)
+    return 1 if found else 0
+
+
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser(
@@ -71,7 +87,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="a Python file, or an .mlir file of stage te")
+    parser.add_argument("file", metavar="FILE", help="a Python file, an .mlir file of stage te, or an .onnx file")
     parser.add_argument("--target", default="sim", help='"sim", "cuda", "cuda -arch=sm_80" or "cpu" (default: sim)')
     parser.add_argument("--program", metavar="EXPRESSION", help="the pair (schedule, args) of a Python file")
     parser.add_argument("--name", help="the function's name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bisect import ModelBisection, bisect_model
 from .builder import Graph, GraphBuilder, Value
 from .compile import PASSES, compile_graph
 from .groups import Group
@@ -9,6 +10,6 @@ from .model import Model, Plan, PlannedBuffer
 from .types import TensorType
 
 __all__ = [
-    "PASSES", "Graph", "GraphBuilder", "Group", "Model", "Plan", "PlannedBuffer", "TensorType", "Value",
-    "compile_graph",
+    "PASSES", "Graph", "GraphBuilder", "Group", "Model", "ModelBisection", "Plan", "PlannedBuffer", "TensorType",
+    "Value", "bisect_model", "compile_graph",
 ]  # fmt: skip

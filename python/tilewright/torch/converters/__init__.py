@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import backward as backward
 from . import contractions as contractions
 from . import creation as creation
 from . import elementwise as elementwise

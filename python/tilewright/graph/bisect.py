@@ -1,0 +1,121 @@
+"""Which pass on the graph, and which group, makes a model's result wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..bisection.comparison import differs, unit_roundoff
+from ..target import Target
+from .builder import Graph
+from .checks import GroupCheck
+from .compile import PASSES, compile_graph
+
+__all__ = ["ModelBisection", "bisect_model"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelBisection:
+    """What was found: it is true where a result is wrong.
+
+    `difference` says where the model differs from its reference, `without` by pass what differs where the pass is left
+    out, `all_off` the same without any pass, and `group` is the first group that differs from float64.
+    """
+
+    name: str
+    difference: str
+    without: tuple[tuple[str, str], ...] = ()
+    all_off: str = ""
+    group: GroupCheck | None = None
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """The passes without which the result is right."""
+        return tuple(name for name, difference in self.without if not difference)
+
+    def __bool__(self) -> bool:
+        return bool(self.difference) or self.group is not None
+
+    def __str__(self) -> str:
+        if not self:
+            return f"{self.name}: right"
+        lines = [f"{self.name}: {self.difference or 'its outputs are right, a group is not'}"]
+        lines += [f"  without {name:<16} {difference or 'right'}" for name, difference in self.without]
+        if self.without:
+            lines.append(f"  without any pass{' ' * 8} {self.all_off or 'right'}")
+        if self.group is not None:
+            lines.append(f"  group {self.group}")
+        elif self.all_off:
+            lines.append(
+                "  each group computes what its operators say: the importer, or an operator, says another thing"
+            )
+        return "\n".join(lines)
+
+
+def bisect_model(
+    make: Callable[[], Graph], inputs: Sequence[Any], expected: Sequence[np.ndarray],
+    target: Target | str | None = None, rtol: float | None = None,
+) -> ModelBisection:  # fmt: skip
+    """Compares a model with its reference, with all passes; if it differs, without each of them, and group by group.
+
+    Parameters
+    ----------
+    make
+        Makes the graph, anew each time: passes change it.
+    inputs, expected
+        What the model is called with, and what its outputs should be.
+    target
+        As of `tw.build`.
+    rtol
+        How far floats may differ, relative to the largest of an output; 4096 times the unit roundoff of its type where
+        it is left out.
+
+    >>> from tilewright.graph import GraphBuilder, TensorType
+    >>> def make():
+    ...     with GraphBuilder("twice", [("x", TensorType((2,), "float32"))]) as b:
+    ...         return b.finish([("y", b.op("add", b.inputs["x"], b.inputs["x"]))])
+    >>> x = np.array([1, 2], "float32")
+    >>> print(bisect_model(make, [x], [x * 2], "cpu"))
+    twice: right
+    >>> print(bisect_model(make, [x], [x * 3], "cpu"))
+    twice: y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without canonicalize     y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without cse              y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without fuse-operators   y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without plan-memory      y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      without any pass         y[0]: expected 3.0, got 2.0; 2 of 2 elements differ
+      each group computes what its operators say: the importer, or an operator, says another thing
+    """
+
+    def difference(without: Sequence[str]) -> str:
+        model = compile_graph(make(), target, without)
+        got = model(*inputs)
+        names = [name for name, _ in model.outputs]
+        return _difference(names, got if isinstance(got, tuple) else (got,), expected, rtol)
+
+    model = compile_graph(make(), target)
+    got = model(*inputs)
+    names = [name for name, _ in model.outputs]
+    found = _difference(names, got if isinstance(got, tuple) else (got,), expected, rtol)
+    group = model.verify(*inputs).wrong
+    if not found:
+        return ModelBisection(model.name, "", group=group)
+    without = tuple((name, difference([name])) for name in PASSES)
+    return ModelBisection(model.name, found, without, difference(PASSES), group)
+
+
+def _difference(names: Sequence[str], got: Sequence[Any], expected: Sequence[np.ndarray], rtol: float | None) -> str:
+    for name, mine, theirs in zip(names, got, expected):
+        theirs = np.asarray(theirs)
+        if mine.shape != theirs.shape:
+            return f"{name}: expected shape {theirs.shape}, got {mine.shape}"
+        limit = 4096 * unit_roundoff(mine.dtype) if rtol is None and "float" in mine.dtype.name else rtol
+        apart = differs(mine, theirs, limit)
+        if apart.any():
+            place = tuple(int(at) for at in np.argwhere(apart)[0])
+            count = f"{int(apart.sum())} of {apart.size} elements differ"
+            return f"{name}{list(place)}: expected {theirs[place]}, got {mine[place]}; {count}"
+    return ""

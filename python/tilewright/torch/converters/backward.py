@@ -1,0 +1,151 @@
+"""Gradients of convolutions, which are convolutions, and of pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Value
+from ..call import Call, converter
+
+
+def _wide(dtype: str) -> str:
+    return "float32" if dtype in ("float16", "bfloat16") else dtype
+
+
+def _swapped(call: Call, x: Value) -> Value:
+    return call.op("transpose", x, permutation=[1, 0, *range(2, x.rank)])
+
+
+@converter("convolution_backward.default")
+def _convolution_backward(
+    call: Call, grad: Value, x: Value, w: Value, bias_sizes: Any, stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], transposed: bool, output_padding: Sequence[int], groups: int, mask: Sequence[bool],
+) -> Any:  # fmt: skip
+    del bias_sizes, output_padding
+    rank = w.rank - 2
+    if transposed or x.rank != w.rank:
+        raise call.error("expected the gradient of a convolution of a batch that is not transposed")
+    strides, before, dilations = (
+        [int(one) for one in (each if len(each) == rank else list(each) * rank)] for each in (stride, padding, dilation)
+    )
+    wide = _wide(x.dtype)
+    dx = dw = db = None
+    if mask[0]:
+        # As many rows as x has: those that no window reaches get zeros.
+        after = []
+        for d in range(rank):
+            made = (grad.shape[2 + d] - 1) * strides[d] + (w.shape[2 + d] - 1) * dilations[d] + 1 - before[d]
+            after.append(call.number(made - x.shape[2 + d], "the gradient's extents"))
+        dx = call.op(
+            "conv_transpose", grad, w, strides=strides, before=before, after=after, dilations=dilations,
+            groups=groups, acc=wide, to=x.dtype,
+        )  # fmt: skip
+    if mask[1]:
+        dw = _filters(call, grad, x, w, strides, before, dilations, groups, wide)
+    if mask[2]:
+        axes = [0, *range(2, grad.rank)]
+        db = call.cast(call.op("reduce_sum", call.cast(grad, wide), axes=axes, keepdims=False), x.dtype)
+    return dx, dw, db
+
+
+def _filters(
+    call: Call, grad: Value, x: Value, w: Value, strides: list[int], before: list[int], dilations: list[int],
+    groups: int, wide: str,
+) -> Value:  # fmt: skip
+    """The gradient of the filters: x with the batch as its channels, convolved with the gradient's; a group a time."""
+    rank = w.rank - 2
+    inputs, outputs = w.shape[1], w.shape[0] // groups
+    after = []
+    for d in range(rank):
+        reach = (grad.shape[2 + d] - 1) * strides[d] + 1
+        have = x.shape[2 + d] + before[d]
+        after.append(call.number((w.shape[2 + d] - 1) * dilations[d] + reach - have, "the gradient's extents"))
+    parts = []
+    for group in range(groups):
+        images = _channels(call, x, group * inputs, inputs)
+        grads = _channels(call, grad, group * outputs, outputs)
+        cut = [max(-one, 0) for one in after]
+        if any(cut):
+            sizes = [*images.shape[:2], *(e - c for e, c in zip(images.shape[2:], cut))]
+            images = call.op("slice", images, starts=[0] * images.rank, steps=[1] * images.rank, sizes=sizes)
+        made = call.op(
+            "conv", _swapped(call, images), _swapped(call, grads), strides=dilations, before=before,
+            after=[max(one, 0) for one in after], dilations=strides, groups=1, acc=wide, to=w.dtype,
+        )  # fmt: skip
+        parts.append(_swapped(call, made))
+    return parts[0] if groups == 1 else call.op("concat", *parts, axis=0)
+
+
+def _channels(call: Call, x: Value, start: Any, size: Any) -> Value:
+    if str(size) == str(x.shape[1]):
+        return x
+    sizes = [x.shape[0], size, *x.shape[2:]]
+    return call.op("slice", x, starts=[0, start, *[0] * (x.rank - 2)], steps=[1] * x.rank, sizes=sizes)
+
+
+@converter("max_pool2d_with_indices_backward.default")
+def _max_pool_backward(call: Call, grad: Value, x: Value, *given: Any) -> Value:
+    places = given[-1]
+    outer, image, pooled = list(x.shape[:-2]), 1, 1
+    for extent in x.shape[-2:]:
+        image = image * extent
+    for extent in grad.shape[-2:]:
+        pooled = pooled * extent
+    wide = _wide(x.dtype)
+    zeros = call.op("expand", call.constant(0, wide), shape=[*outer, image])
+    updates = call.reshape(call.cast(grad, wide), [*outer, pooled])
+    flat = call.reshape(places, [*outer, pooled])
+    made = call.op("scatter_elements", zeros, flat, updates, axis=len(outer), reduction="add")
+    return call.cast(call.reshape(made, x.shape), x.dtype)
+
+
+def _spread(call: Call, grad: Value, matrices: Sequence[np.ndarray]) -> Value:
+    """The transpose of weighted sums along each of the last dimensions, whose weights are matrices."""
+    wide = _wide(grad.dtype)
+    result = call.cast(grad, wide)
+    for d, matrix in enumerate(matrices, grad.rank - len(matrices)):
+        letters = "abcdefg"[: grad.rank]
+        out = letters.replace(letters[d], "z")
+        weights = call.reshape(call.array(matrix.astype(np.dtype(wide))), matrix.shape)
+        result = call.op("einsum", result, weights, equation=f"{letters},{letters[d]}z->{out}")
+    return call.cast(result, grad.dtype)
+
+
+@converter("_adaptive_avg_pool2d_backward.default")
+def _adaptive_backward(call: Call, grad: Value, x: Value) -> Value:
+    matrices = []
+    for size, extent in zip(grad.shape[-2:], x.shape[-2:]):
+        size, extent = call.number(size, "the gradient's extents"), call.number(extent, "the image's extents")
+        weights = np.zeros((size, extent))
+        for i in range(size):
+            begin, end = i * extent // size, -(-(i + 1) * extent // size)
+            weights[i, begin:end] = 1 / (end - begin)
+        matrices.append(weights)
+    return _spread(call, grad, matrices)
+
+
+@converter("avg_pool2d_backward.default")
+def _avg_pool_backward(
+    call: Call, grad: Value, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    ceil_mode: bool, count_include_pad: bool, divisor_override: int | None,
+) -> Value:  # fmt: skip
+    del ceil_mode
+    sizes, lows = list(kernel) * (3 - len(kernel)), list(padding) * (3 - len(padding))
+    strides = (list(stride) or sizes) * (1 if len(stride) != 1 else 2)
+    matrices = []
+    for d in range(2):
+        count = call.number(grad.shape[grad.rank - 2 + d], "the gradient's extents")
+        extent = call.number(x.shape[x.rank - 2 + d], "the image's extents")
+        weights = np.zeros((count, extent))
+        for i in range(count):
+            begin = i * strides[d] - lows[d]
+            end = begin + sizes[d]
+            whole = min(end, extent + lows[d]) - begin
+            inside = slice(max(begin, 0), min(end, extent))
+            number = whole if count_include_pad else inside.stop - inside.start
+            weights[i, inside] = 1.0 if divisor_override else 1 / number
+        matrices.append(weights / (divisor_override if divisor_override and d == 0 else 1))
+    return _spread(call, grad, matrices)
