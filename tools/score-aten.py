@@ -1,0 +1,257 @@
+"""Runs OpInfo's samples of core ATen's overloads on target cpu, and writes which pass: docs/aten-coverage.json and .md.
+
+python tools/score-aten.py [--shards N] [--only REGEX] [--minutes N]     (needs torch and expecttest)
+
+A case is an overload and an element type. Its samples are those calls of PyTorch's OpInfos that become, among others,
+this overload: the first SAMPLES of them; where no OpInfo becomes it, or one whose result is not defined (the order of
+equal elements), the call of aten_samples.py. Each is traced, imported as torch.compile imports it, and compared with
+PyTorch. What is not run keeps its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from scoreboard import collect, rows, told  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "aten-coverage.json"
+PAGE = ROOT / "docs" / "aten-coverage.md"
+SAMPLES = 3
+DTYPES = ("float32", "bfloat16")
+# Relative and absolute: of float32 ten times what PyTorch's assert_close takes, of bfloat16 as much relatively.
+TOLERANCES = {"float32": (1.3e-5, 1e-5), "bfloat16": (1.6e-2, 1e-2)}
+# How many samples of an OpInfo are traced in search of overloads.
+_SEARCHED = 8
+
+OUT_OF_SCOPE = {
+    "random numbers": re.compile(r"^(rand|randn|randperm|native_dropout)\."),
+    "memory that nothing wrote": re.compile(r"^empty(_strided)?\."),
+    "sizes and strides, which are known when a graph is made": re.compile(r"^sym_"),
+    "complex numbers": re.compile(r"^_fft_"),
+    "results of a shape, or numbers, that depend on data": re.compile(r"^(nonzero|_local_scalar_dense)\."),
+}
+
+
+def scope_of(overload: str) -> str:
+    """Why an overload is out of scope; "" where it is in it."""
+    return next((why for why, pattern in OUT_OF_SCOPE.items() if pattern.search(overload)), "")
+
+
+@cache
+def overloads() -> list[str]:
+    """Core ATen's overloads, as `add.Tensor`."""
+    import torch
+
+    found = []
+    for name in dir(torch.ops.aten):
+        packet = getattr(torch.ops.aten, name)
+        for overload in getattr(packet, "overloads", list)():
+            if torch.Tag.core in getattr(packet, overload).tags:
+                found.append(f"{name}.{overload}")
+    return sorted(found)
+
+
+def cases() -> list[str]:
+    """The names of the cases, as `add.Tensor float32`."""
+    return [f"{overload} {dtype}" for overload in overloads() for dtype in DTYPES]
+
+
+@cache
+def _op_infos() -> list[Any]:
+    warnings.filterwarnings("ignore")
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return list(op_db)
+
+
+def _calls(op: Any, dtype: Any) -> Iterator[tuple[Callable[..., Any], list[Any]]]:
+    """Samples of an OpInfo as functions of their tensors."""
+    import torch
+    from torch.utils._pytree import tree_flatten, tree_unflatten
+
+    for sample in itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=False), _SEARCHED):
+        flat, spec = tree_flatten(((sample.input, *sample.args), sample.kwargs))
+        places = [i for i, one in enumerate(flat) if isinstance(one, torch.Tensor)]
+
+        def function(*tensors: Any, flat: Any = flat, spec: Any = spec, places: Any = places) -> Any:
+            whole = list(flat)
+            for place, tensor in zip(places, tensors):
+                whole[place] = tensor
+            args, kwargs = tree_unflatten(whole, spec)
+            return op.op(*args, **kwargs)
+
+        yield function, [flat[i] for i in places]
+
+
+def _traced(function: Callable[..., Any], tensors: list[Any], table: Any = None) -> Any:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    return make_fx(function, decomposition_table=table, tracing_mode="fake")(*tensors)
+
+
+def _found(module: Any) -> set[str]:
+    return {
+        f"{node.target._schema.name.removeprefix('aten::')}.{node.target._overloadname}"
+        for node in module.graph.nodes
+        if hasattr(node.target, "_schema")
+    }
+
+
+@cache
+def _likely(overload: str) -> list[Any]:
+    """OpInfos, those first whose name is in the overload's or the other way round."""
+    name = overload.split(".")[0].strip("_").removeprefix("native_")
+
+    def rank(op: Any) -> tuple[int, int]:
+        own = op.aten_name or op.name
+        close = own == overload.split(".")[0], name in (own, op.name.split(".")[-1])
+        return (0 if any(close) else 1 if name in own or own.strip("_") in name else 2), len(own)
+
+    ordered = sorted(_op_infos(), key=rank)
+    return [op for op in ordered if rank(op)[0] < 2]
+
+
+def samples(overload: str, dtype: str) -> list[tuple[Callable[..., Any], list[Any]]]:
+    """The calls of a case."""
+    import torch
+    from aten_samples import calls_of
+
+    torch.manual_seed(0)
+    by_hand = calls_of(overload, dtype)
+    if by_hand:
+        return by_hand
+    made: list[tuple[Callable[..., Any], list[Any]]] = []
+    for op in _likely(overload):
+        if getattr(torch, dtype) not in op.dtypes:
+            continue
+        try:
+            for function, tensors in _calls(op, getattr(torch, dtype)):
+                if tensors and overload in _found(_traced(function, tensors)):
+                    made.append((function, tensors))
+                if len(made) == SAMPLES:
+                    return made
+        except Exception as error:  # a sample that PyTorch itself does not trace
+            print(f"{op.name}: {type(error).__name__}", file=sys.stderr)
+    return made
+
+
+def result_of(case: str) -> str:
+    """ "passes", or what goes wrong."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    from tilewright.graph import compile_graph
+    from tilewright.torch import import_fx
+    from tilewright.torch.decompositions import aten_decompositions
+
+    overload, dtype = case.split()
+    calls = samples(overload, dtype)
+    if not calls:
+        return "no sample"
+    rtol, atol = TOLERANCES[dtype]
+    try:
+        for function, tensors in calls:
+            try:
+                wanted_all = function(*(one.clone() for one in tensors))
+            except (NotImplementedError, RuntimeError):  # PyTorch itself has not this type
+                return "no sample"
+            expected = [one for one in tree_leaves(wanted_all) if torch.is_tensor(one)]
+            module = _traced(function, tensors, aten_decompositions())
+            got = compile_graph(import_fx(module, "sample", {}), "cpu")(*(one.clone() for one in tensors))
+            got = got if isinstance(got, tuple) else (got,)
+            for one, wanted in zip(got, expected, strict=True):
+                if wanted.numel() or one.numel():
+                    one = one if torch.is_tensor(one) else torch.from_numpy(one)
+                    torch.testing.assert_close(one, wanted.contiguous(), rtol=rtol, atol=atol, equal_nan=True)
+    except Exception as error:
+        return told(error)
+    return "passes"
+
+
+def run_shard(number: int, shards: int, only: str, skip: int) -> None:
+    """Prints a line of JSON a case, its name first, so that the one that ends the process is known."""
+    chosen = [case for case in cases() if re.search(only, case)][number::shards]
+    for position, case in enumerate(chosen[skip:], skip):
+        print(json.dumps({"position": position, "name": case}), flush=True)
+        why = scope_of(case.split()[0])
+        print(json.dumps({"name": case, "result": f"out of scope: {why}" if why else result_of(case)}), flush=True)
+
+
+def page(data: dict[str, Any]) -> str:
+    """docs/aten-coverage.md."""
+    results: dict[str, str] = data["results"]
+    kinds = Counter(result.split(":")[0] for result in results.values())
+    both = sum(all(results.get(f"{one} {dtype}") == "passes" for dtype in DTYPES) for one in _names(results))
+    lines = [
+        "<!-- Written by tools/score-aten.py from docs/aten-coverage.json. -->",
+        "# Core ATen",
+        "",
+        f"The overloads that PyTorch {data['torch']} tags as core, on target `cpu`: for each up to",
+        f"{SAMPLES} samples of PyTorch's OpInfos that become it, or the call of tools/aten_samples.py, in float32 and",
+        "in bfloat16, against PyTorch. Operators on integers alone are called with these in both.",
+        "Tolerances, relative and absolute:",
+        "; ".join(f"{rtol} and {atol} of {kind}" for kind, (rtol, atol) in TOLERANCES.items()) + ".",
+        "",
+        "| | cases |",
+        "| --- | --- |",
+        f"| overloads | {len(_names(results))} |",
+        f"| overloads that pass in both types | {both} |",
+        *(f"| {kind} | {kinds[kind]} |" for kind in ("passes", "refused", "wrong", "fails", "no sample", "not run")),
+        f"| out of scope | {kinds['out of scope']} |",
+        "",
+        "## What does not pass",
+        "| result | cases |",
+        "| --- | --- |",
+        *rows({name: re.sub(r"^refused: .*?\(", "refused: (", result) for name, result in results.items()},
+              ("passes", "out of scope", "not run")),
+        "",
+        "## What is out of scope",
+        "| why | cases |",
+        "| --- | --- |",
+    ]  # fmt: skip
+    away = Counter(result.removeprefix("out of scope: ") for result in results.values() if result.startswith("out"))
+    lines += [f"| {why} | {count} |" for why, count in away.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+def _names(results: dict[str, str]) -> set[str]:
+    return {case.split()[0] for case in results}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--shard", help=argparse.SUPPRESS)
+    parser.add_argument("--skip", type=int, default=0, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.shard:
+        number, shards = map(int, given.shard.split("/"))
+        run_shard(number, shards, given.only, given.skip)
+        return
+    import torch
+
+    known = json.loads(DATA.read_text())["results"] if DATA.exists() else {}
+    results = {case: known.get(case, "not run") for case in cases()}
+    results |= collect(__file__, given.shards, given.only, given.minutes)
+    data = {"torch": torch.__version__.split("+")[0], "results": dict(sorted(results.items()))}
+    DATA.write_text(json.dumps(data, indent=0) + "\n")
+    PAGE.write_text(page(data))
+    print(PAGE)
+
+
+if __name__ == "__main__":
+    main()
