@@ -57,10 +57,11 @@ class Clock:
         return [statistics.median(begin.elapsed_time(end) for begin, end in each) for each in events]
 
 
-def error_of(result: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> float:
+def error_of(
+    result: torch.Tensor, rows: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool
+) -> float:
     """The largest difference to float64, of some rows of the first and of the last head."""
     worst = 0.0
-    rows = torch.randperm(q.shape[1], device="cuda")[:ROWS]
     for head in (0, q.shape[0] - 1):
         scores = q[head, rows].double() @ k[head].double().t() * q.shape[-1] ** -0.5
         if causal:
@@ -76,6 +77,7 @@ def measure(clock: Clock, width: int, length: int, causal: bool) -> dict[str, An
     batch, heads = TOKENS // length, HIDDEN // width
     q, k, v = (torch.randn(batch, heads, length, width, device="cuda", dtype=torch.bfloat16) for _ in range(3))
     flat = [each.flatten(0, 1) for each in (q, k, v)]
+    rows = torch.randperm(length, device="cuda")[:ROWS]  # the same for all
     operations = 4.0 * batch * heads * length * length * width / (2 if causal else 1)
     calls: dict[str, Callable[[], Any]] = {}
     errors: dict[str, float] = {}
@@ -86,7 +88,7 @@ def measure(clock: Clock, width: int, length: int, causal: bool) -> dict[str, An
                 return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
         try:
-            errors[name] = error_of(peer().flatten(0, 1), *flat, causal)
+            errors[name] = error_of(peer().flatten(0, 1), rows, *flat, causal)
             calls[name] = peer
         except RuntimeError as refused:
             print(name, "refuses", str(refused).splitlines()[0])
@@ -99,7 +101,7 @@ def measure(clock: Clock, width: int, length: int, causal: bool) -> dict[str, An
         func = tw.build(*scheduled, target="cuda", name="attention")
         out.fill_(float("nan"))
         func(*flat, out)
-        errors[name] = error_of(out, *flat, causal)
+        errors[name] = error_of(out, rows, *flat, causal)
         calls[name] = lambda func=func: func(*flat, out)
     times = dict(zip(calls, clock.medians(list(calls.values())), strict=True))
     figures = {
