@@ -282,7 +282,7 @@ def LowerWarpBuffers : Pass<"lower-warp-buffers", "mlir::gpu::GPUFuncOp"> {
     where all lanes come by.
 
     ```mlir
-    %w = memref.alloc() {schedule.warp} : memref<32xf32, #gpu.address_space<workgroup>>
+    %w = memref.alloc() {schedule.warp = 0 : i64} : memref<32xf32, #gpu.address_space<workgroup>>
     memref.store %x, %w[%tx]
     %y = memref.load %w[(%tx + 1) mod 32]
     ```
