@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tree import load
@@ -75,7 +76,6 @@ def test_every_case_is_scored() -> None:
 
 
 def test_the_backend_runs_a_node() -> None:
-    import numpy as np
     import onnx
 
     from tilewright.onnx import backend
@@ -88,7 +88,6 @@ def test_the_backend_runs_a_node() -> None:
 
 
 def test_shapes_that_inputs_decide_compile_once_a_value() -> None:
-    import numpy as np
     import onnx
 
     from tilewright.onnx import backend
@@ -109,3 +108,22 @@ def test_shapes_that_inputs_decide_compile_once_a_value() -> None:
     first = prepared.model_for([x, np.array([2, 3])])
     assert first is prepared.model_for([x, np.array([2, 3])])
     assert first is not prepared.model_for([x, np.array([3, 2])])
+
+
+@pytest.mark.parametrize("name", ["PReLU_1d_multiparam", "PReLU_2d_multiparam", "SELU", "Softmin"])
+def test_models_of_old_versions(name: str) -> None:
+    """Models that PyTorch exported, of ONNX's operator set 6."""
+    import onnx
+    from onnx import numpy_helper
+    from onnx.backend.test.loader import load_model_tests
+
+    from tilewright.onnx import backend
+
+    (case,) = (one for one in load_model_tests(kind="pytorch-converted") if one.name == f"test_{name}")
+    folder = Path(case.model_dir)
+    read = [
+        numpy_helper.to_array(onnx.TensorProto.FromString((folder / "test_data_set_0" / f"{kind}_0.pb").read_bytes()))
+        for kind in ("input", "output")
+    ]
+    (got,) = backend.prepare(onnx.load(folder / "model.onnx")).run([read[0]])
+    np.testing.assert_allclose(got, read[1], rtol=case.rtol, atol=case.atol)

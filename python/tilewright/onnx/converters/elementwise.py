@@ -173,8 +173,19 @@ def _isinf(node: Node) -> Value:
 @converter("PRelu")
 def _prelu(node: Node) -> Value:
     x, slope = node.tensor(0), node.tensor(1)
+    if node.version < 7 and slope.rank == 1 and x.rank > 2:  # a slope for each channel
+        slope = node.reshape(slope, [*slope.shape, *[1] * (x.rank - 2)])
     negative = node.op_("less", x, node.constant(0, x))
     return node.op_("where", negative, node.op_("mul", x, slope), x)
+
+
+@converter("Selu")
+def _selu(node: Node) -> Value:
+    x = node.tensor(0)
+    alpha = node.constant(node.attr("alpha", 1.6732632423543772), x)
+    below = node.op_("mul", alpha, node.op_("sub", node.op_("exp", x), node.constant(1, x)))
+    chosen = node.op_("where", node.op_("greater", x, node.constant(0, x)), x, below)
+    return node.op_("mul", chosen, node.constant(node.attr("gamma", 1.0507009873554805), x))
 
 
 @converter("LeakyRelu")
