@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, update_wrapper
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 from ..compiler import Function, build
 from ..errors import TilewrightTypeError
+from ..runtime.ndarray import as_dtype
 from ..target import Target
 from ..te import Tensor
 from ..te.expr import Var
@@ -21,6 +25,8 @@ Scheduled = tuple[Schedule, list[Tensor]]
 Array = TypeVar("Array")  # of any library that speaks DLPack
 # DLPack's numbers of the devices whose memory a GPU computes in.
 _GPU = (2, 13)
+# Of an operation so many compiled functions are kept.
+_MOST = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,52 @@ class Operand:
         return cls(tuple(extents), str(dtype).removeprefix("torch."))
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A compiled function for arrays like some that it was called with, and how its result is allocated beside them."""
+
+    function: Function
+    empty: Callable[[Any], Any] | None
+    """Of the first array; None where the function does it."""
+
+    @classmethod
+    def of(cls, function: Function, first: Any) -> _Known:
+        outputs = [one for one in function.signature.arguments if one.is_allocated]
+        if len(outputs) != 1 or not all(isinstance(extent, int) for extent in outputs[0].shape):
+            return cls(function, None)
+        shape, dtype = tuple(outputs[0].shape), outputs[0].dtype
+        if isinstance(first, np.ndarray):
+            of_numpy = as_dtype(dtype)
+            return cls(function, lambda _: np.empty(shape, of_numpy))
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(first, torch.Tensor):
+            of_torch = getattr(torch, dtype)
+            return cls(function, lambda one: torch.empty(shape, dtype=of_torch, device=one.device))
+        return cls(function, None)
+
+    def __call__(self, arrays: tuple[Any, ...], out: Any) -> Any:
+        if out is None:
+            if self.empty is None:
+                return self.function(*arrays)
+            out = self.empty(arrays[0])
+        self.function(*arrays, out)
+        return out
+
+
+def _key_of(arrays: tuple[Any, ...], options: dict[str, Any], target: Any) -> Hashable | None:
+    """What decides which function arrays get; None where that takes a closer look."""
+    try:
+        key = (
+            tuple([(type(one), one.shape, one.dtype, getattr(one, "device", None)) for one in arrays]),
+            tuple(options.items()),
+            target,
+        )
+        hash(key)
+    except (AttributeError, TypeError):
+        return None
+    return key if arrays else None
+
+
 class Operator:
     """An operation. Call it with arrays: it compiles what their shapes and types need, once, and runs it.
 
@@ -74,7 +126,8 @@ class Operator:
         self._arrays = tuple(
             name for name, parameter in self._signature.parameters.items() if "Operand" in str(parameter.annotation)
         )
-        self._function = lru_cache(maxsize=None)(self._compile)
+        self._function = lru_cache(maxsize=_MOST)(self._compile)
+        self._known: dict[Hashable, _Known] = {}
 
     @overload
     def __call__(
@@ -86,10 +139,17 @@ class Operator:
         return self._run(*arrays, **options)
 
     def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+        key = _key_of(arrays, options, target)
+        known = self._known.get(key) if key is not None else None
+        if known is not None:
+            return known(arrays, out)
         given, rest = self._split(arrays, options)
-        if target is None and not any(_is_on_gpu(array) for array in given.values()):
-            target = "cpu"
-        function = self._find(given, rest, target)
+        where = "cpu" if target is None and not any(_is_on_gpu(array) for array in given.values()) else target
+        function = self._find(given, rest, where)
+        if key is not None and len(given) == len(arrays):
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[key] = _Known.of(function, arrays[0])
         return function(*given.values()) if out is None else _into(function, given, out)
 
     def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:

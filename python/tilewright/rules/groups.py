@@ -228,7 +228,9 @@ def _join_rows(
                 found.columns
             )
             is_repeated = stage.cost > _FREE and stage.evaluations > stage.size
-            if is_full and is_repeated and along <= _IN_REGISTERS and is_static(stage.spatial):
+            # Of several columns a thread's part is no digit of the places.
+            fits = along <= _IN_REGISTERS and len(found.columns) == 1
+            if is_full and is_repeated and fits and is_static(stage.spatial):
                 group.kept.append(stage)
             else:
                 group.inlined.append(stage)

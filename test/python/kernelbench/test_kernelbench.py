@@ -57,6 +57,11 @@ def test_on_cpu(name: str, shapes: Any, words: Any) -> None:
     check((name, shapes, words), "cpu")
 
 
+def test_several_columns_on_the_simulator() -> None:
+    """What is made of elements more than once is not kept in registers where rows are of several axes."""
+    check(next(one for one in LEVEL2 if one[0] == "Conv2d_Activation_BatchNorm"), "sim -device=H200")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["cpu", "sim -device=H200"])
 @pytest.mark.parametrize(("name", "shapes", "words"), PROBLEMS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -115,3 +116,22 @@ def test_refusals_of_convolutions() -> None:
         with pytest.raises(error) as caught:
             ops.conv2d.schedule(*arrays, **options)
         assert str(caught.value) == expected
+
+
+def test_calls_with_arrays_like_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They look nothing up twice, and what is kept has an end."""
+    monkeypatch.setattr(sys.modules["tilewright.ops.operator"], "_MOST", 2)
+    ops.relu._known.clear()
+    looked_up = []
+    find = ops.relu._find
+    monkeypatch.setattr(ops.relu, "_find", lambda *how: looked_up.append(how) or find(*how))
+    for extent in (3, 3, 4, 4, 5, 3):
+        x = np.arange(extent, dtype="float32") - 1
+        for _ in range(2):
+            np.testing.assert_array_equal(ops.relu(x), np.maximum(x, 0))
+        out = np.empty_like(x)
+        assert ops.relu(x, out=out) is out
+        np.testing.assert_array_equal(out, np.maximum(x, 0))
+        assert len(ops.relu._known) <= 2
+    assert len(looked_up) == 4  # 3, 4, 5, and 3 again, which had gone
+    assert ops.relu(x, target="sim") is not ops.relu(x, target="cpu") and len(looked_up) == 6
