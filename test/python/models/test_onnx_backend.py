@@ -110,7 +110,7 @@ def test_shapes_that_inputs_decide_compile_once_a_value() -> None:
     assert first is not prepared.model_for([x, np.array([3, 2])])
 
 
-@pytest.mark.parametrize("name", ["PReLU_1d_multiparam", "PReLU_2d_multiparam", "SELU", "Softmin"])
+@pytest.mark.parametrize("name", ["PReLU_1d_multiparam", "PReLU_2d_multiparam", "SELU", "Softmin", "Softsign"])
 def test_models_of_old_versions(name: str) -> None:
     """Models that PyTorch exported, of ONNX's operator set 6."""
     import onnx

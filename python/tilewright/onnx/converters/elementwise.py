@@ -33,7 +33,7 @@ def _unary(name: str) -> Any:
 def _binary(name: str) -> Any:
     def convert(node: Node) -> Value:
         a, b = node.tensor(0), node.tensor(1)
-        if node.attr("broadcast") and node.has(1) and b.rank < a.rank:  # before version 7
+        if node.attr("broadcast") and 0 < b.rank < a.rank:  # before version 7
             axis = node.axis(node.attr("axis", a.rank - b.rank), a.rank)
             b = node.reshape(b, [*b.shape, *[1] * (a.rank - axis - b.rank)])
         return node.op_(name, a, b)
