@@ -34,13 +34,16 @@ __all__ = [
 ]  # fmt: skip
 __all__ += functions.__all__
 __all__ += nodes.__all__
-__all__ += fragment_calls
+__all__ += ["tvm_fill_fragment", "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_store_matrix_sync"]
 
 _Binary = _Callable[[ExprLike, ExprLike], PrimExpr]
 pow: _Binary = functions.power
 shift_left: _Binary = functions.left_shift
 shift_right: _Binary = functions.right_shift
-tvm_fill_fragment, tvm_load_matrix_sync, tvm_mma_sync, tvm_store_matrix_sync = fragment_calls.values()
+tvm_fill_fragment: _Callable[..., object] = fragment_calls["tvm_fill_fragment"]
+tvm_load_matrix_sync: _Callable[..., object] = fragment_calls["tvm_load_matrix_sync"]
+tvm_mma_sync: _Callable[..., object] = fragment_calls["tvm_mma_sync"]
+tvm_store_matrix_sync: _Callable[..., object] = fragment_calls["tvm_store_matrix_sync"]
 
 
 def reinterpret(dtype: object, value: ExprLike) -> PrimExpr:  # noqa: F811

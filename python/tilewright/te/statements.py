@@ -50,6 +50,7 @@ class Buffer:
     shape: tuple[Extent, ...]
     source: Source
     scope: str
+    declared: str
 
     def __init__(self, name: str, shape: tuple[Extent, ...], dtype: DType, source: Source, scope: str = "") -> None:
         self.name, self.shape, self._dtype, self.source, self.scope = name, shape, dtype, source, scope

@@ -259,6 +259,7 @@ def _products(
         *some, i, j = at
         return sum(At[(*some, place, i)] * Bs[(*some, place, j)], axis=k)
 
+    total = None
     if split_k == 1:
         Cl = compute((*some, rows, columns), lambda *at: product(at, k), name="Cl")
         C = last = compute((*some, M, N), lambda *at: what.result(Cl[at] + 0.0, *at), name="C")
@@ -266,13 +267,13 @@ def _products(
         p = reduce_axis((0, split_k), "p")
         Cl = compute((split_k, *some, rows, columns), lambda p, *at: product(at, p * chunk + k), name="Cl")
         last = compute((split_k, *some, M, N), lambda *at: Cl[at] + 0.0, name="P")
-        total = compute((*some, M, N), lambda *at: sum(last[(p, *at)], axis=p), name="total")
-        C = compute((*some, M, N), lambda *at: what.result(total[at], *at), name="C")
+        sums = total = compute((*some, M, N), lambda *at: sum(last[(p, *at)], axis=p), name="total")
+        C = compute((*some, M, N), lambda *at: what.result(sums[at], *at), name="C")
     s = create_schedule(C.op)
     s[At].set_scope("shared")
     s[Bs].set_scope("shared")
     s[Cl].set_scope("local")
-    if split_k > 1:
+    if total is not None:
         add_up(s, C, total)
     return s, [A, B, *what.operands, C], At, Bs, Cl, last
 

@@ -29,6 +29,9 @@ class InputLayout:
 
     __slots__ = ("map", "shape")
 
+    map: ir.AffineMap
+    shape: tuple[int, ...]
+
     def __init__(self, layout: ir.AffineMap, extents: Sequence[int]) -> None:
         self.map = layout
         if layout.n_dims != len(extents) or layout.n_symbols:
