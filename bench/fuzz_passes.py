@@ -1,4 +1,4 @@
-"""Each pass alone on changed IR: counts, and the seeds that end a process.
+"""Each pass alone on changed IR: counts, and the seeds that end a process, with the IR (base64).
 
 nice -n 19 python bench/fuzz_passes.py --hours 1 --json bench/results/fuzz-passes.json
 python bench/fuzz_passes.py --seed 1234          # one case again, through tilewright-opt
@@ -7,6 +7,7 @@ python bench/fuzz_passes.py --seed 1234          # one case again, through tilew
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import subprocess
 import sys
@@ -60,7 +61,9 @@ def main() -> None:
                 said = f"while reading: {said}"
             cases = found.setdefault(f"{said}", [])
             if len(cases) < 5:
-                cases.append({"seed": crash.seed, "input": crash.name, "pipeline": crash.pipeline})
+                # Seeds are of the inputs of the day; the IR stays what it is.
+                changed = base64.b64encode(case_of(crash.seed)[1]).decode()
+                cases.append({"seed": crash.seed, "input": crash.name, "pipeline": crash.pipeline, "ir": changed})
                 print(crash.seed, crash.name, crash.pipeline, said, flush=True)
         first = min(first + CHUNK, last)
         if options.json:
