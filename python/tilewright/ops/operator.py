@@ -71,9 +71,10 @@ class _Known:
     @classmethod
     def of(cls, function: Function, first: Any) -> _Known:
         outputs = [one for one in function.signature.arguments if one.is_allocated]
-        if len(outputs) != 1 or not all(isinstance(extent, int) for extent in outputs[0].shape):
+        shape = tuple(extent for one in outputs for extent in one.shape if isinstance(extent, int))
+        if len(outputs) != 1 or len(shape) != len(outputs[0].shape):
             return cls(function, None)
-        shape, dtype = tuple(outputs[0].shape), outputs[0].dtype
+        dtype = outputs[0].dtype
         if isinstance(first, np.ndarray):
             of_numpy = as_dtype(dtype)
             return cls(function, lambda _: np.empty(shape, of_numpy))
