@@ -31,7 +31,7 @@ def test_how_many() -> None:
 def check(problem: Problem, target: str) -> None:
     name, shapes, words = problem
     rng = np.random.default_rng(len(name))
-    arrays = [rng.standard_normal(shape).astype("float32") * 0.5 for shape in shapes]
+    arrays: list[Any] = [rng.standard_normal(shape).astype("float32") * 0.5 for shape in shapes]
     if name == "CrossEntropyLoss":
         arrays[1] = rng.integers(0, shapes[0][1], shapes[1])
     given = [te.placeholder(one.shape, str(one.dtype), f"x{i}") for i, one in enumerate(arrays)]
