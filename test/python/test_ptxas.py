@@ -184,6 +184,31 @@ def packed(form: str) -> tuple[te.Schedule, list[te.Tensor]]:
 PACKED = ["sums", "largest", "unsigned"]
 
 
+def rearranged() -> tuple[te.Schedule, list[te.Tensor]]:
+    """Twelve bytes that one thread stores together, of two that it loads."""
+    A = te.placeholder((2,), "int8", name="A")
+    Y = te.compute((12,), lambda i: A[((9 - i % 6 * 3) // 8) % 2], name="Y")
+    s = te.create_schedule(Y.op)
+    block, i = s[Y].split(Y.op.axis[0], nparts=1)
+    s[Y].unroll(i)
+    s[Y].bind(block, te.thread_axis("blockIdx.x"))
+    return s, [A, Y]
+
+
+def test_bytes_are_stored_as_words_of_32_bits() -> None:
+    """ptxas takes wrong halves where prmt.b32 makes both words of a 64-bit number."""
+    s, args = rearranged()
+    ptx = tw.build(s, args, target=CUDA, name="f").ptx
+    assert "prmt.b32" in ptx and re.findall(r"st\.global\.\S+", ptx) == ["st.global.v2.b32", "st.global.b32"]
+
+
+def check_bytes(target: str) -> None:
+    s, args = rearranged()
+    a = np.array([1, 2], "int8")
+    (got,) = testing.run(tw.build(s, args, target=target, name="f"), [a], [((12,), "int8")])
+    np.testing.assert_array_equal(got, a[(9 - np.arange(12) % 6 * 3) // 8 % 2])
+
+
 @needs_disassembler
 @pytest.mark.parametrize("form", PACKED)
 def test_16_bit_integers_are_not_packed(form: str) -> None:
@@ -229,6 +254,7 @@ def test_on_the_simulator() -> None:
         check_data("sim", form)
     for form in PACKED:
         check_packed("sim", form)
+    check_bytes("sim")
 
 
 @pytest.mark.gpu
@@ -241,6 +267,7 @@ def test_on_a_gpu() -> None:
         check_data("cuda", form)
     for form in PACKED:
         check_packed("cuda", form)
+    check_bytes("cuda")
 
 
 # A process of its own: it asks the driver for what the run time has no name for, and a wrong address would take the
