@@ -6,13 +6,12 @@
 
 namespace tilewright {
 
-/// On an argument: what divides the address of its memory, in bytes, where that is not kArgumentAlignment (an i64).
-inline constexpr llvm::StringLiteral kAlignAttr = "te.align";
+/// What divides the address of an argument's memory, in bytes, unless te.align says otherwise.
 inline constexpr int64_t kArgumentAlignment = 16;
 
 /// What divides the address of an argument of a function or a kernel.
 inline int64_t getArgumentAlignment(mlir::FunctionOpInterface function, unsigned position) {
-  auto said = function.getArgAttrOfType<mlir::IntegerAttr>(position, kAlignAttr);
+  auto said = function.getArgAttrOfType<mlir::IntegerAttr>(position, te::kAlignAttr);
   return said ? said.getInt() : kArgumentAlignment;
 }
 

@@ -15,17 +15,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
+#include "dialects/Program/Program.h"
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/TE/TE.h"
 #include "dialects/Target/Architectures.h"
 #include "dialects/Target/ElementBytes.h"
 #include "dialects/Target/Limits.h"
-
-namespace tilewright {
-/// On a launch: where each of its numbers came from, a dictionary from "grid.x", "block.y" or "shared" to a string.
-inline constexpr llvm::StringLiteral kLaunchOriginAttr = "tilewright.launch_origin";
-/// On the host function of the gpu stage: the size of its workspace, where that is known.
-inline constexpr llvm::StringLiteral kWorkspaceBytesAttr = "tilewright.workspace_bytes";
-} // namespace tilewright
 
 #endif

@@ -3,6 +3,7 @@
 
 // All the passes, in pipeline order, for the reference page. Each folder builds from its own file, so that a change to
 // one pass rebuilds its folder alone.
+include "passes/verify-stage/Passes.td"
 include "passes/graph-to-graph/Passes.td"
 include "passes/te-to-te/Passes.td"
 include "passes/te-to-linalg/Passes.td"

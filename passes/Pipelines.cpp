@@ -26,6 +26,7 @@ void tilewright::buildTEToLinalgPipeline(OpPassManager &pm, const PipelineOption
   pm.addPass(createRewriteScheduledDataflow());
   pm.addPass(createFillEmptyReductions());
   pm.addPass(createConvertTEToLinalg());
+  pm.addPass(createVerifyStage({Stage::Linalg}));
   // What was inlined or cached alone leaves loops of which the schedule says nothing.
   if (options.target == TargetKind::CPU)
     pm.addPass(createDropSchedules());
@@ -39,6 +40,7 @@ void tilewright::buildLinalgToLoopsPipeline(OpPassManager &pm, const PipelineOpt
   pm.addNestedPass<func::FuncOp>(createFoldKnownConditions());
   pm.addNestedPass<func::FuncOp>(createPartitionLoops());
   pm.addPass(createCSEPass());
+  pm.addPass(createVerifyStage({Stage::Loops}));
 }
 
 void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const PipelineOptions &options) {
@@ -60,7 +62,8 @@ void tilewright::buildLoopsToTilePipeline(OpPassManager &functions, const Pipeli
 }
 
 void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  // Before loads become vectors: one of i1 would be packed into bits.
+  // The loops may come from elsewhere, or have been edited.
+  pm.addPass(createVerifyStage({Stage::Loops}));
   pm.addPass(createStoreBoolsAsBytes());
   buildLoopsToTilePipeline(pm.nest<func::FuncOp>(), options);
   pm.addNestedPass<func::FuncOp>(createDistributePrivateBuffers());
@@ -70,7 +73,6 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addNestedPass<func::FuncOp>(createDistributeFragments({options.arch}));
   pm.addNestedPass<func::FuncOp>(createVectorizeScheduledLoops());
   pm.addNestedPass<func::FuncOp>(createConvertCopiesToAsync({options.arch}));
-  // Not before map-loops-to-gpu: a loop of one iteration goes when simplified, and with it what it is bound to.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineKernels());
@@ -86,6 +88,7 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.addNestedPass<func::FuncOp>(createPlanWorkspace());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createVerifyStage({Stage::GPU}));
 }
 
 void tilewright::buildLegalizeKernelsPipeline(OpPassManager &kernels) {
@@ -122,6 +125,7 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   kernels.addNestedPass<LLVM::LLVMFuncOp>(createJoinWarpgroupProducts());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  pm.addPass(createVerifyStage({Stage::NVVM}));
 }
 
 void tilewright::buildGPUToHostPipeline(OpPassManager &pm, const PipelineOptions &options) {

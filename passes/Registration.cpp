@@ -2,6 +2,9 @@
 #include "passes/Registration.h"
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Program/Program.h"
+#include "dialects/Schedule/Schedule.h"
+#include "dialects/TE/TE.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Parser/Parser.h"
@@ -15,7 +18,7 @@
 using namespace mlir;
 
 void tilewright::registerDialects(DialectRegistry &registry) {
-  registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect, graph::GraphDialect>();
+  registry.insert<te::TEDialect, schedule::ScheduleDialect, tile::TileDialect, graph::GraphDialect, ProgramDialect>();
   registerExternBufferization(registry);
 }
 
@@ -43,6 +46,11 @@ extern "C" const char *tilewrightFindGivenUp(MlirDialectRegistry registry, const
     return nullptr;
   why = std::move(*found);
   return why.c_str();
+}
+
+/// The parameters of an attribute of the schedule dialect as a dictionary; null of another.
+extern "C" MlirAttribute tilewrightAttributeParameters(MlirAttribute attribute) {
+  return wrap(static_cast<Attribute>(tilewright::schedule::getParameters(unwrap(attribute))));
 }
 
 extern "C" void tilewrightRegisterPasses() {

@@ -14,9 +14,6 @@
 
 namespace tilewright {
 
-/// On a loop over tiles: the name of the stage whose result the loop's reductions follow (rolling_update).
-inline constexpr llvm::StringLiteral kRollingAttr = "schedule.rolling";
-
 /// The repair of one reduction, read off the value of its element, which is computed in the regions of `scope`.
 class Repair {
 public:

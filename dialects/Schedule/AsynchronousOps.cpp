@@ -32,23 +32,18 @@ static LogicalResult verifyIsLoop(Operation *op, Value axis) {
 }
 
 LogicalResult CopyByOp::verify() {
-  int64_t swizzle = getSwizzle();
-  if (swizzle != 32 && swizzle != 64 && swizzle != 128)
-    return emitOpError() << "expected a swizzle of 32, 64 or 128 bytes, got " << swizzle;
-  if (std::optional<int64_t> columns = getColumns(); columns && *columns < 1)
-    return emitOpError() << "expected columns of at least 1, got " << *columns;
+  if (getColumns() && *getColumns() == 0)
+    return emitOpError() << "expected columns of at least 1, got 0";
+  if (failed(CopyAttr::verify([&] { return emitOpError(); }, getCopier(), getSwizzle(), getColumns().value_or(0), getDeferred())))
+    return failure();
   return verifyOnlyOne<CopyByOp>(
       *this, "what copies stage '" + stageName(getStage()).str() + "'", [](CopyByOp op) -> Value { return op.getStage(); },
       isSameStage);
 }
 
 LogicalResult SpecializeOp::verify() {
-  for (int64_t registers : {int64_t(getProducer()), int64_t(getConsumer())})
-    if (registers < 24 || registers > 240 || registers % 8)
-      return emitOpError() << "expected a multiple of 8 registers from 24 to 240, got " << registers;
-  // Of 16 named barriers each takes one, as each warpgroup does.
-  if (int64_t consumers = getConsumers(); consumers < 1 || consumers > 7)
-    return emitOpError() << "expected 1 to 7 consumers, got " << consumers;
+  if (failed(SpecializeAttr::verify([&] { return emitOpError(); }, getProducer(), getConsumer(), getConsumers())))
+    return failure();
   if (failed(verifyIsLoop(*this, getAxis())))
     return failure();
   return verifyOnlyOne<SpecializeOp>(
@@ -69,18 +64,9 @@ LogicalResult ClusterOp::verify() {
 }
 
 LogicalResult PersistentOp::verify() {
-  if (int64_t blocks = getBlocks(); blocks < 1)
-    return emitOpError() << "expected at least 1 block, got " << blocks;
-  if (int64_t group = getGroup(); group < 1)
-    return emitOpError() << "expected groups of at least 1 tile, got " << group;
-  if (int64_t group = getGroup(); getRaster() == Raster::Hilbert && !llvm::isPowerOf2_64(group))
-    return emitOpError() << "expected squares of a power of two of tiles for Hilbert's curve, got " << group;
-  if (int64_t columns = getNarrower(); columns < 0)
-    return emitOpError() << "expected some tiles to be narrower by at least 0 columns, got " << columns;
-  if (getNarrower() && getStreamK())
-    return emitOpError() << "expected narrower tiles or stream_k, which both fill the last turn, got both";
-  if (getSerpentineK() && getStreamK())
-    return emitOpError() << "expected serpentine_k or stream_k, whose blocks begin tiles at different steps, got both";
+  if (failed(PersistentAttr::verify([&] { return emitOpError(); }, getBlocks(), getRaster(), getGroup(), getStreamK(), getNarrower(),
+                                    getSerpentineK())))
+    return failure();
   return verifyOnlyOne<PersistentOp>(
       *this, "persistent of stage '" + stageName(getStage()).str() + "'",
       [](PersistentOp op) -> Value { return op.getStage(); }, isSameStage);

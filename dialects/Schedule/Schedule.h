@@ -2,6 +2,7 @@
 #define TILEWRIGHT_DIALECTS_SCHEDULE_SCHEDULE_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
@@ -34,45 +35,48 @@ llvm::SmallVector<mlir::Value> loopsBefore(mlir::Value stage, mlir::Operation *o
 /// What a fusion takes, the outermost first.
 llvm::SmallVector<mlir::Value> fusedParts(FuseOp op);
 
-/// On a loop of the loops stage: the axis that it came from, as "stage.axis".
+//===----------------------------------------------------------------------===//
+// Attributes that a pass leaves for another; the dialect's verifier says on which ops each may stand
+//===----------------------------------------------------------------------===//
+
+/// On a loop: the axis that it came from, and the axis's stage (AxisAttr).
 inline constexpr llvm::StringLiteral kAxisAttr = "schedule.axis";
-/// On a loop of the loops stage: the block or thread index that it is bound to (ThreadTagAttr).
+/// On a loop: the block or thread index that it is bound to (ThreadTagAttr).
 inline constexpr llvm::StringLiteral kBindAttr = "schedule.bind";
-/// On a loop of the loops stage: its iterations are to become lanes or to be written out (UnitAttr).
+/// On a loop: its iterations are to become lanes or to be unrolled (UnitAttr).
 inline constexpr llvm::StringLiteral kVectorizeAttr = "schedule.vectorize";
 inline constexpr llvm::StringLiteral kUnrollAttr = "schedule.unroll";
-/// On a loop of the loops stage: its iterations are for the threads of a CPU (UnitAttr).
+/// On a loop: its iterations are for the threads of a CPU (UnitAttr).
 inline constexpr llvm::StringLiteral kParallelAttr = "schedule.parallel";
-/// On a loop of the loops stage: the iterations that need no predicates become a loop of their own (UnitAttr).
+/// On a loop: the iterations that need no predicates become a loop of their own (UnitAttr).
 inline constexpr llvm::StringLiteral kPartitionAttr = "schedule.partition";
-/// On the outermost loop of a kernel: how many of its blocks a multiprocessor is to hold at least (i64).
+/// On the outermost loop of a kernel, and on the kernel: how many of its blocks an SM is to hold at least (i64).
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
 /// On a shared buffer: lanes of a warp exchange its elements; which threads have their own, 2 along y and 4 along z (i64).
 inline constexpr llvm::StringLiteral kWarpAttr = "schedule.warp";
-/// On a loop: its depth as a software pipeline (i64), and whether it copies past the registers (UnitAttr).
+/// On a loop: it is a software pipeline (PipelineAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
+/// On the allocation of a shared buffer in such a loop: the buffer gets a place for each of the pipeline's stages (UnitAttr).
+inline constexpr llvm::StringLiteral kPipelinedAttr = "schedule.pipelined";
+/// On a store: what it stores was loaded for it alone, and is copied by cp.async (UnitAttr).
 inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";
-/// On a loop of the loops stage: the instruction that it and the loops in it are (StringAttr).
+/// On the outermost of the loops that multiply a tile of matrices: the instruction that does it (InstructionAttr).
 inline constexpr llvm::StringLiteral kInstructionAttr = "schedule.instruction";
-/// On a store of the loops stage: the engine that copies the tile that it is of (CopierAttr), the swizzle of the buffer
-/// in shared memory, the columns that it has at once (i64), and whether it is stored behind the next tile's first products.
-inline constexpr llvm::StringLiteral kCopierAttr = "schedule.copy_by";
-inline constexpr llvm::StringLiteral kSwizzleAttr = "schedule.swizzle";
-inline constexpr llvm::StringLiteral kColumnsAttr = "schedule.columns";
-inline constexpr llvm::StringLiteral kDeferredAttr = "schedule.deferred";
-/// On a pipelined loop: the registers of a thread that fills buffers, and of one that computes (DenseI64ArrayAttr).
+/// On a store: the engine that copies the tile that it is of (CopyAttr).
+inline constexpr llvm::StringLiteral kCopyAttr = "schedule.copy";
+/// On a pipelined loop: the registers of producers and consumers (SpecializeAttr).
 inline constexpr llvm::StringLiteral kSpecializeAttr = "schedule.specialize";
 /// On a loop on a block index: how many of the blocks along it are a cluster (i64).
 inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
-/// On the outermost loop of a kernel: how many blocks go through its tiles (i64), in which order (RasterAttr), with how
-/// many tiles in a group (i64), whether they share out the reductions of the last (UnitAttr), by how many columns some
-/// tiles are narrower (i64), and whether the reduction of every second tile begins at its end (UnitAttr).
+/// On the outermost loop of a kernel: how its blocks go through the tiles (PersistentAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
-inline constexpr llvm::StringLiteral kRasterAttr = "schedule.raster";
-inline constexpr llvm::StringLiteral kGroupAttr = "schedule.group";
-inline constexpr llvm::StringLiteral kStreamKAttr = "schedule.stream_k";
-inline constexpr llvm::StringLiteral kNarrowerAttr = "schedule.narrower";
-inline constexpr llvm::StringLiteral kSerpentineKAttr = "schedule.serpentine_k";
+
+/// On a pipelined loop: the name of the stage whose result the loop's reductions follow, as rolling_update says (StringAttr).
+inline constexpr llvm::StringLiteral kRollingAttr = "schedule.rolling";
+
+/// The parameters of an attribute of this dialect by name: integers, booleans, strings and arrays of integers. What the
+/// bindings of other languages read; null of another attribute.
+mlir::DictionaryAttr getParameters(mlir::Attribute attribute);
 } // namespace tilewright::schedule
 
 #endif

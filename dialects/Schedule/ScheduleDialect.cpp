@@ -7,6 +7,12 @@
 using namespace mlir;
 using namespace tilewright::schedule;
 
+/// m, n and k, as in "16x8x16".
+static ParseResult parseMatrixShape(AsmParser &parser, SmallVector<int64_t> &shape) {
+  return parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false);
+}
+static void printMatrixShape(AsmPrinter &printer, ArrayRef<int64_t> shape) { llvm::interleave(shape, printer, "x"); }
+
 #include "dialects/Schedule/ScheduleDialect.cpp.inc"
 #include "dialects/Schedule/ScheduleEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -396,8 +396,8 @@ LogicalResult StorageAlignOp::verify() {
 }
 
 LogicalResult SoftwarePipelineOp::verify() {
-  if (getDepth() < 2)
-    return emitOpError() << "expected a depth of at least 2, got " << getDepth();
+  if (int64_t depth = getDepth(); depth < 2)
+    return emitOpError() << "expected a depth of at least 2, got " << depth;
   return verifyPlainLoop(*this, getAxis());
 }
 

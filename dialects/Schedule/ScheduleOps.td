@@ -1,67 +1,11 @@
 #ifndef TILEWRIGHT_SCHEDULE_OPS
 #define TILEWRIGHT_SCHEDULE_OPS
 
-include "mlir/IR/OpBase.td"
-include "mlir/IR/DialectBase.td"
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
+include "dialects/Schedule/ScheduleAttrs.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
-
-def Schedule_Dialect : Dialect {
-  let name = "schedule";
-  let cppNamespace = "::tilewright::schedule";
-  let summary = "Schedules: how tensor expressions are computed, on typed stage and axis handles";
-  let description = [{
-    A `schedule.of @f` stands beside the function `@f` and lists, in order, the primitives that are applied to its
-    stages. Stages and axes are values: a primitive takes handles and returns the handles of what it made, so that
-    an axis that was split or fused can not be used again, and every primitive can be checked where it stands.
-    A schedule never changes what is computed.
-  }];
-  let usePropertiesForAttributes = 1;
-  let useDefaultTypePrinterParser = 1;
-  let useDefaultAttributePrinterParser = 1;
-}
-
-class Schedule_Type<string name, string mnemonicText> : TypeDef<Schedule_Dialect, name> {
-  let mnemonic = mnemonicText;
-}
-def Schedule_StageType : Schedule_Type<"Stage", "stage"> { let summary = "handle of a stage: one computed or cached tensor"; }
-def Schedule_AxisType : Schedule_Type<"Axis", "axis"> { let summary = "handle of one loop of a stage"; }
-
-def Schedule_ThreadTag : I32EnumAttr<"ThreadTag", "a hardware index that a loop can be bound to", [
-    I32EnumAttrCase<"BlockIdxX", 0, "blockIdx.x">, I32EnumAttrCase<"BlockIdxY", 1, "blockIdx.y">,
-    I32EnumAttrCase<"BlockIdxZ", 2, "blockIdx.z">, I32EnumAttrCase<"ThreadIdxX", 3, "threadIdx.x">,
-    I32EnumAttrCase<"ThreadIdxY", 4, "threadIdx.y">, I32EnumAttrCase<"ThreadIdxZ", 5, "threadIdx.z">,
-    I32EnumAttrCase<"VThread", 6, "vthread">]> {
-  let cppNamespace = "::tilewright::schedule";
-  let genSpecializedAttr = 0;
-}
-def Schedule_ThreadTagAttr : EnumAttr<Schedule_Dialect, Schedule_ThreadTag, "thread"> { let assemblyFormat = "`<` $value `>`"; }
-
-def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor lives in", [
-    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"Shared", 1, "shared">, I32EnumAttrCase<"Local", 2, "local">,
-    I32EnumAttrCase<"Warp", 3, "warp">]> {
-  let cppNamespace = "::tilewright::schedule";
-  let genSpecializedAttr = 0;
-}
-def Schedule_ScopeAttr : EnumAttr<Schedule_Dialect, Schedule_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
-
-def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [I32EnumAttrCase<"TMA", 0, "tma">]> {
-  let cppNamespace = "::tilewright::schedule";
-  let genSpecializedAttr = 0;
-}
-def Schedule_CopierAttr : EnumAttr<Schedule_Dialect, Schedule_Copier, "copier"> { let assemblyFormat = "`<` $value `>`"; }
-
-def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go through the tiles of a result", [
-    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">,
-    I32EnumAttrCase<"Hilbert", 2, "hilbert">]> {
-  let cppNamespace = "::tilewright::schedule";
-  let genSpecializedAttr = 0;
-}
-def Schedule_RasterAttr : EnumAttr<Schedule_Dialect, Schedule_Raster, "raster"> { let assemblyFormat = "`<` $value `>`"; }
 
 defvar NamesResults = DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
 

@@ -23,6 +23,8 @@ def TE_Dialect : Dialect {
   }];
   let usePropertiesForAttributes = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["arith::ArithDialect"];
 }
 
@@ -207,7 +209,7 @@ def TE_ExternOp : TE_Op<"extern", [
         %x = memref.load %a[%i] : memref<64xf32>
         %y = arith.addf %x, %x : f32
         memref.store %y, %c[%i] : memref<64xf32>
-      } {schedule.axis = "i"}
+      } {schedule.axis = #schedule.axis<"i">}
     }
     ```
 

@@ -1,5 +1,8 @@
 #include "dialects/Tile/Tile.h"
 
+#include "dialects/AttributeRules.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,4 +30,13 @@ void TileDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Tile/TileOps.cpp.inc"
       >();
+}
+
+static constexpr tilewright::AttributeRule kRules[] = {
+    {kLeastIterationsAttr, "a loop (scf.for)", "an i64 of at least 1", tilewright::isOn<scf::ForOp>,
+     tilewright::isNumber<1, INT64_MAX>},
+};
+
+LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return tilewright::verifyByRules(kRules, op, attribute);
 }

@@ -42,6 +42,7 @@ def Tile_Dialect : Dialect {
   let usePropertiesForAttributes = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 class Tile_Type<string name, string mnemonicText> : TypeDef<Tile_Dialect, name> {

@@ -5,7 +5,7 @@
 // place; upstream's conversions take it to the LLVM dialect afterwards.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/gpu-to-host/Launches.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -61,7 +61,7 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
   auto type = LLVM::LLVMFunctionType::get(i64, {LLVM::LLVMPointerType::get(builder.getContext())});
   auto result = LLVM::LLVMFuncOp::create(builder, loc, (function.getSymName() + "_workspace_bytes").str(), type);
   builder.setInsertionPointToStart(result.addEntryBlock(builder));
-  if (auto bytes = function->getAttrOfType<IntegerAttr>("tilewright.workspace_bytes"); bytes || !signature.workspace) {
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(kWorkspaceBytesAttr); bytes || !signature.workspace) {
     Value value = LLVM::ConstantOp::create(builder, loc, i64, bytes ? bytes.getInt() : 0);
     LLVM::ReturnOp::create(builder, loc, value);
     return result;
@@ -157,8 +157,8 @@ LogicalResult ConvertGPUToHost::convert(func::FuncOp function, const KernelNumbe
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, pointer, pointer, pointer});
   SmallVector<NamedAttribute> attributes;
   SmallVector<StringRef> names(kernels.names);
-  attributes.emplace_back("tilewright.arguments", describeArguments(function, signature->argumentCount()));
-  attributes.emplace_back("tilewright.kernels", builder.getStrArrayAttr(names));
+  attributes.emplace_back(kArgumentsAttr, describeArguments(function, signature->argumentCount()));
+  attributes.emplace_back(kKernelsAttr, builder.getStrArrayAttr(names));
   if (Attribute launch = function->getAttr(kLaunchAttr))
     attributes.emplace_back(kLaunchAttr, launch);
   builder.setInsertionPoint(bytes);

@@ -22,7 +22,7 @@ static bool isNumber(Type type) { return type.isIntOrFloat() && type.getIntOrFlo
 static bool isWorkspace(func::FuncOp function, unsigned i) {
   auto memref = dyn_cast<MemRefType>(function.getArgumentTypes()[i]);
   return memref && i + 1 == function.getNumArguments() && memref.getRank() == 1 && memref.isDynamicDim(0) &&
-         memref.getElementType().isInteger(8) && !function.getArgAttr(i, "te.name");
+         memref.getElementType().isInteger(8) && !function.getArgAttr(i, te::kNameAttr);
 }
 
 FailureOr<HostSignature> HostSignature::of(func::FuncOp function) {

@@ -8,7 +8,7 @@
 
 #include "dialects/Tile/Instructions.h"
 #include "passes/ArgumentLayouts.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "runtime/Launcher.h"
 
 using namespace mlir;
@@ -219,12 +219,12 @@ void convertLaunch(gpu::LaunchFuncOp launch, const HostBuffers &buffers, const L
   auto type = LLVM::LLVMFunctionType::get(i32, {pointer, i32, pointer, pointer, i32});
   auto call = LLVM::CallOp::create(builder, loc, type,
                                    {frame.launch, frame.context, number, frame.config, frame.params, paramCount});
-  call->setAttr("tilewright.kernel", builder.getStringAttr(name));
-  if (Attribute origin = launch->getAttr("tilewright.launch_origin"))
-    call->setAttr("tilewright.launch_origin", origin);
+  call->setAttr(kKernelAttr, builder.getStringAttr(name));
+  if (Attribute origin = launch->getAttr(kLaunchOriginAttr))
+    call->setAttr(kLaunchOriginAttr, origin);
   if (auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(launch, launch.getKernelAttr()))
     if (DenseI32ArrayAttr cluster = kernel.getKnownClusterSizeAttr())
-      call->setAttr("tilewright.cluster", cluster);
+      call->setAttr(kLaunchClusterAttr, cluster);
   continueIfOk(builder, loc, call.getResult(), stop, next);
   launch.erase();
 }

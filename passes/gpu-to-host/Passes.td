@@ -37,7 +37,7 @@ def ConvertGPUToHost : Pass<"convert-gpu-to-host", "mlir::ModuleOp"> {
     llvm.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
     ```
   }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
 }
 
 #endif // TILEWRIGHT_GPU_TO_HOST_PASSES

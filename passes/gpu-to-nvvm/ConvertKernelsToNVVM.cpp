@@ -1,5 +1,5 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"

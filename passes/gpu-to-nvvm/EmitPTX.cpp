@@ -144,7 +144,7 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
     }
     if (!text)
       return signalPassFailure();
-    module->setAttr("tilewright.ptx", StringAttr::get(&getContext(), StringRef(text->data(), text->size())));
+    module->setAttr(kPTXAttr, StringAttr::get(&getContext(), StringRef(text->data(), text->size())));
   }
 };
 

@@ -3,7 +3,7 @@
 #include "dialects/Target/Limits.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -94,9 +94,6 @@ static LogicalResult addArgument(gpu::GPUFuncOp kernel, BlockArgument argument, 
              << argument.getArgNumber() << ", got " << type;
     // The run time checks the caller's arrays, and the workspace's temporaries are placed so.
     int64_t alignment = tilewright::getArgumentAlignment(kernel, argument.getArgNumber());
-    if (!llvm::isPowerOf2_64(alignment))
-      return kernel.emitOpError("expected ") << tilewright::kAlignAttr << " of argument #" << argument.getArgNumber()
-                                             << " to be a power of two, got " << alignment;
     SmallVector<NamedAttribute> attributes = {
         builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(alignment))};
     // Loads through the read-only cache are not ordered after griddepcontrol.wait, and from these two LLVM makes them.

@@ -83,7 +83,7 @@ struct ConvertMmaSync : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
       for (unsigned j = 0; j < 2; ++j)
         c.push_back(LLVM::ExtractElementOp::create(rewriter, loc, row, index(j)));
     }
-    if (auto factor = op->getAttrOfType<TypeAttr>(kFactorTypeAttr)) {
+    if (auto factor = op->getAttrOfType<TypeAttr>(kOperandTypeAttr)) {
       rewriter.replaceOp(op, multiplyBytes(rewriter, loc, factor.getValue(), registersOf(adaptor.getMatrixA()),
                                            registersOf(adaptor.getMatrixB()), c, typeConverter->convertType(resultType)));
       return success();

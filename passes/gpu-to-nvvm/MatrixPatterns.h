@@ -2,13 +2,12 @@
 #ifndef TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
 #define TILEWRIGHT_PASSES_GPUTONVVM_MATRIXPATTERNS_H
 
+#include "dialects/Program/Program.h"
+
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tilewright {
-
-/// On an nvgpu.mma.sync of bytes: the float that each of them is (TypeAttr), as the op has no such factors itself.
-inline constexpr llvm::StringLiteral kFactorTypeAttr = "tilewright.factor_type";
 
 /// `nvgpu.mma.sync` of all types, and `nvgpu.ldmatrix` of 8-bit floats. Upstream knows none of these and of bf16, and lets
 /// sums of integers saturate.

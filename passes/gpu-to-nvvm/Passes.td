@@ -125,6 +125,7 @@ def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
     them a step avoids what ptxas compiles wrongly (WideProducts.h). The module keeps its body. Where LLVM gives up on an op (it aborts on what it cannot select), the pass fails with LLVM's
     message.
   }];
+  let dependentDialects = ["tilewright::ProgramDialect"];
 }
 
 #endif // TILEWRIGHT_GPU_TO_NVVM_PASSES

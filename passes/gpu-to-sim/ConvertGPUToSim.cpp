@@ -30,7 +30,7 @@ std::string nameLaunchOperand(Value value) {
     return "";
   auto argument = dyn_cast<BlockArgument>(value);
   if (auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr)
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), sim::nameAttrName))
+    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr))
       return name.str();
   return sim::nameBuffer(value);
 }
@@ -102,7 +102,7 @@ private:
     builder.setInsertionPoint(kernel->getParentOp());
     auto type = builder.getFunctionType({pointer, pointer}, {});
     function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getName(), type);
-    function->setAttr(sim::kernelAttrName, builder.getUnitAttr());
+    function->setAttr(kSimKernelAttr, builder.getUnitAttr());
     // What is left to convert-tile-to-sim asks for it, as on the road to nvvm.
     if (auto size = kernel.getKnownClusterSizeAttr()) {
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), size);
@@ -201,8 +201,8 @@ private:
         };
         SmallVector<Value> extents = takeAll(type.getShape()), strides = takeAll(known);
         auto made = createMemRef(type, base, extents, strides);
-        made->setAttr(sim::argumentAttrName, builder.getI64IntegerAttr(number));
-        made->setAttr(sim::nameAttrName, builder.getStringAttr(name));
+        made->setAttr(kSimArgumentAttr, builder.getI64IntegerAttr(number));
+        made->setAttr(te::kNameAttr, builder.getStringAttr(name));
         argument.replaceAllUsesWith(made.getResult(0));
       } else if (argument.getType().isIndex()) {
         info.append({0, 0, 0});

@@ -134,7 +134,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     WalkResult outside = module.walk([](Operation *op) {
       auto function = op->getParentOfType<FunctionOpInterface>();
       if (!isa_and_present<tile::TileDialect>(op->getDialect()) ||
-          (function && function->hasAttr(sim::kernelAttrName) && function.getNumArguments() && !function.isExternal()))
+          (function && function->hasAttr(kSimKernelAttr) && function.getNumArguments() && !function.isExternal()))
         return WalkResult::advance();
       op->emitOpError() << "expected to be in a kernel as convert-gpu-to-sim makes it, got it elsewhere";
       return WalkResult::interrupt();
@@ -162,7 +162,7 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
       return signalPassFailure();
 
     for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
-      if (function->hasAttr(sim::kernelAttrName) && failed(sim::convertAsynchronousOps(function)))
+      if (function->hasAttr(kSimKernelAttr) && failed(sim::convertAsynchronousOps(function)))
         return signalPassFailure();
   }
 };

@@ -13,7 +13,7 @@ namespace {
 struct HoistLocalArrays : impl::HoistLocalArraysBase<HoistLocalArrays> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!function->hasAttr(sim::kernelAttrName))
+      if (!function->hasAttr(kSimKernelAttr))
         continue;
       Block &entry = function.getBody().front();
       SmallVector<memref::AllocaOp> arrays;

@@ -261,7 +261,7 @@ private:
       operands.append({address, bytes, site});
       callee = sim::loadSharedFunction;
       if (access.stored) {
-        callee = access.op->hasAttr(sim::copyAttrName) ? sim::copySharedFunction : sim::storeSharedFunction;
+        callee = access.op->hasAttr(kSimCopyAttr) ? sim::copySharedFunction : sim::storeSharedFunction;
         operands.push_back(spill(access.stored));
       }
     } else {
@@ -299,7 +299,7 @@ private:
   /// Which argument of the kernel is accessed; -1 where that is not known here.
   static int64_t argumentOf(Value memref) {
     Operation *root = sim::traceViews(memref).getDefiningOp();
-    auto number = root ? root->getAttrOfType<IntegerAttr>(sim::argumentAttrName) : IntegerAttr();
+    auto number = root ? root->getAttrOfType<IntegerAttr>(kSimArgumentAttr) : IntegerAttr();
     return number ? number.getInt() : -1;
   }
 
@@ -369,7 +369,7 @@ private:
 struct InsertSimChecks : impl::InsertSimChecksBase<InsertSimChecks> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!function->hasAttr(sim::kernelAttrName))
+      if (!function->hasAttr(kSimKernelAttr))
         continue;
       SmallVector<Operation *> ops;
       function.walk([&](Operation *op) {

@@ -38,7 +38,7 @@ static std::optional<sim::MatrixTypes> getTypes(nvgpu::MmaSyncOp op) {
     return sim::MatrixTypes::BF16ToF32;
   if (a.isF32() && sum.isF32() && op.getTf32Enabled())
     return sim::MatrixTypes::TF32ToF32;
-  if (auto factor = op->getAttrOfType<TypeAttr>(kFactorTypeAttr))
+  if (auto factor = op->getAttrOfType<TypeAttr>(kOperandTypeAttr))
     return isa<Float8E4M3FNType>(factor.getValue()) ? sim::MatrixTypes::E4M3ToF32 : sim::MatrixTypes::E5M2ToF32;
   if (a.isInteger(8) && sum.isInteger(32))
     return sim::MatrixTypes::S8ToS32;

@@ -23,7 +23,7 @@ def SynchronizeCopies : Pass<"synchronize-copies", "mlir::gpu::GPUModuleOp"> {
     vector.store %x, %tile[%j] {tilewright.copy} : memref<8xf32, #gpu.address_space<workgroup>>, vector<4xf32>
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }
 
@@ -83,7 +83,7 @@ def ConvertGPUToSim : Pass<"convert-gpu-to-sim", "mlir::ModuleOp"> {
       ...
     ```
   }];
-  let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "tilewright::te::TEDialect", "mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect"];
 }
 
 def InsertSimChecks : Pass<"insert-sim-checks", "mlir::ModuleOp"> {

@@ -43,7 +43,7 @@ std::string tilewright::sim::nameBuffer(Value memref) {
   for (Value value = memref; value;) {
     Operation *op = value.getDefiningOp();
     if (op)
-      for (const char *attribute : {nameAttrName, stageAttrName})
+      for (StringRef attribute : {StringRef(te::kNameAttr), StringRef(te::kStageAttr)})
         if (auto name = op->getAttrOfType<StringAttr>(attribute))
           return name.str();
     if (auto name = value.getLoc()->findInstanceOf<NameLoc>())
@@ -56,7 +56,7 @@ std::string tilewright::sim::nameBuffer(Value memref) {
 }
 
 std::string tilewright::sim::nameTile(Operation *op) {
-  if (auto name = op->getAttrOfType<StringAttr>(stageAttrName))
+  if (auto name = op->getAttrOfType<StringAttr>(te::kStageAttr))
     return name.str();
   if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
     return name.getName().str();

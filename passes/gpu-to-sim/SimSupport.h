@@ -2,6 +2,9 @@
 #ifndef TILEWRIGHT_PASSES_GPU_TO_SIM_SIMSUPPORT_H
 #define TILEWRIGHT_PASSES_GPU_TO_SIM_SIMSUPPORT_H
 
+#include "dialects/Program/Program.h"
+#include "dialects/TE/TE.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -9,15 +12,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tilewright::sim {
-
-/// On a function: it is a kernel of the simulator.
-constexpr const char kernelAttrName[] = "tilewright.sim_kernel";
-/// On the cast that makes a kernel's memref argument: which argument, and what the user calls it.
-constexpr const char argumentAttrName[] = "tilewright.argument";
-constexpr const char nameAttrName[] = "te.name";
-/// On a store: it is an asynchronous copy's, which ends at a wait.
-constexpr const char copyAttrName[] = "tilewright.copy";
-constexpr const char stageAttrName[] = "te.stage";
 
 /// `file:line` of the user's program inside a location, or "an unknown line".
 std::string describeLocation(mlir::Location location);

@@ -48,7 +48,7 @@ struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
       Value value = copy.getSrcElements() ? loadSome(builder, copy, type)
                                           : vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
       auto store = vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
-      store->setAttr(sim::copyAttrName, builder.getUnitAttr());
+      store->setAttr(kSimCopyAttr, builder.getUnitAttr());
       op->erase();
       return WalkResult::advance();
     });

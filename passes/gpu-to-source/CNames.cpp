@@ -36,15 +36,8 @@ std::string lineOf(Location loc) {
 }
 
 std::string axisOf(scf::ForOp loop) {
-  auto attr = loop->getAttrOfType<StringAttr>(schedule::kAxisAttr);
-  if (!attr)
-    return "";
-  StringRef name = attr.getValue();
-  // The location's name is the axis alone; without it, what follows the stage's name, which may have dots itself.
-  if (auto named = loop.getLoc()->findInstanceOf<NameLoc>())
-    if (name.ends_with(("." + named.getName().getValue()).str()))
-      return named.getName().str();
-  return name.drop_front(name.find('.') + 1).str();
+  auto axis = loop->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr);
+  return axis ? axis.getAxis().str() : "";
 }
 
 void CWriter::note(Operation *op) {

@@ -177,7 +177,7 @@ void CWriter::writeFor(scf::ForOp loop) {
   else
     stream << variable << " += " << use(loop.getStep()) << ") {";
   std::string origin = lineOf(loop.getLoc());
-  if (auto attr = loop->getAttrOfType<StringAttr>(schedule::kAxisAttr))
+  if (auto attr = loop->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr))
     stream << "  // " << inComment(attr.str() + (origin.empty() ? "" : ", " + origin));
   stream << "\n";
   ++depth;

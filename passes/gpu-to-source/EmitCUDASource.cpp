@@ -1,6 +1,6 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
 #include "passes/ArgumentLayouts.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 #include "passes/narrow-types/IndexRanges.h"
@@ -242,9 +242,9 @@ struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
       }
       if (writer.hasFailed())
         return signalPassFailure();
-      module->setAttr("tilewright.cuda", StringAttr::get(&getContext(), writer.finish()));
+      module->setAttr(kCUDASourceAttr, StringAttr::get(&getContext(), writer.finish()));
       if (hasLines)
-        module->setAttr("tilewright.cuda_lines", writer.lineLocations(&getContext(), writer.prelude()));
+        module->setAttr(kCUDALinesAttr, writer.lineLocations(&getContext(), writer.prelude()));
     }
   }
 };

@@ -1,6 +1,6 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
 #include "dialects/Target/ElementBytes.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostPrelude.h"
 #include "passes/gpu-to-source/HostWriter.h"
@@ -272,9 +272,9 @@ struct EmitHostSource : impl::EmitHostSourceBase<EmitHostSource> {
       std::string text = writer.write();
       if (writer.hasFailed())
         return signalPassFailure();
-      function->setAttr("tilewright.cpp", StringAttr::get(&getContext(), text));
+      function->setAttr(kHostSourceAttr, StringAttr::get(&getContext(), text));
       if (hasLines)
-        function->setAttr("tilewright.cpp_lines", writer.lineLocations(&getContext(), writer.prelude));
+        function->setAttr(kHostLinesAttr, writer.lineLocations(&getContext(), writer.prelude));
     }
   }
 };

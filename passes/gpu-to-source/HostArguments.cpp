@@ -64,7 +64,7 @@ void HostWriter::writeHead() {
       workspace = argument;
       continue;
     }
-    if (function.getArgAttr(i, "te.optional"))
+    if (function.getArgAttr(i, te::kOptionalAttr))
       return fail(function, "expected arguments that every call gives, got " + (given ? given.getValue() : StringRef("one")) +
                                 ", which is optional");
     if (int64_t alignment = getArgumentAlignment(function, i); alignment != kArgumentAlignment)
@@ -76,7 +76,7 @@ void HostWriter::writeHead() {
     parameter.isArray = type != nullptr;
     parameter.tensor = unique(given ? given.getValue() : "array");
     parameter.isOutput = function.getArgAttr(i, te::kOutputAttr) != nullptr;
-    auto dtype = function.getArgAttrOfType<StringAttr>(i, "te.dtype");
+    auto dtype = function.getArgAttrOfType<StringAttr>(i, te::kDtypeAttr);
     auto symbols = function.getArgAttrOfType<ArrayAttr>(i, te::kSymbolsAttr);
     parameter.what = dtype ? dtype.str() : dtypeOf(type ? type.getElementType() : argument.getType());
     parameter.what += type ? "[" : "";
@@ -140,9 +140,9 @@ void HostWriter::writeNumber(const Parameter &parameter, llvm::StringMap<std::st
   };
   if (auto unit = bound(te::kDivisibleByAttr); unit && *unit > 1)
     expect(given + " % " + std::to_string(*unit) + " == 0", " to be divisible by " + std::to_string(*unit));
-  if (auto least = bound("te.minimum"))
+  if (auto least = bound(te::kMinimumAttr))
     expect(given + " >= " + std::to_string(*least), " to be at least " + std::to_string(*least));
-  if (auto most = bound("te.maximum"))
+  if (auto most = bound(te::kMaximumAttr))
     expect(given + " <= " + std::to_string(*most), " to be at most " + std::to_string(*most));
 }
 
@@ -157,8 +157,8 @@ void HostWriter::writeChecks() {
     auto type = cast<MemRefType>(parameter.value.getType());
     auto symbols = function.getArgAttrOfType<ArrayAttr>(number, te::kSymbolsAttr);
     auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kDivisibleByAttr);
-    auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.minimum");
-    auto maxima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, "te.maximum");
+    auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kMinimumAttr);
+    auto maxima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kMaximumAttr);
     std::string dtype = StringRef(parameter.what).split('[').first.str(), self = parameter.self;
     auto kind = kindOf(dtype);
     if (!kind)

@@ -164,7 +164,7 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
                                                                 {"mma_i8_i32", {16, 8, 32}}, {"mma_e4m3_f32", {16, 8, 32}},
                                                                 {"mma_e5m2_f32", {16, 8, 32}}};
   // 8-bit floats come as bytes.
-  auto float8 = op->getAttrOfType<TypeAttr>(kFactorTypeAttr);
+  auto float8 = op->getAttrOfType<TypeAttr>(kOperandTypeAttr);
   std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
   std::string function = "mma_" + (float8 ? kind : nameOf(factor)) + "_" + nameOf(sum);
   auto found = known.find(function);

@@ -22,7 +22,7 @@ def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
       %3 = arith.mulf %1, %2 fastmath<contract> : f32
       %4 = arith.addf %0, %3 fastmath<contract> : f32
       memref.store %4, %acc[] : memref<f32, #gpu.address_space<private>>
-    } {schedule.axis = "C.k.inner"}
+    } {schedule.axis = #schedule.axis<"k.inner" of "C">}
     ```
     reads
     ```
@@ -32,7 +32,7 @@ def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::LLVM::LLVMDialect"];
   let options = [Option<"hasLines", "lines", "bool", "false",
                         "where each line came from, too: an array of locations, tilewright.cuda_lines">];
 }
@@ -61,6 +61,7 @@ def EmitHostSource : Pass<"emit-host-source", "mlir::ModuleOp"> {
   let options = [Option<"isManaged", "managed", "bool", "false", "the arrays are this machine's, and copied">,
                  Option<"hasLines", "lines", "bool", "false",
                         "where each line came from, too: an array of locations, tilewright.cpp_lines">];
+  let dependentDialects = ["tilewright::ProgramDialect"];
 }
 
 #endif // TILEWRIGHT_GPU_TO_SOURCE_PASSES

@@ -1,5 +1,5 @@
 //===- ConvertHostToFFI.cpp - host programs as functions of tvm-ffi's ABI -===//
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/host-to-ffi/ArgumentChecks.h"
 #include "passes/host-to-ffi/ConstantTables.h"
 
@@ -26,7 +26,7 @@ struct ConvertHostToFFI : impl::ConvertHostToFFIBase<ConvertHostToFFI> {
     }
     SmallVector<LLVM::LLVMFuncOp> functions;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr("tilewright.arguments") && !function.isExternal())
+      if (function->hasAttr(kArgumentsAttr) && !function.isExternal())
         functions.push_back(function);
     for (LLVM::LLVMFuncOp function : functions)
       if (failed(convert(function)))
@@ -136,10 +136,10 @@ FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tab
                                                              FlatSymbolRefAttr signature, LLVM::LLVMFuncOp workspaceBytes) {
   LLVM::LLVMFuncOp function = program.function;
   SmallVector<SmallVector<ConstantField>> kernels, images;
-  if (auto names = function->getAttrOfType<ArrayAttr>("tilewright.kernels"))
+  if (auto names = function->getAttrOfType<ArrayAttr>(kKernelsAttr))
     for (Attribute name : names)
       kernels.push_back({tables.text(cast<StringAttr>(name).getValue())});
-  if (auto cubins = function->getAttrOfType<DictionaryAttr>("tilewright.cubins"))
+  if (auto cubins = function->getAttrOfType<DictionaryAttr>(kCubinsAttr))
     for (NamedAttribute cubin : cubins) {
       auto bytes = dyn_cast<StringAttr>(cubin.getValue());
       if (!bytes || !cubin.getName().getValue().starts_with("sm_"))
@@ -147,7 +147,7 @@ FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tab
                << cubin.getName().getValue() << "' with " << cubin.getValue();
       images.push_back({tables.text(cubin.getName()), tables.bytes(bytes), tables.i64(bytes.size())});
     }
-  function->removeAttr("tilewright.cubins");
+  function->removeAttr(kCubinsAttr);
   auto table = [&](StringRef name, ArrayRef<SmallVector<ConstantField>> rows) {
     return rows.empty() ? tables.null() : tables.address(tables.createTable(name, rows));
   };

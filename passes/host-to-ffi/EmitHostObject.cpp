@@ -87,7 +87,7 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
     }
     if (!object)
       return signalPassFailure();
-    getOperation()->setAttr("tilewright.object",
+    getOperation()->setAttr(kObjectAttr,
                             StringAttr::get(&getContext(), StringRef(object->data(), object->size())));
   }
 };

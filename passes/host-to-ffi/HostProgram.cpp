@@ -63,7 +63,7 @@ static std::optional<HostDefault> readDefault(const HostArgument &argument, Attr
 
 static ArrayRef<Attribute> groupsOf(Attribute entry) {
   auto attributes = dyn_cast<DictionaryAttr>(entry);
-  auto groups = attributes ? attributes.getAs<ArrayAttr>("te.groups") : nullptr;
+  auto groups = attributes ? attributes.getAs<ArrayAttr>(te::kGroupsAttr) : nullptr;
   return groups ? groups.getValue() : ArrayRef<Attribute>();
 }
 
@@ -78,8 +78,8 @@ static HostExtent readStride(DictionaryAttr entry, unsigned position, int64_t di
   auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
   stride.symbol = symbol && !symbol.empty() ? symbol.str() : ("arg" + Twine(position) + "_stride" + Twine(dim)).str();
   stride.divisibleBy = std::max<int64_t>(number(te::kStrideDivisibleByAttr, 1), 1);
-  stride.minimum = number("te.stride_minimum", 0);
-  stride.maximum = number("te.stride_maximum", INT64_MAX);
+  stride.minimum = number(te::kStrideMinimumAttr, 0);
+  stride.maximum = number(te::kStrideMaximumAttr, INT64_MAX);
   return stride;
 }
 
@@ -102,24 +102,24 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
     return fail("a dtype that DLPack has, got '" + argument.dtypeName + "',");
   argument.dtype = code->first | code->second << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
-  argument.isOptional = entry.contains("te.optional");
-  argument.isPointer = entry.contains("te.pointer");
+  argument.isOptional = entry.contains(te::kOptionalAttr);
+  argument.isPointer = entry.contains(te::kPointerAttr);
   if (argument.isPointer && (argument.isNumber || argument.isOptional))
     return fail("te.pointer to be of a tensor that every call gives");
-  if (Attribute value = entry.get(kAlignAttr)) {
+  if (Attribute value = entry.get(te::kAlignAttr)) {
     auto alignment = dyn_cast<IntegerAttr>(value);
     argument.alignment = alignment ? alignment.getInt() : 0;
     if (argument.isNumber || argument.alignment < argument.itemBytes() || !llvm::isPowerOf2_64(argument.alignment))
       return fail("te.align to be the alignment of a tensor in bytes, a power of two from that of an element on,");
   }
-  if (Attribute value = entry.get("te.default")) {
+  if (Attribute value = entry.get(te::kDefaultAttr)) {
     argument.otherwise = readDefault(argument, value);
     if (!argument.otherwise)
       return fail("te.default to be a number of " + argument.dtypeName);
   }
   auto symbols = entry.getAs<ArrayAttr>(te::kSymbolsAttr);
-  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>("te.minimum"),
-       maxima = entry.getAs<DenseI64ArrayAttr>("te.maximum");
+  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>(te::kMinimumAttr),
+       maxima = entry.getAs<DenseI64ArrayAttr>(te::kMaximumAttr);
   auto readSymbol = [&](int64_t dim) {
     HostExtent extent;
     auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
@@ -254,13 +254,11 @@ static LogicalResult checkPointers(const HostProgram &program) {
 }
 
 FailureOr<HostProgram> HostProgram::of(LLVM::LLVMFuncOp function) {
-  auto entries = function->getAttrOfType<ArrayAttr>("tilewright.arguments");
-  if (!entries)
-    return function.emitOpError("expected tilewright.arguments to be an array");
+  auto entries = function->getAttrOfType<ArrayAttr>(kArgumentsAttr);
   HostProgram program{function, {}, {}, 0};
   for (auto [position, entry] : llvm::enumerate(entries)) {
     // Whether an optional argument is given is not given by itself.
-    if (auto attributes = dyn_cast<DictionaryAttr>(entry); attributes && attributes.contains("te.given")) {
+    if (auto attributes = dyn_cast<DictionaryAttr>(entry); attributes && attributes.contains(te::kGivenAttr)) {
       ++program.numOptional;
       continue;
     }

@@ -79,7 +79,7 @@ struct MultiversionHostFunctions : impl::MultiversionHostFunctionsBase<Multivers
       return;
     SmallVector<LLVM::LLVMFuncOp> programs;
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr("tilewright.arguments") && !function.isExternal())
+      if (function->hasAttr(kArgumentsAttr) && !function.isExternal())
         programs.push_back(function);
     if (programs.empty())
       return;
@@ -107,7 +107,7 @@ struct MultiversionHostFunctions : impl::MultiversionHostFunctionsBase<Multivers
         copy.setSymName((function.getSymName() + "." + cpu).str());
         copy.setLinkage(LLVM::Linkage::Internal);
         copy.setTargetCpu(cpu);
-        copy->removeAttr("tilewright.arguments");
+        copy->removeAttr(kArgumentsAttr);
         symbols.insert(copy, Block::iterator(program));
         renamed[function.getSymNameAttr()] = copy.getSymNameAttr();
         copies.push_back(copy);
@@ -125,7 +125,7 @@ struct MultiversionHostFunctions : impl::MultiversionHostFunctionsBase<Multivers
     LLVM::LLVMFuncOp base = program.clone();
     base.setSymName((program.getSymName() + ".base").str());
     base.setLinkage(LLVM::Linkage::Internal);
-    base->removeAttr("tilewright.arguments");
+    base->removeAttr(kArgumentsAttr);
     symbols.insert(base, Block::iterator(program));
     versions.push_back({0, base});
     program.getBody().dropAllReferences();

@@ -125,6 +125,7 @@ def EmitHostObject : Pass<"emit-host-object", "mlir::ModuleOp"> {
     Option<"mcpu", "mcpu", "std::string", [{""}], "The processor that the code is made for: '' for any, or 'native'">,
     Option<"optLevel", "opt-level", "unsigned", "2", "LLVM's level of optimisation, 0 to 3">,
   ];
+  let dependentDialects = ["tilewright::ProgramDialect"];
 }
 
 #endif // TILEWRIGHT_HOST_TO_FFI_PASSES

@@ -4,7 +4,7 @@
 // loops as they are says nothing at all. In both cases target cpu makes the loops by itself (vectorize-linalg-loops).
 //
 //===----------------------------------------------------------------------===//
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/PassSupport.h"
 
 using namespace mlir;
@@ -44,7 +44,7 @@ void DropSchedules::runOnOperation() {
   for (auto op : llvm::make_early_inc_range(getOperation().getOps<schedule::OfOp>())) {
     Block &primitives = op.getBody().front();
     auto function = symbols.lookup<func::FuncOp>(op.getFunction());
-    if (op->hasAttr(kScheduleLaunchAttr) || llvm::any_of(primitives, isOfGPU) || llvm::all_of(primitives, saysNothing) ||
+    if (op->hasAttr(kLaunchAttr) || llvm::any_of(primitives, isOfGPU) || llvm::all_of(primitives, saysNothing) ||
         (function && hasThreadAxes(function)))
       op.erase();
   }

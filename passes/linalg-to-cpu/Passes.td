@@ -43,6 +43,7 @@ def LegalizeScheduledLoops : Pass<"legalize-scheduled-loops", "mlir::func::FuncO
     }
     ```
   }];
+  let dependentDialects = ["tilewright::ProgramDialect"];
 }
 
 def OutlineLoopNests : Pass<"outline-loop-nests", "mlir::ModuleOp"> {
@@ -245,7 +246,7 @@ def WrapInHostABI : Pass<"wrap-in-host-abi", "mlir::ModuleOp"> {
     func.func @f_workspace_bytes(%shape: !llvm.ptr) -> i64
     ```
   }];
-  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect",
                            "mlir::arith::ArithDialect"];
 }
 

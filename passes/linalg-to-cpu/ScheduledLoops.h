@@ -2,12 +2,11 @@
 #ifndef TILEWRIGHT_PASSES_LINALG_TO_CPU_SCHEDULEDLOOPS_H
 #define TILEWRIGHT_PASSES_LINALG_TO_CPU_SCHEDULEDLOOPS_H
 
+#include "dialects/Program/Program.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace tilewright {
-
-/// On a function: its loops are those of a schedule (UnitAttr).
-inline constexpr llvm::StringLiteral kScheduledAttr = "tilewright.scheduled";
 
 /// A product and a sum may be one instruction, as on the GPU.
 inline void allowContraction(mlir::Operation *op) {

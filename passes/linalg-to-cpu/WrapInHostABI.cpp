@@ -272,8 +272,8 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     temporaries.free(atEnd, func.getLoc());
   }
   func.setFunctionType(builder.getFunctionType({pointer, pointer, pointer, pointer}, {i32}));
-  func->setAttr("tilewright.arguments", builder.getArrayAttr(described));
-  func->setAttr("tilewright.kernels", builder.getArrayAttr({}));
+  func->setAttr(kArgumentsAttr, builder.getArrayAttr(described));
+  func->setAttr(kKernelsAttr, builder.getArrayAttr({}));
   func.setAllArgAttrs(ArrayRef<DictionaryAttr>(SmallVector<DictionaryAttr>(4, builder.getDictionaryAttr({}))));
   func.setPublic();
 

@@ -1,6 +1,7 @@
 //===- ApplySchedule.cpp - linalg on tensors to the loops of the schedule -===//
 #include "passes/ArgumentLayouts.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
+#include "dialects/Schedule/BoundIndices.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -54,7 +55,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
     auto target = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
     for (NamedAttribute attr : function->getDiscardableAttrs())
       target->setDiscardableAttr(attr.getName(), attr.getValue());
-    if (Attribute launch = schedule ? schedule->getDiscardableAttr(kScheduleLaunchAttr) : Attribute())
+    if (Attribute launch = schedule ? schedule->getDiscardableAttr(kLaunchAttr) : Attribute())
       target->setDiscardableAttr(kLaunchAttr, launch);
     if (ArrayAttr attrs = function.getAllArgAttrs())
       target.setAllArgAttrs(attrs);
@@ -63,6 +64,8 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
     LoopEmitter emitter(model, target);
     if (failed(emitter.emit()))
       return failure();
+    if (!onProcessor)
+      schedule::noteBoundIndices(target);
     function.erase();
     return success();
   }

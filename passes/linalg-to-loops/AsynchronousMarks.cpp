@@ -7,13 +7,13 @@ namespace tilewright {
 
 LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis *> &handles) {
   if (auto copy = dyn_cast<schedule::CopyByOp>(op)) {
-    getStage(schedule::stageName(copy.getStage()))->copiedBy = {copy.getCopier(), int64_t(copy.getSwizzle()),
-                                                                copy.getColumns(), copy.getDeferred(), op->getLoc()};
+    getStage(schedule::stageName(copy.getStage()))->copiedBy = {
+        schedule::CopyAttr::get(op->getContext(), copy.getCopier(), copy.getSwizzle(), copy.getColumns().value_or(0), copy.getDeferred()),
+        op->getLoc()};
   } else if (auto specialize = dyn_cast<schedule::SpecializeOp>(op)) {
     Axis *axis = handles[specialize.getAxis()];
-    axis->specialized = {int64_t(specialize.getProducer()), int64_t(specialize.getConsumer())};
-    if (int64_t consumers = specialize.getConsumers(); consumers > 1)
-      axis->specialized->push_back(consumers);
+    axis->specialized = schedule::SpecializeAttr::get(op->getContext(), specialize.getProducer(), specialize.getConsumer(),
+                                                      specialize.getConsumers());
     axis->loc = op->getLoc();
   } else if (auto rolling = dyn_cast<schedule::RollingUpdateOp>(op)) {
     getStage(schedule::stageName(rolling.getStage()))->rolling = {schedule::stageName(rolling.getOf()).str(), op->getLoc()};
@@ -23,8 +23,9 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
     axis->loc = op->getLoc();
   } else if (auto persistent = dyn_cast<schedule::PersistentOp>(op)) {
     getStage(schedule::stageName(persistent.getStage()))->persistent = {
-        int64_t(persistent.getBlocks()), int64_t(persistent.getGroup()), persistent.getRaster(), persistent.getStreamK(),
-        int64_t(persistent.getNarrower()), persistent.getSerpentineK(), op->getLoc()};
+        schedule::PersistentAttr::get(op->getContext(), persistent.getBlocks(), persistent.getRaster(), persistent.getGroup(),
+                                      persistent.getStreamK(), persistent.getNarrower(), persistent.getSerpentineK()),
+        op->getLoc()};
   } else {
     return failure();
   }
@@ -63,17 +64,8 @@ void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
     return;
   if (stage.minBlocks)
     loop->setAttr(schedule::kMinBlocksAttr, builder.getI64IntegerAttr(*stage.minBlocks));
-  if (auto &persistent = stage.persistent) {
-    loop->setAttr(schedule::kPersistentAttr, builder.getI64IntegerAttr(persistent->blocks));
-    loop->setAttr(schedule::kRasterAttr, schedule::RasterAttr::get(builder.getContext(), persistent->raster));
-    loop->setAttr(schedule::kGroupAttr, builder.getI64IntegerAttr(persistent->group));
-    if (persistent->streamK)
-      loop->setAttr(schedule::kStreamKAttr, builder.getUnitAttr());
-    if (persistent->narrower)
-      loop->setAttr(schedule::kNarrowerAttr, builder.getI64IntegerAttr(persistent->narrower));
-    if (persistent->serpentineK)
-      loop->setAttr(schedule::kSerpentineKAttr, builder.getUnitAttr());
-  }
+  if (stage.persistent)
+    loop->setAttr(schedule::kPersistentAttr, stage.persistent->how);
 }
 
 void LoopEmitter::markCopy(ScheduledStage &stage, Operation *store) {
@@ -81,11 +73,6 @@ void LoopEmitter::markCopy(ScheduledStage &stage, Operation *store) {
   if (!copy)
     return;
   store->setLoc(NameLoc::get(builder.getStringAttr(stage.name), copy->loc));
-  store->setAttr(schedule::kCopierAttr, schedule::CopierAttr::get(builder.getContext(), copy->copier));
-  store->setAttr(schedule::kSwizzleAttr, builder.getI64IntegerAttr(copy->swizzle));
-  if (copy->columns)
-    store->setAttr(schedule::kColumnsAttr, builder.getI64IntegerAttr(*copy->columns));
-  if (copy->isDeferred)
-    store->setAttr(schedule::kDeferredAttr, builder.getUnitAttr());
+  store->setAttr(schedule::kCopyAttr, copy->how);
 }
 } // namespace tilewright

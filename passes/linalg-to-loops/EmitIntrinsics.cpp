@@ -43,8 +43,8 @@ SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage, llvm
     clone->walk([&](Operation *op) {
       if (isa<memref::LoadOp, memref::StoreOp>(op))
         accesses.push_back(op);
-      if (auto axis = op->getAttrOfType<StringAttr>(schedule::kAxisAttr))
-        op->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + axis.getValue()));
+      if (auto axis = op->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr))
+        op->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), axis.getAxis(), stage.name));
       if (!isa<memref::AllocOp, memref::AllocaOp>(op))
         return;
       auto own = op->getAttrOfType<StringAttr>(te::kStageAttr);

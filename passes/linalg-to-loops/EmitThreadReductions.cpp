@@ -87,7 +87,7 @@ LogicalResult LoopEmitter::emitThreadReduction(ScheduledStage &stage, unsigned f
       llvm::none_of(llvm::concat<Axis *const>(loops.take_front(firstReduce), spatial), isOpened)) {
     Location loc = NameLoc::get(builder.getStringAttr("singleton"), stage.getLoc());
     auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(1), getConstant(1));
-    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + ".singleton"));
+    loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), "singleton", stage.name));
     markKernel(stage, loop);
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   }

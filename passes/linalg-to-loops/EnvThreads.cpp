@@ -46,7 +46,7 @@ void LoopEmitter::openEnvThreads(ScheduledStage &stage) {
     StringRef name = schedule::stringifyThreadTag(thread);
     auto loop = scf::ForOp::create(builder, NameLoc::get(builder.getStringAttr(name), loc), getConstant(0), getConstant(extent),
                                    getConstant(1));
-    loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(stage.name + "." + name));
+    loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), name, stage.name));
     loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), thread));
     markKernel(stage, loop);
     builder.setInsertionPoint(loop.getBody()->getTerminator());

@@ -1,4 +1,5 @@
 //===- FoldKnownConditions.cpp - conditions that the extents decide -------===//
+#include "dialects/Schedule/BoundIndices.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 
 #include "mlir/IR/Matchers.h"
@@ -66,5 +67,8 @@ void FoldKnownConditions::runOnOperation() {
     }
     rewriter.replaceOp(branch, results);
   });
+  // A loop may have no effect now.
+  if (getOperation()->hasAttr(schedule::kBoundAttr))
+    schedule::noteBoundIndices(getOperation());
 }
 } // namespace tilewright

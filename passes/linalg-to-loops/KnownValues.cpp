@@ -23,7 +23,7 @@ std::optional<int64_t> KnownValues::getLeast(Value value) {
     return std::nullopt;
   int64_t minimum = 0;
   if (auto argument = dyn_cast<BlockArgument>(dim.getSource()); argument && argument.getOwner()->getParentOp() == function)
-    if (auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kMinimumAttr))
+    if (auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), te::kMinimumAttr))
       minimum = *position >= 0 && *position < minima.size() ? minima[*position] : 0;
   return minimum / unit;
 }

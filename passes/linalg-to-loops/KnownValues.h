@@ -7,9 +7,6 @@
 
 namespace tilewright {
 
-/// On a function argument with symbolic extents: for each dimension the least extent that a call may have.
-inline constexpr llvm::StringLiteral kMinimumAttr = "te.minimum";
-
 /// Index values as expressions of loops, the dimensions, and of what is known before them, the symbols.
 class KnownValues {
 public:

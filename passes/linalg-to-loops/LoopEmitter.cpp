@@ -36,7 +36,7 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
   Location loc = NameLoc::get(builder.getStringAttr(axis->name), axis->loc);
   Value upper = materialize(axis->extent, loc);
   auto loop = scf::ForOp::create(builder, loc, getConstant(0), upper, getConstant(1), inits);
-  loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(axis->stage->name + "." + axis->name));
+  loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), axis->name, axis->stage->name));
   if (axis->bind)
     loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), *axis->bind));
   if (axis->vectorize)
@@ -85,13 +85,12 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   if (!extent || extent.getValue() != 1 || axis->bind || axis->specialized || isFilledByEngine || keepsTogether) {
     scf::ForOp loop = openLoop(axis);
     if (axis->pipelineDepth && withAttached) {
-      loop->setAttr(schedule::kPipelineAttr, builder.getI64IntegerAttr(axis->pipelineDepth));
-      if (axis->pipelineAsync)
-        loop->setAttr(schedule::kAsyncAttr, builder.getUnitAttr());
+      loop->setAttr(schedule::kPipelineAttr,
+                    schedule::PipelineAttr::get(builder.getContext(), axis->pipelineDepth, axis->pipelineAsync));
       if (axis->specialized)
-        loop->setAttr(schedule::kSpecializeAttr, builder.getDenseI64ArrayAttr(*axis->specialized));
+        loop->setAttr(schedule::kSpecializeAttr, axis->specialized);
       if (auto &rolling = axis->stage->rolling)
-        loop->setAttr(kRollingAttr, builder.getStringAttr(rolling->first));
+        loop->setAttr(schedule::kRollingAttr, builder.getStringAttr(rolling->first));
     }
   }
   if (withAttached)
@@ -251,7 +250,7 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     if (stage.isWarp && stage.scope == schedule::Scope::Shared && stage.attachStage)
       buffer->setAttr(schedule::kWarpAttr, builder.getI64IntegerAttr(stage.warpRows));
     if (stage.isFilledAhead())
-      buffer->setAttr(schedule::kPipelineAttr, builder.getUnitAttr());
+      buffer->setAttr(schedule::kPipelinedAttr, builder.getUnitAttr());
     stage.buffers.push_back(buffer->getResult(0));
   }
   return success();

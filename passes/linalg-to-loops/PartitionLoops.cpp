@@ -1,5 +1,4 @@
 //===- PartitionLoops.cpp - loops without predicates, and what is left ----===//
-#include "passes/Marks.h"
 #include "passes/PassSupport.h"
 #include "passes/index/IndexSpace.h"
 
@@ -37,8 +36,6 @@ private:
 
 struct PartitionLoops : impl::PartitionLoopsBase<PartitionLoops> {
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->removeAttr(schedule::kPartitionAttr))

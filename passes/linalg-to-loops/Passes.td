@@ -24,12 +24,12 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
         %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%io, %ii)
         %inside = arith.cmpi slt, %i, %c100 : index
         scf.if %inside { ... }
-      } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.x>}
-    } {schedule.axis = "C.i.outer"}
+      } {schedule.axis = #schedule.axis<"i.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"i.outer" of "C">}
     ```
   }];
   let options = [Option<"onProcessor", "on-processor", "bool", "false", "for target cpu, which makes other loops without a schedule">];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+  let dependentDialects = ["tilewright::ProgramDialect", "tilewright::schedule::ScheduleDialect", "tilewright::te::TEDialect", "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 

@@ -84,7 +84,7 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
       Value place = materialize(first, loc);
       if (elements > step) {
         auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(llvm::divideCeil(elements, step)), getConstant(1));
-        loop->setAttr(schedule::kAxisAttr, builder.getStringAttr(axis->stage->name + ".prefetch" + std::to_string(d)));
+        loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), "prefetch" + std::to_string(d), axis->stage->name));
         builder.setInsertionPoint(loop.getBody()->getTerminator());
         place = affine::makeComposedAffineApply(
             builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * step, {place, loop.getInductionVar()});

@@ -89,7 +89,7 @@ AffineExpr StageModel::getExtent(Value tensor, int64_t dimension) {
     Symbol symbol;
     symbol.argument = argument;
     symbol.dimension = dimension;
-    if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "te.symbols"))
+    if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), te::kSymbolsAttr))
       if (auto name = dimension < int64_t(names.size()) ? dyn_cast<StringAttr>(names[dimension]) : nullptr)
         symbol.name = name.str();
     // An extent that is a multiple is one of a smaller symbol, so that quotients of it are exact.
@@ -134,8 +134,7 @@ LogicalResult StageModel::collect() {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     auto name = op.getAttrOfType<StringAttr>(te::kStageAttr);
     auto axisNames = op.getAttrOfType<ArrayAttr>(te::kAxesAttr);
-    if (!generic || !name || !axisNames || axisNames.size() != generic.getNumLoops() ||
-        !llvm::all_of(axisNames, llvm::IsaPred<StringAttr>))
+    if (!generic || !name || !axisNames)
       return op.emitError() << "expected te.extern, or linalg.generic with '" << te::kStageAttr << "' and '"
                             << te::kAxesAttr << "', the names of its axes, got " << op.getName();
     stages.push_back(std::make_unique<ScheduledStage>());

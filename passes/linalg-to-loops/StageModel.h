@@ -50,8 +50,7 @@ struct Axis {
   bool isSharedOut = false; // by no primitive: the threads of the block share its iterations
   int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
-  // Registers of a thread that fills its buffers, and of one that computes; how many sets of these there are, if several.
-  std::optional<llvm::SmallVector<int64_t, 3>> specialized;
+  schedule::SpecializeAttr specialized;
   int64_t cluster = 0; // blocks along it in a cluster
 
   // Filled by bound inference.
@@ -131,10 +130,7 @@ struct ScheduledStage {
 
   /// What copies its elements, and how they lie in shared memory.
   struct CopiedBy {
-    schedule::Copier copier;
-    int64_t swizzle;
-    std::optional<int64_t> columns;
-    bool isDeferred;
+    schedule::CopyAttr how;
     mlir::Location loc;
   };
   std::optional<CopiedBy> copiedBy;
@@ -142,11 +138,7 @@ struct ScheduledStage {
   std::optional<std::pair<std::string, mlir::Location>> rolling;
   /// Of a stage at the root: how many blocks go through its tiles, and in which order.
   struct Persistent {
-    int64_t blocks, group;
-    schedule::Raster raster;
-    bool streamK;
-    int64_t narrower;
-    bool serpentineK;
+    schedule::PersistentAttr how;
     mlir::Location loc;
   };
   std::optional<Persistent> persistent;

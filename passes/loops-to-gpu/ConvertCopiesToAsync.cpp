@@ -1,5 +1,4 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
-#include "passes/Marks.h"
 #include "passes/ArgumentLayouts.h"
 #include "dialects/Target/Architectures.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
@@ -35,8 +34,6 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   using ConvertCopiesToAsyncBase::ConvertCopiesToAsyncBase;
 
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<Operation *> stores;
     getOperation()->walk([&](Operation *op) {
       if (isa<memref::StoreOp, vector::StoreOp>(op) && op->hasAttr(schedule::kAsyncAttr))

@@ -6,7 +6,6 @@
 // memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Marks.h"
 #include "passes/index/Bounds.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/MatrixProducts.h"
@@ -194,7 +193,7 @@ LogicalResult Warp::share(scf::ForOp loop, SharedLoop how, Operation *at) {
   auto [entry, isNew] = shared.insert({loop, how});
   if (isNew || entry->second == how)
     return success();
-  return error(at) << "expected " << getAxisName(loop, function).quoted() << " to go along the same side of all tiles, got '"
+  return error(at) << "expected " << getAxisName(loop).quoted() << " to go along the same side of all tiles, got '"
                    << getBufferName(how.buffer) << "' and '" << getBufferName(entry->second.buffer) << "', whose lanes differ";
 }
 
@@ -355,7 +354,7 @@ void Warp::rewrite(FragmentAccess &access) {
 
 LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
   for (scf::ForOp nest : nests) {
-    stage = getAxisName(nest, function).stage;
+    stage = getAxisName(nest).stage;
     if (failed(checkLanes(nest)) || failed(readProduct(nest)))
       return failure();
   }
@@ -427,21 +426,17 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     unsigned capability = 0;
     StringRef(arch).drop_front(std::min<size_t>(3, arch.size())).consumeInteger(10, capability);
-    if (failed(checkInstructionMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<gpu::LaunchOp> launches;
     getOperation()->walk([&](gpu::LaunchOp launch) { launches.push_back(launch); });
     for (gpu::LaunchOp launch : launches) {
       SmallVector<scf::ForOp> nests;
       WalkResult walked = launch->walk([&](scf::ForOp loop) -> WalkResult {
-        auto instruction = loop->getAttrOfType<StringAttr>(kInstructionAttr);
-        if (instruction && instruction.getValue() != kMmaSync)
-          return loop.emitError() << "expected no loops of " << instruction << " in a launch: run raise-to-tile-ops before "
-                                     "loops are mapped";
+        auto instruction = loop->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr);
+        if (instruction && instruction.getKind() != schedule::MatrixInstruction::MmaSync)
+          return loop.emitError() << "expected no loops of " << schedule::stringifyMatrixInstruction(instruction.getKind())
+                                  << " in a launch: run raise-to-tile-ops before loops are mapped";
         if (instruction)
           nests.push_back(loop);
         return WalkResult::advance();

@@ -5,7 +5,6 @@
 // its index is a digit of the element's number, and the buffer needs no place for the other threads' elements.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Marks.h"
 #include "passes/index/LinearForm.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -49,8 +48,6 @@ private:
 
 struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<memref::AllocaOp> buffers;
     getOperation()->walk([&](memref::AllocaOp op) { buffers.push_back(op); });
     for (memref::AllocaOp buffer : buffers)
@@ -134,7 +131,7 @@ AffineExpr PrivateIndex::getPlace() const {
 /// The stage that an access belongs to: that of the loop around it.
 static std::string getStageAround(Operation *op) {
   auto loop = op->getParentOfType<scf::ForOp>();
-  return loop ? getAxisName(loop, op->getParentOfType<func::FuncOp>()).stage : "";
+  return loop ? getAxisName(loop).stage : "";
 }
 
 /// The threads that store to `buffer` keep parts of it, `access` touches another thread's or they are no parts.
@@ -148,7 +145,7 @@ static LogicalResult refuse(Operation *store, Operation *access, memref::AllocaO
   if (store == access)
     return diagnostic << "bind: expected the index of a thread to be a digit of an element's place in stage '" << stage
                       << "', of which each thread keeps its part in local memory, got "
-                      << getAxisName(thread, buffer->getParentOfType<func::FuncOp>()).quoted() << " on "
+                      << getAxisName(thread).quoted() << " on "
                       << schedule::stringifyThreadTag(
                              thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue());
   diagnostic << "bind: expected each thread to read what it stored itself of stage '" << stage

@@ -7,8 +7,6 @@
 
 namespace tilewright {
 
-/// On the outermost of three loops that multiply a tile of matrices: the instruction that is to do it (StringAttr).
-using schedule::kInstructionAttr;
 
 /// Which lane of a warp has which elements of a buffer that an instruction reads or writes, and where.
 ///

@@ -4,7 +4,6 @@
 // not depend on the virtual thread is done once; a buffer whose contents depend on it gets a place for each.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Marks.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -187,7 +186,7 @@ LogicalResult checkBuffers(scf::ForOp loop) {
     auto function = loop->getParentOfType<func::FuncOp>();
     op->emitError() << "vthread: expected stage '" << getBufferName(op->getResult(0))
                     << "' to be computed inside of a loop of blocks or threads, which have memory of their own, got it in "
-                    << getAxisName(loop, function).quoted() << " on vthread, outside of them: reorder the loops";
+                    << getAxisName(loop).quoted() << " on vthread, outside of them: reorder the loops";
     return WalkResult::interrupt();
   });
   return failure(found.wasInterrupted());
@@ -195,8 +194,6 @@ LogicalResult checkBuffers(scf::ForOp loop) {
 
 struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThreads> {
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     // Inner loops first: an outer one then copies what is already distributed.
     getOperation()->walk([&](scf::ForOp loop) {

@@ -62,10 +62,6 @@ public:
       : kernel(kernel), dependence(kernel), blockSize(getBlockSize(kernel)) {
     // What is known of the loops of stages is not of statements that a user wrote.
     isExtern = kernel->hasAttr(te::kExternAttr);
-    kernel.walk([&](Operation *op) {
-      if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr); stage && !isExtern)
-        stages.insert(stage.getValue());
-    });
     findExchanged();
   }
 
@@ -93,7 +89,6 @@ private:
   gpu::GPUFuncOp kernel;
   ThreadDependence dependence;
   std::array<int64_t, 3> blockSize;
-  llvm::SmallSetVector<StringRef, 8> stages;
   llvm::SmallDenseSet<Value> exchanged; // global buffers
   std::vector<std::unique_ptr<SharedAccess>> accesses;
   bool isExtern = false, failed = false;
@@ -217,12 +212,8 @@ bool BarrierInserter::isSameInIteration(const Item &item, Value value) const {
 }
 
 StringRef BarrierInserter::getFilling(const Item &item) const {
-  auto axis = item.op->getParentOp()->getAttrOfType<StringAttr>(schedule::kAxisAttr);
-  StringRef longest;
-  for (StringRef stage : stages)
-    if (axis && stage.size() > longest.size() && axis.getValue().starts_with((stage + ".").str()))
-      longest = stage;
-  return longest;
+  auto axis = item.op->getParentOp()->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr);
+  return axis && !isExtern ? axis.getStage() : "";
 }
 
 SmallVector<size_t> BarrierInserter::placeBarriers(ArrayRef<Item> items, size_t start, bool isCircle) {

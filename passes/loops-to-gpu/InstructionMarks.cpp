@@ -10,26 +10,6 @@ using namespace mlir;
 
 namespace tilewright {
 
-LogicalResult checkInstructionMarks(Operation *root) {
-  WalkResult walked = root->walk([](Operation *op) -> WalkResult {
-    Attribute mark = op->getAttr(kInstructionAttr);
-    if (!mark)
-      return WalkResult::advance();
-    auto name = dyn_cast<StringAttr>(mark);
-    StringRef steps = name ? name.getValue() : "";
-    int64_t count = 0;
-    // Of promoted sums the number is looked at where the instruction is made.
-    bool isPromoted = steps.consume_front(kWgmmaPromoted) && (steps.starts_with("-") || !steps.getAsInteger(10, count));
-    if (!name || (name.getValue() != kMmaSync && name.getValue() != kWgmma && !isPromoted))
-      return op->emitError() << "expected schedule.instruction to be \"" << kMmaSync << "\", \"" << kWgmma << "\" or \""
-                             << kWgmmaPromoted << "N\", got " << mark;
-    if (!isa<scf::ForOp>(op))
-      return op->emitError() << "expected schedule.instruction on a loop, got it on '" << op->getName() << "'";
-    return WalkResult::advance();
-  });
-  return failure(walked.wasInterrupted());
-}
-
 /// The element that an operand of the multiplication is, before it is extended.
 static memref::LoadOp getElement(Value value) {
   Operation *op = value.getDefiningOp();

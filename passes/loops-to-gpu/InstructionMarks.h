@@ -11,13 +11,6 @@
 
 namespace tilewright {
 
-inline constexpr llvm::StringLiteral kMmaSync = "mma_sync";
-/// With a number, as in "wgmma_promoted_1", the sums of so many steps are added up outside of the tensor cores.
-inline constexpr llvm::StringLiteral kWgmma = "wgmma", kWgmmaPromoted = "wgmma_promoted_";
-
-/// Refuses a mark that names no instruction, or is on no loop.
-mlir::LogicalResult checkInstructionMarks(mlir::Operation *root);
-
 /// Loops one in the other around `sum[..] = sum[..] + a[..] * b[..]`, each operand maybe extended to the sum's type first.
 struct MultiplyAdd {
   llvm::SmallVector<mlir::scf::ForOp> loops; // outermost first, of constant extents from 0 by 1

@@ -5,11 +5,6 @@
 #include "passes/PassSupport.h"
 
 namespace tilewright {
-/// On a shuffle: all threads along x that take part in it get the same value (UnitAttr).
-inline constexpr llvm::StringLiteral kUniformAttr = "tilewright.uniform";
-
-/// On a load of a lane's own register: it is for other lanes, and nothing where the lane has stored nothing (UnitAttr).
-inline constexpr llvm::StringLiteral kExchangedAttr = "tilewright.exchanged";
 
 /// The name of the symbol that all shared memory of a gpu.module is part of.
 inline constexpr llvm::StringLiteral kSharedMemorySymbol = "shared_memory";

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
-#include "passes/Marks.h"
 #include "passes/index/Bounds.h"
 #include "passes/index/IndexSpace.h"
 #include "passes/index/LinearForm.h"
@@ -287,16 +286,10 @@ static LogicalResult giveRows(gpu::GPUFuncOp kernel, memref::AllocOp buffer, int
 
 void LowerWarpBuffers::runOnOperation() {
   SmallVector<memref::AllocOp> buffers;
-  WalkResult walked = getOperation().walk([&](memref::AllocOp op) -> WalkResult {
-    if (!op->hasAttr(schedule::kWarpAttr))
-      return WalkResult::advance();
-    if (failed(checkMarks(op)))
-      return WalkResult::interrupt();
-    buffers.push_back(op);
-    return WalkResult::advance();
+  getOperation().walk([&](memref::AllocOp op) {
+    if (op->hasAttr(schedule::kWarpAttr))
+      buffers.push_back(op);
   });
-  if (walked.wasInterrupted())
-    return signalPassFailure();
   for (memref::AllocOp op : buffers) {
     int64_t rows = cast<IntegerAttr>(op->removeAttr(schedule::kWarpAttr)).getInt();
     if (WarpBuffer buffer(getOperation(), op); buffer.read())

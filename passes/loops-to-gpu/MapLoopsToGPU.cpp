@@ -1,7 +1,7 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
-#include "passes/Marks.h"
 #include "passes/HoistValue.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
+#include "dialects/Schedule/BoundIndices.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
@@ -24,8 +24,6 @@ constexpr int64_t kMaxGrid[3] = {kMaxGridX, kMaxGridYZ, kMaxGridYZ};
 
 struct MapLoopsToGPU : impl::MapLoopsToGPUBase<MapLoopsToGPU> {
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     WalkResult result = getOperation().walk([](func::FuncOp function) {
       if (function.isExternal())
         return WalkResult::advance();
@@ -58,7 +56,7 @@ private:
   LogicalResult checkGrid();
   void combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, std::array<int64_t, 3> block);
   FailureOr<Value> hoistExtent(OpBuilder &builder, scf::ForOp loop);
-  std::string quoted(scf::ForOp loop) const { return getAxisName(loop, function).quoted(); }
+  std::string quoted(scf::ForOp loop) const { return getAxisName(loop).quoted(); }
   /// The extent of an index, if it is known now. An index without a loop has extent 1.
   std::optional<int64_t> getStaticExtent(unsigned tag) {
     return loops[tag].empty() ? 1 : getConstantIntValue(loops[tag].front().getUpperBound());
@@ -235,7 +233,7 @@ void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, st
       builder.clone(*op, mapping);
     return llvm::map_to_vector(yield.getOperands().take_front(half), [&](Value value) { return mapping.lookupOrDefault(value); });
   };
-  ThreadReduction reduction(builder, loop.getLoc(), block, {ids[3], ids[4], ids[5]}, getAxisName(loop, function).stage);
+  ThreadReduction reduction(builder, loop.getLoc(), block, {ids[3], ids[4], ids[5]}, getAxisName(loop).stage);
   SmallVector<Value> total = reduction.reduce(tag - kFirstThreadTag, parts, combine);
   total = combine(loop.getInitArgs(), total);
   for (auto [result, value] : llvm::zip(loop.getResults(), total))
@@ -265,11 +263,11 @@ LogicalResult Kernel::map() {
     extents[tag] = *extent;
     static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z"};
     // The stages in the kernel's own share its threads, many of them without a `bind` of their own.
-    std::string stage = getAxisName(cast<scf::ForOp>(nest), function).stage;
-    auto own = llvm::find_if(loops[tag], [&](scf::ForOp one) { return getAxisName(one, function).stage == stage; });
+    std::string stage = getAxisName(cast<scf::ForOp>(nest)).stage;
+    auto own = llvm::find_if(loops[tag], [&](scf::ForOp one) { return getAxisName(one).stage == stage; });
     scf::ForOp said = own == loops[tag].end() ? loop : *own;
     origin.push_back(builder.getNamedAttr(
-        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said, function), said.getLoc()))));
+        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said), said.getLoc()))));
   }
   KnownValues known(function);
   bool isNonEmpty = llvm::all_of(extents, [&](Value extent) { return known.isPositive(extent); });
@@ -327,10 +325,10 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
     return outermost ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (ordered && !outermost)
-    return ordered.emitError() << "stage '" << getAxisName(ordered, function).stage
+    return ordered.emitError() << "stage '" << getAxisName(ordered).stage
                                << "' is not bound to any block or thread: it is a scan without another axis, so give its "
                                   "tensors one, for which extent 1 is enough, and bind that";
-  AxisName name = outermost ? getAxisName(outermost, function) : AxisName();
+  AxisName name = outermost ? getAxisName(outermost) : AxisName();
   if (!name.axis.empty())
     return outermost.emitError() << "stage '" << name.stage
                                  << "' is not bound to any block or thread: bind an axis, such as s[" << name.stage
@@ -360,7 +358,7 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
         bound.push_back(loop);
     });
     if (parallel) {
-      AxisName name = getAxisName(parallel, function);
+      AxisName name = getAxisName(parallel);
       return parallel.emitError() << "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of "
                                   << "a CPU: use s[" << name.stage << "].bind(" << name.axis
                                   << ", te.thread_axis(\"blockIdx.x\"))";
@@ -375,6 +373,7 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
       return refuseUnbound(&op, function);
     }
   }
+  function->removeDiscardableAttr(schedule::kBoundAttr);
   return success();
 }
 } // namespace tilewright

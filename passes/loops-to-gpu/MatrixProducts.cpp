@@ -130,7 +130,7 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
   auto sum = nvgpu::MmaSyncOp::create(builder, loc, a, b, c, ArrayRef<int64_t>(shape),
                                       /*tf32Enabled=*/loadA.getType().isF32());
   if (isByteFloat(loadA.getType()))
-    sum->setAttr(kFactorTypeAttr, TypeAttr::get(loadA.getType()));
+    sum->setAttr(kOperandTypeAttr, TypeAttr::get(loadA.getType()));
   Value flat = vector::ShapeCastOp::create(
       builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum.getResult());
   vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));

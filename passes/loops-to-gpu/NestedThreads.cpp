@@ -154,7 +154,7 @@ LogicalResult checkThreadRaces(Operation *nest, func::FuncOp function) {
         return WalkResult::advance();
       return store.emitError() << "expected one value for each element, got a store to one place of other values in each "
                                   "iteration of "
-                               << getAxisName(loop, function).quoted() << ", which is bound to "
+                               << getAxisName(loop).quoted() << ", which is bound to "
                                << schedule::stringifyThreadTag(bind.getValue())
                                << ": the iteration that runs last would decide; a reduction carries what it reduces";
     });
@@ -167,7 +167,7 @@ LogicalResult checkNestedThreads(Operation *nest, func::FuncOp function) {
     auto bind = loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
     return bind ? bind.getValue() : schedule::ThreadTag::VThread;
   };
-  auto quoted = [&](scf::ForOp loop) { return getAxisName(loop, function).quoted(); };
+  auto quoted = [&](scf::ForOp loop) { return getAxisName(loop).quoted(); };
   WalkResult walked = nest->walk<WalkOrder::PreOrder>([&](scf::ForOp inner) -> WalkResult {
     schedule::ThreadTag tag = getTag(inner);
     if (tag == schedule::ThreadTag::VThread)

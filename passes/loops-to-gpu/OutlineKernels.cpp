@@ -1,6 +1,6 @@
 //===- OutlineKernels.cpp - launches become kernels of one module ---------===//
 #include "passes/ArgumentAlignment.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/PassSupport.h"
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
@@ -80,7 +80,7 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     // Names of tensors go along, for the messages of later stages, and how far their memory is aligned.
     for (auto [i, operand] : llvm::enumerate(operands))
       if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())
-        for (StringRef name : {StringRef(te::kNameAttr), StringRef(kAlignAttr)})
+        for (StringRef name : {StringRef(te::kNameAttr), StringRef(te::kAlignAttr)})
           if (Attribute known = function.getArgAttr(argument.getArgNumber(), name))
             kernel.setArgAttr(i, name, known);
 

@@ -63,7 +63,7 @@ def InjectVirtualThreads : Pass<"inject-virtual-threads", "mlir::func::FuncOp"> 
 def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
   let summary = "Shared buffers of pipelined loops are filled some iterations ahead";
   let description = [{
-    A loop with `schedule.pipeline = depth` fills the shared buffers in it that are marked and computes with them. Each
+    A loop with `schedule.pipeline` fills the shared buffers in it that are marked and computes with them. Each
     buffer gets `depth` places. The first `depth - 1` iterations are filled before the loop; in it, iteration k fetches
     what iteration k + depth - 1 needs to registers, computes, and stores what it fetched. With `schedule.async` it is
     copied past the registers instead: the stores are marked for `convert-copies-to-async`, and a group of copies is
@@ -71,11 +71,11 @@ def PipelineLoops : Pass<"pipeline-loops", "mlir::func::FuncOp"> {
 
     ```mlir
     scf.for %k = %c0 to %n step %c1 {
-      %s = memref.alloc() {schedule.pipeline} : memref<32xf32, #gpu.address_space<workgroup>>
+      %s = memref.alloc() {schedule.pipelined} : memref<32xf32, #gpu.address_space<workgroup>>
       %x = memref.load %a[%k, %t]
       memref.store %x, %s[%t]
       ... %s ...
-    } {schedule.pipeline = 2}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     ```
     becomes
     ```mlir
@@ -126,7 +126,7 @@ def DistributeFragments : Pass<"distribute-fragments", "mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::nvgpu::NVGPUDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
@@ -193,8 +193,8 @@ def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
     scf.for %i = %c0 to %c4 step %c1 {
       scf.for %j = %c0 to %c32 step %c1 {
         memref.store %x, %C[%i, %j] : memref<4x32xf32>
-      } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
     ```
     becomes
     ```mlir
@@ -205,7 +205,7 @@ def MapLoopsToGPU : Pass<"map-loops-to-gpu", "mlir::ModuleOp"> {
     } {tilewright.launch_origin = {block.x = "j of stage C", grid.x = "i of stage C"}}
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "tilewright::te::TEDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect"];
 }
 
 def ConvertCopiesToAsync : Pass<"convert-copies-to-async", "mlir::func::FuncOp"> {
@@ -294,7 +294,7 @@ def LowerWarpBuffers : Pass<"lower-warp-buffers", "mlir::gpu::GPUFuncOp"> {
     %y, %valid = gpu.shuffle idx %own, (%tx + 1) mod 32, %c32 : f32
     ```
   }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
 def PlanSharedMemory : Pass<"plan-shared-memory", "mlir::ModuleOp"> {
@@ -358,7 +358,7 @@ def PlanWorkspace : Pass<"plan-workspace", "mlir::func::FuncOp"> {
       %T = memref.view %workspace[%c0][] {te.stage = "T"} : memref<?xi8> to memref<64xf32>
     ```
   }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
 #endif // TILEWRIGHT_LOOPS_TO_GPU_PASSES

@@ -5,7 +5,6 @@
 // place while that of iteration k + depth - 1 is on its way.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Marks.h"
 #include "passes/AddressSpaces.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 
@@ -63,7 +62,7 @@ LogicalResult Pipeliner::collect() {
   if (loop.getNumResults())
     return loop.emitError("software_pipeline: expected a loop that carries no values");
   for (auto alloc : loop.getBody()->getOps<memref::AllocOp>())
-    if (alloc->hasAttr(schedule::kPipelineAttr))
+    if (alloc->hasAttr(schedule::kPipelinedAttr))
       places[alloc] = nullptr;
   if (places.empty())
     return loop.emitError("software_pipeline: expected a loop that fills shared buffers, got one that fills none");
@@ -272,7 +271,7 @@ LogicalResult Pipeliner::run() {
     auto alloc = buffer.getDefiningOp<memref::AllocOp>();
     made = memref::AllocOp::create(builder, alloc.getLoc(), withPlaces(alloc.getType(), depth));
     made.getDefiningOp()->setDiscardableAttrs(alloc->getDiscardableAttrDictionary());
-    made.getDefiningOp()->removeDiscardableAttr(schedule::kPipelineAttr);
+    made.getDefiningOp()->removeDiscardableAttr(schedule::kPipelinedAttr);
   }
   auto commit = [&] {
     if (isAsync)
@@ -287,7 +286,6 @@ LogicalResult Pipeliner::run() {
   pipelined = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
   pipelined->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   pipelined->removeDiscardableAttr(schedule::kPipelineAttr);
-  pipelined->removeDiscardableAttr(schedule::kAsyncAttr);
   builder.setInsertionPointToStart(pipelined.getBody());
   Value k = pipelined.getInductionVar(), ahead = add(k, depth - 1);
   if (isAsync) {
@@ -311,20 +309,14 @@ LogicalResult Pipeliner::run() {
 namespace {
 struct PipelineLoops : impl::PipelineLoopsBase<PipelineLoops> {
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->hasAttr(schedule::kPipelineAttr))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {
-      int64_t depth = loop->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt();
-      if (depth < 2) {
-        loop.emitError() << "software_pipeline: expected a depth of at least 2, got " << depth;
-        return signalPassFailure();
-      }
-      if (failed(Pipeliner(loop, depth, loop->hasAttr(schedule::kAsyncAttr)).run()))
+      auto pipeline = loop->getAttrOfType<schedule::PipelineAttr>(schedule::kPipelineAttr);
+      if (failed(Pipeliner(loop, pipeline.getStages(), pipeline.getAsync()).run()))
         return signalPassFailure();
     }
   }

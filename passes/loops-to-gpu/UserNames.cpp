@@ -9,38 +9,9 @@ namespace tilewright {
 
 std::string AxisName::quoted() const { return axis.empty() ? "a loop" : "axis '" + stage + "." + axis + "'"; }
 
-/// The stage in "C.local.k.outer", given the names of stages and tensors of the function.
-static StringRef getStagePrefix(StringRef name, func::FuncOp function) {
-  StringRef longest;
-  auto consider = [&](StringRef stage) {
-    if (stage.size() > longest.size() && name.starts_with(stage) && name.drop_front(stage.size()).starts_with("."))
-      longest = stage;
-  };
-  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
-    if (auto tensor = function.getArgAttrOfType<StringAttr>(i, te::kNameAttr))
-      consider(tensor.getValue());
-  function.walk([&](Operation *op) {
-    if (auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr))
-      consider(stage.getValue());
-  });
-  if (!longest.empty())
-    return longest;
-  return name.take_front(name.find('.'));
-}
-
-AxisName getAxisName(scf::ForOp loop, func::FuncOp function) {
-  auto attr = loop->getAttrOfType<StringAttr>(schedule::kAxisAttr);
-  if (!attr)
-    return {};
-  StringRef name = attr.getValue();
-  // The location's name is the axis alone.
-  if (auto named = loop.getLoc()->findInstanceOf<NameLoc>()) {
-    StringRef axis = named.getName().getValue();
-    if (name.size() > axis.size() + 1 && name.ends_with(axis) && name.drop_back(axis.size()).ends_with("."))
-      return {name.drop_back(axis.size() + 1).str(), axis.str()};
-  }
-  StringRef stage = getStagePrefix(name, function);
-  return {stage.str(), name.drop_front(std::min(stage.size() + 1, name.size())).str()};
+AxisName getAxisName(scf::ForOp loop) {
+  auto axis = loop->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr);
+  return axis ? AxisName{axis.getStage().str(), axis.getAxis().str()} : AxisName();
 }
 
 std::string getFileAndLine(Location loc) {

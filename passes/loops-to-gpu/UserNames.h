@@ -8,15 +8,15 @@
 
 namespace tilewright {
 
-/// A loop's axis, from `schedule.axis = "C.i.outer"`: stage `C`, axis `i.outer`.
+/// A loop's axis, from `schedule.axis`: stage `C`, axis `i.outer`.
 struct AxisName {
   std::string stage, axis;
   /// "axis 'C.i.outer'", or "a loop" for one without a name.
   std::string quoted() const;
 };
 
-/// The name of a loop's axis. Stage names have dots too (`A.shared`): `function` says which stages there are.
-AxisName getAxisName(mlir::scf::ForOp loop, mlir::func::FuncOp function);
+/// The name of a loop's axis, empty where it has none.
+AxisName getAxisName(mlir::scf::ForOp loop);
 
 /// "mmult.py:14", or nothing where the location has no file.
 std::string getFileAndLine(mlir::Location loc);

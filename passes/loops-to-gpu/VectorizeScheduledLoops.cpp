@@ -6,7 +6,6 @@
 // each other's results stays a loop (LaneDependences.cpp).
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Marks.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
@@ -380,8 +379,6 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
   void runOnOperation() override {
     if (onProcessor && !getOperation()->hasAttr(kScheduledAttr))
       return;
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     SmallVector<scf::ForOp> marked, loops;
     getOperation()->walk([&](scf::ForOp loop) {
       if (loop->hasAttr(schedule::kVectorizeAttr))

@@ -89,7 +89,7 @@ void AssignTileRoles::makeRings(tile::KernelOp kernel, MutableArrayRef<LoadGroup
     SmallVector<tile::BufferType> buffers;
     for (tile::LoadOp load : group.loads)
       buffers.push_back(load.getTile().getType());
-    int64_t depth = group.pipeline ? group.pipeline->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr).getInt() : 1;
+    int64_t depth = group.pipeline ? group.pipeline->getAttrOfType<schedule::PipelineAttr>(schedule::kPipelineAttr).getStages() : 1;
     auto type = tile::RingType::get(kernel.getContext(), depth, buffers);
     Location loc = group.pipeline ? group.pipeline.getLoc() : group.loads.front().getLoc();
     group.ring = tile::RingOp::create(builder, loc, type, kernel.getWarpgroups(), IntegerAttr(), IntegerAttr());

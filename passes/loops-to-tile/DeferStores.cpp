@@ -108,14 +108,14 @@ struct DeferStores : impl::DeferStoresBase<DeferStores> {
 /// this gains little: what they know of their shares takes the registers that it needs.
 bool alternatesIterations(tile::KernelOp kernel, ArrayRef<scf::ForOp> loops) {
   return kernel.getRegisters() && kernel.getPingpong() == 1 && kernel.getWarpgroups() > 1 &&
-         llvm::none_of(loops, [](scf::ForOp loop) { return loop->hasAttr(kLeastIterationsAttr); });
+         llvm::none_of(loops, [](scf::ForOp loop) { return loop->hasAttr(tile::kLeastIterationsAttr); });
 }
 } // namespace
 
 /// A part takes less time than the matmuls of an iteration, so one is stored after each, if every tile has as many.
 int64_t StoreDeferrer::countStoringIterations(scf::ForOp loop) {
   int64_t least = 1;
-  if (auto known = loop->getAttrOfType<IntegerAttr>(kLeastIterationsAttr))
+  if (auto known = loop->getAttrOfType<IntegerAttr>(tile::kLeastIterationsAttr))
     least = known.getInt();
   else if (std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()); end && getConstantIntValue(loop.getLowerBound()))
     least = *end;

@@ -7,9 +7,6 @@
 
 namespace tilewright {
 
-/// On a pipelined loop whose bounds are no constants: the least number of its iterations (i64), where that is more than one.
-inline constexpr llvm::StringLiteral kLeastIterationsAttr = "tile.least_iterations";
-
 /// The sum of two fragments.
 mlir::Value makeSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum, mlir::Value part);
 

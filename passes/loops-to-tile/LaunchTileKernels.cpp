@@ -1,6 +1,6 @@
 //===- LaunchTileKernels.cpp - kernels of tiles as launches ---------------===//
 #include "dialects/Tile/Instructions.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileGrid.h"
 

@@ -8,18 +8,18 @@ include "mlir/Pass/PassBase.td"
 def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
   let summary = "Nests with matmuls by warpgroups become kernels of tiles";
   let description = [{
-    A nest with a matmul marked `schedule.instruction = "wgmma"` becomes a `tile.kernel`: loops on blocks are its grid, and
-    each statement in them becomes one op on tiles by itself, at its place. Copies marked `schedule.copy_by` are `tile.load`
+    A nest with a matmul marked `schedule.instruction = #schedule.instruction<wgmma, 64x256x64>` becomes a `tile.kernel`:
+    loops on blocks are its grid, and each statement in them becomes one op on tiles by itself, at its place. Copies marked `schedule.copy` are `tile.load`
     and `tile.store`, loops that multiply and add `tile.matmul`, loops that set all elements `tile.fill`, and loops that
     compute elements of others' `tile.map`. Tiles in registers are values, which a loop carries that stores to them. What
     cannot work is refused.
 
     ```mlir
     scf.for %ko = %c0 to %c64 step %c1 {
-      %As = memref.alloc() {te.stage = "As"} : memref<128x64xbf16, #gpu.address_space<workgroup>>
-      ...  memref.store %a, %As[%i, %k] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} ...
-      scf.for %m = %c0 to %c64 step %c1 { ... } {schedule.instruction = "wgmma"}
-    } {schedule.pipeline = 3 : i64}
+      %As = memref.alloc() {schedule.pipelined, te.stage = "As"} : memref<128x64xbf16, #gpu.address_space<workgroup>>
+      ...  memref.store %a, %As[%i, %k] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} ...
+      scf.for %m = %c0 to %c64 step %c1 { ... } {schedule.instruction = #schedule.instruction<wgmma, 64x256x64>}
+    } {schedule.pipeline = #schedule.pipeline<stages = 3>}
     ```
     becomes
     ```mlir
@@ -28,12 +28,12 @@ def RaiseToTileOps : Pass<"raise-to-tile-ops", "mlir::func::FuncOp"> {
       ...
       %next = tile.matmul %mine, %Bs into %acc : ...
       scf.yield %next : !tile.fragment<64x256xf32>
-    } {schedule.pipeline = 3 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 3>}
     ```
   }];
   let options = [Option<"arch", "arch", "std::string", "::tilewright::kDefaultArchitecture.str()", "the GPU architecture">];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect",
-                           "tilewright::tile::TileDialect"];
+  let dependentDialects = ["tilewright::ProgramDialect", "tilewright::te::TEDialect", "mlir::affine::AffineDialect",
+                           "mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "tilewright::tile::TileDialect"];
 }
 
 def RollReductions : Pass<"roll-reductions", "mlir::func::FuncOp"> {

@@ -146,11 +146,9 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
                                : "expected a copy of a stage in shared memory");
   copy.tensor = isLoad ? copy.load.getMemRef() : store.getMemRef();
   copy.buffer = isLoad ? store.getMemRef() : copy.load.getMemRef();
-  auto swizzle = store->getAttrOfType<IntegerAttr>(schedule::kSwizzleAttr);
-  if (!swizzle)
-    return refuse() << "expected '" << schedule::kSwizzleAttr << "' beside '" << schedule::kCopierAttr << "', got none";
-  copy.swizzle = swizzle.getInt();
-  copy.isDeferred = store->hasAttr(schedule::kDeferredAttr);
+  auto how = store->getAttrOfType<schedule::CopyAttr>(schedule::kCopyAttr);
+  copy.swizzle = how.getSwizzle();
+  copy.isDeferred = how.getDeferred();
   if (copy.isDeferred && isLoad)
     return refuse() << "expected a result to be deferred, got a copy to shared memory";
   auto type = cast<MemRefType>(copy.tensor.getType()), bufferType = cast<MemRefType>(copy.buffer.getType());
@@ -273,8 +271,7 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   bool isByRows = !isLoad && transposed.contains(copy.buffer);
   int64_t all = isByRows ? copy.rows : copy.columns;
-  auto atOnce = store->getAttrOfType<IntegerAttr>(schedule::kColumnsAttr);
-  copy.atOnce = atOnce ? atOnce.getInt() : all;
+  copy.atOnce = how.getColumns() ? how.getColumns() : all;
   StringRef what = isByRows ? "rows" : "columns";
   if (all % copy.atOnce)
     return refuse() << "expected " << what << " at once that divide the tile's " << all << ", got " << copy.atOnce;

@@ -135,7 +135,10 @@ Value TileRaiser::remake(Value value, IRMapping &mapping) {
 /// Whether what is in a shared buffer is stored while the next tile is computed.
 static bool isHeld(Value buffer) {
   return llvm::any_of(buffer.getUsers(), [](Operation *user) {
-    return isa<memref::LoadOp>(user) && llvm::any_of(user->getUsers(), [](Operation *one) { return one->hasAttr(schedule::kDeferredAttr); });
+    return isa<memref::LoadOp>(user) && llvm::any_of(user->getUsers(), [](Operation *one) {
+             auto copy = one->getAttrOfType<schedule::CopyAttr>(schedule::kCopyAttr);
+             return copy && copy.getDeferred();
+           });
   });
 }
 

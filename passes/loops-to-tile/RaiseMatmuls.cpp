@@ -12,7 +12,7 @@ namespace tilewright {
 
 FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of, ArrayRef<scf::ForOp> loops,
                                                 const LinearIndex &along, int64_t extent, LinearIndex &summed, int64_t &k) {
-  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
   if (Value held = tiles.lookup(operand.buffer); held && isa<tile::FragmentType>(held.getType()))
@@ -53,7 +53,7 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
 
 FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which, scf::ForOp of,
                                                  ArrayRef<scf::ForOp> loops, const LinearIndex &along, LinearIndex &summed, int64_t &k) {
-  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
   if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() != 16)
@@ -69,17 +69,13 @@ FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::Frag
   return operand;
 }
 
-std::optional<int64_t> getPromoted(scf::ForOp matmul) {
-  StringRef mark = matmul->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue();
-  int64_t promoted = 0;
-  if (mark.consume_front(kWgmmaPromoted) && (mark.getAsInteger(10, promoted) || promoted < 1))
-    return std::nullopt;
-  return promoted;
+int64_t getPromoted(scf::ForOp matmul) {
+  return matmul->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr).getPromote();
 }
 
 LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unrolled) {
-  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of, function).stage + "'", of.getLoc()); };
-  int64_t promoted = getPromoted(of).value_or(0);
+  auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
+  int64_t promoted = getPromoted(of);
   if (failed(checkLanes()))
     return failure();
   FailureOr<MultiplyAdd> found = readMultiplyAdd(of, [&] { return refuse(); });

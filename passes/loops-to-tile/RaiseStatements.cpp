@@ -136,7 +136,7 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
                                                << stores.size() << " stores";
   memref::StoreOp store = stores[0];
   Value buffer = store.getMemRef();
-  if (store->hasAttr(schedule::kCopierAttr))
+  if (store->hasAttr(schedule::kCopyAttr))
     return isShared(buffer) ? raiseLoad(statement, store) : raiseStore(statement, store);
   bool readsTiles = false;
   statement->walk([&](memref::LoadOp load) { readsTiles |= tiles.contains(load.getMemRef()) && isPrivate(load.getMemRef()); });
@@ -195,19 +195,19 @@ LogicalResult TileRaiser::checkIterations(scf::ForOp loop) {
   int64_t promoted = 0;
   loop->walk([&](scf::ForOp inner) {
     if (isMatmul(inner))
-      promoted = std::max(promoted, getPromoted(inner).value_or(0));
+      promoted = std::max(promoted, getPromoted(inner));
   });
   if (promoted && !kernel.getRegisters()) {
     return error("software_pipeline", loop.getLoc())
            << "expected roles for promoted products, warps that copy beside those that multiply: use s["
-           << getAxisName(loop, function).stage << "].specialize(" << getAxisName(loop, function).axis << ")";
+           << getAxisName(loop).stage << "].specialize(" << getAxisName(loop).axis << ")";
   }
   if (std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound())) {
     if (*extent < 1)
       return error("software_pipeline", loop.getLoc()) << "expected at least 1 iteration with wgmma, got " << *extent;
     return success();
   }
-  auto got = [&] { return "got a symbolic extent of " + getAxisName(loop, function).quoted(); };
+  auto got = [&] { return "got a symbolic extent of " + getAxisName(loop).quoted(); };
   if (numSets > 1)
     return error("specialize", loop.getLoc())
            << "expected a constant number of iterations for " << numSets
@@ -244,7 +244,7 @@ LogicalResult TileRaiser::raiseLoop(scf::ForOp loop, scf::ForOp around) {
     }
   }
   auto made = scf::ForOp::create(builder, loc, first, end, arith::ConstantIndexOp::create(builder, loc, 1), carried);
-  for (StringRef name : {schedule::kAxisAttr, schedule::kPipelineAttr, kRollingAttr})
+  for (StringRef name : {schedule::kAxisAttr, schedule::kPipelineAttr, schedule::kRollingAttr})
     if (Attribute mark = loop->getAttr(name))
       made->setAttr(name, mark);
   auto before = tiles;

@@ -1,10 +1,8 @@
 //===- RaiseToTileOps.cpp - nests with matmuls by warpgroups, as ops on tiles ===//
+#include "dialects/Program/Program.h"
 #include "dialects/Target/Architectures.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/HoistValue.h"
-#include "passes/LaunchAttributes.h"
-#include "passes/Marks.h"
-#include "passes/Repair.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
 #include "passes/loops-to-gpu/UserNames.h"
@@ -22,16 +20,16 @@ namespace tilewright {
 #include "passes/loops-to-tile/Passes.h.inc"
 
 bool isMatmul(Operation *op) {
-  auto instruction = op->getAttrOfType<StringAttr>(schedule::kInstructionAttr);
-  return instruction && (instruction.getValue() == kWgmma || instruction.getValue().starts_with(kWgmmaPromoted));
+  auto instruction = op->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr);
+  return instruction && instruction.getKind() == schedule::MatrixInstruction::Wgmma;
 }
 
 /// The primitives that need a kernel of tiles, by what they leave on ops.
-static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopierAttr, "copy_by"},
+static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopyAttr, "copy_by"},
                                                                     {schedule::kSpecializeAttr, "specialize"},
                                                                     {schedule::kClusterAttr, "cluster"},
                                                                     {schedule::kPersistentAttr, "persistent"},
-                                                                    {kRollingAttr, "rolling_update"}};
+                                                                    {schedule::kRollingAttr, "rolling_update"}};
 
 bool TileRaiser::isWanted(Operation *nest) {
   WalkResult walked = nest->walk([](Operation *op) {
@@ -46,7 +44,7 @@ static std::optional<schedule::ThreadTag> getTag(scf::ForOp loop) {
   return bind ? std::optional(bind.getValue()) : std::nullopt;
 }
 
-std::string TileRaiser::getStage() const { return getAxisName(matmul, function).stage; }
+std::string TileRaiser::getStage() const { return getAxisName(matmul).stage; }
 
 InFlightDiagnostic TileRaiser::matmulError() const {
   return emitError(scf::ForOp(matmul).getLoc()) << "wgmma of stage '" << getStage() << "': ";
@@ -69,24 +67,17 @@ LogicalResult TileRaiser::raise() {
   WalkResult walked = nest->walk([&](scf::ForOp loop) -> WalkResult {
     if (getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1)
       return WalkResult::advance();
-    return error("wgmma", loop.getLoc()) << "expected loops from 0 by 1, got " << getAxisName(loop, function).quoted();
+    return error("wgmma", loop.getLoc()) << "expected loops from 0 by 1, got " << getAxisName(loop).quoted();
   });
   if (walked.wasInterrupted())
     return failure();
-  walked = nest->walk([&](scf::ForOp loop) -> WalkResult {
-    if (!isMatmul(loop) || getPromoted(loop))
-      return WalkResult::advance();
-    StringRef mark = loop->getAttrOfType<StringAttr>(schedule::kInstructionAttr).getValue();
-    return error("wgmma of stage '" + getAxisName(loop, function).stage + "'", loop.getLoc())
-           << "expected a number of steps of at least 1 to promote after, got '" << mark.drop_front(kWgmmaPromoted.size()) << "'";
-  });
   if (walked.wasInterrupted() || failed(matchGrid()) || failed(makeKernel()))
     return failure();
   LogicalResult raised = raiseBlock(*blockBody, nullptr);
   if (succeeded(raised) && !hasResult)
     raised = matmulError() << "expected a stage that reads the sums, got none in the kernel";
   // Loops that become one take less.
-  bool isRolled = kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(kRollingAttr))); }).wasInterrupted();
+  bool isRolled = kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(schedule::kRollingAttr))); }).wasInterrupted();
   if (succeeded(raised) && !isRolled)
     raised = checkResources(kernel);
   if (failed(raised))
@@ -159,7 +150,7 @@ LogicalResult TileRaiser::matchGrid() {
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && loop->isAncestor(matmul))
       if (std::optional<schedule::ThreadTag> tag = getTag(loop)) {
         if (*tag != schedule::ThreadTag::ThreadIdxY && *tag != schedule::ThreadTag::ThreadIdxZ)
-          return matmulError() << "expected warpgroups along threadIdx.y, got " << getAxisName(loop, function).quoted() << " on "
+          return matmulError() << "expected warpgroups along threadIdx.y, got " << getAxisName(loop).quoted() << " on "
                                << schedule::stringifyThreadTag(*tag);
         warpgroups = loop;
         numWarpgroups = getConstantIntValue(loop.getUpperBound()).value_or(0);
@@ -181,9 +172,9 @@ LogicalResult TileRaiser::checkLanes() {
       own = loop;
   });
   if (own) {
-    std::string stage = getAxisName(own, function).stage;
+    std::string stage = getAxisName(own).stage;
     return matmulError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got "
-                         << getAxisName(own, function).quoted() << ": compute stage '" << stage
+                         << getAxisName(own).quoted() << ": compute stage '" << stage
                          << "' in a kernel of its own, by s[" << stage << "].compute_root()";
   }
   if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
@@ -201,31 +192,36 @@ FailureOr<Value> TileRaiser::hoistExtent(StringRef primitive, scf::ForOp loop) {
     builder.setInsertionPoint(kernel);
   FailureOr<Value> extent = hoistValue(builder, nest, loop.getUpperBound());
   if (failed(extent))
-    return error(primitive, loop.getLoc()) << "expected the extent of " << getAxisName(loop, function).quoted()
+    return error(primitive, loop.getLoc()) << "expected the extent of " << getAxisName(loop).quoted()
                                            << " to be known when the kernel is launched";
   return extent;
 }
 
 /// How the schedule has blocks go through the tiles; null where each block has one.
 static tile::OrderAttr getOrder(Operation *nest) {
-  auto blocks = nest->getAttrOfType<IntegerAttr>(schedule::kPersistentAttr);
-  if (!blocks)
+  auto persistent = nest->getAttrOfType<schedule::PersistentAttr>(schedule::kPersistentAttr);
+  if (!persistent)
     return nullptr;
-  auto raster = nest->getAttrOfType<schedule::RasterAttr>(schedule::kRasterAttr);
-  auto group = nest->getAttrOfType<IntegerAttr>(schedule::kGroupAttr), narrower = nest->getAttrOfType<IntegerAttr>(schedule::kNarrowerAttr);
-  tile::Raster order = !raster || raster.getValue() == schedule::Raster::Row   ? tile::Raster::Row
-                       : raster.getValue() == schedule::Raster::Grouped        ? tile::Raster::Grouped
-                                                                               : tile::Raster::Hilbert;
-  return tile::OrderAttr::get(nest->getContext(), blocks.getInt(), order, group ? group.getInt() : 1,
-                              nest->hasAttr(schedule::kStreamKAttr), narrower ? narrower.getInt() : 0,
-                              nest->hasAttr(schedule::kSerpentineKAttr));
+  auto getRaster = [&] {
+    switch (persistent.getRaster()) {
+    case schedule::Raster::Row:
+      return tile::Raster::Row;
+    case schedule::Raster::Grouped:
+      return tile::Raster::Grouped;
+    case schedule::Raster::Hilbert:
+      return tile::Raster::Hilbert;
+    }
+    llvm_unreachable("an order of tiles");
+  };
+  return tile::OrderAttr::get(nest->getContext(), persistent.getBlocks(), getRaster(), persistent.getGroup(),
+                              persistent.getStreamK(), persistent.getNarrower(), persistent.getSerpentineK());
 }
 
 LogicalResult TileRaiser::makeKernel() {
   tile::OrderAttr order = getOrder(nest);
-  auto registers = pipeline->getAttrOfType<DenseI64ArrayAttr>(schedule::kSpecializeAttr);
-  if (registers && registers.size() > 2)
-    numSets = registers[2];
+  auto roles = pipeline->getAttrOfType<schedule::SpecializeAttr>(schedule::kSpecializeAttr);
+  if (roles)
+    numSets = roles.getConsumers();
   if (numSets > 1 && !order)
     return error("specialize", pipeline.getLoc())
            << "expected a kernel whose blocks go through several tiles, which " << numSets
@@ -237,8 +233,8 @@ LogicalResult TileRaiser::makeKernel() {
   bool isNonEmpty = true;
   for (unsigned dimension = 0; dimension < 3; ++dimension) {
     scf::ForOp loop = blocks[dimension];
-    auto axis = loop ? loop->getAttrOfType<StringAttr>(schedule::kAxisAttr) : nullptr;
-    axes.push_back(axis ? axis : builder.getStringAttr(""));
+    auto axis = loop ? loop->getAttrOfType<schedule::AxisAttr>(schedule::kAxisAttr) : nullptr;
+    axes.push_back(builder.getStringAttr(axis ? axis.str() : ""));
     sizes.push_back(loop ? extents[dimension] : arith::ConstantIndexOp::create(builder, nest->getLoc(), 1).getResult());
     locations.push_back(loop ? loop.getLoc() : nest->getLoc());
     isNonEmpty &= known.isPositive(sizes.back());
@@ -247,15 +243,15 @@ LogicalResult TileRaiser::makeKernel() {
   SmallVector<NamedAttribute> origin;
   scf::ForOp along = blocks[0] ? blocks[0] : pipeline;
   origin.push_back(builder.getNamedAttr(kPersistentOrigin, builder.getStringAttr("persistent blocks of stage " +
-                                                                                 getAxisName(along, function).stage)));
+                                                                                 getAxisName(along).stage)));
   static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     if (scf::ForOp loop = blocks[dimension])
       origin.push_back(builder.getNamedAttr(kNames[dimension],
-                                            builder.getStringAttr(describeOrigin(getAxisName(loop, function), loop.getLoc()))));
-  auto roles = registers ? builder.getDenseI64ArrayAttr(registers.asArrayRef().take_front(2)) : DenseI64ArrayAttr();
+                                            builder.getStringAttr(describeOrigin(getAxisName(loop), loop.getLoc()))));
+  auto registers = roles ? builder.getDenseI64ArrayAttr({roles.getProducer(), roles.getConsumer()}) : DenseI64ArrayAttr();
   kernel = tile::KernelOp::create(builder, nest->getLoc(), sizes[0], sizes[1], sizes[2], builder.getDenseI64ArrayAttr(cluster),
-                                  builder.getI64IntegerAttr(numWarpgroups), roles, builder.getI64IntegerAttr(numSets), order,
+                                  builder.getI64IntegerAttr(numWarpgroups), registers, builder.getI64IntegerAttr(numSets), order,
                                   builder.getArrayAttr(axes));
   kernel->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
   if (isNonEmpty && !llvm::all_of(sizes, [](Value size) { return getConstantIntValue(size).has_value(); }))
@@ -289,13 +285,9 @@ struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
   using RaiseToTileOpsBase::RaiseToTileOpsBase;
 
   void runOnOperation() override {
-    if (failed(checkMarks(getOperation())))
-      return signalPassFailure();
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    if (failed(checkInstructionMarks(function)))
-      return signalPassFailure();
     SmallVector<Operation *> nests;
     for (Operation &op : function.getBody().front())
       if (TileRaiser::isWanted(&op))

@@ -25,7 +25,7 @@ namespace {
 /// One loop that follows another.
 class LoopRoller {
 public:
-  LoopRoller(scf::ForOp loop) : loop(loop), followed(loop->getAttrOfType<StringAttr>(kRollingAttr)), builder(loop) {}
+  LoopRoller(scf::ForOp loop) : loop(loop), followed(loop->getAttrOfType<StringAttr>(schedule::kRollingAttr)), builder(loop) {}
   LogicalResult roll();
 
 private:
@@ -255,7 +255,7 @@ struct RollReductions : impl::RollReductionsBase<RollReductions> {
     for (tile::KernelOp kernel : kernels) {
       SmallVector<scf::ForOp> loops;
       kernel.walk([&](scf::ForOp loop) {
-        if (loop->hasAttr(kRollingAttr))
+        if (loop->hasAttr(schedule::kRollingAttr))
           loops.push_back(loop);
       });
       if (loops.empty())

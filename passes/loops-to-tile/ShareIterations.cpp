@@ -120,7 +120,7 @@ LogicalResult ShareIterations::share(tile::KernelOp of, tile::OrderAttr order) {
   auto sum = cast<tile::FragmentType>(pipeline.getResult(0).getType());
   auto make = [&](ArrayRef<int64_t> shape, Type element, StringRef what) -> Value {
     auto alloc = memref::AllocOp::create(builder, loc, MemRefType::get(shape, element));
-    auto stage = getAxisName(pipeline, kernel->getParentOfType<func::FuncOp>()).stage;
+    auto stage = getAxisName(pipeline).stage;
     alloc->setAttr(te::kStageAttr, builder.getStringAttr(stage + what));
     return alloc;
   };
@@ -163,7 +163,7 @@ LogicalResult ShareIterations::share(tile::KernelOp of, tile::OrderAttr order) {
   kernel.getPlace(0).replaceUsesWithIf(tile, [&](OpOperand &use) { return loop->isProperAncestor(use.getOwner()); });
   pipeline.setLowerBound(firstStep);
   pipeline.setUpperBound(endStep);
-  pipeline->setAttr(kLeastIterationsAttr, builder.getI64IntegerAttr(shares.grain + 1));
+  pipeline->setAttr(tile::kLeastIterationsAttr, builder.getI64IntegerAttr(shares.grain + 1));
 
   // What stands behind the loop is for whoever has the sum; a condition that is there already is one with that.
   SmallVector<OpOperand *> uses(llvm::make_pointer_range(pipeline.getResult(0).getUses()));

@@ -1,6 +1,6 @@
 //===- TileGrid.cpp - grids of tiles, and the order of tiles --------------===//
 #include "passes/loops-to-tile/TileGrid.h"
-#include "passes/LaunchAttributes.h"
+#include "dialects/Program/Program.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -91,7 +91,6 @@ SmallVector<scf::ForOp> getPipelines(Operation *root) {
 LogicalResult checkOrder(tile::KernelOp kernel) {
   tile::OrderAttr order = kernel.getOrderAttr();
   auto refuse = [&] { return orderError(kernel); };
-  auto function = kernel->getParentOfType<func::FuncOp>();
   if (int64_t each = getClusterBlocks(kernel); order.getBlocks() < each)
     return refuse() << "expected at least the " << each << " blocks of a cluster, got " << order.getBlocks();
   bool isCurve = order.getRaster() == tile::Raster::Hilbert;
@@ -102,7 +101,7 @@ LogicalResult checkOrder(tile::KernelOp kernel) {
   SmallVector<scf::ForOp> pipelines = getPipelines(kernel);
   if (order.getStreamK() && !kernel.getRegisters() && !pipelines.empty())
     return refuse() << "expected roles for stream_k, warps that copy beside those that multiply: use s["
-                    << getAxisName(pipelines[0], function).stage << "].specialize(" << getAxisName(pipelines[0], function).axis << ")";
+                    << getAxisName(pipelines[0]).stage << "].specialize(" << getAxisName(pipelines[0]).axis << ")";
   if (order.getStreamK() && kernel.getPingpong() > 1)
     return refuse() << "expected one set of consumers for stream_k, got " << kernel.getPingpong() << ", which take tiles in turn";
   std::string symbolic;
@@ -116,7 +115,7 @@ LogicalResult checkOrder(tile::KernelOp kernel) {
                     << symbolic << ": use raster=\"grouped\"";
   for (scf::ForOp loop : pipelines)
     if (symbolic.empty() && !getConstantIntValue(loop.getUpperBound()))
-      symbolic = getAxisName(loop, function).quoted();
+      symbolic = getAxisName(loop).quoted();
   if (!symbolic.empty() && order.getStreamK())
     return refuse() << "expected constant extents for stream_k, which deals out the steps of tiles when the program is compiled, "
                        "got a symbolic one of "

@@ -169,9 +169,8 @@ inline tile::BufferType getPartType(tile::BufferType whole, int64_t rows, int64_
 }
 /// The outermost loop of a matmul by warpgroups.
 bool isMatmul(mlir::Operation *op);
-/// After how many iterations what the tensor cores added up is promoted; 0 where they add up all, nothing where the mark has no
-/// positive number.
-std::optional<int64_t> getPromoted(mlir::scf::ForOp matmul);
+/// After how many iterations what the tensor cores added up is promoted; 0 where they add up all.
+int64_t getPromoted(mlir::scf::ForOp matmul);
 bool isZero(mlir::Value value);
 
 } // namespace tilewright

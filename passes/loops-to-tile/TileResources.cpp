@@ -82,8 +82,8 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   for (tile::LoadOp load : loads) {
     tile::BufferType tile = load.getTile().getType();
     scf::ForOp around = load->getParentOfType<scf::ForOp>();
-    auto mark = around ? around->getAttrOfType<IntegerAttr>(schedule::kPipelineAttr) : nullptr;
-    int64_t bytes = llvm::alignTo(tile.getBytes(), 8 * tile.getSwizzle()), slots = mark ? mark.getInt() : 1;
+    auto mark = around ? around->getAttrOfType<schedule::PipelineAttr>(schedule::kPipelineAttr) : nullptr;
+    int64_t bytes = llvm::alignTo(tile.getBytes(), 8 * tile.getSwizzle()), slots = mark ? mark.getStages() : 1;
     // Each slot has two barriers.
     shared += slots * (bytes + (counted.insert(load->getParentOp()).second ? 16 : 0));
     slot += bytes;

@@ -41,7 +41,7 @@ def ConvertTEToLinalg : Pass<"convert-te-to-linalg", "mlir::ModuleOp"> {
     } -> tensor<64x48xf32>
     ```
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
+  let dependentDialects = ["tilewright::te::TEDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
                            "mlir::affine::AffineDialect"];
 }
 

@@ -13,7 +13,7 @@ from .messages.location import Source, user_source
 from .te import compute, placeholder, reduce_axis, sum
 from .te.expr import Expr, IterVar, constant
 from .te.intrinsic import TensorIntrin, trusted_intrinsic
-from .te.statements import Buffer, Loop, Statement, Store
+from .te.statements import Buffer, Instruction, Loop, Statement, Store
 from .te.tensor import ComputeOp
 
 __all__ = ["MMA_SYNC", "WGMMA", "mma_sync", "wgmma"]
@@ -204,14 +204,20 @@ def wgmma(
         raise ValueError(f"{source}: wgmma: expected axes of {_WARPGROUP_ROWS} rows together, got extents of {rows}")
     if promote < 0:
         raise ValueError(f"{source}: wgmma: expected to promote after at least 0 iterations, got {promote}")
-    name = f"wgmma_promoted_{int(promote)}" if promote else "wgmma"
-    return _product(name, rows, n, extent, in_dtype, out_dtype, bool(transpose_a), bool(transpose_b), source)
+    transposed = bool(transpose_a), bool(transpose_b)
+    return _product("wgmma", rows, n, extent, in_dtype, out_dtype, *transposed, source, int(promote))
 
 
 def intrinsics_like(
-    name: str, a: tuple[str, Sequence[int]], b: tuple[str, Sequence[int]], c: tuple[str, Sequence[int]]
+    name: str,
+    a: tuple[str, Sequence[int]],
+    b: tuple[str, Sequence[int]],
+    c: tuple[str, Sequence[int]],
+    promote: int = 0,
 ) -> Iterator[TensorIntrin]:
     """The intrinsics here that are called so and multiply tensors `a` and `b` of such types and shapes to `c`.
+
+    `promote` is that of `wgmma`.
 
     >>> from tilewright.instructions import intrinsics_like
     >>> list(intrinsics_like("mma_sync", ("float16", (16, 16)), ("float16", (8, 16)), ("float32", (16, 8))))[1]
@@ -220,16 +226,15 @@ def intrinsics_like(
     (dtype, of_a), _, (out, rows_and_columns) = a, b, c
     kind = "tf32" if dtype == "float32" else dtype
     *rows, n = rows_and_columns
-    promote = name.removeprefix("wgmma_promoted_")
     for transpose_a in (False, True):
         for transpose_b in (False, True):
             with suppress(ValueError, IndexError):
                 if name == "mma_sync":
                     yield mma_sync(kind, out, transpose_a=transpose_a, transpose_b=transpose_b)
-                elif name == "wgmma" or (promote != name and promote.isdecimal() and len(promote) < 10):
+                elif name == "wgmma":
                     yield wgmma(
                         kind, out, n=n, k=of_a[0] if transpose_a else of_a[-1], rows=rows, transpose_a=transpose_a,
-                        transpose_b=transpose_b, promote=0 if name == "wgmma" else int(promote),
+                        transpose_b=transpose_b, promote=promote,
                     )  # fmt: skip
 
 
@@ -244,6 +249,7 @@ def _product(
     transpose_a: bool,
     transpose_b: bool,
     source: Source,
+    promote: int = 0,
 ) -> TensorIntrin:
     dtype = "float32" if in_dtype == "tf32" else in_dtype
     shapes = {
@@ -272,7 +278,7 @@ def _product(
     along = ["m"] if len(rows) == 1 else [f"m{number}" for number in range(len(rows))]
     m_extents = dict(zip(along, rows, strict=True))
 
-    def statements(extents: dict[str, int], instruction: str | None = None) -> list[Statement]:
+    def statements(extents: dict[str, int], instruction: Instruction | None = None) -> list[Statement]:
         variables = {axis: IterVar(axis, (0, size), "spatial", source) for axis, size in extents.items()}
         m, n = [variables[axis] for axis in along], variables["n"]
         value: Expr = constant(0, dtype_of(out_dtype), source)
@@ -289,7 +295,9 @@ def _product(
 
     parts = {
         "reset": statements({**m_extents, "n": columns}),
-        "update": statements({**m_extents, "n": columns, "k": extent}, name),
+        "update": statements(
+            {**m_extents, "n": columns, "k": extent}, Instruction(name, (prod(rows), columns, extent), promote)
+        ),
     }
     assert isinstance(c.op, ComputeOp)
     return trusted_intrinsic(name, c.op, parts, list(buffers.values()))

@@ -1,6 +1,6 @@
 #map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module {
-  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) {
+  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) attributes {schedule.bound = [#schedule.thread<blockIdx.x>, #schedule.thread<blockIdx.y>, #schedule.thread<threadIdx.x>, #schedule.thread<threadIdx.y>]} {
     %c16 = arith.constant 16 : index
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index
@@ -20,8 +20,8 @@ module {
                   %4 = affine.apply #map(%arg7, %arg9)
                   %5 = memref.load %arg0[%3, %4] : memref<64x64xf32>
                   memref.store %5, %alloc[%arg8, %arg9] : memref<16x16xf32, #gpu.address_space<workgroup>>
-                } {schedule.axis = "A.shared.ax1", schedule.bind = #schedule.thread<threadIdx.x>}
-              } {schedule.axis = "A.shared.ax0", schedule.bind = #schedule.thread<threadIdx.y>}
+                } {schedule.axis = #schedule.axis<"ax1" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
+              } {schedule.axis = #schedule.axis<"ax0" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.y>}
               %alloc_0 = memref.alloc() {te.stage = "B.shared"} : memref<16x16xf32, #gpu.address_space<workgroup>>
               scf.for %arg8 = %c0 to %c16 step %c1 {
                 scf.for %arg9 = %c0 to %c16 step %c1 {
@@ -29,8 +29,8 @@ module {
                   %4 = affine.apply #map(%arg4, %arg9)
                   %5 = memref.load %arg1[%3, %4] : memref<64x64xf32>
                   memref.store %5, %alloc_0[%arg8, %arg9] : memref<16x16xf32, #gpu.address_space<workgroup>>
-                } {schedule.axis = "B.shared.ax1", schedule.bind = #schedule.thread<threadIdx.x>}
-              } {schedule.axis = "B.shared.ax0", schedule.bind = #schedule.thread<threadIdx.y>}
+                } {schedule.axis = #schedule.axis<"ax1" of "B.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
+              } {schedule.axis = #schedule.axis<"ax0" of "B.shared">, schedule.bind = #schedule.thread<threadIdx.y>}
               scf.for %arg8 = %c0 to %c16 step %c1 {
                 %3 = memref.load %alloca[] : memref<f32, #gpu.address_space<private>>
                 %4 = memref.load %alloc[%arg5, %arg8] : memref<16x16xf32, #gpu.address_space<workgroup>>
@@ -38,16 +38,16 @@ module {
                 %6 = arith.mulf %4, %5 fastmath<contract> : f32
                 %7 = arith.addf %3, %6 fastmath<contract> : f32
                 memref.store %7, %alloca[] : memref<f32, #gpu.address_space<private>>
-              } {schedule.axis = "C.k.inner"}
-            } {schedule.axis = "C.k.outer"}
+              } {schedule.axis = #schedule.axis<"k.inner" of "C">}
+            } {schedule.axis = #schedule.axis<"k.outer" of "C">}
             %0 = memref.load %alloca[] : memref<f32, #gpu.address_space<private>>
             %1 = affine.apply #map(%arg3, %arg5)
             %2 = affine.apply #map(%arg4, %arg6)
             memref.store %0, %arg2[%1, %2] : memref<64x64xf32>
-          } {schedule.axis = "C.j.inner", schedule.bind = #schedule.thread<threadIdx.x>}
-        } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.y>}
-      } {schedule.axis = "C.j.outer", schedule.bind = #schedule.thread<blockIdx.x>}
-    } {schedule.axis = "C.i.outer", schedule.bind = #schedule.thread<blockIdx.y>}
+          } {schedule.axis = #schedule.axis<"j.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+        } {schedule.axis = #schedule.axis<"i.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.y>}
+      } {schedule.axis = #schedule.axis<"j.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"i.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
     return
   }
 }

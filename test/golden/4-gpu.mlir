@@ -37,8 +37,8 @@ module attributes {gpu.container_module} {
           %13 = arith.mulf %11, %12 fastmath<contract> : f32
           %14 = arith.addf %10, %13 fastmath<contract> : f32
           memref.store %14, %alloca[] : memref<f32, #gpu.address_space<private>>
-        } {schedule.axis = "C.k.inner"}
-      } {schedule.axis = "C.k.outer"}
+        } {schedule.axis = #schedule.axis<"k.inner" of "C">}
+      } {schedule.axis = #schedule.axis<"k.outer" of "C">}
       %1 = memref.load %alloca[] : memref<f32, #gpu.address_space<private>>
       %2 = affine.apply #map()[%block_id_y, %thread_id_y]
       %3 = affine.apply #map()[%block_id_x, %thread_id_x]

@@ -25,7 +25,7 @@ def function_html(function: Function) -> str:
     parts += [f'<pre style="{CODE};margin-top:8px">{html.escape(str(launch))}</pre>' for launch in launches]
     if "loops" in function.stages:
         try:
-            nest = nest_text(function.module("loops"), [], {})
+            nest = nest_text(function.module("loops"), {})
         except TilewrightError:
             nest = ""
         parts.append(f"<details><summary>loop nest</summary>{nest_html(nest)}</details>" if nest else "")

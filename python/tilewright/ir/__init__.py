@@ -23,7 +23,7 @@ sys.modules["mlir.dialects.graph"] = graph
 sys.modules["mlir.dialects.schedule"] = schedule
 
 # What the front end makes ops of.
-_FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "te", "tensor"]
+_FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "te", "tensor", "tilewright"]
 
 
 def context(*, front_end: bool = False) -> mlir_ir.Context:

@@ -8,14 +8,14 @@ from mlir import ir
 
 __all__ = ["LAUNCH", "launch_options"]
 
-LAUNCH = "schedule.launch"
+LAUNCH = "tilewright.launch"
 
 
-def launch_options(of: ir.Operation, name: str = LAUNCH) -> dict[str, Any]:
+def launch_options(of: ir.Operation) -> dict[str, Any]:
     """What `Schedule.launch` was called with, empty where it was not."""
-    if name not in of.attributes:
+    if LAUNCH not in of.attributes:
         return {}
-    entries = ir.DictAttr(of.attributes[name])
+    entries = ir.DictAttr(of.attributes[LAUNCH])
     options: dict[str, Any] = {key: True for key in ("dependent", "cooperative") if key in entries}
     if "cluster" in entries:
         options["cluster"] = tuple(ir.DenseI32ArrayAttr(entries["cluster"]))

@@ -32,7 +32,7 @@ def compiler_identity() -> str:
 def capsule_pointer(capsule: object) -> int:
     """The address inside a capsule of the bindings."""
     api = ctypes.pythonapi
-    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_void_p]
     return api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))

@@ -183,7 +183,7 @@ class HostProgram:
             for type, argument in zip(types, map(ir.DictAttr, arguments))
         )
         self._origins, self._clusters = self._launches(function)
-        self._launch = launch_options(function, "tilewright.launch")
+        self._launch = launch_options(function)
         self.target, self.cubins, self.is_managed = target, dict(cubins or {}), managed
         self._module = module
         self._lock = threading.Lock()

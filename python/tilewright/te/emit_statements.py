@@ -9,6 +9,7 @@ from mlir import ir
 from mlir.dialects import affine, arith, memref, scf
 
 from ..errors import TilewrightValueError as ValueError
+from ..ir.attributes import axis as axis_attribute
 from ..messages.location import Source
 from .emit_body import BodyEmitter, file_location, mlir_type, named_location
 from .expr import Expr, IterVar, Read, Var
@@ -155,14 +156,14 @@ class StatementEmitter:
             end = self._emitter(one.extent).index(one.extent)
         begin = None if one.begin is None else self._emitter(one.begin).index(one.begin)
         op = scf.ForOp(first, end, step, loc=named_location(one.var.name, one.source))
-        op.operation.attributes["schedule.axis"] = ir.StringAttr.get(one.var.name)
+        op.operation.attributes["schedule.axis"] = axis_attribute(one.var.name)
         if one.kind in THREAD_TAGS:
             tag = one.kind.partition(".")[0] if one.kind.startswith("vthread") else one.kind
             op.operation.attributes["schedule.bind"] = ir.Attribute.parse(f"#schedule.thread<{tag}>")
         elif one.kind != "serial":
             op.operation.attributes[f"schedule.{one.kind}"] = ir.UnitAttr.get()
         if one.instruction is not None:
-            op.operation.attributes["schedule.instruction"] = ir.StringAttr.get(one.instruction)
+            op.operation.attributes["schedule.instruction"] = ir.Attribute.parse(one.instruction.text)
         with ir.InsertionPoint(op.body), self._scope():
             value = op.induction_variable
             if begin is not None:

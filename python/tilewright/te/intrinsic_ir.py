@@ -15,6 +15,7 @@ from .. import ir as tw_ir
 from ..dtypes import dtype_of
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
+from ..ir.attributes import parameters
 from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..ir.reading import check_readable
 from ..messages.printable import printable
@@ -73,7 +74,7 @@ def intrinsic_from_file(name: Any, functions: Any) -> TensorIntrin:
         marks = [op for op in walk(module.operation) if "schedule.instruction" in op.attributes]
         if marks:
             # The instruction's loops, to the letter: what hardware does is not run here.
-            if not _is_of_instructions(name, module, where):
+            if not _is_of_instructions(name, module, where, marks):
                 raise ValueError(
                     f"{where}: expected an instruction's intrinsic as tilewright.instructions makes it, got another "
                     "that is marked so"
@@ -187,13 +188,14 @@ def _check_functions(module: ir.Module, where: str) -> None:
         )
 
 
-def _is_of_instructions(name: str, module: ir.Module, where: str) -> bool:
+def _is_of_instructions(name: str, module: ir.Module, where: str, marks: list[Any]) -> bool:
     """Whether it is the intrinsic of a matrix instruction as Python makes it, whatever the lines that it came from."""
     given = Description(module, where).arguments
     if len(given) != 3:
         return False
     text = module.operation.get_asm(enable_debug_info=False)
-    for made in compiler().intrinsics_like(name, *((one.dtype, one.shape) for one in given)):
+    promote = parameters(marks[0].attributes["schedule.instruction"])["promote"]
+    for made in compiler().intrinsics_like(name, *((one.dtype, one.shape) for one in given), promote=int(promote)):
         if ir.Module.parse(made.functions).operation.get_asm(enable_debug_info=False) == text:
             return True
     return False

@@ -178,6 +178,29 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruction:
+    """The matrix instruction that does what loops do: ``mma_sync`` or ``wgmma``, of m rows, n columns and k.
+
+    After `promote` iterations of the pipelined loop other instructions add up what the tensor cores did; 0: never.
+    """
+
+    kind: str
+    shape: tuple[int, int, int]
+    promote: int = 0
+
+    @property
+    def text(self) -> str:
+        """As an attribute of the IR.
+
+        >>> from tilewright.te.statements import Instruction
+        >>> Instruction("wgmma", (64, 256, 128), promote=2).text
+        '#schedule.instruction<wgmma, 64x256x128, promote = 2>'
+        """
+        promote = f", promote = {self.promote}" if self.promote else ""
+        return f"#schedule.instruction<{self.kind}, {'x'.join(map(str, self.shape))}{promote}>"
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """`body` for each value of `var`, from `begin` on; all at once where `kind` is a thread index.
 
@@ -191,7 +214,7 @@ class Loop:
     begin: Expr | None = None
     """Where it is no number: the first value of the axis is one otherwise."""
     body: list[Statement] = field(default_factory=list)
-    instruction: str | None = None
+    instruction: Instruction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,32 +25,12 @@ def add_nest(numbered: Numbered) -> None:
     module = numbered.lowering.modules.get("loops")
     if module is None:
         return
-    names = set(_stage_names(module))
     texts: list[str] = []
     origins: dict[int, Origin] = {}
-    for text, ops in nest_lines(module, sorted(names), {}):
+    for text, ops in nest_lines(module, {}):
         texts.append(text)
         origins[len(texts)] = merged([numbered.read(op.location) for op in ops])
     numbered.panes["nest"] = Pane.of("nest", "loop nest", "nest", "loops", "\n".join(texts), origins)
-
-
-def _stage_names(module: ir.Module) -> Iterable[str]:
-    found: list[str] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if "te.stage" in op.attributes:
-            found.append(ir.StringAttr(op.attributes["te.stage"]).value)
-        if "schedule.axis" in op.attributes and op.location.is_a_name():
-            axis = ir.StringAttr(op.attributes["schedule.axis"]).value
-            found.append(axis.removesuffix(f".{op.location.name_str}"))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    for op in module.body:
-        if op.operation.name == "func.func" and "arg_attrs" in op.operation.attributes:
-            for attributes in map(ir.DictAttr, ir.ArrayAttr(op.operation.attributes["arg_attrs"])):
-                found += [ir.StringAttr(attributes["te.name"]).value] if "te.name" in attributes else []
-    return found
 
 
 # The pane's name and title, the pass, and the attribute that the pass leaves its text in.

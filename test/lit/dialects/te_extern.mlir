@@ -13,14 +13,14 @@ func.func @several(%A: tensor<?x8xf32>, %N: tensor<4xi32>, %o0: tensor<?xf32> {t
   // CHECK:   scf.for %[[i:.*]] = %c0 to %dim step %c1 {
   // CHECK:     memref.load %[[a]][%[[i]], %c0] : memref<?x8xf32>
   // CHECK:     memref.store %{{.*}}, %[[c]][%[[i]]] : memref<?xf32>
-  // CHECK:   } {schedule.axis = "i"}
+  // CHECK:   } {schedule.axis = #schedule.axis<"i">}
   // CHECK:   memref.store %{{.*}}, %[[d]][] : memref<i32>
   // CHECK: }
   %C:2 = te.extern "C" ins(%a = %A : tensor<?x8xf32>, %m = %N : tensor<4xi32>) outs(%c = %i0 : tensor<?xf32>, %d = %i1 : tensor<i32>) {
     scf.for %i = %c0 to %n step %c1 {
       %x = memref.load %a[%i, %c0] : memref<?x8xf32>
       memref.store %x, %c[%i] : memref<?xf32>
-    } {schedule.axis = "i"}
+    } {schedule.axis = #schedule.axis<"i">}
     %k = memref.load %m[%c1] : memref<4xi32>
     memref.store %k, %d[] : memref<i32>
   }
@@ -42,7 +42,7 @@ func.func @threads(%o: tensor<64xindex> {te.output}) -> tensor<64xindex> {
       memref.store %tx, %t[%c0] : memref<1xindex, #gpu.address_space<private>>
       %x = memref.load %t[%c0] : memref<1xindex, #gpu.address_space<private>>
       memref.store %x, %c[%tx] : memref<64xindex>
-    } {schedule.axis = "threadIdx.x", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"threadIdx.x">, schedule.bind = #schedule.thread<threadIdx.x>}
   }
   return %T : tensor<64xindex>
 }

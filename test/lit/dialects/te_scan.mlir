@@ -26,8 +26,8 @@
 // LOOPS: %[[T1:.*]] = affine.apply #{{.*}}()[%[[T]]]
 // LOOPS: memref.load %[[OUT]][%[[T1]], %[[I]]]
 // LOOPS: memref.store %{{.*}}, %[[OUT]][%[[T]], %[[I]]]
-// LOOPS: schedule.axis = "S.t"
-// LOOPS: schedule.axis = "S.i", schedule.bind = #schedule.thread<threadIdx.x>
+// LOOPS: schedule.axis = #schedule.axis<"t" of "S">
+// LOOPS: schedule.axis = #schedule.axis<"i" of "S">, schedule.bind = #schedule.thread<threadIdx.x>
 func.func @cumsum(%X: tensor<16x8xf32> {te.name = "X"}, %out: tensor<16x8xf32> {te.name = "S", te.output}) -> tensor<16x8xf32> {
   %S = te.compute "S" scan (%t: 16, %i: 8) {
     %x = te.read %X[%t, %i] : tensor<16x8xf32>

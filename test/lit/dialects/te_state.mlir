@@ -24,12 +24,12 @@
 // LOOPS: scf.for %[[T:.*]] = %c0{{.*}} to %c9
 // LOOPS:   %[[M:.*]] = memref.alloc() {te.stage = "m"} : memref<1x64xf32, #gpu.address_space<workgroup>>
 // LOOPS:   scf.for
-// LOOPS:     schedule.axis = "m.i", schedule.bind = #schedule.thread<threadIdx.x>
+// LOOPS:     schedule.axis = #schedule.axis<"i" of "m">, schedule.bind = #schedule.thread<threadIdx.x>
 // LOOPS:   memref.store %{{.*}}, %[[FIRSTS]][%[[T]], %{{.*}}]
 // LOOPS:   scf.for %[[I:.*]] = %c0{{.*}} to %c64
 // LOOPS:     memref.store %{{.*}}, %[[OUT]][%[[T]], %[[I]]]
-// LOOPS:     schedule.axis = "scan.i", schedule.bind = #schedule.thread<threadIdx.x>
-// LOOPS: } {schedule.axis = "scan.t", te.scan}
+// LOOPS:     schedule.axis = #schedule.axis<"i" of "scan">, schedule.bind = #schedule.thread<threadIdx.x>
+// LOOPS: } {schedule.axis = #schedule.axis<"t" of "scan">, te.scan}
 // LOOPS-NOT: scf.for
 func.func @powers(%W: tensor<64x64xf32> {te.name = "W"}, %n: i64 {te.name = "n", te.dtype = "int64", te.symbols = ["n"]},
                   %out: tensor<9x64xf32> {te.name = "scan", te.output}) -> tensor<9x64xf32> {

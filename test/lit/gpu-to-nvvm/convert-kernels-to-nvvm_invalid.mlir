@@ -20,11 +20,6 @@ gpu.module @m {
   gpu.func @helper(%x: f32) -> f32 { gpu.return %x : f32 }
 }
 // -----
-gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op expected te.align of argument #0 to be a power of two, got 12}}
-  gpu.func @k(%a: memref<4xf32> {te.align = 12 : i64}) kernel { gpu.return }
-}
-// -----
 // expected-error@+1 {{expected an index of 32 or 64 bits in the data layout, got 16}}
 gpu.module @m attributes {dlti.dl_spec = #dlti.dl_spec<index = 16 : i64>} {
   gpu.func @k(%a: memref<4xf32>) kernel { gpu.return }

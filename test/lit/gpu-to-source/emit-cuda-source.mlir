@@ -14,7 +14,7 @@ gpu.module @m {
       %x = memref.load %a[%i, %k] : memref<?x8xf32>
       %y = arith.addf %s, %x fastmath<contract> : f32
       scf.yield %y : f32
-    } {schedule.axis = "C.k.inner"}
+    } {schedule.axis = #schedule.axis<"k.inner" of "C">}
     memref.store %sum, %o[%i] : memref<?xf32>
     gpu.return
   }
@@ -135,7 +135,7 @@ gpu.module @names {
     scf.for %i = %c0 to %c4 step %c1 {
       %x = memref.load %a[%i] : memref<4xf32>
       memref.store %x, %o[%i] : memref<4xf32>
-    } {schedule.axis = "C.i\0A*/ int x; \1B[31m\5C"}
+    } {schedule.axis = #schedule.axis<"i\0A*/ int x; \1B[31m\5C" of "C">}
     gpu.return
   }
 }

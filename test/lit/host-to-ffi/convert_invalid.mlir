@@ -1,13 +1,5 @@
 // RUN: tilewright-opt %s --convert-host-to-ffi -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{'llvm.func' op expected tilewright.arguments to be an array}}
-llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 attributes {tilewright.arguments = 1} {
-  %zero = llvm.mlir.constant(0 : i32) : i32
-  llvm.return %zero : i32
-}
-
-// -----
-
 // expected-error @+1 {{'llvm.func' op expected a ranked 'type' or that of a number in entry 0 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 attributes {tilewright.arguments = [{te.name = "A"}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32

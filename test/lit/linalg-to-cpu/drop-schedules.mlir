@@ -71,4 +71,4 @@ schedule.of @launched {
   %B = schedule.stage "B"
   %i = schedule.axes %B ["i"] : !schedule.axis
   %o, %j = schedule.split %i by 4
-} {schedule.launch = {dependent}}
+} {tilewright.launch = {dependent}}

@@ -17,13 +17,13 @@
 // CHECK:                     scf.for %[[FX:.*]] = %c0 to %c8
 // CHECK-NOT:                   scf.if
 // CHECK:                       affine.apply #[[$ROW]](%[[BY]], %[[S]], %[[FY]])
-// CHECK:                     } {schedule.axis = "A.shared.ax0.ax1.fused.inner", schedule.bind = #schedule.thread<threadIdx.x>}
+// CHECK:                     } {schedule.axis = #schedule.axis<"ax0.ax1.fused.inner" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
 // CHECK:                 memref.alloc() {te.stage = "B.shared"} : memref<8x16xf32, #gpu.address_space<workgroup>>
-// CHECK:                 } {schedule.axis = "C.local.k.inner", schedule.unroll}
-// CHECK:               } {schedule.axis = "C.local.k.outer"}
-// CHECK:               } {schedule.axis = "C.i.inner.inner"}
-// CHECK:             } {schedule.axis = "C.j.inner.outer", schedule.bind = #schedule.thread<threadIdx.x>}
-// CHECK:       } {schedule.axis = "C.i.outer", schedule.bind = #schedule.thread<blockIdx.y>}
+// CHECK:                 } {schedule.axis = #schedule.axis<"k.inner" of "C.local">, schedule.unroll}
+// CHECK:               } {schedule.axis = #schedule.axis<"k.outer" of "C.local">}
+// CHECK:               } {schedule.axis = #schedule.axis<"i.inner.inner" of "C">}
+// CHECK:             } {schedule.axis = #schedule.axis<"j.inner.outer" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+// CHECK:       } {schedule.axis = #schedule.axis<"i.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
 func.func @gemm(%A: tensor<64x32xf32> {te.name = "A"}, %B: tensor<32x48xf32> {te.name = "B"},
                 %out: tensor<64x48xf32> {te.name = "C", te.output}) -> tensor<64x48xf32> {
   %C = te.compute "C" (%i: 64, %j: 48) sum (%k: 32) {

@@ -12,8 +12,8 @@
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[BLOCKS]]
 // CHECK-NEXT: scf.for
 // CHECK-NOT: scf.if
-// CHECK: schedule.axis = "C.i.inner"
-// CHECK: schedule.axis = "C.i.outer"
+// CHECK: schedule.axis = #schedule.axis<"i.inner" of "C">
+// CHECK: schedule.axis = #schedule.axis<"i.outer" of "C">
 func.func @f(%a: tensor<?xf32> {te.name = "A", te.symbols = ["n"], te.divisible_by = array<i64: 64>},
              %out: tensor<?xf32> {te.name = "C", te.output, te.symbols = ["n"], te.divisible_by = array<i64: 64>})
     -> tensor<?xf32> {

@@ -10,7 +10,7 @@ func.func @between(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.
   %c32 = arith.constant 32 : index
   // CHECK: %[[B:.*]] = memref.alloc() {te.stage = "B"} : memref<64xf32>
   // CHECK: scf.for
-  // CHECK: } {schedule.axis = "B.i"}
+  // CHECK: } {schedule.axis = #schedule.axis<"i" of "B">}
   %B = te.compute "B" (%i: 64) {
     %x = te.read %A[%i] : tensor<64xf32>
     te.yield %x : f32
@@ -24,8 +24,8 @@ func.func @between(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.
   // CHECK:        %[[x:.*]] = memref.load %[[B]][%{{.*}}] : memref<64xf32>
   // CHECK:        memref.store %[[x]], %[[S]][%[[tx]]]
   // CHECK:        memref.store %{{.*}}, %[[C]][%{{.*}}] : memref<64xf32>
-  // CHECK: } {schedule.axis = "C.threadIdx.x", schedule.bind = #schedule.thread<threadIdx.x>}
-  // CHECK: } {schedule.axis = "C.blockIdx.x", schedule.bind = #schedule.thread<blockIdx.x>, te.extern = "C"}
+  // CHECK: } {schedule.axis = #schedule.axis<"threadIdx.x" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  // CHECK: } {schedule.axis = #schedule.axis<"blockIdx.x" of "C">, schedule.bind = #schedule.thread<blockIdx.x>, te.extern = "C"}
   %init = tensor.empty() : tensor<64xf32>
   %C = te.extern "C" ins(%b = %B : tensor<64xf32>) outs(%c = %init : tensor<64xf32>) {
     %s = memref.alloc() {te.stage = "s"} : memref<32xf32, #gpu.address_space<workgroup>>
@@ -36,13 +36,13 @@ func.func @between(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.
         memref.store %x, %s[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
         %y = memref.load %s[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
         memref.store %y, %c[%i] : memref<64xf32>
-      } {schedule.axis = "threadIdx.x", schedule.bind = #schedule.thread<threadIdx.x>}
-    } {schedule.axis = "blockIdx.x", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"threadIdx.x">, schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"blockIdx.x">, schedule.bind = #schedule.thread<blockIdx.x>}
   }
   // CHECK: scf.for
   // CHECK:   memref.load %[[C]]
   // CHECK:   memref.store %{{.*}}, %[[E]]
-  // CHECK: } {schedule.axis = "E.i"}
+  // CHECK: } {schedule.axis = #schedule.axis<"i" of "E">}
   %E = te.compute "E" (%i: 64) {
     %x = te.read %C[%i] : tensor<64xf32>
     te.yield %x : f32
@@ -63,7 +63,7 @@ func.func @symbolic(%A: tensor<?xf32>, %o0: tensor<1xi32> {te.output}, %o1: tens
   // CHECK: %[[C:.*]] = memref.alloc(%{{.*}}) {te.stage = "C"} : memref<?xf32>
   // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c1 {
   // CHECK:   memref.store %{{.*}}, %[[C]]
-  // CHECK: } {schedule.axis = "C.i", te.extern = "C"}
+  // CHECK: } {schedule.axis = #schedule.axis<"i" of "C">, te.extern = "C"}
   // CHECK: memref.store %{{.*}}, %[[D]][%c0] {te.extern = "C"} : memref<1xi32>
   // CHECK: scf.while
   // CHECK: } do {
@@ -72,7 +72,7 @@ func.func @symbolic(%A: tensor<?xf32>, %o0: tensor<1xi32> {te.output}, %o1: tens
     scf.for %i = %c0 to %n step %c1 {
       %x = memref.load %a[%i] : memref<?xf32>
       memref.store %x, %c[%i] : memref<?xf32>
-    } {schedule.axis = "i"}
+    } {schedule.axis = #schedule.axis<"i">}
     %zero = arith.constant 0 : i32
     memref.store %zero, %d[%c0] : memref<1xi32>
     scf.while : () -> () {

@@ -63,11 +63,11 @@ func.func @kernels(%o: tensor<64xf32> {te.output}) -> tensor<64xf32> {
     %s = memref.alloc() {te.stage = "s"} : memref<64xf32, #gpu.address_space<workgroup>>
     scf.for %t = %c0 to %c64 step %c1 {
       memref.store %x, %s[%t] : memref<64xf32, #gpu.address_space<workgroup>>
-    } {schedule.axis = "t", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"t">, schedule.bind = #schedule.thread<threadIdx.x>}
     scf.for %t = %c0 to %c64 step %c1 {
       %y = memref.load %s[%t] : memref<64xf32, #gpu.address_space<workgroup>>
       memref.store %y, %c[%t] : memref<64xf32>
-    } {schedule.axis = "t", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"t">, schedule.bind = #schedule.thread<threadIdx.x>}
   }
   return %C : tensor<64xf32>
 }

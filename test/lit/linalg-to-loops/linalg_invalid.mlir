@@ -13,7 +13,7 @@ func.func @named(%A: tensor<8x8xf32>, %out: tensor<8x8xf32> {te.output}) -> tens
 func.func @unnamed_axes(%A: tensor<8xf32>, %out: tensor<8xf32> {te.output}) -> tensor<8xf32> {
   // expected-error @below {{expected te.extern, or linalg.generic with 'te.stage' and 'te.axes', the names of its axes, got linalg.generic}}
   %C = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"],
-                       te.stage = "C", te.axes = [0]} ins(%A : tensor<8xf32>) outs(%out : tensor<8xf32>) {
+                       te.stage = "C"} ins(%A : tensor<8xf32>) outs(%out : tensor<8xf32>) {
   ^bb0(%a: f32, %old: f32):
     linalg.yield %a : f32
   } -> tensor<8xf32>

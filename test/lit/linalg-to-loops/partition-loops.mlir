@@ -15,11 +15,11 @@ func.func @split(%A: memref<100xf32>, %x: f32) {
   // CHECK-NEXT: scf.for %{{.*}} = %{{.*}} to %c32{{.*}} step
   // CHECK-NOT: scf.if
   // CHECK: memref.store
-  // CHECK: {schedule.axis = "A.i.outer"}
+  // CHECK: {schedule.axis = #schedule.axis<"i.outer" of "A">}
   // CHECK: scf.for %[[REST:.*]] = %{{.*}} to %c1{{.*}} step
   // CHECK: affine.apply #[[LAST]](%[[REST]])
   // CHECK: scf.if
-  // CHECK: {schedule.axis = "A.i.outer"}
+  // CHECK: {schedule.axis = #schedule.axis<"i.outer" of "A">}
   // CHECK-NOT: scf.for
   scf.for %io = %c0 to %c4 step %c1 {
     scf.for %ii = %c0 to %c32 step %c1 {
@@ -29,7 +29,7 @@ func.func @split(%A: memref<100xf32>, %x: f32) {
         memref.store %x, %A[%i] : memref<100xf32>
       }
     }
-  } {schedule.axis = "A.i.outer", schedule.partition}
+  } {schedule.axis = #schedule.axis<"i.outer" of "A">, schedule.partition}
   // CHECK: return
   return
 }

@@ -11,8 +11,8 @@
 // CHECK:               scf.if %[[EXISTS]] {
 // CHECK:                 scf.for %[[LINE:.+]] = %c0 to %c2
 // CHECK:                   memref.prefetch %arg0[%{{.*}}, %{{.*}}], read, locality<2>, data : memref<32x64xf32>
-// CHECK:                 } {schedule.axis = "B.prefetch1"}
-// CHECK:         } {schedule.axis = "B.threadIdx.x", schedule.bind = #schedule.thread<threadIdx.x>}
+// CHECK:                 } {schedule.axis = #schedule.axis<"prefetch1" of "B">}
+// CHECK:         } {schedule.axis = #schedule.axis<"threadIdx.x" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
 // NVVM:          llvm.func @f_kernel0(%{{.*}}: !llvm.ptr {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}
 // NVVM:            nvvm.prefetch level = L2, %{{.*}} : !llvm.ptr
 func.func @f(%A: tensor<32x64xf32> {te.name = "A"}, %out: tensor<32xf32> {te.name = "B", te.output}) -> tensor<32xf32> {

@@ -6,12 +6,12 @@
 // CHECK:         %[[B:.+]] = memref.alloca() {te.stage = "B"} : memref<16xf32, #gpu.address_space<private>>
 // CHECK:         scf.for %[[II:.+]] = %c0 to %c16
 // CHECK:           memref.store %{{.*}}, %[[B]][%[[II]]]
-// CHECK:         } {schedule.axis = "B.i.inner"}
+// CHECK:         } {schedule.axis = #schedule.axis<"i.inner" of "B">}
 // CHECK:         scf.for %[[J:.+]] = %c0 to %c16
 // CHECK:           memref.load %[[B]][%[[J]]]
 // CHECK:           memref.store %{{.*}}, %arg1
-// CHECK:         } {schedule.axis = "C.i"}
-// CHECK:       } {schedule.axis = "B.i.outer"}
+// CHECK:         } {schedule.axis = #schedule.axis<"i" of "C">}
+// CHECK:       } {schedule.axis = #schedule.axis<"i.outer" of "B">}
 func.func @follow(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "C", te.output}) -> tensor<64xf32> {
   %B = te.compute "B" (%i: 64) {
     %a = te.read %A[%i] : tensor<64xf32>

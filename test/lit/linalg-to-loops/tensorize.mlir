@@ -8,7 +8,7 @@
 // CHECK:           %[[A:.+]] = memref.load %arg0[%[[AT]]]
 // CHECK:           %[[TWICE:.+]] = arith.addf %[[A]], %[[A]]
 // CHECK:           memref.store %[[TWICE]], %arg1[%[[AT]]]
-// CHECK:         } {schedule.axis = "B.v"}
+// CHECK:         } {schedule.axis = #schedule.axis<"v" of "B">}
 // CHECK-NOT:   schedule.tensorize
 func.func @f(%A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "B", te.output}) -> tensor<64xf32> {
   %B = te.compute "B" (%i: 64) {
@@ -41,7 +41,7 @@ schedule.of @f {
         %x = memref.load %a[%v] : memref<4xf32>
         %y = arith.addf %x, %x : f32
         memref.store %y, %b[%v] : memref<4xf32>
-      } {schedule.axis = "v"}
+      } {schedule.axis = #schedule.axis<"v">}
       return
     }
   }

@@ -66,7 +66,7 @@ func.func @product(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %C: memref<16x8x
           memref.store %more, %c[%i, %j] : memref<16x8xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         %x = memref.load %c[%i, %j] : memref<16x8xf32, #gpu.address_space<private>>

@@ -10,7 +10,7 @@ func.func @no_product(%C: memref<16xf32>) {
     // expected-error @below {{expected the loops of one product, got none that store}}
     scf.for %i = %c0 to %c16 step %c1 {
       %x = memref.load %C[%i] : memref<16xf32>
-    } {schedule.instruction = "mma_sync"}
+    } {schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -39,7 +39,7 @@ func.func @sums_of_another_type(%A: memref<16x16xbf16>, %B: memref<8x16xbf16>) {
           memref.store %more, %c[%i, %j] : memref<16x8xbf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -47,7 +47,7 @@ func.func @sums_of_another_type(%A: memref<16x16xbf16>, %B: memref<8x16xbf16>) {
 
 // -----
 
-func.func @small_tile(%A: memref<8x16xf16>, %B: memref<8x16xf16>) {
+func.func @small_tile(%A: memref<8x16xf16>, %B: memref<16x16xf16>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -55,20 +55,20 @@ func.func @small_tile(%A: memref<8x16xf16>, %B: memref<8x16xf16>) {
   %c32 = arith.constant 32 : index
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-    %c = memref.alloca() : memref<8x8xf16, #gpu.address_space<private>>
-    // expected-error @below {{mma_sync of stage 'C': expected tiles of 16 x 8 x 16, got 8 x 8 x 16}}
+    %c = memref.alloca() : memref<8x16xf16, #gpu.address_space<private>>
+    // expected-error @below {{mma_sync of stage 'C': expected tiles of 16 x 8 x 16, got 8 x 16 x 16}}
     scf.for %i = %c0 to %c8 step %c1 {
-      scf.for %j = %c0 to %c8 step %c1 {
+      scf.for %j = %c0 to %c16 step %c1 {
         scf.for %k = %c0 to %c16 step %c1 {
           %x = memref.load %A[%i, %k] : memref<8x16xf16>
-          %y = memref.load %B[%j, %k] : memref<8x16xf16>
-          %sum = memref.load %c[%i, %j] : memref<8x8xf16, #gpu.address_space<private>>
+          %y = memref.load %B[%j, %k] : memref<16x16xf16>
+          %sum = memref.load %c[%i, %j] : memref<8x16xf16, #gpu.address_space<private>>
           %product = arith.mulf %x, %y : f16
           %more = arith.addf %sum, %product : f16
-          memref.store %more, %c[%i, %j] : memref<8x8xf16, #gpu.address_space<private>>
+          memref.store %more, %c[%i, %j] : memref<8x16xf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -98,7 +98,7 @@ func.func @tiles_apart(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%at, %j] : memref<32x8xf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -129,7 +129,7 @@ func.func @one_lane(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
             memref.store %more, %c[%i, %j] : memref<16x8xf16, #gpu.address_space<private>>
           }
         }
-      } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+      } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     }
     gpu.terminator
   }
@@ -158,7 +158,7 @@ func.func @uses(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %t: memref<16x16xf1
           memref.store %more, %c[%i, %j] : memref<16x8xf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     // expected-error @below {{mma_sync of stage 'C': expected loads and stores of 'C', got 'memref.dim'}}
     %d = memref.dim %c, %c0 : memref<16x8xf16, #gpu.address_space<private>>
     gpu.terminator
@@ -188,7 +188,7 @@ func.func @atomic(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %S: memref<16x8xf
           memref.store %more, %c[%i, %j] : memref<16x8xf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         %x = memref.load %c[%i, %j] : memref<16x8xf16, #gpu.address_space<private>>
@@ -224,7 +224,7 @@ func.func @carried(%A: memref<16x16xf16>, %B: memref<8x16xf16>, %S: memref<16xf1
           memref.store %more, %c[%i, %j] : memref<16x8xf16, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     scf.for %i = %c0 to %c16 step %c1 {
       // expected-error @below {{mma_sync of stage 'C': expected loops on 'C', which the lanes of a warp share out, that compute one element from one element, got a loop that carries values}}
       %total = scf.for %j = %c0 to %c8 step %c1 iter_args(%t = %zero) -> (f16) {
@@ -263,7 +263,7 @@ func.func @sum_of_each_step(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %k] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -294,7 +294,7 @@ func.func @sum_of_one_column(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %c0] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -325,7 +325,7 @@ func.func @no_operand_of_columns(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -356,7 +356,7 @@ func.func @operand_that_stays(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -388,7 +388,7 @@ func.func @operand_of_all(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -419,7 +419,7 @@ func.func @two_types(%A: memref<16x16xf16>, %B: memref<8x16xbf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -436,7 +436,7 @@ func.func @of_warpgroups(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
     %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
-    // expected-error @below {{expected no loops of "wgmma" in a launch: run raise-to-tile-ops before loops are mapped}}
+    // expected-error @below {{expected no loops of wgmma in a launch: run raise-to-tile-ops before loops are mapped}}
     scf.for %i = %c0 to %c16 step %c1 {
       scf.for %j = %c0 to %c8 step %c1 {
         scf.for %k = %c0 to %c16 step %c1 {
@@ -450,38 +450,7 @@ func.func @of_warpgroups(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "wgmma"}
-    gpu.terminator
-  }
-  return
-}
-
-// -----
-
-func.func @nobodys(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c16 = arith.constant 16 : index
-  %c32 = arith.constant 32 : index
-  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-             threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
-    %c = memref.alloca() {te.stage = "C"} : memref<16x16xf32, #gpu.address_space<private>>
-    // expected-error @below {{expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "mma.sync"}}
-    scf.for %i = %c0 to %c16 step %c1 {
-      scf.for %j = %c0 to %c8 step %c1 {
-        scf.for %k = %c0 to %c16 step %c1 {
-          %x = memref.load %A[%i, %k] : memref<16x16xf16>
-          %y = memref.load %B[%j, %k] : memref<8x16xf16>
-          %xe = arith.extf %x : f16 to f32
-          %ye = arith.extf %y : f16 to f32
-          %sum = memref.load %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
-          %product = arith.mulf %xe, %ye : f32
-          %more = arith.addf %sum, %product : f32
-          memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
-        }
-      }
-    } {schedule.axis = "C.m", schedule.instruction = "mma.sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<wgmma, 64x8x4>}
     gpu.terminator
   }
   return
@@ -513,7 +482,7 @@ func.func @difference(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
           memref.store %more, %c[%i, %j] : memref<16x16xf32, #gpu.address_space<private>>
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
   return
@@ -546,17 +515,8 @@ func.func @four_loops(%A: memref<16x16xf16>, %B: memref<8x16xf16>) {
         }
         }
       }
-    } {schedule.axis = "C.m", schedule.instruction = "mma_sync"}
+    } {schedule.axis = #schedule.axis<"m" of "C">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>}
     gpu.terminator
   }
-  return
-}
-
-// -----
-
-func.func @on_no_loop(%A: memref<16xf32>, %x: f32) {
-  %c0 = arith.constant 0 : index
-  // expected-error @below {{expected schedule.instruction on a loop, got it on 'memref.store'}}
-  memref.store %x, %A[%c0] {schedule.instruction = "mma_sync"} : memref<16xf32>
   return
 }

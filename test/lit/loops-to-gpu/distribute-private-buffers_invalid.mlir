@@ -9,13 +9,13 @@ func.func @others(%A: memref<8xf32>, %C: memref<8xf32>) {
   scf.for %t = %c0 to %c8 step %c1 {
     %x = memref.load %A[%t] : memref<8xf32>
     memref.store %x, %B[%t] : memref<8xf32, #gpu.address_space<private>>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   scf.for %t = %c0 to %c8 step %c1 {
     %i = affine.apply affine_map<(t) -> (7 - t)>(%t)
     // expected-note @below {{stage 'C' is computed here}}
     %x = memref.load %B[%i] : memref<8xf32, #gpu.address_space<private>>
     memref.store %x, %C[%t] : memref<8xf32>
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -30,12 +30,12 @@ func.func @all(%A: memref<8xf32>, %C: memref<8xf32>) {
   scf.for %t = %c0 to %c8 step %c1 {
     %x = memref.load %A[%t] : memref<8xf32>
     memref.store %x, %B[%t] : memref<8xf32, #gpu.address_space<private>>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   scf.for %i = %c0 to %c8 step %c1 {
     // expected-note @below {{stage 'C' is computed here}}
     %x = memref.load %B[%i] : memref<8xf32, #gpu.address_space<private>>
     memref.store %x, %C[%i] : memref<8xf32>
-  } {schedule.axis = "C.i"}
+  } {schedule.axis = #schedule.axis<"i" of "C">}
   return
 }
 
@@ -54,7 +54,7 @@ func.func @overlap(%x: f32) {
       %i = affine.apply affine_map<(t, v) -> (t * 2 + v)>(%t, %v)
       memref.store %x, %B[%i] : memref<18xf32, #gpu.address_space<private>>
     }
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -69,7 +69,7 @@ func.func @quotient(%x: f32) {
   scf.for %t = %c0 to %c8 step %c1 {
     %i = affine.apply affine_map<(t) -> (t floordiv 2)>(%t)
     memref.store %x, %B[%i] : memref<4xf32, #gpu.address_space<private>>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -85,6 +85,6 @@ func.func @swizzle(%x: f32) {
   scf.for %t = %c0 to %c8 step %c1 {
     %i = arith.xori %t, %c1 : index
     memref.store %x, %B[%i] : memref<8xf32, #gpu.address_space<private>>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }

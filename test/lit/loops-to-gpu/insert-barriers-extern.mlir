@@ -38,7 +38,7 @@ gpu.func @stored_twice(%x: f32, %y: f32) kernel attributes {known_block_size = a
   scf.for %i = %c0 to %c8 step %c1 {
     memref.store %x, %S[%tx] : memref<32xf32, #gpu.address_space<workgroup>>
     memref.store %y, %S[%other] : memref<32xf32, #gpu.address_space<workgroup>>
-  } {schedule.axis = "E.i"}
+  } {schedule.axis = #schedule.axis<"i" of "E">}
   gpu.return
 }
 

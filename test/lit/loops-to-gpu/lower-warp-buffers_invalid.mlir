@@ -2,7 +2,7 @@
 
 gpu.module @kernels {
 gpu.func @mark() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-  // expected-error @+1 {{expected 'schedule.warp' to be a number of 32 bits, got unit}}
+  // expected-error @+1 {{'memref.alloc' op expected "schedule.warp" to be an i64 of 0, 2, 4 or 6, got unit}}
   %w = memref.alloc() {schedule.warp} : memref<32xf32, #gpu.address_space<workgroup>>
   gpu.return
 }

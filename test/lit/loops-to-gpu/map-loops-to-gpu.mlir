@@ -18,9 +18,9 @@ func.func @elementwise(%C: memref<8x32xf32> {te.name = "C"}, %x: f32) {
       scf.for %j = %c0 to %c32 step %c1 {
         %i = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)>(%io, %ii)
         memref.store %x, %C[%i, %j] : memref<8x32xf32>
-      } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>} loc("/home/user/p.py":7:0)
-    } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.y>} loc(unknown)
-  } {schedule.axis = "C.i.outer", schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
+      } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>} loc("/home/user/p.py":7:0)
+    } {schedule.axis = #schedule.axis<"i.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.y>} loc(unknown)
+  } {schedule.axis = #schedule.axis<"i.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
   return
 }
 
@@ -44,11 +44,11 @@ func.func @shared_work(%A: memref<8x8xf32>, %C: memref<1x8xf32>, %x: f32) {
       scf.for %k = %c0 to %c8 step %c1 {
         scf.for %l = %c0 to %c8 step %c1 {
           memref.store %x, %A[%k, %l] : memref<8x8xf32>
-        } {schedule.axis = "A.l", schedule.bind = #schedule.thread<threadIdx.x>}
+        } {schedule.axis = #schedule.axis<"l" of "A">, schedule.bind = #schedule.thread<threadIdx.x>}
         memref.store %x, %C[%i, %j] : memref<1x8xf32>
-      } {schedule.axis = "C.k"}
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"k" of "C">}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -75,12 +75,12 @@ func.func @two(%C: memref<?xf32> {te.name = "C"}, %x: f32) {
     %blocks = affine.apply affine_map<()[s0] -> (s0 ceildiv 32)>()[%n]
     scf.for %i = %c0 to %blocks step %c1 {
       memref.store %x, %T[%i] : memref<?xf32>
-    } {schedule.axis = "T.i", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "T.r"}
+    } {schedule.axis = #schedule.axis<"i" of "T">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"r" of "T">}
   scf.for %i = %c0 to %n step %c1 {
     %t = memref.load %T[%i] : memref<?xf32>
     memref.store %t, %C[%i] : memref<?xf32>
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -100,9 +100,9 @@ func.func @never_empty(%A: memref<?xf32> {te.name = "A", te.minimum = array<i64:
   %blocks = affine.apply affine_map<()[s0] -> (s0 ceildiv 32)>()[%n]
   scf.for %i = %c0 to %blocks step %c1 {
     memref.store %x, %A[%i] : memref<?xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
   scf.for %i = %c0 to %m step %c1 {
     memref.store %x, %B[%i] : memref<?xf32>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<blockIdx.x>} loc(unknown)
   return
 }

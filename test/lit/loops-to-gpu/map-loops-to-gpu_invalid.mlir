@@ -6,7 +6,7 @@ func.func @from_one(%A: memref<8xf32>, %x: f32) {
   // expected-error @below {{expected axis 'A.i', bound to threadIdx.x, to run from 0 by 1}}
   scf.for %i = %c1 to %c8 step %c1 {
     memref.store %x, %A[%i] : memref<8xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -36,9 +36,9 @@ func.func @symbolic_threads(%A: memref<?xf32>, %n: index, %x: f32) {
       %e = memref.load %A[%k] : memref<?xf32>
       %next = arith.addf %acc, %e : f32
       scf.yield %next, %e : f32, f32
-    } {schedule.axis = "A.k", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"k" of "A">, schedule.bind = #schedule.thread<threadIdx.x>}
     memref.store %sum#0, %A[%i] : memref<?xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.y>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<threadIdx.y>}
   return
 }
 
@@ -50,7 +50,7 @@ func.func @none(%A: memref<0xf32>, %x: f32) {
   // expected-error @below {{expected an extent of blockIdx.x of at least 1, got 0 of axis 'A.i'}}
   scf.for %i = %c0 to %c0 step %c1 {
     memref.store %x, %A[%i] : memref<0xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -69,10 +69,10 @@ func.func @extents_differ(%A: memref<8xf32>, %C: memref<8xf32> {te.name = "C"}) 
     scf.for %j = %c0 to %c4 step %c1 {
       %a = memref.load %A[%j] : memref<8xf32>
       memref.store %a, %S[%j] : memref<8xf32, #gpu.address_space<workgroup>>
-    } {schedule.axis = "A.shared.ax0", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"ax0" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
     %s = memref.load %S[%c0] : memref<8xf32, #gpu.address_space<workgroup>>
     memref.store %s, %C[%i] : memref<8xf32>
-  } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -86,11 +86,11 @@ func.func @blocks_differ(%C: memref<?xf32> {te.name = "C"}, %D: memref<?xf32> {t
     // expected-note @below {{axis 'C.i' is bound here}}
     scf.for %i = %c0 to %n step %c1 {
       memref.store %x, %C[%i] : memref<?xf32>
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
     // expected-error @below {{expected a symbolic extent of blockIdx.x, as for axis 'C.i', got 2 of axis 'D.i'}}
     scf.for %i = %c0 to %c2 step %c1 {
       memref.store %x, %D[%i] : memref<?xf32>
-    } {schedule.axis = "D.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"i" of "D">, schedule.bind = #schedule.thread<blockIdx.x>}
   }
   return
 }
@@ -105,8 +105,8 @@ func.func @symbols_differ(%C: memref<?x?xf32> {te.name = "C"}, %m: index, %n: in
     // expected-error @below {{expected a symbolic extent of blockIdx.x, as for axis 'C.i', got another of axis 'C.j'}}
     scf.for %j = %c0 to %n step %c1 {
       memref.store %x, %C[%i, %j] : memref<?x?xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -121,8 +121,8 @@ func.func @one_symbolic(%C: memref<8x?xf32> {te.name = "C"}, %n: index, %x: f32)
     // expected-error @below {{expected extent 8 of blockIdx.y, as for axis 'C.i', got a symbolic one of axis 'C.j'}}
     scf.for %j = %c0 to %n step %c1 {
       memref.store %x, %C[%i, %j] : memref<8x?xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.y>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.y>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
   return
 }
 
@@ -135,7 +135,7 @@ func.func @depth(%A: memref<65xf32>, %x: f32) {
   // expected-error @below {{expected at most 64 threads along threadIdx.z, got 65 of axis 'A.i'}}
   scf.for %i = %c0 to %c65 step %c1 {
     memref.store %x, %A[%i] : memref<65xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.z>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<threadIdx.z>}
   return
 }
 
@@ -150,8 +150,8 @@ func.func @threads(%A: memref<33x32x1xf32>, %x: f32) {
     // expected-error @below {{expected at most 1024 threads a block, got 32 along threadIdx.x of axis 'A.j' and 33 along threadIdx.y of axis 'A.i'}}
     scf.for %j = %c0 to %c32 step %c1 {
       memref.store %x, %A[%i, %j, %c0] : memref<33x32x1xf32>
-    } {schedule.axis = "A.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.y>}
+    } {schedule.axis = #schedule.axis<"j" of "A">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<threadIdx.y>}
   return
 }
 
@@ -166,8 +166,8 @@ func.func @threads_wrap(%A: memref<?x?xf32>, %x: f32) {
     // expected-error @below {{expected at most 1024 threads a block, got 4294967296 along threadIdx.x of axis 'A.j' and 4294967296 along threadIdx.y of axis 'A.i'}}
     scf.for %j = %c0 to %many step %c1 {
       memref.store %x, %A[%i, %j] : memref<?x?xf32>
-    } {schedule.axis = "A.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<threadIdx.y>}
+    } {schedule.axis = #schedule.axis<"j" of "A">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<threadIdx.y>}
   return
 }
 
@@ -180,7 +180,7 @@ func.func @grid_y(%A: memref<65536xf32>, %x: f32) {
   // expected-error @below {{expected at most 65535 blocks along blockIdx.y, got 65536 of axis 'A.i'}}
   scf.for %i = %c0 to %n step %c1 {
     memref.store %x, %A[%i] : memref<65536xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<blockIdx.y>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<blockIdx.y>}
   return
 }
 
@@ -193,7 +193,7 @@ func.func @grid_x(%A: memref<2147483648xf32>, %x: f32) {
   // expected-error @below {{expected at most 2147483647 blocks along blockIdx.x, got 2147483648 of axis 'A.i'}}
   scf.for %i = %c0 to %n step %c1 {
     memref.store %x, %A[%i] : memref<2147483648xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -208,7 +208,7 @@ func.func @ragged(%A: memref<8x8xf32>, %ends: memref<8xindex>, %x: f32) {
     // expected-error @below {{expected the extent of axis 'A.j', bound to blockIdx.x, to be known when the kernel is launched}}
     scf.for %j = %c0 to %end step %c1 {
       memref.store %x, %A[%i, %j] : memref<8x8xf32>
-    } {schedule.axis = "A.j", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "A">, schedule.bind = #schedule.thread<blockIdx.x>}
   }
   return
 }
@@ -223,8 +223,8 @@ func.func @unbound(%A: memref<8x8xf32>, %x: f32) {
   scf.for %i = %c0 to %c8 step %c1 {
     scf.for %j = %c0 to %c8 step %c1 {
       memref.store %x, %A[%i, %j] : memref<8x8xf32>
-    } {schedule.axis = "A.j"}
-  } {schedule.axis = "A.i"}
+    } {schedule.axis = #schedule.axis<"j" of "A">}
+  } {schedule.axis = #schedule.axis<"i" of "A">}
   return
 }
 
@@ -256,7 +256,7 @@ func.func @parallel(%A: memref<8xf32>, %x: f32) {
   // expected-error @below {{parallel: expected a loop bound to a block or thread index, for a GPU has no threads of a CPU: use s[A].bind(i, te.thread_axis("blockIdx.x"))}}
   scf.for %i = %c0 to %c8 step %c1 {
     memref.store %x, %A[%i] : memref<8xf32>
-  } {schedule.axis = "A.i", schedule.parallel}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.parallel}
   return
 }
 
@@ -269,7 +269,7 @@ func.func @virtual_threads(%A: memref<8xf32>, %x: f32) {
   // expected-error @below {{expected no loop on vthread: run inject-virtual-threads first}}
   scf.for %i = %c0 to %c8 step %c1 {
     memref.store %x, %A[%i] : memref<8xf32>
-  } {schedule.axis = "A.i", schedule.bind = #schedule.thread<vthread>}
+  } {schedule.axis = #schedule.axis<"i" of "A">, schedule.bind = #schedule.thread<vthread>}
   return
 }
 

@@ -10,8 +10,8 @@ func.func @both(%C: memref<8x8xf32> {te.name = "C"}, %x: f32) {
     // expected-error @below {{expected one loop on threadIdx.x, or an inner one that does the same in each iteration of the outer, got axis 'C.j' inside of axis 'C.i'}}
     scf.for %j = %c0 to %c8 step %c1 {
       memref.store %x, %C[%i, %j] : memref<8x8xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -29,9 +29,9 @@ func.func @through_loop(%C: memref<8x8x8xf32> {te.name = "C"}, %x: f32) {
       // expected-error @below {{expected one loop on threadIdx.y, or an inner one that does the same in each iteration of the outer, got axis 'C.j' inside of axis 'C.i'}}
       scf.for %j = %c0 to %c8 step %c1 {
         memref.store %x, %C[%row, %k, %j] : memref<8x8x8xf32>
-      } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.y>}
-    } {schedule.axis = "C.k"}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.y>}
+      } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.y>}
+    } {schedule.axis = #schedule.axis<"k" of "C">}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.y>}
   return
 }
 
@@ -51,8 +51,8 @@ func.func @through_memory(%A: memref<8xf32>, %C: memref<8xf32> {te.name = "C"}) 
     scf.for %j = %c0 to %c8 step %c1 {
       %b = memref.load %own[%c0] : memref<1xf32, #gpu.address_space<private>>
       memref.store %b, %C[%j] : memref<8xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -73,11 +73,11 @@ func.func @through_condition(%A: memref<8xf32>, %C: memref<8xf32> {te.name = "C"
       scf.for %j = %c0 to %c8 step %c1 {
         %a = memref.load %A[%j] : memref<8xf32>
         memref.store %a, %S[%j] : memref<8xf32, #gpu.address_space<workgroup>>
-      } {schedule.axis = "A.shared.ax0", schedule.bind = #schedule.thread<threadIdx.x>}
+      } {schedule.axis = #schedule.axis<"ax0" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
     }
     %s = memref.load %S[%i] : memref<8xf32, #gpu.address_space<workgroup>>
     memref.store %s, %C[%i] : memref<8xf32>
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -99,8 +99,8 @@ func.func @through_carried(%C: memref<8xf32> {te.name = "C"}, %x: f32) {
     scf.for %j = %c0 to %c8 step %c1 {
       %place = arith.remui %at#0, %c8 : index
       memref.store %x, %C[%place] : memref<8xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -116,8 +116,8 @@ func.func @blocks(%C: memref<8xf32> {te.name = "C"}, %x: f32) {
     // expected-error @below {{expected one loop on blockIdx.x, or an inner one that does the same in each iteration of the outer, got axis 'C.j' inside of axis 'C.i'}}
     scf.for %j = %c0 to %c8 step %c1 {
       memref.store %x, %C[%j] : memref<8xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -135,7 +135,7 @@ func.func @changes_again(%C: memref<8xf32> {te.name = "C"}, %x: f32) {
       %c = memref.load %C[%j] : memref<8xf32>
       %more = arith.addf %c, %x : f32
       memref.store %more, %C[%j] : memref<8xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }

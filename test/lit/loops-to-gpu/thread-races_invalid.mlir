@@ -9,7 +9,7 @@ func.func @last_wins(%A: memref<8xf32>, %B: memref<8xf32>) {
     %x = memref.load %A[%i] : memref<8xf32>
     // expected-error @below {{expected one value for each element, got a store to one place of other values in each iteration of axis 'B.i', which is bound to threadIdx.x: the iteration that runs last would decide; a reduction carries what it reduces}}
     memref.store %x, %B[%c0] : memref<8xf32>
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
 
@@ -28,8 +28,8 @@ func.func @sum(%A: memref<8x4xf32>, %B: memref<4xf32>) {
       %next = arith.addf %sum, %x : f32
       // expected-error @below {{expected one value for each element, got a store to one place of other values in each iteration of axis 'B.i', which is bound to blockIdx.x: the iteration that runs last would decide; a reduction carries what it reduces}}
       memref.store %next, %B[%j] : memref<4xf32>
-    } {schedule.axis = "B.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -50,7 +50,7 @@ func.func @right(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
     scf.for %j = %c0 to %c1 step %c1 {
       %z = memref.load %A[%j] : memref<8xf32>
       memref.store %z, %B[%c0] : memref<8xf32>
-    } {schedule.axis = "B.j", schedule.bind = #schedule.thread<threadIdx.y>}
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<threadIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "B">, schedule.bind = #schedule.thread<threadIdx.y>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }

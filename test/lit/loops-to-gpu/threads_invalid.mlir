@@ -74,7 +74,7 @@ func.func @outside(%A: memref<4x6xf32>, %B: memref<4x6xf32> {te.name = "B"}) {
       %a = memref.load %tile[%c0, %j] : memref<1x6xf32, #gpu.address_space<workgroup>>
       memref.store %a, %B[%v, %j] : memref<4x6xf32>
     } {schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "B.i", schedule.bind = #schedule.thread<vthread>}
+  } {schedule.axis = #schedule.axis<"i" of "B">, schedule.bind = #schedule.thread<vthread>}
   return
 }
 

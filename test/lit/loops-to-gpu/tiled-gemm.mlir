@@ -40,8 +40,8 @@ func.func @mmult(%A: memref<128x64xf32> {te.name = "A"}, %B: memref<64x128xf32> 
                 %k = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%ko, %a1)
                 %v = memref.load %A[%i, %k] : memref<128x64xf32>
                 memref.store %v, %As[%a0, %a1] : memref<32x32xf32, #gpu.address_space<workgroup>>
-              } {schedule.axis = "A.shared.ax1", schedule.bind = #schedule.thread<threadIdx.x>}
-            } {schedule.axis = "A.shared.ax0", schedule.bind = #schedule.thread<threadIdx.y>}
+              } {schedule.axis = #schedule.axis<"ax1" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
+            } {schedule.axis = #schedule.axis<"ax0" of "A.shared">, schedule.bind = #schedule.thread<threadIdx.y>}
             %Bs = memref.alloc() {te.stage = "B.shared"} : memref<32x32xf32, #gpu.address_space<workgroup>>
             scf.for %b0 = %c0 to %c32 step %c1 {
               scf.for %b1 = %c0 to %c32 step %c1 {
@@ -49,8 +49,8 @@ func.func @mmult(%A: memref<128x64xf32> {te.name = "A"}, %B: memref<64x128xf32> 
                 %j = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%jo, %b1)
                 %v = memref.load %B[%k, %j] : memref<64x128xf32>
                 memref.store %v, %Bs[%b0, %b1] : memref<32x32xf32, #gpu.address_space<workgroup>>
-              } {schedule.axis = "B.shared.ax1", schedule.bind = #schedule.thread<threadIdx.x>}
-            } {schedule.axis = "B.shared.ax0", schedule.bind = #schedule.thread<threadIdx.y>}
+              } {schedule.axis = #schedule.axis<"ax1" of "B.shared">, schedule.bind = #schedule.thread<threadIdx.x>}
+            } {schedule.axis = #schedule.axis<"ax0" of "B.shared">, schedule.bind = #schedule.thread<threadIdx.y>}
             scf.for %ki = %c0 to %c32 step %c1 {
               %sum = memref.load %acc[%c0] : memref<1xf32, #gpu.address_space<private>>
               %a = memref.load %As[%ii, %ki] : memref<32x32xf32, #gpu.address_space<workgroup>>
@@ -58,15 +58,15 @@ func.func @mmult(%A: memref<128x64xf32> {te.name = "A"}, %B: memref<64x128xf32> 
               %ab = arith.mulf %a, %b : f32
               %next = arith.addf %sum, %ab : f32
               memref.store %next, %acc[%c0] : memref<1xf32, #gpu.address_space<private>>
-            } {schedule.axis = "C.k.inner"}
-          } {schedule.axis = "C.k.outer"}
+            } {schedule.axis = #schedule.axis<"k.inner" of "C">}
+          } {schedule.axis = #schedule.axis<"k.outer" of "C">}
           %i = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%io, %ii)
           %j = affine.apply affine_map<(d0, d1) -> (d0 * 32 + d1)>(%jo, %ji)
           %sum = memref.load %acc[%c0] : memref<1xf32, #gpu.address_space<private>>
           memref.store %sum, %C[%i, %j] : memref<128x128xf32>
-        } {schedule.axis = "C.j.inner", schedule.bind = #schedule.thread<threadIdx.x>}
-      } {schedule.axis = "C.i.inner", schedule.bind = #schedule.thread<threadIdx.y>}
-    } {schedule.axis = "C.j.outer", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "C.i.outer", schedule.bind = #schedule.thread<blockIdx.y>}
+        } {schedule.axis = #schedule.axis<"j.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+      } {schedule.axis = #schedule.axis<"i.inner" of "C">, schedule.bind = #schedule.thread<threadIdx.y>}
+    } {schedule.axis = #schedule.axis<"j.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i.outer" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
   return
 }

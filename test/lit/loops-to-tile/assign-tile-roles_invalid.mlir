@@ -66,7 +66,7 @@ func.func @place_of_an_iteration(%A: memref<256x256xbf16>) {
       %s = tile.matmul %a, %a into %f : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %next = arith.addi %place, %c64 : index
       scf.yield %next : index
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
   }
   return
 }

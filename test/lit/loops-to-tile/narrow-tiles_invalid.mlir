@@ -17,7 +17,7 @@ func.func @f(%A: memref<256x256xbf16>, %B: memref<256x256xbf16>, %C: memref<256x
       %b = tile.load %B[%j, %l] box [64, 64] {te.stage = "Bs"} : memref<256x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
       %t = tile.matmul %a, %b into %s : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       scf.yield %t : !tile.fragment<64x64xf32>
-    } {schedule.axis = "P.k.outer", schedule.pipeline = 3 : i64}
+    } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 3>}
     // expected-error @below {{persistent: expected stage 'C' to depend on columns and not on places in the tile, for narrower tiles}}
     %more = tile.map %sum : !tile.fragment<64x64xf32> {te.stage = "C"} -> !tile.fragment<64x64xf32> {
     ^bb0(%p: f32, %row: index, %column: index):

@@ -69,7 +69,7 @@ func.func @chain(%C: memref<256x256xf32>) {
           %v = tile.get %rv : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
           %next = tile.matmul %p, %v mn_major into %rescaled : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
           scf.yield %m1, %next : !tile.fragment<64x1xf32>, !tile.fragment<64x64xf32>
-        } {schedule.pipeline = 2 : i64}
+        } {schedule.pipeline = #schedule.pipeline<stages = 2>}
         tile.store %sum#1 to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
       }
     }
@@ -114,7 +114,7 @@ func.func @few_registers(%C: memref<256x256xf32>) {
           %v = tile.get %rv : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
           %next = tile.matmul %p, %v mn_major into %rescaled : !tile.fragment<64x64xbf16>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
           scf.yield %m1, %next : !tile.fragment<64x1xf32>, !tile.fragment<64x64xf32>
-        } {schedule.pipeline = 2 : i64}
+        } {schedule.pipeline = #schedule.pipeline<stages = 2>}
         tile.store %sum#1 to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
       }
     }

@@ -1,5 +1,5 @@
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s
-// RUN: sed 's/{schedule.columns = 32 : i64,/{schedule.columns = 32 : i64, schedule.deferred,/' %s | tilewright-opt --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s --check-prefix=DEFERRED
+// RUN: sed 's/columns = 32>/columns = 32, deferred = true>/' %s | tilewright-opt --pass-pipeline='builtin.module(func.func(loops-to-tile))' | FileCheck %s --check-prefix=DEFERRED
 // RUN: tilewright-opt %s --pass-pipeline='builtin.module(func.func(raise-to-tile-ops))' | FileCheck %s --check-prefix=RAISED
 
 // Two warpgroups multiply what a third has copied, in blocks that stay and clusters along y, which share B; C goes by way of
@@ -131,7 +131,7 @@ func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x
                 } else {
                   scf.yield %none : bf16
                 }
-                memref.store %x, %a[%i, %k] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<128x64xbf16, #shared>
+                memref.store %x, %a[%i, %k] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<128x64xbf16, #shared>
               }
             }
             %b = memref.alloc() : memref<64x64xbf16, #shared>
@@ -146,7 +146,7 @@ func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x
                 } else {
                   scf.yield %none : bf16
                 }
-                memref.store %x, %b[%i, %k] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<64x64xbf16, #shared>
+                memref.store %x, %b[%i, %k] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<64x64xbf16, #shared>
               }
             }
             scf.for %m = %c0 to %c64 step %c1 {
@@ -163,8 +163,8 @@ func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x
                   memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
                 }
               }
-            } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-          } {schedule.axis = "P.k.outer", schedule.pipeline = 3 : i64, schedule.specialize = array<i64: 40, 232>}
+            } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x64>}
+          } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 3>, schedule.specialize = #schedule.specialize<producer = 40, consumer = 232>}
           scf.for %i = %c0 to %c64 step %c1 {
             scf.for %j = %c0 to %c64 step %c1 {
               %s = memref.load %sum[%i, %j] : memref<64x64xf32, #private>
@@ -179,11 +179,11 @@ func.func @f(%A: memref<256x200xbf16>, %B: memref<128x200xbf16>, %C: memref<256x
             %e = memref.load %out[%i, %j] : memref<128x64xf32, #shared>
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 128 + d1)>(%by, %i)
             %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%bx, %j)
-            memref.store %e, %C[%row, %column] {schedule.columns = 32 : i64, schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<256x128xf32>
+            memref.store %e, %C[%row, %column] {schedule.copy = #schedule.copy<by = tma, swizzle = 128, columns = 32>} : memref<256x128xf32>
           }
         }
       } {schedule.bind = #schedule.thread<blockIdx.x>}
     } {schedule.bind = #schedule.thread<blockIdx.y>, schedule.cluster = 2 : i64}
-  } {schedule.bind = #schedule.thread<threadIdx.x>, schedule.group = 8 : i64, schedule.persistent = 132 : i64, schedule.raster = #schedule.raster<row>}
+  } {schedule.bind = #schedule.thread<threadIdx.x>, schedule.persistent = #schedule.persistent<blocks = 132, raster = row, group = 8>}
   return
 }

@@ -33,7 +33,7 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
             %x = memref.load %A[%row, %column] : memref<256x128xf16>
-            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
@@ -41,7 +41,7 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
           scf.for %j = %c0 to %c64 step %c1 {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %x = memref.load %B[%row, %j] : memref<256x64xf16>
-            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         // expected-error @below {{wgmma of stage 'P': expected a first operand of 16-bit elements in registers, got 'Q', a first operand of 'f32'}}
@@ -57,9 +57,9 @@ func.func @wide_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
               memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
             }
           }
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -99,7 +99,7 @@ func.func @part_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
             %x = memref.load %A[%row, %column] : memref<256x128xf16>
-            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
@@ -107,7 +107,7 @@ func.func @part_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
           scf.for %j = %c0 to %c64 step %c1 {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %x = memref.load %B[%row, %j] : memref<256x64xf16>
-            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         // expected-error @below {{wgmma of stage 'P': expected to sum over all columns of 'Q', which is in registers}}
@@ -124,9 +124,9 @@ func.func @part_of_an_operand(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
               memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
             }
           }
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -157,9 +157,9 @@ func.func @rows_to_shared_memory() {
       }
       scf.for %k = %c0 to %c2 step %c1 {
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }

@@ -8,19 +8,7 @@ func.func @no_block() {
   %c64 = arith.constant 64 : index
   // expected-error @below {{wgmma of stage 'P': expected loops bound to blocks around it}}
   scf.for %m = %c0 to %c64 step %c1 {
-  } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-  return
-}
-
-// -----
-
-func.func @no_steps() {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c64 = arith.constant 64 : index
-  // expected-error @below {{wgmma of stage 'P': expected a number of steps of at least 1 to promote after, got '0'}}
-  scf.for %m = %c0 to %c64 step %c1 {
-  } {schedule.axis = "P.m", schedule.instruction = "wgmma_promoted_0"}
+  } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
   return
 }
 
@@ -36,10 +24,10 @@ func.func @pipeline_in_a_condition(%is: i1) {
       // expected-error @below {{software_pipeline: expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside a condition}}
       scf.for %k = %c0 to %c2 step %c1 {
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
     }
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -55,9 +43,9 @@ func.func @unknown_number_of_steps(%sizes: memref<1xindex>) {
     // expected-error @below {{software_pipeline: expected the extent of axis 'P.k' to be known when the kernel is launched}}
     scf.for %k = %c0 to %n step %c1 {
       scf.for %m = %c0 to %c64 step %c1 {
-      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -72,9 +60,9 @@ func.func @no_step() {
     // expected-error @below {{software_pipeline: expected at least 1 iteration with wgmma, got 0}}
     scf.for %k = %c0 to %c0 step %c1 {
       scf.for %m = %c0 to %c64 step %c1 {
-      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -90,9 +78,9 @@ func.func @another_stage_in_the_pipeline(%A: memref<8xf32>, %x: f32) {
       // expected-error @below {{software_pipeline: expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it}}
       memref.store %x, %A[%k] : memref<8xf32>
       scf.for %m = %c0 to %c64 step %c1 {
-      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -109,11 +97,11 @@ func.func @lanes_are_bound(%A: memref<128xf32>, %x: f32) {
       scf.for %k = %c0 to %c2 step %c1 {
         // expected-error @below {{wgmma of stage 'P': expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction}}
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
       memref.store %x, %A[%t] : memref<128xf32>
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<threadIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<threadIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -130,9 +118,9 @@ func.func @other_loops() {
       scf.for %k = %c0 to %c2 step %c1 {
         // expected-error @below {{wgmma of stage 'P': expected the loops of one product, got none that store}}
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -149,9 +137,9 @@ func.func @unknown_number_of_blocks() {
     // expected-error @below {{wgmma: expected the extent of axis 'C.j' to be known when the kernel is launched}}
     scf.for %c = %c0 to %n step %c1 {
       scf.for %m = %c0 to %c64 step %c1 {
-      } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.y>}
+      } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.y>}
   return
 }
 
@@ -177,7 +165,7 @@ func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%ko, %k)
             %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
             %x = memref.load %A[%row, %column] : memref<64x128xf16>
-            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<8x64xf16, #shared>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<8x64xf16, #shared>
           }
         }
         %c = memref.alloc() {te.stage = "Bs"} : memref<8x64xf16, #shared>
@@ -185,7 +173,7 @@ func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
           scf.for %j = %c0 to %c64 step %c1 {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 8 + d1)>(%ko, %k)
             %x = memref.load %B[%row, %j] : memref<64x64xf16>
-            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<8x64xf16, #shared>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<8x64xf16, #shared>
           }
         }
         // expected-error @below {{wgmma of stage 'P': expected steps of a multiple of 16 elements of 'f16', got 8}}
@@ -202,9 +190,9 @@ func.func @steps_of_8(%A: memref<64x128xf16>, %B: memref<64x64xf16>) {
               memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
             }
           }
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x8>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -223,10 +211,10 @@ func.func @blocks_twice() {
     scf.for %j = %c0 to %c2 step %c1 {
       scf.for %k = %c0 to %c2 step %c1 {
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.j", schedule.bind = #schedule.thread<blockIdx.x>}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x128x64>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"j" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -252,9 +240,9 @@ func.func @a_part_is_set() {
       }
       scf.for %k = %c0 to %c2 step %c1 {
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -272,10 +260,10 @@ func.func @unknown_number_of_matmuls(%n: index) {
       scf.for %i = %c0 to %n step %c1 {
         // expected-error @below {{wgmma of stage 'P': expected nothing but loops of constant extents between it and the pipelined loop, got a symbolic extent}}
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
       }
-    } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-  } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+    } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+  } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   return
 }
 
@@ -297,9 +285,9 @@ func.func @a_stage_before(%A: memref<128xf32> {te.name = "A"}, %B: memref<128xf3
       }
       scf.for %k = %c0 to %c2 step %c1 {
         scf.for %m = %c0 to %c64 step %c1 {
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }
@@ -326,7 +314,7 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %column = affine.apply affine_map<(d0, d1) -> (d0 * 64 + d1)>(%b, %i)
             %x = memref.load %A[%row, %column] : memref<256x128xf16>
-            memref.store %x, %a[%k, %i] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %a[%k, %i] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         %c = memref.alloc() {te.stage = "Bs"} : memref<16x64xf16, #shared>
@@ -334,7 +322,7 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
           scf.for %j = %c0 to %c64 step %c1 {
             %row = affine.apply affine_map<(d0, d1) -> (d0 * 16 + d1)>(%ko, %k)
             %x = memref.load %B[%row, %j] : memref<256x64xf16>
-            memref.store %x, %c[%k, %j] {schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64} : memref<16x64xf16, #shared>
+            memref.store %x, %c[%k, %j] {schedule.copy = #schedule.copy<by = tma, swizzle = 128>} : memref<16x64xf16, #shared>
           }
         }
         // expected-error @below {{wgmma of stage 'P': expected sums that begin at zero, got stage 'P' without a value before them}}
@@ -351,9 +339,9 @@ func.func @sums_of_nothing(%A: memref<256x128xf16>, %B: memref<256x64xf16>) {
               memref.store %new, %sum[%m, %n] : memref<64x64xf32, #private>
             }
           }
-        } {schedule.axis = "P.m", schedule.instruction = "wgmma"}
-      } {schedule.axis = "P.k.outer", schedule.pipeline = 2 : i64}
-    } {schedule.axis = "C.i", schedule.bind = #schedule.thread<blockIdx.x>}
+        } {schedule.axis = #schedule.axis<"m" of "P">, schedule.instruction = #schedule.instruction<wgmma, 64x64x16>}
+      } {schedule.axis = #schedule.axis<"k.outer" of "P">, schedule.pipeline = #schedule.pipeline<stages = 2>}
+    } {schedule.axis = #schedule.axis<"i" of "C">, schedule.bind = #schedule.thread<blockIdx.x>}
   } {schedule.bind = #schedule.thread<threadIdx.x>}
   return
 }

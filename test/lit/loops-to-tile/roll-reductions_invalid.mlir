@@ -14,7 +14,7 @@ func.func @no_such_reduction(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected 'N' to reduce rows of an accumulator in a loop of the same kernel before it}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -27,7 +27,7 @@ func.func @no_such_reduction(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "N"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "N"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -54,7 +54,7 @@ func.func @other_tiles(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: ind
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected a loop over as many tiles as that of 'M'}}
     %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -67,7 +67,7 @@ func.func @other_tiles(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: ind
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -94,7 +94,7 @@ func.func @between(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     %scaled = tile.map %most : !tile.fragment<64x1xf32> -> !tile.fragment<64x1xf32> {
     ^bb0(%e: f32, %row: index, %column: index):
       %f = arith.addf %e, %e : f32
@@ -112,7 +112,7 @@ func.func @between(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -139,7 +139,7 @@ func.func @used_otherwise(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected a value that each iteration reduces to, got one that is used otherwise}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -156,7 +156,7 @@ func.func @used_otherwise(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
         tile.yield %f : f32
       }
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -183,7 +183,7 @@ func.func @not_by_element(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected 'M' to be read element by element}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -202,7 +202,7 @@ func.func @not_by_element(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: 
         tile.yield %f : f32
       }
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -229,7 +229,7 @@ func.func @further_maps(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: in
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected 'M' to be read where the elements that are reduced are computed}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -247,7 +247,7 @@ func.func @further_maps(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: in
       }
       %l1 = tile.row_reduce sum %r into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -274,7 +274,7 @@ func.func @maximum(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected a sum, got a reduction by max}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -287,7 +287,7 @@ func.func @maximum(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index) 
       }
       %l1 = tile.row_reduce max %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -314,7 +314,7 @@ func.func @no_repair(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index
       %s = tile.matmul %k, %k into %none : !tile.buffer<64x64xbf16, swizzle = 128>, !tile.buffer<64x64xbf16, swizzle = 128> -> !tile.fragment<64x64xf32>
       %m1 = tile.row_reduce max %s into %m {te.stage = "M"} : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     // expected-error @below {{rolling_update: expected the element of 'P' as a product with factors exp(x), where x is what it reads of 'M', got math.tanh in its way}}
     %sum = scf.for %j = %c0 to %c4 step %c1 iter_args(%l = %low) -> (!tile.fragment<64x1xf32>) {
       %k = tile.load %K[%j, %c0] box [64, 64] : memref<256x64xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
@@ -327,7 +327,7 @@ func.func @no_repair(%K: memref<256x64xbf16>, %out: memref<64x64xf32>, %n: index
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %l1 : !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64, schedule.rolling = "M"}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>, schedule.rolling = "M"}
     %result = tile.map %none, %sum, %most : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %l: f32, %m: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32

@@ -42,7 +42,7 @@ func.func @causal(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1, %l1 : !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     %result = tile.map %none, %most, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %m: f32, %l: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -91,7 +91,7 @@ func.func @zeros(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1, %l1 : !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     %result = tile.map %none, %most, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %m: f32, %l: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32
@@ -140,7 +140,7 @@ func.func @later(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
       }
       %l1 = tile.row_reduce sum %p into %l : !tile.fragment<64x64xf32> -> !tile.fragment<64x1xf32>
       scf.yield %m1, %l1 : !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32>
-    } {schedule.pipeline = 2 : i64}
+    } {schedule.pipeline = #schedule.pipeline<stages = 2>}
     %result = tile.map %none, %most, %sum : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>, !tile.fragment<64x1xf32> -> !tile.fragment<64x64xf32> {
     ^bb0(%e: f32, %m: f32, %l: f32, %row: index, %column: index):
       %d = arith.divf %m, %l : f32

@@ -54,7 +54,7 @@ def test_locations_name_the_users_line() -> None:
 def test_lower_gives_a_module_of_ones_own() -> None:
     module = tw.lower(*scale(), "scale", stage="linalg")
     assert isinstance(module, ir.Module)
-    module.operation.attributes["te.mine"] = ir.UnitAttr.get(module.context)
+    module.operation.attributes["mine.mark"] = ir.UnitAttr.get(module.context)
     assert "mine" not in str(tw.lower(*scale(), "scale", stage="linalg"))
 
 
@@ -78,13 +78,13 @@ def test_hook_by_flag_runs_after_its_stage() -> None:
 
 def test_hook_changes_in_place_or_returns_a_module() -> None:
     def mark(module: ir.Module) -> None:
-        module.operation.attributes["te.mine"] = ir.UnitAttr.get()
+        module.operation.attributes["mine.mark"] = ir.UnitAttr.get()
 
     def replace(module: ir.Module) -> ir.Module:
         return ir.Module.parse(str(module).replace("2.000000e+00", "5.000000e+00"))
 
     lowering = take_up(*scale(), CUDA, "scale", after={"te": mark, "linalg": (replace,)})
-    assert "attributes {te.mine}" in lowering.ir("te")
+    assert "attributes {mine.mark}" in lowering.ir("te")
     assert "2.000000e+00" in lowering.ir("te")
     assert "5.000000e+00" in lowering.ir("loops")
     assert "after linalg" in lowering.timings

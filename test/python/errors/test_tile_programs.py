@@ -18,14 +18,15 @@ from tilewright import schedules
 
 PASS = "builtin.module(func.func(loops-to-tile))"
 SUMS = "memref<64x64xf32, #gpu.address_space<private>>"
-COPY = "schedule.columns = 64 : i64, schedule.copy_by = #schedule.copier<tma>, schedule.swizzle = 128 : i64"
+COPY = "schedule.copy = #schedule.copy<by = tma, swizzle = 128, columns = 64>"
 # Loops with what is in them, up to the axis of the outermost.
 STORED = re.compile(
-    r"            scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = \"C\.shared\.i0\.inner\"\}\n",
+    r"            scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = #schedule.axis<\"i0.inner\" of \"C.shared\">\}\n",
     re.S,
 )
 RESULT = re.compile(
-    r"          scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = \"C\.i0\.inner\"\}\n", re.S
+    r"          scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = #schedule.axis<\"i0.inner\" of \"C\">\}\n",
+    re.S,
 )
 # The loops of the product, rows and columns of the sums outside.
 OUTER = "scf.for %arg8 = %c0 to %c64 step %c1 {\n                scf.for %arg9 = %c0 to %c64 step %c1 {\n"
@@ -37,7 +38,8 @@ MULTIPLY, ADD = "%6 = arith.mulf %3, %5", "%7 = arith.addf %0, %6"
 ADDED = re.compile(r"( +)memref\.store %7, .*\n")
 FILLED = re.compile(r" +memref\.store %1, %alloc_1\[.*\n")
 FILL = re.compile(
-    r"              scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = \"Bs\.i0\"\}\n", re.S
+    r"              scf\.for (?:(?!scf\.for).)*scf\.for (?:(?!scf\.for).)*\{schedule.axis = #schedule.axis<\"i0\" of \"Bs\">\}\n",
+    re.S,
 )
 KEPT = re.compile(r" +memref\.store %0, %alloc\[%1, %arg8\].*\n")
 MASK = """            scf.for %i = %c0 to %c64 step %c1 {
@@ -79,7 +81,10 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
     ),
     (
         "wgmma of stage 'P': expected loops that go through all sums, 64 rows and 64 columns",
-        [(OUTER + INNER, OUTER.replace("c64", "c2", 1) + INNER)],
+        [
+            ("%c64 = arith", "%c32 = arith.constant 32 : index\n%c64 = arith"),
+            (OUTER + INNER, OUTER.replace("c64", "c32", 1).replace("c64", "c128") + INNER),
+        ],
     ),
     (
         "wgmma of stage 'P': expected a second operand in shared memory that its loop's copies fill, got 'B': cache_read it "
@@ -174,7 +179,7 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         [
             ("%c2 = arith", "%c32 = arith.constant 32 : index\n%c2 = arith"),
             (INNER, "scf.for %o = %c0 to %c2 step %c1 {\nscf.for %i = %c0 to %c32 step %c1 {"),
-            ('} {schedule.axis = "P.k"}', "}\n}"),
+            ('} {schedule.axis = #schedule.axis<"k" of "P">}', "}\n}"),
             (SUM, "%ka = affine.apply affine_map<(o, i) -> (o * 32 + i)>(%o, %i)\n" + SUM),
             (SUM, "%kb = affine.apply affine_map<(o, i) -> (o + i * 2)>(%o, %i)\n" + SUM),
             ("%alloc_0[%1, %arg10]", "%alloc_0[%1, %ka]"),
@@ -182,14 +187,6 @@ CASES: list[tuple[str, list[tuple[str | re.Pattern[str], str]]]] = [
         ],
     ),
     ("wgmma: expected loops from 0 by 1, got axis 'P.k'", [(INNER, INNER.replace("%c0 to", "%c1 to"))]),
-    (
-        'expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "wgma"',
-        [('instruction = "wgmma"', 'instruction = "wgma"')],
-    ),
-    (
-        'expected schedule.instruction to be "mma_sync", "wgmma" or "wgmma_promoted_N", got "wgmma_promoted_few"',
-        [('instruction = "wgmma"', 'instruction = "wgmma_promoted_few"')],
-    ),
     (
         "copy_by: stage 'Bs': expected a copy where a condition holds, got one where it does not",
         [(FILLED, r"%in = arith.cmpi slt, %arg8, %c64 : index\nscf.if %in {\n} else {\n\g<0>}\n")],
@@ -257,7 +254,8 @@ def test_what_all_blocks_of_a_cluster_need() -> None:
     text = str(module)
     for axis, tag in (("%arg4", "blockIdx.y"), ("%arg5", "blockIdx.x")):
         text = text.replace(f"scf.for {axis} = %c0 to %c1", f"scf.for {axis} = %c0 to %c2")
-        text = text.replace(f"#schedule.thread<{tag}>", f"#schedule.thread<{tag}>, schedule.cluster = 2 : i64")
+        bind = f"schedule.bind = #schedule.thread<{tag}>"
+        text = text.replace(bind, f"{bind}, schedule.cluster = 2 : i64")
     with module.context:
         changed = ir.Module.parse(text)
         PassManager.parse(PASS).run(changed.operation)

@@ -134,10 +134,10 @@ def in_function(role: str, old: str, new: str) -> Callable[[str], str]:
             "expected 'arith.constant' on scalars, got vector<4xf32>",
         ),
         (
-            in_function("update", 'schedule.axis = "r"', 'schedule.axis = "r", schedule.bind = #schedule.thread<threadIdx.x>'),
+            in_function("update", 'schedule.axis = #schedule.axis<"r">', 'schedule.axis = #schedule.axis<"r">, schedule.bind = #schedule.thread<threadIdx.x>'),
             "expected no 'schedule.bind' on 'scf.for'",
         ),
-        (in_function("update", 'schedule.axis = "r"', 'schedule.axis = "r", schedule.instruction = "mma_sync"'), MARK),
+        (in_function("update", 'schedule.axis = #schedule.axis<"r">', 'schedule.axis = #schedule.axis<"r">, schedule.instruction = #schedule.instruction<mma_sync, 16x8x16>'), MARK),
         (lambda text: text.replace("func.func @update(", "func.func private @other("), "@body or @update, got @describe, @body, @reset, @other"),
         (lambda text: text.replace("@describe(", "@described("), "@body or @update, got @described, "),
         (in_function("update", 'te.name = "a"', 'llvm.byval = f32, te.name = "a"'), "expected te.name, te.dtype, te.output of argument 0 of @update"),

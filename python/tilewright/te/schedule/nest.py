@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mlir import ir
 
 from ...errors import CompileError
+from ...ir.attributes import parameters
 from ...ir.launch_options import launch_options
 from ...target import DEFAULT_ARCH, Target
 from ..compiler_interface import compiler
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["loop_extents", "loops_of", "nest_lines", "nest_text", "show"]
 
-_BIND, _AXIS, _PIPELINE, _COPIER = "schedule.bind", "schedule.axis", "schedule.pipeline", "schedule.copy_by"
+_BIND, _AXIS, _PIPELINE, _COPY = "schedule.bind", "schedule.axis", "schedule.pipeline", "schedule.copy"
 _MARKS = {"schedule.vectorize": "vectorized", "schedule.unroll": "unrolled", "schedule.parallel": "parallel"}
 _SCOPES = {"workgroup": "shared", "private": "local"}
 
@@ -57,7 +58,7 @@ def show(schedule: Schedule) -> str:
         reason = str(error).splitlines()
         return "\n".join([schedule.ir(), "# It has no loop nest:", *(f"# {line}" for line in reason)])
     dtypes = {name: op.output(0).dtype for op, name in schedule.names.items() if op.num_outputs == 1}
-    return nest_text(module, list(schedule.names.values()), dtypes)
+    return nest_text(module, dtypes)
 
 
 def _function(module: ir.Module) -> ir.Operation:
@@ -72,27 +73,24 @@ def loop_extents(module: ir.Module) -> dict[str, str]:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "scf.for" and _AXIS in op.attributes:
-            found.setdefault(ir.StringAttr(op.attributes[_AXIS]).value, expressions.of(op.operands[1]).text)
+            found.setdefault(_axis_of(op)[0], expressions.of(op.operands[1]).text)
         return ir.WalkResult.ADVANCE
 
     function.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
-def nest_text(module: ir.Module, stages: Sequence[str], dtypes: Mapping[str, str]) -> str:
+def nest_text(module: ir.Module, dtypes: Mapping[str, str]) -> str:
     """The loop nest of a module at the loops stage.
 
-    `stages` are the names of the program's stages, which an axis's name begins with; `dtypes` are their elements' types
-    by name where the IR says less (`uint8`).
+    `dtypes` are the types of the stages' elements by name where the IR says less (`uint8`).
     """
-    return "\n".join(text for text, _ in nest_lines(module, stages, dtypes))
+    return "\n".join(text for text, _ in nest_lines(module, dtypes))
 
 
-def nest_lines(
-    module: ir.Module, stages: Sequence[str], dtypes: Mapping[str, str]
-) -> Iterator[tuple[str, Sequence[ir.Operation]]]:
+def nest_lines(module: ir.Module, dtypes: Mapping[str, str]) -> Iterator[tuple[str, Sequence[ir.Operation]]]:
     """The lines of `nest_text`, each with the ops that it stands for."""
-    nest = _Nest(_function(module), stages, dtypes)
+    nest = _Nest(_function(module), dtypes)
     for text in nest.lines():
         yield text, nest.shown
 
@@ -100,9 +98,8 @@ def nest_lines(
 class _Nest:
     """Prints one function. A loop's comment names its stage where that is another than the surrounding loop's."""
 
-    def __init__(self, function: ir.Operation, stages: Sequence[str], dtypes: Mapping[str, str]) -> None:
+    def __init__(self, function: ir.Operation, dtypes: Mapping[str, str]) -> None:
         self._function = function
-        self._stages = sorted(stages, key=len, reverse=True)
         self._dtypes = dtypes
         self._expressions = Expressions(function)
         self._block_threads: Block = {}
@@ -115,7 +112,7 @@ class _Nest:
 
     def lines(self) -> Iterator[str]:
         """The lines of the nest."""
-        if options := launch_options(self._function, "tilewright.launch"):
+        if options := launch_options(self._function):
             yield f"# launched {launch_text(options)}"
         yield from self._block(self._function.regions[0].blocks[0], "", "")
 
@@ -152,9 +149,7 @@ class _Nest:
         yield from self._leaf(leaf, indent)
 
     def _loop(self, op: ir.Operation, indent: str, stage: str) -> Iterator[str]:
-        full = ir.StringAttr(op.attributes[_AXIS]).value if _AXIS in op.attributes else "loop"
-        own = next((name for name in self._stages if full.startswith(f"{name}.")), "")
-        name = full.removeprefix(f"{own}.")
+        full, own, name = _axis_of(op)
         body = op.regions[0].blocks[0]
         extent = self._expressions.of(op.operands[1]).text
         # A loop further out that has the name is of another stage.
@@ -173,7 +168,7 @@ class _Nest:
         yield f"{indent}for {name} in range({extent}):" + (f"  # {', '.join(remarks)}" if remarks else "")
         depth = self._depth
         if _PIPELINE in op.attributes:
-            self._depth = ir.IntegerAttr(op.attributes[_PIPELINE]).value
+            self._depth = parameters(op.attributes[_PIPELINE])["stages"]
         yield from self._block(body, indent + "  ", own or stage)
         self._depth = depth
         if totals:
@@ -188,34 +183,36 @@ class _Nest:
     def _remarks(self, op: ir.Operation) -> Iterator[str]:
         """What is said of a loop besides its extent."""
         if _BIND in op.attributes:
-            thread = str(op.attributes[_BIND]).removeprefix("#schedule.thread<").removesuffix(">")
+            thread = str(parameters(op.attributes[_BIND])["thread"])
             yield thread
             if len(op.results):
                 yield f"combined {combined_by(self._block_threads, thread)}"
         yield from (word for mark, word in _MARKS.items() if mark in op.attributes)
         if _PIPELINE in op.attributes:
-            how = " by cp.async" if "schedule.async" in op.attributes else ""
-            yield f"filled {ir.IntegerAttr(op.attributes[_PIPELINE]).value - 1} ahead{how}"
+            pipeline = parameters(op.attributes[_PIPELINE])
+            yield f"filled {int(pipeline['stages']) - 1} ahead{' by cp.async' if pipeline['async'] else ''}"
         if "schedule.specialize" in op.attributes:
-            producer, consumer, *sets = ir.DenseI64ArrayAttr(op.attributes["schedule.specialize"])
-            turns = f", {sets[0]} sets of which take tiles in turn" if sets else ""
-            yield f"by a warpgroup with {producer} registers a thread, the others with {consumer}{turns}"
+            roles = parameters(op.attributes["schedule.specialize"])
+            turns = f", {roles['consumers']} sets of which take tiles in turn" if roles["consumers"] != 1 else ""
+            yield (
+                f"by a warpgroup with {roles['producer']} registers a thread, "
+                f"the others with {roles['consumer']}{turns}"
+            )
         if "schedule.cluster" in op.attributes:
             yield f"clusters of {ir.IntegerAttr(op.attributes['schedule.cluster']).value}"
         if "schedule.persistent" in op.attributes:
-            number = ir.IntegerAttr(op.attributes["schedule.persistent"]).value
-            group = ir.IntegerAttr(op.attributes["schedule.group"]).value
-            raster = str(op.attributes["schedule.raster"]).removeprefix("#schedule.raster<").removesuffix(">")
-            order = {"grouped": f"in groups of {group}", "hilbert": f"on a curve through squares of {group}"}.get(
-                raster
-            )
-            order = order or "in rows"
-            shares = ", and share the steps of the last" if "schedule.stream_k" in op.attributes else ""
-            if "schedule.narrower" in op.attributes:
-                shares = f", some {ir.IntegerAttr(op.attributes['schedule.narrower']).value} columns narrower"
-            if "schedule.serpentine_k" in op.attributes:
+            how = parameters(op.attributes["schedule.persistent"])
+            order = {
+                "row": "in rows",
+                "grouped": f"in groups of {how['group']}",
+                "hilbert": f"on a curve through squares of {how['group']}",
+            }[str(how["raster"])]
+            shares = ", and share the steps of the last" if how["stream_k"] else ""
+            if how["narrower"]:
+                shares = f", some {how['narrower']} columns narrower"
+            if how["serpentine_k"]:
                 shares += ", every second from the end of its reduction"
-            yield f"{number} blocks go through the tiles {order}{shares}"
+            yield f"{how['blocks']} blocks go through the tiles {order}{shares}"
         if "schedule.min_blocks" in op.attributes:
             number = ir.IntegerAttr(op.attributes["schedule.min_blocks"]).value
             yield f"at least {number} {'block' if number == 1 else 'blocks'} a multiprocessor"
@@ -231,7 +228,7 @@ class _Nest:
         dynamic = (self._expressions.of(operand).text for operand in op.operands)
         sizes = [next(dynamic) if kind.is_dynamic_dim(d) else str(kind.get_dim_size(d)) for d in range(kind.rank)]
         dtype = self._dtypes.get(stage) or dtype_name(str(kind.element_type))
-        places = f"  # {self._depth} places" if _PIPELINE in op.attributes else ""
+        places = f"  # {self._depth} places" if "schedule.pipelined" in op.attributes else ""
         return f"{name}: {scope} {dtype}" + (f"[{', '.join(sizes)}]" if sizes else "") + places
 
     def _leaf(self, ops: Sequence[ir.Operation], indent: str) -> Iterator[str]:
@@ -271,9 +268,18 @@ class _Nest:
         """Stores that follow one another: all values were there before the first was written."""
         targets = [self._expressions.element(store.operands[1], list(store.operands)[2:]) for store in stores]
         if stores:
-            copiers = [str(store.attributes[_COPIER]) for store in stores if _COPIER in store.attributes]
-            by = f"  # by {copiers[0].removeprefix('#schedule.copier<').removesuffix('>')}" if copiers else ""
+            copies = [parameters(store.attributes[_COPY]) for store in stores if _COPY in store.attributes]
+            by = f"  # by {copies[0]['by']}" if copies else ""
             yield indent + self._expressions.assignments(targets, [store.operands[0] for store in stores]) + by
+
+
+def _axis_of(op: ir.Operation) -> tuple[str, str, str]:
+    """The name of a loop's axis with its stage's before it, the stage, and the axis."""
+    if _AXIS not in op.attributes:
+        return "loop", "", "loop"
+    found = parameters(op.attributes[_AXIS])
+    stage, axis = str(found["stage"]), str(found["axis"])
+    return f"{stage}.{axis}" if stage else axis, stage, axis
 
 
 def _stage_and_scope(op: ir.Operation) -> tuple[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mlir import ir
 
+from ...ir.attributes import parameters
+
 __all__ = ["Block", "block_of", "combined_by"]
 
 # The threads along each index that a loop is bound to; None where their number is no constant.
@@ -18,7 +20,7 @@ def block_of(kernel: ir.Operation) -> Block:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "scf.for" and "schedule.bind" in op.attributes:
-            tag = str(op.attributes["schedule.bind"]).removeprefix("#schedule.thread<").removesuffix(">")
+            tag = str(parameters(op.attributes["schedule.bind"])["thread"])
             if tag.startswith("threadIdx."):
                 bound = op.operands[1].owner
                 made = None if isinstance(bound, ir.Block) else bound.operation

@@ -1,0 +1,179 @@
+//===- ScheduleAttrs.td - the dialect, its types and attributes -----------===//
+#ifndef TILEWRIGHT_SCHEDULE_ATTRS
+#define TILEWRIGHT_SCHEDULE_ATTRS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Schedule_Dialect : Dialect {
+  let name = "schedule";
+  let cppNamespace = "::tilewright::schedule";
+  let summary = "Schedules: how tensor expressions are computed, on typed stage and axis handles";
+  let description = [{
+    A `schedule.of @f` stands beside the function `@f` and lists, in order, the primitives that are applied to its
+    stages. Stages and axes are values: a primitive takes handles and returns the handles of what it made, so that
+    an axis that was split or fused can not be used again, and every primitive can be checked where it stands.
+    A schedule never changes what is computed.
+  }];
+  let usePropertiesForAttributes = 1;
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+}
+
+class Schedule_Type<string name, string mnemonicText> : TypeDef<Schedule_Dialect, name> {
+  let mnemonic = mnemonicText;
+}
+def Schedule_StageType : Schedule_Type<"Stage", "stage"> { let summary = "handle of a stage: one computed or cached tensor"; }
+def Schedule_AxisType : Schedule_Type<"Axis", "axis"> { let summary = "handle of one loop of a stage"; }
+
+def Schedule_ThreadTag : I32EnumAttr<"ThreadTag", "a hardware index that a loop can be bound to", [
+    I32EnumAttrCase<"BlockIdxX", 0, "blockIdx.x">, I32EnumAttrCase<"BlockIdxY", 1, "blockIdx.y">,
+    I32EnumAttrCase<"BlockIdxZ", 2, "blockIdx.z">, I32EnumAttrCase<"ThreadIdxX", 3, "threadIdx.x">,
+    I32EnumAttrCase<"ThreadIdxY", 4, "threadIdx.y">, I32EnumAttrCase<"ThreadIdxZ", 5, "threadIdx.z">,
+    I32EnumAttrCase<"VThread", 6, "vthread">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_ThreadTagAttr : EnumAttr<Schedule_Dialect, Schedule_ThreadTag, "thread"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_Scope : I32EnumAttr<"Scope", "the memory that a stage's tensor lives in", [
+    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"Shared", 1, "shared">, I32EnumAttrCase<"Local", 2, "local">,
+    I32EnumAttrCase<"Warp", 3, "warp">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_ScopeAttr : EnumAttr<Schedule_Dialect, Schedule_Scope, "scope"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_Copier : I32EnumAttr<"Copier", "what copies a stage's elements", [I32EnumAttrCase<"TMA", 0, "tma">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_CopierAttr : EnumAttr<Schedule_Dialect, Schedule_Copier, "copier"> { let assemblyFormat = "`<` $value `>`"; }
+
+def Schedule_Raster : I32EnumAttr<"Raster", "the order in which blocks go through the tiles of a result", [
+    I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Grouped", 1, "grouped">,
+    I32EnumAttrCase<"Hilbert", 2, "hilbert">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+def Schedule_RasterAttr : EnumAttr<Schedule_Dialect, Schedule_Raster, "raster"> { let assemblyFormat = "`<` $value `>`"; }
+
+//===----------------------------------------------------------------------===//
+// What the loops stage says of loops, buffers and stores
+//===----------------------------------------------------------------------===//
+
+class Schedule_Attr<string name, string mnemonicText> : AttrDef<Schedule_Dialect, name> {
+  let mnemonic = mnemonicText;
+  let genVerifyDecl = 1;
+}
+
+def Schedule_AxisAttr : Schedule_Attr<"Axis", "axis"> {
+  let summary = "the axis that a loop came from, and the stage that the axis is of";
+  let description = [{
+    The statements of an intrinsic or a `te.extern` have no stage until they are those of one.
+
+    ```mlir
+    #schedule.axis<"i.outer" of "C">
+    #schedule.axis<"i">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"the name of the axis">:$axis,
+                        StringRefParameter<"the name of the stage, empty where there is none", [{""}]>:$stage);
+  let assemblyFormat = "`<` $axis (`of` $stage^)? `>`";
+  let extraClassDeclaration = [{
+    /// The axis as errors call it: `C.i.outer`.
+    std::string str() const;
+  }];
+}
+
+def Schedule_MatrixInstruction : I32EnumAttr<"MatrixInstruction", "an instruction that multiplies tiles of matrices", [
+    I32EnumAttrCase<"MmaSync", 0, "mma_sync">, I32EnumAttrCase<"Wgmma", 1, "wgmma">]> {
+  let cppNamespace = "::tilewright::schedule";
+  let genSpecializedAttr = 0;
+}
+
+def Schedule_InstructionAttr : Schedule_Attr<"Instruction", "instruction"> {
+  let summary = "the instruction that multiplies a tile of matrices in place of a nest of loops";
+  let description = [{
+    The shape is that of the loops: m rows and n columns of the accumulator, and k. `mma_sync` is done by the 32 lanes of a warp,
+    `wgmma` by the 128 threads of a warpgroup, of which one instruction may go a part of the way along k. With `promote` the
+    tensor cores accumulate so many iterations of the pipelined loop alone, and other instructions add up these.
+
+    ```mlir
+    #schedule.instruction<mma_sync, 16x8x16>
+    #schedule.instruction<wgmma, 64x256x64>
+    #schedule.instruction<wgmma, 64x128x128, promote = 2>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Schedule_MatrixInstruction>:$kind, ArrayRefParameter<"int64_t", "m, n and k">:$shape,
+                        DefaultValuedParameter<"int64_t", "0">:$promote);
+  let assemblyFormat = "`<` $kind `,` custom<MatrixShape>($shape) (`,` `promote` `=` $promote^)? `>`";
+}
+
+def Schedule_PipelineAttr : Schedule_Attr<"Pipeline", "pipeline"> {
+  let summary = "a loop is a software pipeline";
+  let description = [{
+    Each buffer with `schedule.pipelined` in the loop gets `stages` places, which the iterations take in turn. With `async` the
+    buffers are filled by `cp.async`.
+
+    ```mlir
+    #schedule.pipeline<stages = 3>
+    #schedule.pipeline<stages = 3, async = true>
+    ```
+  }];
+  let parameters = (ins "int64_t":$stages, DefaultValuedParameter<"bool", "false">:$async);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Schedule_SpecializeAttr : Schedule_Attr<"Specialize", "specialize"> {
+  let summary = "some warps fill the buffers of a pipelined loop, the others compute";
+  let description = [{
+    The registers of a thread of the producer warps and of one of the consumer warpgroups, and how many sets of consumers
+    take the tiles of a persistent block in turn.
+
+    ```mlir
+    #schedule.specialize<producer = 40, consumer = 232>
+    #schedule.specialize<producer = 40, consumer = 232, consumers = 2>
+    ```
+  }];
+  let parameters = (ins "int64_t":$producer, "int64_t":$consumer, DefaultValuedParameter<"int64_t", "1">:$consumers);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Schedule_PersistentAttr : Schedule_Attr<"Persistent", "persistent"> {
+  let summary = "how the blocks of a kernel go through its tiles";
+  let description = [{
+    As `schedule.persistent` says it of a stage.
+
+    ```mlir
+    #schedule.persistent<blocks = 132, raster = row>
+    #schedule.persistent<blocks = 132, raster = grouped, group = 8, stream_k = true>
+    #schedule.persistent<blocks = 132, raster = grouped, group = 8, narrower = 16, serpentine_k = true>
+    ```
+  }];
+  let parameters = (ins "int64_t":$blocks, EnumParameter<Schedule_Raster>:$raster, DefaultValuedParameter<"int64_t", "1">:$group,
+                        DefaultValuedParameter<"bool", "false">:$stream_k, DefaultValuedParameter<"int64_t", "0">:$narrower,
+                        DefaultValuedParameter<"bool", "false">:$serpentine_k);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Schedule_CopyAttr : Schedule_Attr<"Copy", "copy"> {
+  let summary = "a hardware engine copies the tile that a store is of";
+  let description = [{
+    The swizzle's span in bytes of the buffer in shared memory, 0 for none, and the columns that the buffer has at once, where a
+    result goes by way of a smaller one. A result that is `deferred` is stored behind the next tile's first matmuls.
+
+    ```mlir
+    #schedule.copy<by = tma, swizzle = 128>
+    #schedule.copy<by = tma, swizzle = 128, columns = 64, deferred = true>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Schedule_Copier>:$by, "int64_t":$swizzle, DefaultValuedParameter<"int64_t", "0">:$columns,
+                        DefaultValuedParameter<"bool", "false">:$deferred);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif

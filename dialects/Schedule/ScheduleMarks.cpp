@@ -1,0 +1,83 @@
+//===- ScheduleMarks.cpp - what passes leave on loops, buffers and stores -===//
+//
+// The verifier of the dialect's attributes on ops of other dialects: on which op each may stand, and what it is.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/AttributeRules.h"
+#include "dialects/Schedule/BoundIndices.h"
+#include "dialects/Schedule/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::schedule;
+
+static bool isOutermost(Operation *op) { return isa<scf::ForOp>(op) && !op->getParentOfType<scf::ForOp>(); }
+static bool isOfKernel(Operation *op) { return isOutermost(op) || isa<gpu::LaunchOp, gpu::GPUFuncOp>(op); }
+static bool isOnBlockIndex(Operation *op) {
+  auto bind = op->getAttrOfType<ThreadTagAttr>(kBindAttr);
+  return isa<scf::ForOp>(op) && bind && bind.getValue() <= ThreadTag::BlockIdxY;
+}
+static bool isPipelined(Operation *op) { return isa<scf::ForOp>(op) && op->hasAttr(kPipelineAttr); }
+static bool isSharedBuffer(Operation *op) {
+  auto alloc = dyn_cast<memref::AllocOp>(op);
+  auto space = alloc ? dyn_cast_or_null<gpu::AddressSpaceAttr>(alloc.getType().getMemorySpace()) : gpu::AddressSpaceAttr();
+  return space && space.getValue() == gpu::AddressSpace::Workgroup;
+}
+static bool isWarpRows(Attribute value) { return isNumber<0, 6>(value) && cast<IntegerAttr>(value).getInt() % 2 == 0; }
+static constexpr StringLiteral kLoop("a loop (scf.for)"), kUnit("no value");
+
+static constexpr AttributeRule kRules[] = {
+    {kAxisAttr, kLoop, "#schedule.axis<...>", isOn<scf::ForOp>, isOf<AxisAttr>},
+    {kBindAttr, kLoop, "#schedule.thread<...>", isOn<scf::ForOp>, isOf<ThreadTagAttr>},
+    {kVectorizeAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
+    {kUnrollAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
+    {kParallelAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
+    {kPartitionAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
+    {kMinBlocksAttr, "a kernel or its outermost loop", "an i64 from 1 to 2147483647", isOfKernel, isNumber<1, INT32_MAX>},
+    {kPipelineAttr, kLoop, "#schedule.pipeline<...>", isOn<scf::ForOp>, isOf<PipelineAttr>},
+    {kPipelinedAttr, "the allocation of a buffer in shared memory", kUnit, isSharedBuffer, isOf<UnitAttr>},
+    {kWarpAttr, "the allocation of a buffer in shared memory", "an i64 of 0, 2, 4 or 6", isSharedBuffer, isWarpRows},
+    {kAsyncAttr, "a store", kUnit, isOn<memref::StoreOp, vector::StoreOp>, isOf<UnitAttr>},
+    {kInstructionAttr, kLoop, "#schedule.instruction<...>", isOn<scf::ForOp>, isOf<InstructionAttr>},
+    {kCopyAttr, "a store of an element (memref.store)", "#schedule.copy<...>", isOn<memref::StoreOp>, isOf<CopyAttr>},
+    {kSpecializeAttr, "a loop with schedule.pipeline", "#schedule.specialize<...>", isPipelined, isOf<SpecializeAttr>},
+    {kRollingAttr, "a loop with schedule.pipeline", "a string", isPipelined, isOf<StringAttr>},
+    {kClusterAttr, "a loop bound to blockIdx.x or blockIdx.y", "an i64 from 1 to 8", isOnBlockIndex, isNumber<1, 8>},
+    {kBoundAttr, "a function", "an array of #schedule.thread<...>", isOn<func::FuncOp>, isArrayOf<ThreadTagAttr>},
+    {kPersistentAttr, "the outermost loop of a kernel", "#schedule.persistent<...>", isOutermost, isOf<PersistentAttr>},
+};
+
+/// The loops that an instruction is to do go through its shape. Loops that are no nest for each of m, n
+/// and k are refused by those who make the instruction.
+static LogicalResult verifyShape(scf::ForOp nest, InstructionAttr instruction) {
+  int64_t iterations = 1, expected = 1, depth = 0;
+  for (int64_t extent : instruction.getShape())
+    expected *= extent;
+  for (scf::ForOp loop = nest; loop;) {
+    std::optional<int64_t> extent = getConstantIntValue(loop.getUpperBound());
+    if (!extent || getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+      return success();
+    iterations *= *extent;
+    ++depth;
+    auto inner = loop.getBody()->getOps<scf::ForOp>();
+    loop = inner.empty() ? scf::ForOp() : *inner.begin();
+  }
+  if (depth > 2 && iterations != expected)
+    return nest.emitOpError() << "expected loops of " << expected << " iterations under " << instruction << ", got " << iterations;
+  return success();
+}
+
+LogicalResult ScheduleDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (failed(verifyByRules(kRules, op, attribute)))
+    return failure();
+  if (auto instruction = dyn_cast<InstructionAttr>(attribute.getValue()))
+    return verifyShape(cast<scf::ForOp>(op), instruction);
+  return success();
+}

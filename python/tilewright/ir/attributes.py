@@ -1,0 +1,63 @@
+"""The parameters of the schedule dialect's attributes, for which the stock bindings have no classes."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from mlir import ir
+
+from ..native.library import capsule_pointer, library
+
+__all__ = ["axis", "parameters"]
+
+
+class _Attribute(ctypes.Structure):
+    """MLIR's ``MlirAttribute``."""
+
+    _fields_ = [("ptr", ctypes.c_void_p)]
+
+
+def parameters(attribute: ir.Attribute) -> dict[str, Any]:
+    """The parameters of an attribute of the schedule dialect by name; none of another attribute.
+
+    >>> from mlir import ir
+    >>> from tilewright.ir import context
+    >>> from tilewright.ir.attributes import parameters
+    >>> with context():
+    ...     parameters(ir.Attribute.parse("#schedule.pipeline<stages = 3>"))
+    {'async': False, 'stages': 3}
+    """
+    function = library().tilewrightAttributeParameters
+    function.restype, function.argtypes = _Attribute, [_Attribute]
+    capsule = attribute._CAPIPtr
+    found = function(_Attribute(capsule_pointer(capsule))).ptr
+    if not found:
+        return {}
+    api = ctypes.pythonapi
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
+    # The name stays where it is: it is a constant of the bindings.
+    name = ctypes.cast(api.PyCapsule_GetName(capsule), ctypes.c_char_p)
+    made = ir.Attribute._CAPICreate(api.PyCapsule_New(found, name, None))
+    return {entry.name: _value(entry.attr) for entry in ir.DictAttr(made)}
+
+
+def _value(attribute: ir.Attribute) -> Any:
+    if isinstance(attribute, (ir.StringAttr, ir.BoolAttr, ir.IntegerAttr)):
+        return attribute.value
+    return tuple(ir.DenseI64ArrayAttr(attribute))
+
+
+def axis(name: str, stage: str = "") -> ir.Attribute:
+    """What says of a loop that it comes from an axis.
+
+    >>> from tilewright.ir import context
+    >>> from tilewright.ir.attributes import axis
+    >>> with context():
+    ...     print(axis("i.outer", "C"))
+    #schedule.axis<"i.outer" of "C">
+    """
+    of = f" of {ir.StringAttr.get(stage)}" if stage else ""
+    return ir.Attribute.parse(f"#schedule.axis<{ir.StringAttr.get(name)}{of}>")
