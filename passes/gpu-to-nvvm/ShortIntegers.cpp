@@ -48,7 +48,7 @@ static void storeAsWords(StoreInst *store) {
   IRBuilder<> builder(store);
   unsigned size = vector->getNumElements();
   auto bytes = [&](unsigned begin, unsigned number) {
-    SmallVector<int> lanes(seq<int>(begin, begin + number));
+    SmallVector<int> lanes = to_vector(seq<int>(begin, begin + number));
     return builder.CreateShuffleVector(store->getValueOperand(), lanes);
   };
   for (unsigned begin = 0; begin < size;) {
