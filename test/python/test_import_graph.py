@@ -19,7 +19,7 @@ LAYERS = (
     {"nd", "te", "backend", "tir"},
     {"report", "instructions", "aot"},
     {"compiler"},
-    {"schedules", "rules", "bisection"},
+    {"schedules", "rules", "bisection", "contrib"},
     {"ops", "testing", "tuning", "auto_schedule", "graph", "viewer", "onnx", "torch", "models"},
     {"cli"},
     {"__main__"},

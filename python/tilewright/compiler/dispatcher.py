@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import TilewrightTypeError, TilewrightValueError
 from ..native.callable import CallableBase, set_target, shorten_calls
 from .function import Function
+from .program_name import checked_name
 
 if TYPE_CHECKING:
     import tvm_ffi
@@ -234,8 +235,7 @@ def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     >>> tw.export_library([mmult], "mmult.so", header=True)                 # doctest: +SKIP
     """
     found = list(functions)
-    if not name.isidentifier():
-        raise TilewrightValueError(f"expected a name that is an identifier, got {name!r}")
+    checked_name(name)
     if not found:
         raise TilewrightValueError(f"{name}: expected one function or more, got none")
     for function in found:

@@ -19,6 +19,7 @@ from ..messages.progress import progress
 from ..target import Target
 from .function import Function
 from .pipeline import PATHS, Hook, Lowering, hooks_of, stages_of
+from .program_name import checked_name
 
 if TYPE_CHECKING:
     from ..te import Schedule, Tensor
@@ -106,7 +107,7 @@ def take_up(
         if args is not None:
             raise TypeError("expected no args beside a module or IR text: its function has them")
         module = _parse(program, name or "the text", start) if isinstance(program, str) else program
-        name = _program_name(module, name)
+        name = checked_name(_program_name(module, name))
         lowering = Lowering(name, target, start, hooks_of(after, target))
     else:
         from ..te.emit import emit_module
@@ -115,9 +116,7 @@ def take_up(
             raise TypeError("expected start only beside a module or IR text: a schedule starts at te")
         if args is None:
             raise TypeError("expected args beside a schedule: the tensors that the function takes, outputs too")
-        name = "main" if name is None else name
-        if not name.isidentifier():
-            raise ValueError(f"expected a name that is an identifier, got {name!r}")
+        name = checked_name("main" if name is None else name)
         lowering = Lowering(name, target, "te", hooks_of(after, target))
         with lowering.timed("te"):
             module = emit_module(program, args, name)

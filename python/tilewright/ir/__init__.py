@@ -9,7 +9,8 @@ import sys
 from mlir import ir as mlir_ir
 from mlir.ir import Context, DialectRegistry, Location, Module
 
-from ..native.library import capsule_pointer, library
+from ..native.capsule import capsule_pointer
+from ..native.library import library
 from ..tvm_compat.missing_names import attribute_of
 from . import _graph_ops_gen as graph
 from . import _schedule_ops_gen as schedule

@@ -7,7 +7,8 @@ from typing import Any
 
 from mlir import ir
 
-from ..native.library import capsule_pointer, library
+from ..native.capsule import capsule_like, capsule_pointer
+from ..native.library import library
 
 __all__ = ["axis", "parameters"]
 
@@ -34,13 +35,7 @@ def parameters(attribute: ir.Attribute) -> dict[str, Any]:
     found = function(_Attribute(capsule_pointer(capsule))).ptr
     if not found:
         return {}
-    api = ctypes.pythonapi
-    api.PyCapsule_New.restype = ctypes.py_object
-    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
-    # The name stays where it is: it is a constant of the bindings.
-    name = ctypes.cast(api.PyCapsule_GetName(capsule), ctypes.c_char_p)
-    made = ir.Attribute._CAPICreate(api.PyCapsule_New(found, name, None))
+    made = ir.Attribute._CAPICreate(capsule_like(capsule, found))
     return {entry.name: _value(entry.attr) for entry in ir.DictAttr(made)}
 
 

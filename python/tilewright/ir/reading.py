@@ -9,7 +9,8 @@ from typing import Any
 from mlir._mlir_libs import get_dialect_registry
 
 from ..errors import CompileError, Diagnostic
-from ..native.library import capsule_pointer, library
+from ..native.capsule import capsule_pointer
+from ..native.library import library
 
 __all__ = ["check_readable"]
 

@@ -11,7 +11,7 @@ from mlir import _mlir_libs
 from mlir.execution_engine import ExecutionEngine
 
 from ..errors import LaunchError
-from .library import capsule_pointer
+from .capsule import capsule_pointer
 
 __all__ = ["lookup"]
 

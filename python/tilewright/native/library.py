@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from pathlib import Path
 
-__all__ = ["capsule_pointer", "compiler_identity", "library"]
+__all__ = ["compiler_identity", "library"]
 
 
 @cache
@@ -27,12 +27,3 @@ def compiler_identity() -> str:
     identity = library().tilewrightCompilerIdentity
     identity.restype = ctypes.c_char_p
     return identity().decode()
-
-
-def capsule_pointer(capsule: object) -> int:
-    """The address inside a capsule of the bindings."""
-    api = ctypes.pythonapi
-    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
-    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_void_p]
-    return api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..dtypes import DLPACK_CODES, DLPACK_TYPES
 from ..errors import TilewrightBufferError as BufferError
+from ..native.capsule import capsule_name, capsule_pointer
 from ..native.library import library
 from .device import cuda
 
@@ -81,12 +82,6 @@ class Imported:
         self.read_only, self.keep = read_only, keep
 
 
-_api = ctypes.pythonapi
-_get_name, _get_pointer = _api.PyCapsule_GetName, _api.PyCapsule_GetPointer
-_get_name.restype, _get_name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
-_get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-
-
 def read_capsule(array: object, stream: int | None) -> Imported:
     """What an object with `__dlpack__` has. `stream` is the one that will use it, for arrays on a GPU: 1 is the default
     stream, as DLPack numbers them.
@@ -103,14 +98,14 @@ def read_capsule(array: object, stream: int | None) -> Imported:
         except TypeError:
             # A producer from before DLPack 1.0 knows no versions.
             capsule = array.__dlpack__(**options)  # type: ignore[attr-defined]
-    name = _get_name(capsule)
+    name = capsule_name(capsule)
     if name == b"dltensor_versioned":
-        versioned = _Versioned.from_address(_get_pointer(capsule, name))
+        versioned = _Versioned.from_address(capsule_pointer(capsule))
         if versioned.major != 1:
             raise BufferError(f"expected DLPack 1, got {versioned.major}.{versioned.minor}")
         return Imported(versioned.tensor, bool(versioned.flags & READ_ONLY), capsule)
     if name == b"dltensor":
-        return Imported(DLTensor.from_address(_get_pointer(capsule, name)), False, capsule)
+        return Imported(DLTensor.from_address(capsule_pointer(capsule)), False, capsule)
     raise BufferError(f"expected a DLPack capsule, got one named {name!r}")
 
 
@@ -128,7 +123,7 @@ class _Python(ctypes.Structure):
 
 @cache
 def _python() -> _Python:
-    return _Python(*(ctypes.cast(getattr(_api, name), ctypes.c_void_p).value for name, *_ in _Python._fields_))
+    return _Python(*(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name, *_ in _Python._fields_))
 
 
 @cache

@@ -17,7 +17,8 @@ from mlir.passmanager import PassManager
 
 from ..compiler.pipeline import PATHS, SCHEDULED, Lowering, apply_hook, pipeline_text
 from ..ir.passes import run_passes
-from ..native.library import capsule_pointer, library
+from ..native.capsule import capsule_pointer
+from ..native.library import library
 from .panes import Origin, Pane, merged, origin_reader
 
 __all__ = ["Numbered", "number_stages"]

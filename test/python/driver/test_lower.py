@@ -143,6 +143,12 @@ def test_malformed_text() -> None:
         (lambda: tw.lower(scale()[0]), TypeError,
          "expected args beside a schedule: the tensors that the function takes, outputs too"),
         (lambda: tw.lower(*scale(), "2 be"), ValueError, "expected a name that is an identifier, got '2 be'"),
+        (lambda: tw.lower(*scale(), "expf"), ValueError,
+         "expected a name that is no function of the C library, which compiled code calls, got 'expf': "
+         "say name='expf_kernel'"),
+        (lambda: tw.lower("func.func @fmod() {return}"), ValueError,
+         "expected a name that is no function of the C library, which compiled code calls, got 'fmod': "
+         "say name='fmod_kernel'"),
         (lambda: tw.lower(*scale(), start="te"), TypeError,
          "expected start only beside a module or IR text: a schedule starts at te"),
         (lambda: tw.lower("module {}", []), TypeError,

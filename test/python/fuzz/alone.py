@@ -96,7 +96,8 @@ def _context():
     """A context that has loaded nothing: a pass must say which dialects it makes ops of."""
     from mlir.ir import Context, DialectRegistry
 
-    from tilewright.native.library import capsule_pointer, library
+    from tilewright.native.capsule import capsule_pointer
+    from tilewright.native.library import library
 
     registry = DialectRegistry()
     library().tilewrightRegisterDialects(capsule_pointer(registry._CAPIPtr))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 
 import tilewright as tw
 from tilewright import schedules, te
+from tilewright.runtime.dlpack import read_capsule
 
 tvm_ffi = pytest.importorskip("tvm_ffi")
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler to link with")
@@ -280,3 +282,15 @@ def test_kernels_for_few_rows_and_for_many() -> None:
         layer(x, w, y)
         assert layer.select(x, w, y).name == name
         assert np.allclose(y, x.astype("float64") @ w.astype("float64").T, atol=1e-4)
+
+
+def test_others_may_set_the_types_of_pythons_functions() -> None:
+    """`ctypes.pythonapi` is the process's own: what somebody says of its functions does not change how capsules are read."""
+    api = ctypes.pythonapi
+    before = api.PyCapsule_GetName.restype, api.PyCapsule_GetPointer.restype
+    try:
+        for kind in (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int):
+            api.PyCapsule_GetName.restype = api.PyCapsule_GetPointer.restype = kind
+            assert read_capsule(np.ones(4, "float32"), None).shape == (4,)
+    finally:
+        api.PyCapsule_GetName.restype, api.PyCapsule_GetPointer.restype = before
