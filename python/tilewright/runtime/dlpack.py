@@ -123,7 +123,8 @@ class _Python(ctypes.Structure):
 
 @cache
 def _python() -> _Python:
-    return _Python(*(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name, *_ in _Python._fields_))
+    api = ctypes.pythonapi
+    return _Python(*(ctypes.cast(getattr(api, name), ctypes.c_void_p).value for name, *_ in _Python._fields_))
 
 
 @cache
