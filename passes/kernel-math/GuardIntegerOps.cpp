@@ -60,7 +60,10 @@ private:
   Value constant(Type type, const APInt &value) {
     return splat(type, b.getIntegerAttr(getElementTypeOrSelf(type), value));
   }
-  Value constant(int64_t value) { return constant(type, APInt(width(), value, /*isSigned=*/true)); }
+  /// By its bits, as of 1 bit 1 is -1 and of 2 bits 2 is -2.
+  Value constant(int64_t value) {
+    return constant(type, APInt(width(), value, /*isSigned=*/true, /*implicitTrunc=*/true));
+  }
   /// In a float type too narrow for it, a number becomes an infinity.
   Value number(Type type, double value) {
     APFloat exact(value);
@@ -109,9 +112,13 @@ void Guard::divide() {
                        !isConstant(divisor, [](const APInt &number) { return !number.isAllOnes(); });
   if (!mayBeZero && !mayBeMinusOne)
     return;
-  // 0 and -1 are 0 and 1 after 1 is added: one comparison finds both.
+  // 0 and -1 are 0 and 1 after 1 is added: one comparison finds both. Of 1 bit there are no other numbers: what is computed
+  // is 0 / -1, which fits, unlike -1 / -1.
   Value one = constant(1);
-  if (mayBeMinusOne) {
+  if (isSigned && width() == 1) {
+    op->setOperand(0, constant(0));
+    op->setOperand(1, one);
+  } else if (mayBeMinusOne) {
     Value next = arith::AddIOp::create(b, divisor, one);
     Value isSpecial = compare(arith::CmpIPredicate::ult, next, constant(2));
     op->setOperand(1, arith::SelectOp::create(b, isSpecial, one, divisor));

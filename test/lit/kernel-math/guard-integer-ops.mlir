@@ -101,3 +101,37 @@ func.func @conversions(%x: f32, %v: vector<4xf16>) -> (i32, vector<4xi8>) {
   %1 = arith.fptoui %v : vector<4xf16> to vector<4xi8>
   return %0, %1 : i32, vector<4xi8>
 }
+
+// -----
+
+// Of 1 bit, every divisor is 0 or -1.
+// CHECK-LABEL: func.func @bit(
+// CHECK-SAME: %[[A:.*]]: i1, %[[B:.*]]: i1)
+func.func @bit(%a: i1, %b: i1) -> (i1, i1) {
+  // CHECK: %[[ONE:.*]] = arith.constant true
+  // CHECK: %[[ZERO:.*]] = arith.constant false
+  // CHECK: %[[Q:.*]] = arith.floordivsi %[[ZERO]], %[[ONE]]
+  // CHECK: %[[NEGATED:.*]] = arith.subi %{{.*}}, %[[A]]
+  // CHECK: %[[MINUS:.*]] = arith.cmpi eq, %[[B]], %true
+  // CHECK: %[[ONE_OR_Q:.*]] = arith.select %[[MINUS]], %[[NEGATED]], %[[Q]]
+  // CHECK: %[[IS_ZERO:.*]] = arith.cmpi eq, %[[B]], %false
+  // CHECK: arith.select %[[IS_ZERO]], %true{{.*}}, %[[ONE_OR_Q]]
+  %0 = arith.floordivsi %a, %b : i1
+  // CHECK: %[[R:.*]] = arith.remsi %false{{.*}}, %true
+  // CHECK: arith.select %{{.*}}, %true{{.*}}, %[[R]]
+  %1 = arith.remsi %a, %b : i1
+  return %0, %1 : i1, i1
+}
+
+// -----
+
+// CHECK-LABEL: func.func @two_bits(
+// CHECK-SAME: %[[A:.*]]: i2, %[[B:.*]]: i2)
+func.func @two_bits(%a: i2, %b: i2) -> (i2, i2) {
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[B]], %c1_i2
+  // CHECK: arith.cmpi ult, %[[NEXT]], %c-2_i2
+  %0 = arith.divsi %a, %b : i2
+  // CHECK: arith.cmpi uge, %[[B]], %c-2_i2
+  %1 = arith.shli %a, %b : i2
+  return %0, %1 : i2, i2
+}
