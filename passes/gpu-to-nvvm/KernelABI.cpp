@@ -46,7 +46,8 @@ static bool meets(gpu::GPUFuncOp kernel) {
 /// converter's index type).
 static Value buildDescriptor(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter, MemRefType type,
                              Value pointer, ValueRange dynamicSizes) {
-  if (type.hasStaticShape() && !tilewright::getNumDynamicStrides(type))
+  // Upstream has no strides of what has no elements.
+  if (type.hasStaticShape() && type.getNumElements() != 0 && !tilewright::getNumDynamicStrides(type))
     return MemRefDescriptor::fromStaticShape(builder, loc, converter, type, pointer);
   auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, pointer);

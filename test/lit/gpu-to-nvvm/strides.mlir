@@ -16,4 +16,17 @@ gpu.module @m {
     memref.store %x, %b[%i, %i] : memref<8x4xf32, strided<[64, 1]>>
     gpu.return
   }
+  // Of no elements.
+  // CHECK-LABEL: llvm.func @nothing(
+  // CHECK-SAME: %[[A:[^:]*]]: !llvm.ptr {{{.*}}}, %[[B:[^:]*]]: !llvm.ptr {{{.*}}})
+  // CHECK: %[[FROM:.*]] = llvm.getelementptr {{.*}}%[[A]][
+  // CHECK: %[[X:.*]] = llvm.load %[[FROM]]
+  // CHECK: %[[TO:.*]] = llvm.getelementptr {{.*}}%[[B]][
+  // CHECK: llvm.store %[[X]], %[[TO]]
+  gpu.func @nothing(%a: memref<1x0xf32>, %b: memref<1x0xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = memref.load %a[%c0, %c0] : memref<1x0xf32>
+    memref.store %x, %b[%c0, %c0] : memref<1x0xf32>
+    gpu.return
+  }
 }
