@@ -157,6 +157,8 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
     return false;
   Type factor = scalarOf(product.getMatrixA().getType()), sum = scalarOf(product.getRes().getType());
   auto nameOf = [](Type type) {
+    if (!type.isIntOrFloat())
+      return std::string("other");
     return type.isBF16() ? std::string("bf16") : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
   };
   static const llvm::StringMap<std::array<int64_t, 3>> known = {{"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}},
