@@ -428,6 +428,10 @@ LogicalResult KernelConverter::convertMemory(Operation *op) {
   if (isa<ViewLikeOpInterface>(op))
     return success();
   for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType()))
+      if (auto element = dyn_cast<IntegerType>(type.getElementType()); element && element.getWidth() % 8)
+        return op->emitError("expected elements of whole bytes (store-bools-as-bytes), got ") << type;
+  for (Value operand : op->getOperands())
     if (auto type = dyn_cast<MemRefType>(operand.getType()); type && sim::isShared(type))
       lookAt(getElementBytes(type.getElementType()));
   return success();

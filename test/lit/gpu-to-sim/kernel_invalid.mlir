@@ -85,3 +85,13 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @k(%A: memref<64xi1>, %x: i1, %i: index) kernel {
+    // expected-error@+1 {{expected elements of whole bytes (store-bools-as-bytes), got 'memref<64xi1>'}}
+    memref.store %x, %A[%i] : memref<64xi1>
+    gpu.return
+  }
+}
