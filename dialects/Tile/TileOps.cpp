@@ -1,5 +1,6 @@
 //===- TileOps.cpp - buffers, rings and bulk copies -----------------------===//
 #include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/TensorSize.h"
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/IR/Builders.h"
@@ -129,11 +130,21 @@ LogicalResult TMAStoreOp::verify() {
   return verifyCopy(*this, getMap().getType(), getBuffer().getType(), getCoordinates().size());
 }
 
+LogicalResult tilewright::tile::verifyCount(Operation *op, MemRefType tensor) {
+  int64_t elements = 1;
+  for (int64_t extent : tensor.getShape())
+    if (!ShapedType::isDynamic(extent) && llvm::MulOverflow(elements, extent, elements))
+      return op->emitOpError("expected a tensor of fewer than 2^63 elements, got ") << tensor;
+  return success();
+}
+
 void EncodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getMap(), "map"); }
 
 LogicalResult EncodeOp::verify() {
   auto tensor = cast<MemRefType>(getTensor().getType());
   TensorMapType map = getMap().getType();
+  if (failed(verifyCount(*this, tensor)))
+    return failure();
   bool isRowMajor = tensor.getLayout().isIdentity();
   if (tensor.getRank() == 0 || !tensor.isStrided() || tensor.getMemorySpace() || tensor.getStridesAndOffset().second != 0 ||
       tensor.getStridesAndOffset().first.back() != 1)
@@ -179,12 +190,15 @@ LogicalResult EncodeOp::verifyDimensions(MemRefType tensor, Type stored, int64_t
     int64_t stride = strides[dimension], step = steps[dimension];
     if (extent < 1 || stride < 1)
       return emitOpError("expected positive extents and strides, got ") << extent << " and " << stride << " in dimension " << dimension;
-    if (dimension + 1 < rank && stride * bytes % kTensorStrideBytes)
+    int64_t inBytes, own;
+    if (llvm::MulOverflow(stride, bytes, inBytes) || llvm::MulOverflow(extent - 1, stride, own) || llvm::AddOverflow(last, own, last))
+      return emitOpError("expected dimensions of fewer than 2^63 elements, got an extent of ")
+             << extent << " and a stride of " << stride << " in dimension " << dimension;
+    if (dimension + 1 < rank && inBytes % kTensorStrideBytes)
       return emitOpError("expected strides of multiples of ")
-             << kTensorStrideBytes << " bytes, got " << stride * bytes << " in dimension " << dimension;
+             << kTensorStrideBytes << " bytes, got " << inBytes << " in dimension " << dimension;
     if (step < 1 || step > kMaxTensorStep)
       return emitOpError("expected steps of 1 to ") << kMaxTensorStep << ", got " << step << " in dimension " << dimension;
-    last += (extent - 1) * stride;
   }
   if (tensor.hasStaticShape() && tensor.getLayout().isIdentity() && last >= tensor.getNumElements())
     return emitOpError("expected dimensions within the ") << tensor.getNumElements() << " elements of " << tensor

@@ -1,5 +1,6 @@
 //===- TileProgramOps.cpp - what a kernel computes, one tile at a time ----===//
 #include "dialects/Tile/Instructions.h"
+#include "dialects/Tile/TensorSize.h"
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/IR/Builders.h"
@@ -30,6 +31,8 @@ LogicalResult KernelOp::verifyRegions() {
   ArrayRef<int64_t> cluster = getCluster();
   if (cluster.size() != 3 || cluster[0] < 1 || cluster[1] < 1 || cluster[2] != 1)
     return emitOpError("expected a cluster of three extents, of which the last is 1, got [") << cluster << "]";
+  if (std::max(cluster[0], cluster[1]) > tilewright::kMaxClusterBlocks || cluster[0] * cluster[1] > tilewright::kMaxClusterBlocks)
+    return emitOpError("expected a cluster of at most ") << tilewright::kMaxClusterBlocks << " blocks, got [" << cluster << "]";
   if (getAxes().size() != 3)
     return emitOpError("expected the names of three axes, got ") << getAxes().size();
   if (getRegisters() && getRegisters()->size() != 2)
@@ -46,6 +49,8 @@ static LogicalResult verifyBox(Operation *op, Value tensor, ArrayRef<int64_t> bo
     return op->emitOpError("expected a coordinate for each of the box's ") << box.size() << " dimensions, got " << coordinates;
   if (cast<MemRefType>(tensor.getType()).getMemorySpace())
     return op->emitOpError("expected a tensor in global memory, got ") << tensor.getType();
+  if (failed(verifyCount(op, cast<MemRefType>(tensor.getType()))))
+    return failure();
   bool hasOwn = false;
   for (const std::optional<ArrayRef<int64_t>> &numbers : own) {
     hasOwn |= numbers.has_value();

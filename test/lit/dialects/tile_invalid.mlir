@@ -337,3 +337,27 @@ func.func @encode_stride(%t: memref<64x100xbf16>) {
   %m = tile.encode %t : memref<64x100xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
 }
+
+// -----
+
+func.func @encode_count(%t: memref<9223372036854775807x256xf32>) {
+  // expected-error@+1 {{'tile.encode' op expected a tensor of fewer than 2^63 elements, got 'memref<9223372036854775807x256xf32>'}}
+  %m = tile.encode %t : memref<9223372036854775807x256xf32> -> !tile.tensor_map<64x32xf32, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_stride(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected dimensions of fewer than 2^63 elements, got an extent of 64 and a stride of 4611686018427387904 in dimension 0}}
+  %m = tile.encode %t as [64, 64] strides [4611686018427387904, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}
+
+// -----
+
+func.func @encode_as_extent(%t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'tile.encode' op expected dimensions of fewer than 2^63 elements, got an extent of 9223372036854775807 and a stride of 64 in dimension 0}}
+  %m = tile.encode %t as [9223372036854775807, 64] strides [64, 1] steps [1, 1] : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
+  return
+}

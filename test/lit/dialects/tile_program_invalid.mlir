@@ -270,3 +270,24 @@ func.func @put_used(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %S: memre
   }
   return
 }
+
+// -----
+
+func.func @cluster_blocks(%c1: index, %c4: index) {
+  // expected-error @below {{'tile.kernel' op expected a cluster of at most 16 blocks, got [2, 1099511627776, 1]}}
+  tile.kernel (%c4, %c4, %c1) cluster [2, 1099511627776, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+  }
+  return
+}
+
+// -----
+
+func.func @count(%A: memref<9223372036854775807x256xbf16>, %c1: index, %c4: index) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a tensor of fewer than 2^63 elements, got 'memref<9223372036854775807x256xbf16>'}}
+    %a = tile.load %A[%x, %y] box [64, 64] : memref<9223372036854775807x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}
