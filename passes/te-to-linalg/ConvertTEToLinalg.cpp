@@ -33,7 +33,8 @@ Extent getExtent(OpFoldResult extent) {
     return {number, nullptr, {}};
   auto value = cast<Value>(extent);
   if (auto dim = value.getDefiningOp<tensor::DimOp>())
-    if (std::optional<int64_t> index = dim.getConstantIndex())
+    if (std::optional<int64_t> index = dim.getConstantIndex();
+        index && *index >= 0 && *index < cast<TensorType>(dim.getSource().getType()).getRank())
       return getExtentOfDim(dim.getSource(), *index);
   return {std::nullopt, nullptr, {value, 0}};
 }
