@@ -71,6 +71,8 @@ LogicalResult ReadOp::verify() {
   auto compute = (*this)->getParentOfType<ComputeOp>();
   if (!compute)
     return emitOpError("expected to stand inside te.compute");
+  if (compute.getBody().isAncestor(getTensor().getParentRegion()))
+    return emitOpError("expected to read a tensor that stands outside of the te.compute");
   // Only reads that happen at every point of the axes can be proven wrong, and only where there is a point.
   bool isEmpty = llvm::is_contained(compute.getStaticExtents(), 0);
   if ((*this)->getParentOp() != compute || map.getNumSymbols() != 0 || isEmpty)

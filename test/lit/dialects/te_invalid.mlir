@@ -185,3 +185,15 @@ func.func @choice_in_combiner(%X: tensor<8xf32> {te.name = "X"}, %out: tensor<f3
   } : tensor<f32>
   return %Y : tensor<f32>
 }
+
+// -----
+
+func.func @f(%out: tensor<4xf32>) -> tensor<4xf32> {
+  %Y = te.compute "Y" scan (%i: 4) {
+    %S = te.state "S" of "Y" : tensor<4xf32>
+    // expected-error @+1 {{'te.read' op expected to read a tensor that stands outside of the te.compute}}
+    %x = te.read %S[%i] : tensor<4xf32>
+    te.yield %x : f32
+  } : tensor<4xf32>
+  return %Y : tensor<4xf32>
+}
