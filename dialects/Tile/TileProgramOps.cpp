@@ -102,12 +102,19 @@ LogicalResult StoreOp::verify() {
   if (getNarrow() && getNarrow()->size() % 3)
     return emitOpError("expected a width, a number of tiles and a first column for each narrower width, got ") << getNarrow()->size()
                                                                                                             << " numbers";
+  for (auto [place, number] : llvm::enumerate(getNarrow().value_or(ArrayRef<int64_t>())))
+    if (number < (place % 3 == 2 ? 0 : 1))
+      return emitOpError("expected positive widths and numbers of tiles, and first columns of 0 or more, got [") << *getNarrow() << "]";
+  if (getWidth() && (!getNarrow() || getNarrow()->empty()))
+    return emitOpError("expected the widths of which the tile has one");
   return success();
 }
 
 int64_t StoreOp::getPartColumns() {
   Type stored = cast<MemRefType>(getTensor().getType()).getElementType();
   int64_t columns = getColumns(), panel = int64_t(getSwizzle()) / getElementBytes(stored), part = columns;
+  if (!panel)
+    return columns;
   if (getDeferred() && columns % panel == 0)
     part = panel;
   else if (columns < getFragment().getType().getColumns() && columns % (2 * panel) == 0)

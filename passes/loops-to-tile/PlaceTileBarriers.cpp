@@ -217,7 +217,7 @@ LogicalResult BarrierPlacer::place(Block &block) {
         done.insert(one);
       placed = placeMatmuls(matmul);
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
-      stores.place(store);
+      placed = stores.place(store);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       placed = placeLoop(loop);
     } else if (auto choice = dyn_cast<scf::IfOp>(op)) {

@@ -24,7 +24,7 @@ struct ReadSlot {
 class StorePlacer {
 public:
   StorePlacer(tile::KernelOp kernel, mlir::Block &role) : kernel(kernel), role(role), builder(kernel.getContext()) {}
-  void place(tile::StoreOp store);
+  mlir::LogicalResult place(tile::StoreOp store);
   /// At the role's end: nothing of the block's memory is read any more.
   void finish();
 

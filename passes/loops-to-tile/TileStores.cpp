@@ -11,7 +11,7 @@ namespace tilewright {
 /// The most rows of a box that divide those of a buffer.
 static int64_t getBoxRows(int64_t rows) {
   int64_t box = std::min(rows, tile::kMaxBoxExtent);
-  while (rows % box || box % 8)
+  while (box > 1 && (rows % box || box % 8))
     --box;
   return box;
 }
@@ -47,6 +47,26 @@ static tile::BufferType getWholeType(tile::KernelOp kernel, tile::StoreOp store)
 static tile::BufferType getPartType(tile::KernelOp kernel, tile::StoreOp store) {
   auto [rows, columns] = store.getBufferShape(tile::kWgmmaRows, store.getPartColumns());
   return getPart(getWholeType(kernel, store), rows, columns);
+}
+
+/// Whether there are buffers of a tile that is stored, and who writes to them.
+static LogicalResult verifyStore(tile::KernelOp kernel, Block &role, tile::StoreOp store) {
+  if (isa<tile::RoleOp>(role.getParentOp()) && !role.getNumArguments())
+    return store.emitOpError("expected to stand in a role that has the number of its warpgroup as an argument");
+  auto emitError = [&] { return store.emitOpError("cannot go by way of shared memory: "); };
+  Type element = cast<MemRefType>(store.getTensor().getType()).getElementType();
+  auto verify = [&](int64_t ofRows, int64_t ofColumns) {
+    auto [rows, columns] = store.getBufferShape(ofRows, ofColumns);
+    return tile::BufferType::verify(emitError, {rows, columns}, element, store.getSwizzle(), rows);
+  };
+  if (failed(verify(tile::kWgmmaRows, store.getColumns())) || failed(verify(tile::kWgmmaRows, store.getPartColumns())))
+    return failure();
+  // Where columns are rows of the tensor, a narrower tile may end inside of a part.
+  ArrayRef<int64_t> narrow = store.getNarrow().value_or(ArrayRef<int64_t>());
+  for (size_t at = 0; store.getTransposed() && at < narrow.size(); at += 3)
+    if (int64_t left = narrow[at] % store.getPartColumns(); left && failed(verify(tile::kWgmmaRows, left)))
+      return failure();
+  return success();
 }
 
 Value StorePlacer::getBuffer(tile::StoreOp store) {
@@ -183,7 +203,9 @@ static Value withoutRounding(Value fragment) {
 }
 
 /// By way of the warpgroup's part of the buffer, which must have been read before it is written to again.
-void StorePlacer::place(tile::StoreOp store) {
+LogicalResult StorePlacer::place(tile::StoreOp store) {
+  if (failed(verifyStore(kernel, role, store)))
+    return failure();
   Location at = store.getLoc();
   builder.setInsertionPoint(store);
   Value mine = getBuffer(store), fragment = store.getDeferred() ? store.getFragment() : withoutRounding(store.getFragment());
@@ -224,6 +246,7 @@ void StorePlacer::place(tile::StoreOp store) {
   // One that only rounded.
   if (isa_and_nonnull<tile::MapOp>(map) && map->use_empty() && map != fragment.getDefiningOp())
     map->erase();
+  return success();
 }
 
 void StorePlacer::finish() {

@@ -207,6 +207,30 @@ func.func @store_narrow(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %S: m
 
 // -----
 
+func.func @store_no_width(%C: memref<256x256xf32>, %c1: index, %c4: index, %zero: f32) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{'tile.store' op expected the widths of which the tile has one}}
+    tile.store %f to %C[%x, %y] box [64, 64] columns 32 swizzle 128 width %z of [] : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @store_width_of_none(%C: memref<256x256xf32>, %c1: index, %c4: index, %zero: f32) {
+  tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{'tile.store' op expected positive widths and numbers of tiles, and first columns of 0 or more, got [64, 3, 0, 0, 2, 192]}}
+    tile.store %f to %C[%x, %y] box [64, 64] columns 32 swizzle 128 width %z of [64, 3, 0, 0, 2, 192] : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @fill(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %S: memref<64x64xbf16, #gpu.address_space<workgroup>>, %c1: index, %c4: index, %zero: f32) {
   tile.kernel (%c4, %c4, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
   ^bb0(%x: index, %y: index, %z: index, %w: index):

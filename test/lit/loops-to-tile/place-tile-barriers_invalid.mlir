@@ -44,3 +44,67 @@ func.func @condition(%A: memref<256x256xbf16>, %C: memref<256x256xf32>, %is: i1)
   }
   return
 }
+
+// -----
+
+func.func @no_warpgroup(%C: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    tile.roles {
+      tile.role "only" warps 4 {
+        %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+        // expected-error @below {{'tile.store' op expected to stand in a role that has the number of its warpgroup as an argument}}
+        tile.store %f to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @part_of_a_panel(%C: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{'tile.store' op cannot go by way of shared memory: expected rows of whole swizzle spans of 128 bytes, got 16 bytes}}
+    tile.store %f to %C[%x, %c0] box [64, 64] columns 4 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @rows_of_a_swizzle(%C: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{'tile.store' op cannot go by way of shared memory: expected a multiple of 8 rows with a swizzle, got 4}}
+    tile.store %f transposed to %C[%x, %c0] box [64, 64] columns 4 swizzle 128 : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @narrow_rows_of_a_swizzle(%C: memref<256x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %f = tile.fill %zero : f32 -> !tile.fragment<64x64xf32>
+    // expected-error @below {{'tile.store' op cannot go by way of shared memory: expected a multiple of 8 rows with a swizzle, got 3}}
+    tile.store %f transposed to %C[%x, %c0] box [64, 64] columns 64 swizzle 128 width %z of [64, 3, 0, 3, 2, 192] : !tile.fragment<64x64xf32>, memref<256x256xf32>
+  }
+  return
+}
