@@ -54,6 +54,10 @@ inline constexpr llvm::StringLiteral kPartitionAttr = "schedule.partition";
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
 /// On a shared buffer: lanes of a warp exchange its elements; which threads have their own, 2 along y and 4 along z (i64).
 inline constexpr llvm::StringLiteral kWarpAttr = "schedule.warp";
+/// On a schedule (schedule.of): the layouts that callers' arrays have, by the names of inputs (dictionary of affine maps).
+inline constexpr llvm::StringLiteral kInputLayoutsAttr = "schedule.input_layouts";
+/// On a primitive that says a scope: the word of TVM for the fragment that it is, for those who read the schedule (string).
+inline constexpr llvm::StringLiteral kFragmentAttr = "schedule.fragment";
 /// On a loop: it is a software pipeline (PipelineAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
 /// On the allocation of a shared buffer in such a loop: the buffer gets a place for each of the pipeline's stages (UnitAttr).

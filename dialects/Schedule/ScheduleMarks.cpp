@@ -30,6 +30,10 @@ static bool isSharedBuffer(Operation *op) {
   auto space = alloc ? dyn_cast_or_null<gpu::AddressSpaceAttr>(alloc.getType().getMemorySpace()) : gpu::AddressSpaceAttr();
   return space && space.getValue() == gpu::AddressSpace::Workgroup;
 }
+static bool isOfMaps(Attribute value) {
+  auto dictionary = dyn_cast<DictionaryAttr>(value);
+  return dictionary && llvm::all_of(dictionary, [](NamedAttribute entry) { return isa<AffineMapAttr>(entry.getValue()); });
+}
 static bool isWarpRows(Attribute value) { return isNumber<0, 6>(value) && cast<IntegerAttr>(value).getInt() % 2 == 0; }
 static constexpr StringLiteral kLoop("a loop (scf.for)"), kUnit("no value");
 
@@ -44,6 +48,8 @@ static constexpr AttributeRule kRules[] = {
     {kPipelineAttr, kLoop, "#schedule.pipeline<...>", isOn<scf::ForOp>, isOf<PipelineAttr>},
     {kPipelinedAttr, "the allocation of a buffer in shared memory", kUnit, isSharedBuffer, isOf<UnitAttr>},
     {kWarpAttr, "the allocation of a buffer in shared memory", "an i64 of 0, 2, 4 or 6", isSharedBuffer, isWarpRows},
+    {kInputLayoutsAttr, "a schedule (schedule.of)", "a dictionary of affine maps", isOn<OfOp>, isOfMaps},
+    {kFragmentAttr, "a primitive that says a scope", "a string", isOn<CacheReadOp, CacheWriteOp, SetScopeOp>, isOf<StringAttr>},
     {kAsyncAttr, "a store", kUnit, isOn<memref::StoreOp, vector::StoreOp>, isOf<UnitAttr>},
     {kInstructionAttr, kLoop, "#schedule.instruction<...>", isOn<scf::ForOp>, isOf<InstructionAttr>},
     {kCopyAttr, "a store of an element (memref.store)", "#schedule.copy<...>", isOn<memref::StoreOp>, isOf<CopyAttr>},

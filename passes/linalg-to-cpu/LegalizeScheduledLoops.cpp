@@ -19,6 +19,9 @@ struct LegalizeScheduledLoops : impl::LegalizeScheduledLoopsBase<LegalizeSchedul
     function->setAttr(kScheduledAttr, UnitAttr::get(&getContext()));
     WalkResult result = function.walk([&](Operation *op) {
       allowContraction(op);
+      // A pipeline's loop runs in order, so one place is enough.
+      if (isa<memref::AllocOp>(op))
+        op->removeDiscardableAttr(schedule::kPipelinedAttr);
       auto bind = op->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
       if (!bind)
         return WalkResult::advance();

@@ -310,3 +310,19 @@ func.func @warp() {
   %0 = memref.alloca() {schedule.warp = 0} : memref<8xf32, #gpu.address_space<private>>
   return
 }
+
+// -----
+
+func.func @input_layouts() {
+  // expected-error @below {{'memref.alloca' op expected "schedule.input_layouts" on a schedule (schedule.of)}}
+  %0 = memref.alloca() {schedule.input_layouts = {}} : memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @fragment() {
+  // expected-error @below {{'memref.alloca' op expected "schedule.fragment" on a primitive that says a scope}}
+  %0 = memref.alloca() {schedule.fragment = "wmma.matrix_a"} : memref<8xf32>
+  return
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright.graph import Graph, GraphBuilder, TensorType, compile_graph
 
 RNG = np.random.default_rng(11)
@@ -32,6 +33,8 @@ MODELS = {"perceptron": (_perceptron, (4, 24)), "convolution": (_convolution, (1
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("target", ["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_a_target_is_as_the_processor(name: str, target: str) -> None:
+    if target == "cuda" and not tw.cuda(0).exist:
+        pytest.skip("no GPU here")
     make, shape = MODELS[name]
     x = RNG.standard_normal(shape).astype("float32")
     expected = compile_graph(make(), "cpu")(x)
@@ -48,6 +51,8 @@ def test_a_target_is_as_the_processor(name: str, target: str) -> None:
 @pytest.mark.gpu
 def test_tensors_on_the_gpu_stay_there() -> None:
     torch = pytest.importorskip("torch")
+    if not tw.cuda(0).exist:
+        pytest.skip("no GPU here")
     model = compile_graph(_perceptron("bfloat16"), "cuda")
     x = torch.randn(4, 24, device="cuda", dtype=torch.bfloat16)
     h, y = model(x)
@@ -60,8 +65,8 @@ def test_tensors_on_the_gpu_stay_there() -> None:
 @pytest.mark.gpu
 def test_a_module_of_pytorch() -> None:
     torch = pytest.importorskip("torch")
-    import tilewright as tw
-
+    if not tw.cuda(0).exist:
+        pytest.skip("no GPU here")
     torch.manual_seed(5)
     layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, dropout=0.0)
     module = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()

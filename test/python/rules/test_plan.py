@@ -24,7 +24,7 @@ def test_explain() -> None:
     assert tw.auto_schedule(layer(), "cuda -device=a100").explain() == (
         "scheduled by rules for cuda -arch=sm_80 -device=a100, NVIDIA A100-SXM4-80GB\n"
         "  tiles in shared memory: E, C, D: 512 rows, 384 columns, K 256; no tensor core multiplies float32 so "
-        "(tile=(16, 64), thread_tile=4, block_k=16)"
+        "(tile=(16, 64), thread_tile=2, block_k=16)"
     )
     assert tw.auto_schedule(layer(), "cpu").explain() == (
         "scheduled by rules for cpu\n"
@@ -48,7 +48,7 @@ def test_a_plan_is_data() -> None:
     plan = tw.auto_schedule(out, "cuda -device=a100").plan
     assert plan is not None
     (decision,) = plan
-    assert decision["thread_tile"] == 4
+    assert decision["thread_tile"] == 2
     others = list(plan.neighbours())
     assert len(others) == sum(len(choice.alternatives) - 1 for choice in decision.choices)
     assert len({other.decisions[0].choices for other in others}) == len(others)
