@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from mlir import ir
 from mlir.passmanager import PassManager
 
 from ..errors import CompileError, ScheduleError
+from ..native.capsule import capsule_pointer
+from ..native.library import library
+from ..native.signals import INTERRUPT_CHECK, checks_for_interrupts, in_main_interpreter
 from .diagnostics import MLIRError, diagnostics_of
 from .schedule_calls import CALLS_OF_SCHEDULE, CALLS_OF_STAGE
 
@@ -27,6 +33,29 @@ def compile_error(doing: str, stage: str, error: MLIRError, *, schedule: bool = 
     return kind(f"{text}\n({doing})", stage=stage, diagnostics=found)
 
 
+@contextmanager
+def interruptible(context: ir.Context) -> Iterator[None]:
+    """Inside, a signal whose handler raises ends the passes that run in `context` after the one at hand. What was
+    raised is raised at the end: the module is not what it should be. Signals are the main thread's."""
+    if threading.current_thread() is not threading.main_thread() or not in_main_interpreter():
+        yield
+        return
+    watch = library().tilewrightWatchPasses
+    watch.argtypes, watch.restype = (ctypes.c_void_p, ctypes.c_void_p), None
+    raised: list[BaseException] = []
+    checks = checks_for_interrupts(raised)
+    next(checks)
+    check = INTERRUPT_CHECK(checks.__next__)
+    pointer = capsule_pointer(context._CAPIPtr)
+    watch(pointer, ctypes.cast(check, ctypes.c_void_p))
+    try:
+        yield
+    finally:
+        watch(pointer, None)
+        if raised:
+            raise raised[0] from None
+
+
 def run_passes(
     module: ir.Module,
     pipeline: str,
@@ -37,7 +66,7 @@ def run_passes(
     prepare: Callable[[PassManager], None] | None = None,
 ) -> None:
     """Runs a pass pipeline on `module` in place, once `prepare` was called with its pass manager; an error of MLIR
-    becomes a CompileError."""
+    becomes a CompileError, and a signal whose handler raises ends it after the pass at hand."""
     with module.context:
         try:
             manager = PassManager.parse(pipeline)
@@ -46,6 +75,7 @@ def run_passes(
         if prepare is not None:
             prepare(manager)
         try:
-            manager.run(module.operation)
+            with interruptible(module.context):
+                manager.run(module.operation)
         except MLIRError as error:
             raise compile_error(doing, stage, error, schedule=schedule) from None

@@ -1,18 +1,17 @@
-"""Signals while compiled code runs: what a handler raises is kept until the call has ended."""
+"""Signals while the simulator runs."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from typing import NoReturn
 
 from ..messages.progress import Progress
 from ..native.library import library
+from ..native.signals import INTERRUPT_CHECK, checks_for_interrupts, in_main_interpreter
 
 __all__ = ["raise_interrupt", "watch_for_interrupts"]
 
-_INTERRUPT_CHECK = ctypes.CFUNCTYPE(ctypes.c_int32)
-_raised: BaseException | None = None
+_raised: list[BaseException] = []
 _kept: list[object] = []  # what the library calls must not be freed
 
 
@@ -34,40 +33,18 @@ def _show_blocks() -> None:
     _line.show(done.value, count.value, "blocks")
 
 
-def _checks_for_interrupts() -> Iterator[int]:
-    """For each check, whether a handler of a signal has raised something, which is kept until `raise_interrupt`.
-
-    The interpreter may run handlers as soon as it is entered: a function would not be in its `try` yet, this is.
-    """
-    global _raised
-    found = 0
-    while True:
-        try:
-            yield found
-            ctypes.pythonapi.PyErr_CheckSignals()
-            found = 0
-            _show_blocks()
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            _raised, found = error, 1
-
-
 def watch_for_interrupts(loaded: ctypes.CDLL) -> None:
     """Lets the simulator ask for signals. Only the main interpreter gets them."""
-    api = ctypes.pythonapi
-    current, main = api.PyInterpreterState_Get, api.PyInterpreterState_Main
-    current.restype = main.restype = ctypes.c_void_p
-    if current() == main():
-        checks = _checks_for_interrupts()
+    if in_main_interpreter():
+        checks = checks_for_interrupts(_raised, _show_blocks)
         next(checks)
-        check = _INTERRUPT_CHECK(checks.__next__)
+        check = INTERRUPT_CHECK(checks.__next__)
         _kept.append(check)
         loaded.tilewrightSimSetInterruptCheck(check)
 
 
 def raise_interrupt() -> NoReturn:
     """Raises what the handler of the signal that ended a launch has raised: KeyboardInterrupt after Ctrl-C."""
-    global _raised
-    error, _raised = _raised, None
-    raise KeyboardInterrupt if error is None else error
+    error = _raised[-1] if _raised else KeyboardInterrupt()
+    _raised.clear()
+    raise error
