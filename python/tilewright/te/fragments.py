@@ -18,7 +18,7 @@ from ..messages.location import Source, user_source
 from . import functions
 from .expr import Call, Cast, Const, Expr, IterVar, Read, constant
 from .rewrite import rewrite
-from .statements import Buffer, Load, Loop, MatrixCall, Pointer, Statement, Store
+from .statements import Buffer, Instruction, Load, Loop, MatrixCall, Pointer, Statement, Store
 from .tensor import ComputeOp, Tensor
 
 __all__ = ["FRAGMENT_SCOPES", "call_intrin", "fragment_calls", "statements_of"]
@@ -237,7 +237,8 @@ class _Described:
         body: list[Statement] = [Store(self._output, spatial, sum_of, source)]
         body = [Loop(k, extent, "serial", source, body=body)]
         body = [Loop(n, _COLUMNS, "serial", source, body=body)]
-        body = [Loop(m, _ROWS, "serial", source, body=body, instruction="mma_sync")]
+        instruction = Instruction("mma_sync", (_ROWS, _COLUMNS, extent))
+        body = [Loop(m, _ROWS, "serial", source, body=body, instruction=instruction)]
         return self._loops(outer, body, source)
 
     def _read_product(self, call: MatrixCall) -> tuple[_Factor, _Factor, IterVar]:
