@@ -1,6 +1,7 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
+#include "passes/gpu-to-nvvm/CarriedRegisters.h"
 #include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -81,6 +82,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     widenConversions(module);
     tilewright::widenShortIntegers(module);
     tilewright::makeHighProductsWide(module);
+    tilewright::initializeCarriedRegisters(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
     if (failed(text))

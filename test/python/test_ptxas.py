@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tilewright as tw
+from ptx import needs_disassembler, run_ptx, sass_of
 from tilewright import te, testing
-from tilewright.backend.cubin import LinkOptions, link
-from tilewright.backend.sass import disassemble, find_disassembler
+from tilewright.backend.cubin import LinkOptions
 from tilewright.runtime import cuda
 
 CUDA = "cuda -arch=sm_90a"
-needs_disassembler = pytest.mark.skipif(find_disassembler() is None, reason="neither nvdisasm nor cuobjdump here")
 
 # Each thread computes (8 * tid) / 3 - ctaid in 64 bits, the quotient as the high half of a product.
 REPRODUCER = """
@@ -46,10 +43,6 @@ REPRODUCER = """
 """
 HIGH = "mul.hi.u32 %r4, %r3, 1431655766; cvt.u64.u32 %rd3, %r4;"
 WIDE = "mul.wide.u32 %rd2, %r3, 1431655766; shr.u64 %rd3, %rd2, 32;"
-
-
-def sass_of(ptx: str) -> str:
-    return disassemble(link(ptx, "sm_90a").image)
 
 
 def carries(sass: str) -> list[str]:
@@ -268,42 +261,6 @@ def test_on_a_gpu() -> None:
     for form in PACKED:
         check_packed("cuda", form)
     check_bytes("cuda")
-
-
-# A process of its own: it asks the driver for what the run time has no name for, and a wrong address would take the
-# context with it.
-RUN = """
-import ctypes, sys
-from cuda.bindings import driver as d
-def of(result):
-    assert int(result[0]) == 0, result[0]
-    return result[1] if len(result) == 2 else None
-name, blocks, threads, given, size = sys.argv[2].encode(), *map(int, sys.argv[3:5]), bytes.fromhex(sys.argv[5]), int(sys.argv[6])
-of(d.cuInit(0))
-of(d.cuCtxSetCurrent(of(d.cuDevicePrimaryCtxRetain(0))))
-module = of(d.cuModuleLoadData(open(sys.argv[1], "rb").read()))
-addresses = [ctypes.c_uint64(int(of(d.cuMemAlloc(bytes)))) for bytes in (size, max(len(given), 1))]
-held = ctypes.create_string_buffer(given or b"0", max(len(given), 1))
-of(d.cuMemcpyHtoD(addresses[1].value, ctypes.addressof(held), len(held)))
-params = (ctypes.c_void_p * 2)(*map(ctypes.addressof, addresses))
-of(d.cuLaunchKernel(of(d.cuModuleGetFunction(module, name)), blocks, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(params), 0))
-got = ctypes.create_string_buffer(size)
-of(d.cuMemcpyDtoH(ctypes.addressof(got), addresses[0].value, size))
-print(got.raw.hex())
-"""
-
-
-def run_ptx(
-    ptx: str, folder: Path, grid: tuple[int, int], given: bytes, size: int, options: LinkOptions | None = None
-) -> bytes:
-    """What a kernel of (out, in) writes."""
-    name = re.findall(r"entry (\w+)", ptx)[0]
-    image = folder / "kernel.cubin"
-    image.write_bytes(link(ptx, "sm_90a", options).image)
-    arguments = [str(image), name, *map(str, grid), given.hex(), str(size)]
-    run = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return bytes.fromhex(run.stdout)
 
 
 @pytest.mark.gpu

@@ -1,0 +1,31 @@
+// RUN: tilewright-opt %s --pass-pipeline='builtin.module(gpu.module(emit-ptx))' | FileCheck %s
+
+// What an iteration may load, and later ones keep, is undefined before the loop. It is 0 there, for ptxas puts other
+// numbers into a register that nothing is written to.
+// CHECK-LABEL: gpu.module @m
+// CHECK:       @%p1 bra
+// CHECK:       mov.b32 \09[[ZERO:%r[0-9]+]], 0;
+// CHECK:       mov.b32 \09[[KEPT:%r[0-9]+]], [[ZERO]];
+// CHECK:       ld.volatile.global.b32 \09[[KEPT]],
+gpu.module @m [#nvvm.target<chip = "sm_90">] {
+  llvm.func @k(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %n: i32) attributes {nvvm.kernel} {
+    %undefined = llvm.mlir.undef : i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    llvm.br ^next(%zero, %undefined : i32, i32)
+  ^next(%i: i32, %kept: i32):
+    %flag = llvm.load volatile %in : !llvm.ptr<1> -> i32
+    %found = llvm.icmp "eq" %flag, %i : i32
+    llvm.cond_br %found, ^load, ^done(%kept : i32)
+  ^load:
+    %loaded = llvm.load volatile %in : !llvm.ptr<1> -> i32
+    llvm.br ^done(%loaded : i32)
+  ^done(%now: i32):
+    %after = llvm.add %i, %one : i32
+    %more = llvm.icmp "slt" %after, %n : i32
+    llvm.cond_br %more, ^next(%after, %now : i32, i32), ^end
+  ^end:
+    llvm.store %now, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
