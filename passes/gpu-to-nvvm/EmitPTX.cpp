@@ -2,6 +2,7 @@
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
+#include "passes/gpu-to-nvvm/PackedHalves.h"
 #include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -82,6 +83,7 @@ struct ModuleToPTX : LLVM::ModuleToObject {
     widenConversions(module);
     tilewright::widenShortIntegers(module);
     tilewright::makeHighProductsWide(module);
+    tilewright::unpackSignedHalves(module);
     tilewright::initializeCarriedRegisters(module);
     FailureOr<SmallString<0>> text =
         translateModuleToISA(module, **machine, [&] { return getOperation().emitError(); });
