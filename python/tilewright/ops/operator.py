@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from ..compiler import Function, build
+from ..compiler.program_name import free_name
 from ..errors import TilewrightTypeError
 from ..runtime.ndarray import as_dtype
 from ..target import Target
@@ -186,7 +187,7 @@ class Operator:
 
     def _compile(self, operands: tuple[tuple[str, Operand], ...], options: Hashable, target: Target) -> Function:
         s, tensors = self._scheduled(dict(operands), _thawed(options), target)
-        return build(s, tensors, target=target, name=self.__name__)
+        return build(s, tensors, target=target, name=free_name(self.__name__))
 
     def _scheduled(self, operands: dict[str, Operand], options: Mapping[str, Any], target: Target) -> Scheduled:
         more = {"target": target} if self._takes_target else {}

@@ -81,7 +81,7 @@ def auto_schedule(
     >>> print(s.explain())
     scheduled by rules for cuda -arch=sm_90a -device=H200, NVIDIA H200
       reduction: Y, total: 1024 results of 512 elements each, whose elements lie together \
-(along='threads along the reduction', threads=128, rows=2)
+(along='threads along the reduction', threads=128, rows=2, lanes=4)
     """
     where = Target.of(target)
     s = create_schedule(outputs)  # type: ignore[arg-type]

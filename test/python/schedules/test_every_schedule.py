@@ -19,6 +19,7 @@ from tilewright.schedules.matmuls.selection import table
 
 CUDA = "cuda -arch=sm_90a"
 READY: dict[str, Callable[[], Any]] = {
+    "attention_wgmma": lambda: schedules.attention_wgmma(8, 512, 512, 128, "bfloat16"),
     "add": lambda: schedules.add(4096, 4096),
     "column_sum": lambda: schedules.column_sum(4096, 4096),
     "conv2d": lambda: schedules.conv2d(32, 64, 56, 64, 3),
