@@ -13,8 +13,8 @@ import numpy as np
 
 from ..compiler import Function, build
 from ..compiler.program_name import free_name
+from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError
-from ..runtime.ndarray import as_dtype
 from ..target import Target
 from ..te import Tensor
 from ..te.expr import Var
