@@ -7,8 +7,10 @@ ruff, pyright and clang-format are those of `pip install '.[lint]'`. The checks,
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,8 +48,18 @@ def pyright() -> list[str]:
     spec = importlib.util.find_spec("tilewright")
     if spec is None or spec.origin is None:
         return ["tilewright is not installed: pip install '.[lint]'"]
+    package = Path(spec.origin).parent
     python = ("--pythonpath", sys.executable)
-    return run("pyright", *python, str(Path(spec.origin).parent), "test/python/type_examples.py") + [
+    with tempfile.TemporaryDirectory() as folder:
+        # A copy, for the patterns of `exclude` hold within the folder of the project alone.
+        root = Path(folder)
+        shutil.copytree(package, root / "tilewright", ignore=shutil.ignore_patterns("_lib", "_mlir_libs", "*.so"))
+        options = (ROOT / "pyproject.toml").read_text()
+        (root / "pyproject.toml").write_text(options.replace('"python/tilewright"', '"tilewright"'))
+        (root / "test" / "python").mkdir(parents=True)
+        shutil.copy(ROOT / "test/python/type_examples.py", root / "test" / "python")
+        found = [line.replace(f"{folder}/", "") for line in run("pyright", *python, "--project", folder)]
+    return found + [
         line
         for line in run("pyright", *python, "--verifytypes", "tilewright", "--ignoreexternal")
         if "error" in line or line.startswith("Type completeness score")
