@@ -19,8 +19,9 @@ inline bool isSharedMemory(mlir::Type buffer) { return isInAddressSpace(buffer, 
 inline bool isPrivateMemory(mlir::Type buffer) { return isInAddressSpace(buffer, mlir::gpu::AddressSpace::Private); }
 
 /// A buffer of a thread's own, for elements of the stage of this name, which may be null.
-inline mlir::memref::AllocaOp createPrivateBuffer(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape,
-                                                  mlir::Type element, mlir::Attribute stage) {
+inline mlir::memref::AllocaOp createPrivateBuffer(mlir::OpBuilder &builder, mlir::Location loc,
+                                                  llvm::ArrayRef<int64_t> shape, mlir::Type element,
+                                                  mlir::Attribute stage) {
   auto space = mlir::gpu::AddressSpaceAttr::get(builder.getContext(), mlir::gpu::AddressSpace::Private);
   auto type = mlir::MemRefType::get(shape, element, mlir::MemRefLayoutAttrInterface(), space);
   auto buffer = mlir::memref::AllocaOp::create(builder, loc, type);

@@ -15,8 +15,8 @@ inline int64_t getArgumentAlignment(mlir::FunctionOpInterface function, unsigned
   return said ? said.getInt() : kArgumentAlignment;
 }
 
-/// What divides the address of a buffer's first element where it is an argument of a function. All other memory is placed
-/// as is needed.
+/// What divides the address of a buffer's first element where it is an argument of a function. All other memory is
+/// placed as is needed.
 int64_t getBufferAlignment(mlir::Value buffer);
 
 } // namespace tilewright

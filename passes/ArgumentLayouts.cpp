@@ -14,7 +14,8 @@ MemRefType getArgumentMemRef(func::FuncOp function, unsigned position, ShapedTyp
   auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(position, te::kStridesAttr);
   if (!strides || strides.size() != like.getRank())
     return type;
-  auto each = llvm::map_to_vector(strides.asArrayRef(), [](int64_t stride) { return stride < 0 ? ShapedType::kDynamic : stride; });
+  auto each = llvm::map_to_vector(strides.asArrayRef(),
+                                  [](int64_t stride) { return stride < 0 ? ShapedType::kDynamic : stride; });
   return MemRefType::Builder(type).setLayout(StridedLayoutAttr::get(function.getContext(), /*offset=*/0, each));
 }
 

@@ -13,8 +13,8 @@ bool isStridedArgument(mlir::func::FuncOp function, unsigned position);
 /// The memref that stands for an argument of such a shape and element type: row-major, or as te.strides says.
 mlir::MemRefType getArgumentMemRef(mlir::func::FuncOp function, unsigned position, mlir::ShapedType like);
 
-/// A number that divides the stride of a dimension of `buffer`: the stride itself, where it is known, what is known of an
-/// argument's of the function, 1 of any other.
+/// A number that divides the stride of a dimension of `buffer`: the stride itself, where it is known, what is known of
+/// an argument's of the function, 1 of any other.
 int64_t getStrideDivisor(mlir::Value buffer, int64_t dimension);
 
 /// Whether a memref is laid out as an argument may be: row-major, or by strides from its first element on.

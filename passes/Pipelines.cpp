@@ -1,7 +1,6 @@
 //===- Pipelines.cpp - the way down, as named builders --------------------===//
 #include "passes/Pipelines.h"
 
-#include "passes/Passes.h"
 #include "dialects/Target/Architectures.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -15,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -80,10 +80,13 @@ void tilewright::buildLoopsToGPUPipeline(OpPassManager &pm, const PipelineOption
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createElectWriterThreads());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // A builder cannot fail: what is no architecture is refused where the options are read, and by convert-kernels-to-nvvm.
+  // A builder cannot fail: what is no architecture is refused where the options are read, and by
+  // convert-kernels-to-nvvm.
   const Architecture *architecture = findArchitecture(options.arch);
-  pm.addPass(createPlanSharedMemory(architecture ? PlanSharedMemoryOptions{architecture->sharedLimit} : PlanSharedMemoryOptions()));
-  pm.addPass(createPlanTileMemory(architecture ? PlanTileMemoryOptions{architecture->sharedLimit} : PlanTileMemoryOptions()));
+  pm.addPass(createPlanSharedMemory(architecture ? PlanSharedMemoryOptions{architecture->sharedLimit}
+                                                 : PlanSharedMemoryOptions()));
+  pm.addPass(
+      createPlanTileMemory(architecture ? PlanTileMemoryOptions{architecture->sharedLimit} : PlanTileMemoryOptions()));
   pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(createInsertBarriers());
   pm.addNestedPass<func::FuncOp>(createPlanWorkspace());
   pm.addPass(createCanonicalizerPass());

@@ -69,12 +69,12 @@ void buildTilewrightPipeline(mlir::OpPassManager &pm, const PipelineOptions &opt
 void registerTilewrightPipelines();
 
 struct CPUPipelineOptions : public mlir::PassPipelineOptions<CPUPipelineOptions> {
-  PassOptions::Option<int64_t> vectorBits{*this, "vector-bits",
-                                          llvm::cl::desc("the width of the vectors; 0 for this machine's"), llvm::cl::init(0)};
+  PassOptions::Option<int64_t> vectorBits{
+      *this, "vector-bits", llvm::cl::desc("the width of the vectors; 0 for this machine's"), llvm::cl::init(0)};
 };
 
-/// From the loops stage to a module of the LLVM dialect with the host ABI, for the CPU. Functions without a schedule that a
-/// processor follows are still on tensors.
+/// From the loops stage to a module of the LLVM dialect with the host ABI, for the CPU. Functions without a schedule
+/// that a processor follows are still on tensors.
 void buildLoopsToCPUPipeline(mlir::OpPassManager &pm, const CPUPipelineOptions &options);
 /// The same from the linalg stage.
 void buildLinalgToCPUPipeline(mlir::OpPassManager &pm, const CPUPipelineOptions &options);

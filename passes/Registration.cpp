@@ -5,13 +5,13 @@
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/TE/TE.h"
+#include "dialects/Target/Architectures.h"
 #include "dialects/Tile/Tile.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/GuardedRun.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "dialects/Target/Architectures.h"
 #include "passes/gpu-to-sim/Pipeline.h"
 #include "passes/linalg-to-cpu/BufferizeExterns.h"
 
@@ -22,7 +22,9 @@ void tilewright::registerDialects(DialectRegistry &registry) {
   registerExternBufferization(registry);
 }
 
-extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) { tilewright::registerDialects(*unwrap(registry)); }
+extern "C" void tilewrightRegisterDialects(MlirDialectRegistry registry) {
+  tilewright::registerDialects(*unwrap(registry));
+}
 
 std::optional<std::string> tilewright::findGivenUp(const DialectRegistry &registry, llvm::StringRef text) {
   std::string message;

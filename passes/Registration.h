@@ -10,8 +10,8 @@
 namespace tilewright {
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Why MLIR's reader gives up on `text`, IR as text or bytecode, where it would end the process; nothing where it makes a
-/// module of it or says what is wrong.
+/// Why MLIR's reader gives up on `text`, IR as text or bytecode, where it would end the process; nothing where it makes
+/// a module of it or says what is wrong.
 std::optional<std::string> findGivenUp(const mlir::DialectRegistry &registry, llvm::StringRef text);
 } // namespace tilewright
 

@@ -22,7 +22,9 @@ bool Repair::depends(Value value) {
     return it->second;
   bool found = false;
   if (Operation *op = value.getDefiningOp(); op && scope->isProperAncestor(op))
-    op->walk([&](Operation *inner) { found |= llvm::any_of(inner->getOperands(), [&](Value each) { return depends(each); }); });
+    op->walk([&](Operation *inner) {
+      found |= llvm::any_of(inner->getOperands(), [&](Value each) { return depends(each); });
+    });
   return known[value] = found;
 }
 
@@ -83,7 +85,8 @@ LogicalResult Repair::findFactors(Value value) {
     if (isZeroTerm(yes) || isZeroTerm(no))
       return findFactors(isZeroTerm(yes) ? no : yes);
   }
-  return refuse(op, "the element of '" + name + "' as a product with factors exp(x), where x is what it reads of '" + followed + "'");
+  return refuse(op, "the element of '" + name + "' as a product with factors exp(x), where x is what it reads of '" +
+                        followed + "'");
 }
 
 /// A function of x alone, which is cloned.
@@ -157,11 +160,13 @@ Value Repair::buildTerms(OpBuilder &builder, Location loc, Value value, Value at
   for (Value each : op->getOperands())
     if (depends(each))
       mapping.map(each, buildTerms(builder, loc, each, at));
-    else if (Operation *defining = each.getDefiningOp(); defining && scope->isProperAncestor(defining) && !mapping.contains(each)) {
+    else if (Operation *defining = each.getDefiningOp();
+             defining && scope->isProperAncestor(defining) && !mapping.contains(each)) {
       // A constant, or what is computed of such.
       std::function<void(Operation *)> clone = [&](Operation *one) {
         for (Value inner : one->getOperands())
-          if (Operation *below = inner.getDefiningOp(); below && scope->isProperAncestor(below) && !mapping.contains(inner))
+          if (Operation *below = inner.getDefiningOp();
+              below && scope->isProperAncestor(below) && !mapping.contains(inner))
             clone(below);
         builder.clone(*one, mapping);
       };
@@ -184,7 +189,8 @@ Value Repair::build(OpBuilder &builder, Location loc, Value value, Value from, V
   };
   if (additive)
     return depends(additive)
-               ? arith::AddFOp::create(builder, loc, value, convert(builder, loc, difference(additive), type)).getResult()
+               ? arith::AddFOp::create(builder, loc, value, convert(builder, loc, difference(additive), type))
+                     .getResult()
                : value;
   for (const Exponent &each : exponents) {
     Value exponent = difference(each.value);

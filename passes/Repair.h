@@ -3,8 +3,8 @@
 // T = (+)_j g(x, c_j) reads the result x of another reduction over j. A repair is a function h for which
 // h(g(x, c), x, x') = g(x', c) and h(a (+) b, x, x') = h(a, x, x') (+) h(b, x, x').
 //
-// The repairs that are proven here: with a sum, g(x, c) = c * exp(a(x)) gives h(r, x, x') = r * exp(a(x') - a(x)); with a
-// maximum or minimum, g(x, c) = c + a(x) gives h(r, x, x') = r + (a(x') - a(x)). They hold over the reals.
+// The repairs that are proven here: with a sum, g(x, c) = c * exp(a(x)) gives h(r, x, x') = r * exp(a(x') - a(x)); with
+// a maximum or minimum, g(x, c) = c + a(x) gives h(r, x, x') = r + (a(x') - a(x)). They hold over the reals.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_REPAIR_H

@@ -23,8 +23,7 @@ constexpr char capsuleName[] = "dltensor";
 constexpr char versionedName[] = "dltensor_versioned";
 
 /// What was handed out, with all that it points to.
-template <typename Managed>
-struct Holder {
+template <typename Managed> struct Holder {
   Managed managed = {};
   TilewrightPython python;
   void *owner;
@@ -56,8 +55,7 @@ struct Holder {
 TilewrightPython interpreter;
 
 /// A capsule that nobody consumed is deleted with its tensor.
-template <typename Managed, const char *name>
-void destroyCapsule(void *capsule) {
+template <typename Managed, const char *name> void destroyCapsule(void *capsule) {
   if (!interpreter.capsuleIsValid(capsule, name))
     return;
   auto *managed = static_cast<Managed *>(interpreter.capsuleGetPointer(capsule, name));

@@ -29,16 +29,17 @@ void *addressInTorch(const TilewrightInterpreter &python, void *object) {
 }
 
 /// torch's exchange API takes the lock of the interpreter, which the caller has, and counts references of a tensor that
-/// the caller keeps; that is most of what it costs. The function that it calls (ATen/DLConvertor.h) is public, and takes
-/// the at::Tensor that stands in the object. It is called directly where it is there, where `_cdata` shows the place of
-/// the tensor, and where it gives for this object what the API gives. False where this object cannot show that.
+/// the caller keeps; that is most of what it costs. The function that it calls (ATen/DLConvertor.h) is public, and
+/// takes the at::Tensor that stands in the object. It is called directly where it is there, where `_cdata` shows the
+/// place of the tensor, and where it gives for this object what the API gives. False where this object cannot show
+/// that.
 bool findTorchConversion(const TilewrightInterpreter &python, ExchangeType &known, void *object) {
   void *address = addressInTorch(python, object);
   void *library = address ? dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   if (!library)
     return true;
-  auto convert = reinterpret_cast<decltype(known.convert)>(
-      dlsym(library, "_ZN2at17toDLPackNonOwningERKNS_6TensorEP8DLTensor"));
+  auto convert =
+      reinterpret_cast<decltype(known.convert)>(dlsym(library, "_ZN2at17toDLPackNonOwningERKNS_6TensorEP8DLTensor"));
   dlclose(library); // a library of Python's modules stays
   // The object's header ends with its type; what follows may be a flag, and then the tensor.
   ptrdiff_t first = python.typeOffset + ptrdiff_t(sizeof(void *)), last = first + ptrdiff_t(sizeof(void *));

@@ -12,8 +12,8 @@
 
 extern "C" {
 
-/// `config` is grid x, y, z, block x, y, z and the bytes of dynamic shared memory. `params` has one element more: the end
-/// of the parameters where they are one block as the kernel takes it, from params[0] on; null where they are not.
+/// `config` is grid x, y, z, block x, y, z and the bytes of dynamic shared memory. `params` has one element more: the
+/// end of the parameters where they are one block as the kernel takes it, from params[0] on; null where they are not.
 struct TilewrightLauncher {
   void *context;
   int32_t (*launch)(void *context, int32_t kernel, const uint64_t *config, void **params, int32_t paramCount);
@@ -25,8 +25,8 @@ struct TilewrightLauncher {
 enum { TilewrightConfigSize = 7 };
 
 /// What a tensor map is made of: where the first element lies, the driver's number of the type (CUtensorMapDataType),
-/// the number of dimensions, the swizzle's span in bytes or 0; then, of each dimension, the innermost first, the extent,
-/// the stride in bytes, the box's extent and of how many elements the box takes one.
+/// the number of dimensions, the swizzle's span in bytes or 0; then, of each dimension, the innermost first, the
+/// extent, the stride in bytes, the box's extent and of how many elements the box takes one.
 enum {
   TilewrightTensorData = 0,
   TilewrightTensorElement = 1,
@@ -61,11 +61,13 @@ int32_t tilewrightRecordEncode(void *context, void *map, const uint64_t *tensor)
 }
 
 namespace tilewright {
-/// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of it
-/// alone: the map of one element does, which nobody reads. Gives whether a tensor is such a one, and else leaves `element`.
+/// A tensor without elements has no map, but a kernel whose sums are then empty takes one, and copies boxes outside of
+/// it alone: the map of one element does, which nobody reads. Gives whether a tensor is such a one, and else leaves
+/// `element`.
 inline bool replaceEmptyTensor(const uint64_t *tensor, uint64_t (&element)[TilewrightTensorSize]) {
   const uint64_t *extents = tensor + TilewrightTensorExtents;
-  const uint64_t *end = extents + std::min<uint64_t>(tensor[TilewrightTensorRank], TilewrightTensorStrides - TilewrightTensorExtents);
+  const uint64_t *end =
+      extents + std::min<uint64_t>(tensor[TilewrightTensorRank], TilewrightTensorStrides - TilewrightTensorExtents);
   if (std::find(extents, end, uint64_t(0)) == end)
     return false;
   std::copy_n(tensor, int(TilewrightTensorSize), element);

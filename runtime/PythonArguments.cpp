@@ -1,7 +1,7 @@
 //===- PythonArguments.cpp - Python's objects as arguments ----------------===//
 //
-// Tensors by the exchange API of DLPack, NumPy's arrays by the buffer protocol, Python's own numbers, and tuples, lists and
-// objects of these. What else there is goes by way of Python.
+// Tensors by the exchange API of DLPack, NumPy's arrays by the buffer protocol, Python's own numbers, and tuples, lists
+// and objects of these. What else there is goes by way of Python.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/PythonArguments.h"
@@ -23,11 +23,21 @@ int codeOfFormat(const char *format) {
   switch (*format) {
   case '?':
     return 6;
-  case 'b': case 'h': case 'i': case 'l': case 'q':
+  case 'b':
+  case 'h':
+  case 'i':
+  case 'l':
+  case 'q':
     return 0;
-  case 'B': case 'H': case 'I': case 'L': case 'Q':
+  case 'B':
+  case 'H':
+  case 'I':
+  case 'L':
+  case 'Q':
     return 1;
-  case 'e': case 'f': case 'd':
+  case 'e':
+  case 'f':
+  case 'd':
     return 2;
   }
   return -1;
@@ -54,8 +64,8 @@ __attribute__((noinline)) bool Call::readBuffer(const TilewrightCaller &caller, 
     buffer.shape[dim] = view.shape[dim];
     buffer.strides[dim] = view.strides[dim] / view.itemBytes;
   }
-  tensors[position] = {view.data, TilewrightDeviceCPU, 0, view.ndim, uint8_t(code), uint8_t(view.itemBytes * 8), 1,
-                       buffer.shape, buffer.strides, 0};
+  tensors[position] = {view.data,    TilewrightDeviceCPU, 0, view.ndim, uint8_t(code), uint8_t(view.itemBytes * 8), 1,
+                       buffer.shape, buffer.strides,      0};
   return true;
 }
 
@@ -110,8 +120,9 @@ __attribute__((noinline)) bool Call::readGroup(const TilewrightCaller &caller, i
     int32_t at = group.first + i;
     // Of a list another thread may take an element away.
     if (isTuple ? !read(caller, at, python.tupleGetItem(object, i))
-                : !readElement(caller, at, isList ? python.sequenceGetItem(object, i)
-                                                  : python.getAttribute(object, caller.items[at].name)))
+                : !readElement(caller, at,
+                               isList ? python.sequenceGetItem(object, i)
+                                      : python.getAttribute(object, caller.items[at].name)))
       return false;
   }
   if (!groups)

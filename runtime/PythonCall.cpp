@@ -64,8 +64,8 @@ bool handleOf(const TilewrightCaller &caller, void *given, void *first, void *&h
   return handle || !python.errorOccurred();
 }
 
-/// Puts arguments that came by their names where they belong, nulls for those that are left out. False where they are not
-/// one for each argument that every call gives.
+/// Puts arguments that came by their names where they belong, nulls for those that are left out. False where they are
+/// not one for each argument that every call gives.
 __attribute__((noinline)) bool arrange(const TilewrightCaller &caller, void *const *args, ptrdiff_t count, void *names,
                                        void **ordered, void *&stream) {
   if (count > caller.count)
@@ -252,15 +252,16 @@ static int32_t findFirstTensor(const std::vector<TilewrightCallerItem> &items, i
   for (int32_t i = first; i < first + count; ++i) {
     if (items[i].kind == TilewrightCallerInput || items[i].kind == TilewrightCallerOutput)
       return i;
-    if (int32_t found = items[i].kind == TilewrightCallerGroup ? findFirstTensor(items, items[i].first, items[i].count) : -1;
+    if (int32_t found =
+            items[i].kind == TilewrightCallerGroup ? findFirstTensor(items, items[i].first, items[i].count) : -1;
         found >= 0)
       return found;
   }
   return -1;
 }
 
-void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t), int32_t device,
-                         int32_t count, int32_t itemCount, const TilewrightCallerItem *items) {
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
+                         int32_t device, int32_t count, int32_t itemCount, const TilewrightCallerItem *items) {
   TilewrightCaller *caller = callerBehind(function);
   if (itemCount > maxArguments || caller->entry.load())
     return; // too many go by way of Python
@@ -268,7 +269,8 @@ void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const T
   caller->device = device;
   caller->items.assign(items, items + itemCount);
   for (TilewrightCallerItem &item : caller->items) {
-    caller->isOfTensors &= item.kind == TilewrightCallerInput || item.kind == TilewrightCallerOutput || item.kind == TilewrightCallerOptional;
+    caller->isOfTensors &= item.kind == TilewrightCallerInput || item.kind == TilewrightCallerOutput ||
+                           item.kind == TilewrightCallerOptional;
     if (item.name)
       item.name = caller->names.emplace_back(item.name).c_str();
   }

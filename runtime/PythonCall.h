@@ -80,7 +80,8 @@ enum : int32_t {
 
 /// What a call gives, or an element of a group.
 struct TilewrightCallerItem {
-  /// Its name in a call; of an element the attribute that an object has it as, or null where but tuples and lists are taken.
+  /// Its name in a call; of an element the attribute that an object has it as, or null where but tuples and lists are
+  /// taken.
   const char *name;
   int32_t kind;
   /// Of a group: where its elements are among the items, and how many.
@@ -90,21 +91,22 @@ struct TilewrightCallerItem {
   TilewrightAny otherwise;
 };
 
-/// Gives the function what it calls, once that is compiled. The first `count` items are what a call gives, the others are
-/// elements of groups.
-void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t), int32_t device,
-                         int32_t count, int32_t itemCount, const TilewrightCallerItem *items);
+/// Gives the function what it calls, once that is compiled. The first `count` items are what a call gives, the others
+/// are elements of groups.
+void tilewrightCallerSet(void *function, int32_t (*entry)(void *const *, const TilewrightAny *, int32_t),
+                         int32_t device, int32_t count, int32_t itemCount, const TilewrightCallerItem *items);
 
 /// A new type, or null with Python's error set, whose objects call what tilewrightCallableSet gives them. A call of an
-/// object of a class of Python's otherwise looks `__call__` up and makes a tuple. Called with the interpreter's lock held.
+/// object of a class of Python's otherwise looks `__call__` up and makes a tuple. Called with the interpreter's lock
+/// held.
 void *tilewrightCallableType(const TilewrightInterpreter *interpreter, const char *name);
 
 /// Lets calls of a class derived from such a type, which overrides no call, go the short way. Later versions of Python
 /// do so by themselves, earlier ones leave it to the class. `flags` is `__flags__` of the class.
 void tilewrightCallableShorten(void *type, uint64_t flags);
 
-/// Gives the object what it calls. A function of tilewrightCallerNew stays for good: a call that is under way in another
-/// thread may still need it.
+/// Gives the object what it calls. A function of tilewrightCallerNew stays for good: a call that is under way in
+/// another thread may still need it.
 void tilewrightCallableSet(void *object, void *target);
 
 /// Whether calls of the object keep the interpreter's lock while they launch.

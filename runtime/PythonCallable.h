@@ -50,7 +50,8 @@ namespace tilewright {
 
 /// The interpreter that this process runs.
 TILEWRIGHT_HIDDEN extern TilewrightInterpreter python;
-/// How many streams all threads have pushed. While there are none, which is most of the time, no thread looks for its own.
+/// How many streams all threads have pushed. While there are none, which is most of the time, no thread looks for its
+/// own.
 TILEWRIGHT_HIDDEN extern std::atomic<int64_t> numPushedStreams;
 void setInterpreter(const TilewrightInterpreter &interpreter);
 
@@ -67,8 +68,8 @@ TILEWRIGHT_HIDDEN __attribute__((noinline, cold)) void *callAny(TilewrightCaller
 /// Raises what the compiled function has raised. Returns null.
 TILEWRIGHT_HIDDEN __attribute__((noinline, cold)) void *raiseError(const TilewrightCaller &caller);
 
-/// Calls the compiled function with arguments that have been read. Kernels may have to be loaded, and a full queue makes
-/// a launch wait: meanwhile other threads of Python's go on.
+/// Calls the compiled function with arguments that have been read. Kernels may have to be loaded, and a full queue
+/// makes a launch wait: meanwhile other threads of Python's go on.
 inline void *run(const TilewrightCaller &caller, TilewrightCaller::Entry entry, void *const *stream,
                  const TilewrightAny *args, bool holdsLock) {
   void *state = holdsLock ? nullptr : caller.saveThread();

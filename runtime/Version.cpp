@@ -58,7 +58,8 @@ int addIdentity(dl_phdr_info *library, size_t, void *text) {
     if (std::strncmp(name, wanted, std::strlen(wanted)) != 0)
       continue;
     std::string id = buildId(*library);
-    *static_cast<std::string *>(text) += std::string(wanted) + " " + (id.empty() ? fileIdentity(library->dlpi_name) : id) + "\n";
+    *static_cast<std::string *>(text) +=
+        std::string(wanted) + " " + (id.empty() ? fileIdentity(library->dlpi_name) : id) + "\n";
   }
   return 0;
 }

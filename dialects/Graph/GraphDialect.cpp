@@ -27,12 +27,14 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value
   return elements && elements.getType() == type ? ConstantOp::create(builder, loc, elements) : nullptr;
 }
 
-LogicalResult ExtentsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult ExtentsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                          function_ref<InFlightDiagnostic()> emitError) const {
   if (shape.size() != getNames().size())
     return emitError() << "expected one symbol a dimension, " << shape.size() << ", got " << getNames().size();
   for (auto [d, extent, name] : llvm::enumerate(shape, getNames()))
     if (ShapedType::isDynamic(extent) != !name.getValue().empty())
-      return emitError() << "dimension " << d << ": expected " << (ShapedType::isDynamic(extent) ? "a symbol" : "no symbol")
-                         << ", got '" << name.getValue() << "'";
+      return emitError() << "dimension " << d << ": expected "
+                         << (ShapedType::isDynamic(extent) ? "a symbol" : "no symbol") << ", got '" << name.getValue()
+                         << "'";
   return success();
 }

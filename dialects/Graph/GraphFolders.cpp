@@ -58,10 +58,13 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
 OpFoldResult ExpandOp::fold(FoldAdaptor) { return ifSameType(*this, getX()); }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  return llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())) ? ifSameType(*this, getX()) : OpFoldResult();
+  return llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())) ? ifSameType(*this, getX())
+                                                                                       : OpFoldResult();
 }
 
-OpFoldResult ConcatOp::fold(FoldAdaptor) { return getInputs().size() == 1 ? ifSameType(*this, getInputs()[0]) : OpFoldResult(); }
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? ifSameType(*this, getInputs()[0]) : OpFoldResult();
+}
 
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   // Of a whole tensor: the sizes are its own, and no dimension is reversed.

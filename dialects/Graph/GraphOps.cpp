@@ -19,7 +19,8 @@ static std::string getExtentText(RankedTensorType type, int64_t d) {
   return extents ? extents.getNames()[d].getValue().str() : "?";
 }
 
-/// Checks that `result` has the shape of the operands broadcast together. Of symbolic extents only numbers can be wrong.
+/// Checks that `result` has the shape of the operands broadcast together. Of symbolic extents only numbers can be
+/// wrong.
 static LogicalResult verifyBroadcast(Operation *op, RankedTensorType result, ValueRange operands) {
   int64_t rank = 0;
   for (Value operand : operands)
@@ -30,10 +31,11 @@ static LogicalResult verifyBroadcast(Operation *op, RankedTensorType result, Val
     auto type = getTensorType(operand);
     for (int64_t d = 0; d < type.getRank(); ++d) {
       int64_t at = d + rank - type.getRank();
-      if (type.getDimSize(d) == 1 || type.isDynamicDim(d) || result.isDynamicDim(at) || type.getDimSize(d) == result.getDimSize(at))
+      if (type.getDimSize(d) == 1 || type.isDynamicDim(d) || result.isDynamicDim(at) ||
+          type.getDimSize(d) == result.getDimSize(at))
         continue;
-      return op->emitOpError() << "operand " << i << ", dimension " << d << ": expected 1 or " << getExtentText(result, at)
-                               << ", got " << type.getDimSize(d);
+      return op->emitOpError() << "operand " << i << ", dimension " << d << ": expected 1 or "
+                               << getExtentText(result, at) << ", got " << type.getDimSize(d);
     }
   }
   return success();
@@ -95,7 +97,8 @@ LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> sorted(getPermutation());
   llvm::sort(sorted);
   if (int64_t(sorted.size()) != from.getRank() || !llvm::equal(sorted, llvm::seq<int64_t>(0, from.getRank())))
-    return emitOpError() << "expected a permutation of " << from.getRank() << " dimensions, got [" << getPermutation() << "]";
+    return emitOpError() << "expected a permutation of " << from.getRank() << " dimensions, got [" << getPermutation()
+                         << "]";
   for (auto [d, source] : llvm::enumerate(getPermutation()))
     if (to.getRank() != from.getRank() || to.getDimSize(d) != from.getDimSize(source))
       return emitOpError() << "dimension " << d << ": expected " << getExtentText(from, source) << ", got " << to;
@@ -137,7 +140,8 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
-static LogicalResult verifyReduction(Operation *op, RankedTensorType from, ArrayRef<int64_t> axes, bool keepdims, RankedTensorType to) {
+static LogicalResult verifyReduction(Operation *op, RankedTensorType from, ArrayRef<int64_t> axes, bool keepdims,
+                                     RankedTensorType to) {
   for (int64_t axis : axes)
     if (axis < 0 || axis >= from.getRank())
       return op->emitOpError() << "expected axes from 0 to " << from.getRank() - 1 << ", got " << axis;
@@ -178,7 +182,8 @@ LogicalResult ConvOp::verify() {
   for (auto [name, numbers] : {std::make_pair("strides", getStrides()), std::make_pair("before", getBefore()),
                                std::make_pair("after", getAfter()), std::make_pair("dilations", getDilations())})
     if (numbers.size() != spatial)
-      return emitOpError() << name << ": expected one number a spatial dimension, " << spatial << ", got " << numbers.size();
+      return emitOpError() << name << ": expected one number a spatial dimension, " << spatial << ", got "
+                           << numbers.size();
   int64_t channels = x.getDimSize(1), each = w.getDimSize(1), groups = getGroups();
   if (!ShapedType::isDynamic(channels) && !ShapedType::isDynamic(each) && channels != each * groups)
     return emitOpError() << "expected x to have " << each * groups << " channels, got " << channels;
@@ -196,6 +201,7 @@ LogicalResult GroupOp::verify() {
   if (getEnds() && getEnds()->size() != getNumResults())
     return emitOpError() << "ends: expected one text a result, " << getNumResults() << ", got " << getEnds()->size();
   if (getOffsets() && getOffsets()->size() != getNumResults())
-    return emitOpError() << "offsets: expected one number a result, " << getNumResults() << ", got " << getOffsets()->size();
+    return emitOpError() << "offsets: expected one number a result, " << getNumResults() << ", got "
+                         << getOffsets()->size();
   return success();
 }

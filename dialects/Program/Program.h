@@ -7,8 +7,8 @@
 #include "dialects/Program/ProgramDialect.h.inc"
 
 namespace tilewright {
-/// On a schedule, on the program's function from the loops stage on, and on its kernels: how the kernels are launched, a
-/// dictionary of the names below.
+/// On a schedule, on the program's function from the loops stage on, and on its kernels: how the kernels are launched,
+/// a dictionary of the names below.
 inline constexpr llvm::StringLiteral kLaunchAttr = "tilewright.launch";
 /// A kernel's blocks may come up while the kernel before it in the stream ends (UnitAttr).
 inline constexpr llvm::StringLiteral kDependent = "dependent";
@@ -52,7 +52,8 @@ inline constexpr llvm::StringLiteral kHostLinesAttr = "tilewright.cpp_lines";
 
 /// On a function: it is a kernel of the simulator (UnitAttr).
 inline constexpr llvm::StringLiteral kSimKernelAttr = "tilewright.sim_kernel";
-/// In such a kernel: the number of the argument that a buffer is (i64), and a store that an asynchronous copy makes (UnitAttr).
+/// In such a kernel: the number of the argument that a buffer is (i64), and a store that an asynchronous copy makes
+/// (UnitAttr).
 inline constexpr llvm::StringLiteral kSimArgumentAttr = "tilewright.argument";
 inline constexpr llvm::StringLiteral kSimCopyAttr = "tilewright.copy";
 } // namespace tilewright

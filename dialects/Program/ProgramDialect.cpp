@@ -25,7 +25,8 @@ static bool isLaunch(Attribute value) {
   auto entries = dyn_cast<DictionaryAttr>(value);
   return entries && llvm::all_of(entries, [](NamedAttribute entry) {
            if (entry.getName() != kCluster)
-             return (entry.getName() == kDependent || entry.getName() == kCooperative) && isa<UnitAttr>(entry.getValue());
+             return (entry.getName() == kDependent || entry.getName() == kCooperative) &&
+                    isa<UnitAttr>(entry.getValue());
            auto sizes = dyn_cast<DenseI32ArrayAttr>(entry.getValue());
            return sizes && sizes.size() == 3 && llvm::all_of(sizes.asArrayRef(), [](int32_t size) { return size > 0; });
          });
@@ -55,7 +56,8 @@ static constexpr AttributeRule kRules[] = {
     {kExchangedAttr, "a load (memref.load)", kUnit, isOn<memref::LoadOp>, isOf<UnitAttr>},
     {kOperandTypeAttr, "nvgpu.mma.sync", "a type", isOn<nvgpu::MmaSyncOp>, isOf<TypeAttr>},
     {kScheduledAttr, kFunction, kUnit, isOn<func::FuncOp>, isOf<UnitAttr>},
-    {kArgumentsAttr, kHostFunction, "an array of dictionaries", isOn<func::FuncOp, LLVM::LLVMFuncOp>, isArrayOf<DictionaryAttr>},
+    {kArgumentsAttr, kHostFunction, "an array of dictionaries", isOn<func::FuncOp, LLVM::LLVMFuncOp>,
+     isArrayOf<DictionaryAttr>},
     {kKernelsAttr, kHostFunction, "an array of strings", isOn<func::FuncOp, LLVM::LLVMFuncOp>, isArrayOf<StringAttr>},
     {kKernelAttr, kLauncherCall, kText, isOn<LLVM::CallOp>, isOf<StringAttr>},
     {kLaunchClusterAttr, kLauncherCall, "three numbers, array<i32: ...>", isOn<LLVM::CallOp>, isClusterSize},

@@ -5,7 +5,8 @@ using namespace mlir;
 using namespace tilewright::schedule;
 
 /// A primitive that says something of a stage or an axis, once.
-template <typename Op> static LogicalResult verifyOnlyOne(Op op, StringRef what, Value (*of)(Op), bool (*isSame)(Value, Value)) {
+template <typename Op>
+static LogicalResult verifyOnlyOne(Op op, StringRef what, Value (*of)(Op), bool (*isSame)(Value, Value)) {
   for (auto other : op->getBlock()->template getOps<Op>())
     if (other->isBeforeInBlock(op) && isSame(of(other), of(op))) {
       InFlightDiagnostic diag = op.emitOpError() << "expected " << what << " once, got it twice";
@@ -22,9 +23,10 @@ static bool isSameAxis(Value a, Value b) { return a == b; }
 static LogicalResult verifyIsLoop(Operation *op, Value axis) {
   for (Operation *user : axis.getUsers())
     if (user->hasTrait<AxisTransform>() && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op)) {
-      InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
-                                                  << "': expected a loop, got an axis that was already "
-                                                  << (isa<FuseOp>(user) ? "fused" : "split");
+      InFlightDiagnostic diag = op->emitOpError()
+                                << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
+                                << "': expected a loop, got an axis that was already "
+                                << (isa<FuseOp>(user) ? "fused" : "split");
       diag.attachNote(user->getLoc()) << (isa<FuseOp>(user) ? "fused" : "split") << " here";
       return diag;
     }
@@ -34,11 +36,12 @@ static LogicalResult verifyIsLoop(Operation *op, Value axis) {
 LogicalResult CopyByOp::verify() {
   if (getColumns() && *getColumns() == 0)
     return emitOpError() << "expected columns of at least 1, got 0";
-  if (failed(CopyAttr::verify([&] { return emitOpError(); }, getCopier(), getSwizzle(), getColumns().value_or(0), getDeferred())))
+  if (failed(CopyAttr::verify([&] { return emitOpError(); }, getCopier(), getSwizzle(), getColumns().value_or(0),
+                              getDeferred())))
     return failure();
   return verifyOnlyOne<CopyByOp>(
-      *this, "what copies stage '" + stageName(getStage()).str() + "'", [](CopyByOp op) -> Value { return op.getStage(); },
-      isSameStage);
+      *this, "what copies stage '" + stageName(getStage()).str() + "'",
+      [](CopyByOp op) -> Value { return op.getStage(); }, isSameStage);
 }
 
 LogicalResult SpecializeOp::verify() {
@@ -47,7 +50,8 @@ LogicalResult SpecializeOp::verify() {
   if (failed(verifyIsLoop(*this, getAxis())))
     return failure();
   return verifyOnlyOne<SpecializeOp>(
-      *this, "specialize of axis '" + axisName(getAxis()) + "'", [](SpecializeOp op) -> Value { return op.getAxis(); }, isSameAxis);
+      *this, "specialize of axis '" + axisName(getAxis()) + "'", [](SpecializeOp op) -> Value { return op.getAxis(); },
+      isSameAxis);
 }
 
 LogicalResult ClusterOp::verify() {
@@ -60,12 +64,13 @@ LogicalResult ClusterOp::verify() {
   if (failed(verifyIsLoop(*this, getAxis())))
     return failure();
   return verifyOnlyOne<ClusterOp>(
-      *this, "cluster of axis '" + axisName(getAxis()) + "'", [](ClusterOp op) -> Value { return op.getAxis(); }, isSameAxis);
+      *this, "cluster of axis '" + axisName(getAxis()) + "'", [](ClusterOp op) -> Value { return op.getAxis(); },
+      isSameAxis);
 }
 
 LogicalResult PersistentOp::verify() {
-  if (failed(PersistentAttr::verify([&] { return emitOpError(); }, getBlocks(), getRaster(), getGroup(), getStreamK(), getNarrower(),
-                                    getSerpentineK())))
+  if (failed(PersistentAttr::verify([&] { return emitOpError(); }, getBlocks(), getRaster(), getGroup(), getStreamK(),
+                                    getNarrower(), getSerpentineK())))
     return failure();
   return verifyOnlyOne<PersistentOp>(
       *this, "persistent of stage '" + stageName(getStage()).str() + "'",

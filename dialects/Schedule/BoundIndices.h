@@ -7,8 +7,8 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tilewright::schedule {
-/// On a function at the loops stage: the block and thread indices that its loops are bound to (an array of ThreadTagAttr). Where
-/// loops are simplified, those of one iteration go with what is said of them; this stays.
+/// On a function at the loops stage: the block and thread indices that its loops are bound to (an array of
+/// ThreadTagAttr). Where loops are simplified, those of one iteration go with what is said of them; this stays.
 inline constexpr llvm::StringLiteral kBoundAttr = "schedule.bound";
 
 /// The indices that loops of `function` with an effect are bound to, each once.

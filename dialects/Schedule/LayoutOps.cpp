@@ -24,9 +24,10 @@ static LogicalResult verifyUnused(Operation *op, Value axis) {
   Operation *earlier = getEarlierUse(op, axis);
   if (!earlier)
     return success();
-  InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
-                                              << "': expected a loop that nothing else was said of, got one of an earlier "
-                                              << earlier->getName().stripDialect();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
+                            << "': expected a loop that nothing else was said of, got one of an earlier "
+                            << earlier->getName().stripDialect();
   diag.attachNote(earlier->getLoc()) << "said here";
   return diag;
 }
@@ -44,20 +45,22 @@ static LogicalResult verifyImplementation(TensorizeOp op, FunctionOpInterface fu
       return op.emitOpError() << "expected argument " << i << " of @describe to be a tensor, got " << like.getType();
     if (!memref || memref != MemRefType::get(tensor.getShape(), tensor.getElementType()))
       return op.emitOpError() << "expected argument " << i << " of @" << function.getName() << " to be "
-                              << MemRefType::get(tensor.getShape(), tensor.getElementType()) << ", as @describe has it, got "
-                              << argument.getType();
+                              << MemRefType::get(tensor.getShape(), tensor.getElementType())
+                              << ", as @describe has it, got " << argument.getType();
     for (Operation *user : argument.getUsers()) {
       StringRef name = user->getName().getStringRef();
       if (name == "memref.store" && user->getOperand(0) != argument && !describe.getArgAttr(i, "te.output")) {
-        InFlightDiagnostic diag = op.emitOpError() << "expected @" << function.getName() << " to store to its results, got a store to "
-                                                   << "argument " << i << ", an input";
+        InFlightDiagnostic diag = op.emitOpError()
+                                  << "expected @" << function.getName() << " to store to its results, got a store to "
+                                  << "argument " << i << ", an input";
         diag.attachNote(user->getLoc()) << "stored here";
         return diag;
       }
       if (name == "memref.load" || (name == "memref.store" && user->getOperand(0) != argument))
         continue;
-      InFlightDiagnostic diag = op.emitOpError() << "expected @" << function.getName() << " to load and store elements of argument "
-                                                 << i << ", got '" << name << "'";
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "expected @" << function.getName() << " to load and store elements of argument " << i
+                                << ", got '" << name << "'";
       diag.attachNote(user->getLoc()) << "used here";
       return diag;
     }
@@ -75,8 +78,8 @@ LogicalResult TensorizeOp::verifyRegions() {
   bool computes = false;
   for (Operation &op : getIntrinsic().front()) {
     auto function = dyn_cast<FunctionOpInterface>(op);
-    if (!function || (function.getName() != "describe" && function.getName() != "body" && function.getName() != "reset" &&
-                      function.getName() != "update"))
+    if (!function || (function.getName() != "describe" && function.getName() != "body" &&
+                      function.getName() != "reset" && function.getName() != "update"))
       return emitOpError() << "expected functions @describe, @body, @reset and @update, got '"
                            << (function ? function.getName() : op.getName().getStringRef()) << "'";
     if (function.getFunctionBody().empty())
@@ -98,7 +101,8 @@ LogicalResult TransformLayoutOp::verify() {
     return emitOpError("expected a layout with at least one index, got none");
   for (auto other : (*this)->getBlock()->getOps<TransformLayoutOp>())
     if (other->isBeforeInBlock(*this) && stageName(other.getStage()) == stageName(getStage())) {
-      InFlightDiagnostic diag = emitOpError() << "expected one layout of stage '" << stageName(getStage()) << "', got a second";
+      InFlightDiagnostic diag = emitOpError()
+                                << "expected one layout of stage '" << stageName(getStage()) << "', got a second";
       diag.attachNote(other.getLoc()) << "the first is here";
       return diag;
     }
@@ -122,9 +126,10 @@ LogicalResult PrefetchOp::verify() {
     return emitOpError() << "expected an offset of at least 0, got " << offset;
   for (Operation *user : getAxis().getUsers())
     if (user->hasTrait<AxisTransform>() && user->isBeforeInBlock(*this)) {
-      InFlightDiagnostic diag = emitOpError() << "axis '" << axisName(getAxis()) << "' of stage '" << stageName(getStage())
-                                              << "': expected a loop, got an axis that was already "
-                                              << (isa<FuseOp>(user) ? "fused" : "split");
+      InFlightDiagnostic diag = emitOpError()
+                                << "axis '" << axisName(getAxis()) << "' of stage '" << stageName(getStage())
+                                << "': expected a loop, got an axis that was already "
+                                << (isa<FuseOp>(user) ? "fused" : "split");
       diag.attachNote(user->getLoc()) << (isa<FuseOp>(user) ? "fused" : "split") << " here";
       return diag;
     }
@@ -137,7 +142,8 @@ LogicalResult EnvThreadsOp::verify() {
   if (int64_t extent = getExtent(); extent < 1)
     return emitOpError() << "expected an extent of at least 1, got " << extent;
   for (auto other : (*this)->getBlock()->getOps<EnvThreadsOp>())
-    if (other->isBeforeInBlock(*this) && other.getThread() == getThread() && stageName(other.getStage()) == stageName(getStage())) {
+    if (other->isBeforeInBlock(*this) && other.getThread() == getThread() &&
+        stageName(other.getStage()) == stageName(getStage())) {
       InFlightDiagnostic diag = emitOpError() << "expected " << stringifyThreadTag(getThread()) << " once for stage '"
                                               << stageName(getStage()) << "', got it twice";
       diag.attachNote(other.getLoc()) << "the first is here";
@@ -158,8 +164,8 @@ LogicalResult PadEinsumOp::verify() {
     if (!isa<AxesOp, ReduceAxesOp>(op) || stageName(op.getOperand(0)) != stageName(getOf()))
       continue;
     for (Operation *user : op.getUsers()) {
-      InFlightDiagnostic diag = emitOpError() << "expected to stand before the axes of stage '" << stageName(getOf())
-                                              << "' are used";
+      InFlightDiagnostic diag = emitOpError()
+                                << "expected to stand before the axes of stage '" << stageName(getOf()) << "' are used";
       diag.attachNote(user->getLoc()) << "used here";
       return diag;
     }

@@ -52,15 +52,19 @@ inline constexpr llvm::StringLiteral kParallelAttr = "schedule.parallel";
 inline constexpr llvm::StringLiteral kPartitionAttr = "schedule.partition";
 /// On the outermost loop of a kernel, and on the kernel: how many of its blocks an SM is to hold at least (i64).
 inline constexpr llvm::StringLiteral kMinBlocksAttr = "schedule.min_blocks";
-/// On a shared buffer: lanes of a warp exchange its elements; which threads have their own, 2 along y and 4 along z (i64).
+/// On a shared buffer: lanes of a warp exchange its elements; which threads have their own, 2 along y and 4 along z
+/// (i64).
 inline constexpr llvm::StringLiteral kWarpAttr = "schedule.warp";
-/// On a schedule (schedule.of): the layouts that callers' arrays have, by the names of inputs (dictionary of affine maps).
+/// On a schedule (schedule.of): the layouts that callers' arrays have, by the names of inputs (dictionary of affine
+/// maps).
 inline constexpr llvm::StringLiteral kInputLayoutsAttr = "schedule.input_layouts";
-/// On a primitive that says a scope: the word of TVM for the fragment that it is, for those who read the schedule (string).
+/// On a primitive that says a scope: the word of TVM for the fragment that it is, for those who read the schedule
+/// (string).
 inline constexpr llvm::StringLiteral kFragmentAttr = "schedule.fragment";
 /// On a loop: it is a software pipeline (PipelineAttr).
 inline constexpr llvm::StringLiteral kPipelineAttr = "schedule.pipeline";
-/// On the allocation of a shared buffer in such a loop: the buffer gets a place for each of the pipeline's stages (UnitAttr).
+/// On the allocation of a shared buffer in such a loop: the buffer gets a place for each of the pipeline's stages
+/// (UnitAttr).
 inline constexpr llvm::StringLiteral kPipelinedAttr = "schedule.pipelined";
 /// On a store: what it stores was loaded for it alone, and is copied by cp.async (UnitAttr).
 inline constexpr llvm::StringLiteral kAsyncAttr = "schedule.async";
@@ -75,7 +79,8 @@ inline constexpr llvm::StringLiteral kClusterAttr = "schedule.cluster";
 /// On the outermost loop of a kernel: how its blocks go through the tiles (PersistentAttr).
 inline constexpr llvm::StringLiteral kPersistentAttr = "schedule.persistent";
 
-/// On a pipelined loop: the name of the stage whose result the loop's reductions follow, as rolling_update says (StringAttr).
+/// On a pipelined loop: the name of the stage whose result the loop's reductions follow, as rolling_update says
+/// (StringAttr).
 inline constexpr llvm::StringLiteral kRollingAttr = "schedule.rolling";
 
 /// The parameters of an attribute of this dialect by name: integers, booleans, strings and arrays of integers. What the

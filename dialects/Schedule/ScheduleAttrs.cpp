@@ -14,9 +14,12 @@ LogicalResult AxisAttr::verify(EmitError emitError, StringRef axis, StringRef st
   return success();
 }
 
-std::string AxisAttr::str() const { return getStage().empty() ? getAxis().str() : (getStage() + "." + getAxis()).str(); }
+std::string AxisAttr::str() const {
+  return getStage().empty() ? getAxis().str() : (getStage() + "." + getAxis()).str();
+}
 
-LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kind, ArrayRef<int64_t> shape, int64_t promote) {
+LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kind, ArrayRef<int64_t> shape,
+                                      int64_t promote) {
   auto text = [&] { return llvm::join(llvm::map_range(shape, [](int64_t n) { return std::to_string(n); }), "x"); };
   if (shape.size() != 3 || llvm::any_of(shape, [](int64_t extent) { return extent < 1; }))
     return emitError() << "expected a shape of m, n and k, got " << text();
@@ -27,7 +30,8 @@ LogicalResult InstructionAttr::verify(EmitError emitError, MatrixInstruction kin
   if (promote < 0 || promote > INT32_MAX)
     return emitError() << "expected to promote after 0 to " << INT32_MAX << " iterations, got " << promote;
   if (promote && kind != MatrixInstruction::Wgmma)
-    return emitError() << "expected to promote the accumulators of wgmma alone, got " << stringifyMatrixInstruction(kind);
+    return emitError() << "expected to promote the accumulators of wgmma alone, got "
+                       << stringifyMatrixInstruction(kind);
   return success();
 }
 

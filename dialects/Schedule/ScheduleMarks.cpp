@@ -27,12 +27,14 @@ static bool isOnBlockIndex(Operation *op) {
 static bool isPipelined(Operation *op) { return isa<scf::ForOp>(op) && op->hasAttr(kPipelineAttr); }
 static bool isSharedBuffer(Operation *op) {
   auto alloc = dyn_cast<memref::AllocOp>(op);
-  auto space = alloc ? dyn_cast_or_null<gpu::AddressSpaceAttr>(alloc.getType().getMemorySpace()) : gpu::AddressSpaceAttr();
+  auto space =
+      alloc ? dyn_cast_or_null<gpu::AddressSpaceAttr>(alloc.getType().getMemorySpace()) : gpu::AddressSpaceAttr();
   return space && space.getValue() == gpu::AddressSpace::Workgroup;
 }
 static bool isOfMaps(Attribute value) {
   auto dictionary = dyn_cast<DictionaryAttr>(value);
-  return dictionary && llvm::all_of(dictionary, [](NamedAttribute entry) { return isa<AffineMapAttr>(entry.getValue()); });
+  return dictionary &&
+         llvm::all_of(dictionary, [](NamedAttribute entry) { return isa<AffineMapAttr>(entry.getValue()); });
 }
 static bool isWarpRows(Attribute value) { return isNumber<0, 6>(value) && cast<IntegerAttr>(value).getInt() % 2 == 0; }
 static constexpr StringLiteral kLoop("a loop (scf.for)"), kUnit("no value");
@@ -44,12 +46,14 @@ static constexpr AttributeRule kRules[] = {
     {kUnrollAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
     {kParallelAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
     {kPartitionAttr, kLoop, kUnit, isOn<scf::ForOp>, isOf<UnitAttr>},
-    {kMinBlocksAttr, "a kernel or its outermost loop", "an i64 from 1 to 2147483647", isOfKernel, isNumber<1, INT32_MAX>},
+    {kMinBlocksAttr, "a kernel or its outermost loop", "an i64 from 1 to 2147483647", isOfKernel,
+     isNumber<1, INT32_MAX>},
     {kPipelineAttr, kLoop, "#schedule.pipeline<...>", isOn<scf::ForOp>, isOf<PipelineAttr>},
     {kPipelinedAttr, "the allocation of a buffer in shared memory", kUnit, isSharedBuffer, isOf<UnitAttr>},
     {kWarpAttr, "the allocation of a buffer in shared memory", "an i64 of 0, 2, 4 or 6", isSharedBuffer, isWarpRows},
     {kInputLayoutsAttr, "a schedule (schedule.of)", "a dictionary of affine maps", isOn<OfOp>, isOfMaps},
-    {kFragmentAttr, "a primitive that says a scope", "a string", isOn<CacheReadOp, CacheWriteOp, SetScopeOp>, isOf<StringAttr>},
+    {kFragmentAttr, "a primitive that says a scope", "a string", isOn<CacheReadOp, CacheWriteOp, SetScopeOp>,
+     isOf<StringAttr>},
     {kAsyncAttr, "a store", kUnit, isOn<memref::StoreOp, vector::StoreOp>, isOf<UnitAttr>},
     {kInstructionAttr, kLoop, "#schedule.instruction<...>", isOn<scf::ForOp>, isOf<InstructionAttr>},
     {kCopyAttr, "a store of an element (memref.store)", "#schedule.copy<...>", isOn<memref::StoreOp>, isOf<CopyAttr>},
@@ -76,7 +80,8 @@ static LogicalResult verifyShape(scf::ForOp nest, InstructionAttr instruction) {
     loop = inner.empty() ? scf::ForOp() : *inner.begin();
   }
   if (depth > 2 && iterations != expected)
-    return nest.emitOpError() << "expected loops of " << expected << " iterations under " << instruction << ", got " << iterations;
+    return nest.emitOpError() << "expected loops of " << expected << " iterations under " << instruction << ", got "
+                              << iterations;
   return success();
 }
 

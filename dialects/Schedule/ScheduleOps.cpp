@@ -12,8 +12,8 @@ using namespace tilewright::schedule;
 // Handles
 //===----------------------------------------------------------------------===//
 
-/// Invalid IR is printed, too, for its error to show: names are asked for where ops come in no order, or have too few of
-/// them.
+/// Invalid IR is printed, too, for its error to show: names are asked for where ops come in no order, or have too few
+/// of them.
 static constexpr int kDeepest = 1000;
 
 static std::string nameAt(ArrayAttr names, unsigned i) {
@@ -95,7 +95,8 @@ static bool sameStage(Value a, Value b) { return a == b || stageName(a) == stage
 /// The op before `op` that used `axis` up: a split, tile or fuse.
 static Operation *getConsumer(Value axis, Operation *op) {
   for (Operation *user : axis.getUsers())
-    if (user != op && user->hasTrait<AxisTransform>() && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op))
+    if (user != op && user->hasTrait<AxisTransform>() && user->getBlock() == op->getBlock() &&
+        user->isBeforeInBlock(op))
       return user;
   return nullptr;
 }
@@ -105,9 +106,10 @@ static LogicalResult verifyLoop(Operation *op, Value axis) {
   Operation *consumer = getConsumer(axis, op);
   if (!consumer)
     return success();
-  InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
-                                              << "': expected a loop, got an axis that was already "
-                                              << (isa<FuseOp>(consumer) ? "fused" : "split");
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
+                            << "': expected a loop, got an axis that was already "
+                            << (isa<FuseOp>(consumer) ? "fused" : "split");
   diag.attachNote(consumer->getLoc()) << (isa<FuseOp>(consumer) ? "fused" : "split") << " here";
   return diag;
 }
@@ -129,16 +131,19 @@ static LogicalResult verifyPlainLoop(Operation *op, Value axis) {
     return failure();
   auto isHow = llvm::IsaPred<VectorizeOp, UnrollOp, ParallelOp>;
   for (Operation *user : axis.getUsers()) {
-    // As in TVM what is said again, or last, of how the iterations run counts; an outer loop of a split is parallel as the axis was.
+    // As in TVM what is said again, or last, of how the iterations run counts; an outer loop of a split is parallel as
+    // the axis was.
     auto bind = dyn_cast<BindOp>(user), again = dyn_cast<BindOp>(op);
     if ((isHow(op) && isHow(user)) || (isa<LoopPartitionOp>(op) && isa<LoopPartitionOp>(user)) ||
-        (op->hasTrait<AxisTransform>() && isa<ParallelOp>(user)) || (bind && again && bind.getThread() == again.getThread()))
+        (op->hasTrait<AxisTransform>() && isa<ParallelOp>(user)) ||
+        (bind && again && bind.getThread() == again.getThread()))
       continue;
-    if (user == op || !user->hasTrait<AxisAnnotation>() || user->getBlock() != op->getBlock() || !user->isBeforeInBlock(op))
+    if (user == op || !user->hasTrait<AxisAnnotation>() || user->getBlock() != op->getBlock() ||
+        !user->isBeforeInBlock(op))
       continue;
-    InFlightDiagnostic diag = op->emitOpError() << "axis '" << axisName(axis) << "' of stage '"
-                                                << stageName(axisStage(axis)) << "': expected a plain loop, got one that is "
-                                                << describeMark(user);
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "axis '" << axisName(axis) << "' of stage '" << stageName(axisStage(axis))
+                              << "': expected a plain loop, got one that is " << describeMark(user);
     if (auto bind = dyn_cast<BindOp>(user))
       diag << " to " << stringifyThreadTag(bind.getThread());
     diag.attachNote(user->getLoc()) << describeMark(user) << " here";
@@ -199,12 +204,14 @@ void PadEinsumOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 LogicalResult OfOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getFunctionAttr()))
     return emitOpError() << "expected the name of a function, got '" << getFunction() << "'";
-  // No number of a primitive means anything near the 63 bits that an extent has, and what is made of them must have these.
+  // No number of a primitive means anything near the 63 bits that an extent has, and what is made of them must have
+  // these.
   for (Operation &primitive : getBody().front())
     for (NamedAttribute attribute : primitive.getAttrs()) {
       auto number = dyn_cast<IntegerAttr>(attribute.getValue());
       if (number && !number.getValue().isSignedIntN(32))
-        return primitive.emitOpError() << "expected " << attribute.getName().getValue() << " of 32 bits, got " << number.getValue().getSExtValue();
+        return primitive.emitOpError() << "expected " << attribute.getName().getValue() << " of 32 bits, got "
+                                       << number.getValue().getSExtValue();
     }
   return success();
 }
@@ -222,7 +229,9 @@ LogicalResult AxesOp::verify() { return verifyAxes(*this); }
 LogicalResult ReduceAxesOp::verify() { return verifyAxes(*this); }
 
 LogicalResult SplitOp::verify() {
-  if (getFactor().has_value() + getNparts().has_value() + getFactorSymbol().has_value() + getNpartsSymbol().has_value() != 1)
+  if (getFactor().has_value() + getNparts().has_value() + getFactorSymbol().has_value() +
+          getNpartsSymbol().has_value() !=
+      1)
     return emitOpError("expected either a factor or a number of parts");
   if (getFactor() && failed(verifyFactor(*this, "a factor", *getFactor())))
     return failure();
@@ -232,13 +241,15 @@ LogicalResult SplitOp::verify() {
 }
 
 LogicalResult TileOp::verify() {
-  if (failed(verifyFactor(*this, "an x factor", getXFactor())) || failed(verifyFactor(*this, "a y factor", getYFactor())))
+  if (failed(verifyFactor(*this, "an x factor", getXFactor())) ||
+      failed(verifyFactor(*this, "a y factor", getYFactor())))
     return failure();
   if (getX() == getY())
     return emitOpError() << "expected two axes, got '" << axisName(getX()) << "' twice";
   if (!sameStage(axisStage(getX()), axisStage(getY())))
-    return emitOpError() << "expected axes of one stage, got '" << axisName(getX()) << "' of '" << stageName(axisStage(getX()))
-                         << "' and '" << axisName(getY()) << "' of '" << stageName(axisStage(getY())) << "'";
+    return emitOpError() << "expected axes of one stage, got '" << axisName(getX()) << "' of '"
+                         << stageName(axisStage(getX())) << "' and '" << axisName(getY()) << "' of '"
+                         << stageName(axisStage(getY())) << "'";
   if (failed(verifyPlainLoop(*this, getX())))
     return failure();
   return verifyPlainLoop(*this, getY());
@@ -300,17 +311,20 @@ LogicalResult BindOp::verify() {
                                                    << axisName(getAxis()) << "'"
                                    : success();
   if (isReduceAxis(getAxis()) && getThread() < ThreadTag::ThreadIdxX)
-    return emitOpError() << "expected a spatial axis on " << stringifyThreadTag(getThread()) << ", got the reduction axis '"
-                         << axisName(getAxis()) << "': blocks can not combine what they computed";
+    return emitOpError() << "expected a spatial axis on " << stringifyThreadTag(getThread())
+                         << ", got the reduction axis '" << axisName(getAxis())
+                         << "': blocks can not combine what they computed";
   // Two loops of one stage on one index would run only its diagonal.
   for (auto other : (*this)->getBlock()->getOps<BindOp>()) {
     if (other == *this)
       break;
-    if (other.getThread() != getThread() || other.getAxis() == getAxis() || !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
+    if (other.getThread() != getThread() || other.getAxis() == getAxis() ||
+        !sameStage(axisStage(other.getAxis()), axisStage(getAxis())))
       continue;
-    InFlightDiagnostic diag = emitOpError() << "stage '" << stageName(axisStage(getAxis())) << "': expected one axis on "
-                                            << stringifyThreadTag(getThread()) << ", got '" << axisName(getAxis())
-                                            << "' beside '" << axisName(other.getAxis()) << "'";
+    InFlightDiagnostic diag = emitOpError()
+                              << "stage '" << stageName(axisStage(getAxis())) << "': expected one axis on "
+                              << stringifyThreadTag(getThread()) << ", got '" << axisName(getAxis()) << "' beside '"
+                              << axisName(other.getAxis()) << "'";
     diag.attachNote(other.getLoc()) << "bound here";
     return diag;
   }
@@ -377,8 +391,8 @@ LogicalResult ComputeAtOp::verify() {
   if (sameStage(getStage(), getConsumer()))
     return emitOpError() << "expected a consumer of stage '" << stageName(getStage()) << "', got the stage itself";
   if (!sameStage(axisStage(getAxis()), getConsumer()))
-    return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '" << axisName(getAxis())
-                         << "' of '" << stageName(axisStage(getAxis())) << "'";
+    return emitOpError() << "expected an axis of stage '" << stageName(getConsumer()) << "', got '"
+                         << axisName(getAxis()) << "' of '" << stageName(axisStage(getAxis())) << "'";
   return verifyLoop(*this, getAxis());
 }
 
@@ -426,7 +440,8 @@ LogicalResult RfactorOp::verify() {
     }
     if (auto axes = dyn_cast<AxesOp>(op);
         axes && sameStage(axes.getStage(), getOf()) && (getFactorAxis() < 0 || getFactorAxis() > axes.getNumResults()))
-      return emitOpError() << "expected a factor_axis from 0 to " << axes.getNumResults() << ", got " << getFactorAxis();
+      return emitOpError() << "expected a factor_axis from 0 to " << axes.getNumResults() << ", got "
+                           << getFactorAxis();
   }
   if (!otherUse)
     return success();
@@ -438,7 +453,8 @@ LogicalResult RfactorOp::verify() {
 
 LogicalResult SetStorePredicateOp::verify() {
   if (int64_t from = getFrom().value_or(0), to = getTo().value_or(INT64_MAX); from < 0 || from >= to)
-    return emitOpError() << "expected threads from a number of at least 0 to a larger one, got " << from << " to " << to;
+    return emitOpError() << "expected threads from a number of at least 0 to a larger one, got " << from << " to "
+                         << to;
   if (getThread() < ThreadTag::ThreadIdxX || getThread() > ThreadTag::ThreadIdxZ)
     return emitOpError() << "expected threadIdx.x, threadIdx.y or threadIdx.z, got " << stringifyThreadTag(getThread());
   return success();

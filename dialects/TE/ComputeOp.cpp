@@ -200,15 +200,16 @@ LogicalResult ComputeOp::verify() {
   for (Type type : getResultTypes()) {
     auto tensor = cast<RankedTensorType>(type);
     if (tensor.getRank() != getNumSpatial())
-      return emitOpError() << "expected results of rank " << getNumSpatial() << ", one dimension a spatial axis, got " << type;
+      return emitOpError() << "expected results of rank " << getNumSpatial() << ", one dimension a spatial axis, got "
+                           << type;
     for (unsigned i = 0; i < getNumSpatial(); ++i)
       if (tensor.getDimSize(i) != getStaticExtents()[i])
         return emitOpError() << "dimension " << i << " of the result: expected the extent of axis '" << getAxisName(i)
                              << "', got " << type;
   }
   if (getScan() && (getNumSpatial() == 0 || getNumReduce() != 0))
-    return emitOpError() << "scan: expected a first axis that gives the order, and no reduction, got " << getNumSpatial()
-                         << " spatial and " << getNumReduce() << " reduction axes";
+    return emitOpError() << "scan: expected a first axis that gives the order, and no reduction, got "
+                         << getNumSpatial() << " spatial and " << getNumReduce() << " reduction axes";
   bool custom = getReducer() == ReducerKind::Custom;
   if (getReducer().has_value() != (getNumReduce() > 0))
     return emitOpError("expected a combiner exactly where there are reduction axes");
@@ -217,7 +218,8 @@ LogicalResult ComputeOp::verify() {
   if (custom && getIdentity()->size() != getNumResults())
     return emitOpError() << "expected one identity a result, " << getNumResults() << ", got " << getIdentity()->size();
   if (getReducer() && !custom && getNumResults() != 1)
-    return emitOpError() << "expected one result of '" << stringifyReducerKind(*getReducer()) << "', got " << getNumResults();
+    return emitOpError() << "expected one result of '" << stringifyReducerKind(*getReducer()) << "', got "
+                         << getNumResults();
   return success();
 }
 
@@ -226,7 +228,8 @@ static LogicalResult verifyYield(ComputeOp op, Region &region, StringRef what) {
   if (!yield)
     return op.emitOpError() << "expected the " << what << " to end with te.yield";
   if (yield.getValues().size() != op.getNumResults())
-    return yield.emitOpError() << "expected one value a result, " << op.getNumResults() << ", got " << yield.getValues().size();
+    return yield.emitOpError() << "expected one value a result, " << op.getNumResults() << ", got "
+                               << yield.getValues().size();
   for (auto [value, type] : llvm::zip(yield.getValues(), op.getResultTypes())) {
     Type element = cast<RankedTensorType>(type).getElementType();
     if (value.getType() != element)
@@ -248,7 +251,8 @@ LogicalResult ComputeOp::verifyRegions() {
     for (Type type : getResultTypes())
       expected.push_back(cast<RankedTensorType>(type).getElementType());
   if (!llvm::equal(expected, getCombiner().getArgumentTypes()))
-    return emitOpError() << "expected a combiner on two elements of each result, got (" << getCombiner().getArgumentTypes() << ")";
+    return emitOpError() << "expected a combiner on two elements of each result, got ("
+                         << getCombiner().getArgumentTypes() << ")";
   for (auto [identity, type] : llvm::zip(*getIdentity(), expected)) {
     auto typed = dyn_cast<TypedAttr>(identity);
     if (!typed || typed.getType() != type)
@@ -274,9 +278,13 @@ static arith::AtomicRMWKind getKind(ReducerKind reducer, Type type, bool isUnsig
   case ReducerKind::Prod:
     return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
   case ReducerKind::Min:
-    return isFloat ? arith::AtomicRMWKind::minimumf : isUnsigned ? arith::AtomicRMWKind::minu : arith::AtomicRMWKind::mins;
+    return isFloat      ? arith::AtomicRMWKind::minimumf
+           : isUnsigned ? arith::AtomicRMWKind::minu
+                        : arith::AtomicRMWKind::mins;
   case ReducerKind::Max:
-    return isFloat ? arith::AtomicRMWKind::maximumf : isUnsigned ? arith::AtomicRMWKind::maxu : arith::AtomicRMWKind::maxs;
+    return isFloat      ? arith::AtomicRMWKind::maximumf
+           : isUnsigned ? arith::AtomicRMWKind::maxu
+                        : arith::AtomicRMWKind::maxs;
   case ReducerKind::Custom:
     break;
   }

@@ -21,7 +21,7 @@ MemRefType ExternOp::getBufferType(Type tensor) {
 
 void ExternOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   for (BlockArgument buffer : region.getArguments())
-    setName(buffer, isa<NameLoc>(buffer.getLoc())              ? cast<NameLoc>(buffer.getLoc()).getName().getValue()
+    setName(buffer, isa<NameLoc>(buffer.getLoc())                ? cast<NameLoc>(buffer.getLoc()).getName().getValue()
                     : buffer.getArgNumber() < getInputs().size() ? "in"
                                                                  : "out");
 }
@@ -42,8 +42,8 @@ static ParseResult parseBuffers(OpAsmParser &parser, SmallVectorImpl<OpAsmParser
     OpAsmParser::Argument buffer;
     OpAsmParser::UnresolvedOperand tensor;
     RankedTensorType type;
-    if (parser.parseArgument(buffer) || parser.parseEqual() || parser.parseOperand(tensor) || parser.parseColonType(type) ||
-        parser.resolveOperand(tensor, type, operands))
+    if (parser.parseArgument(buffer) || parser.parseEqual() || parser.parseOperand(tensor) ||
+        parser.parseColonType(type) || parser.resolveOperand(tensor, type, operands))
       return failure();
     buffer.type = ExternOp::getBufferType(type);
     buffers.push_back(buffer);
@@ -121,8 +121,8 @@ static LogicalResult verifyThreadAxis(ExternOp op, scf::ForOp loop) {
   for (Operation *around = loop->getParentOp(); around != op; around = around->getParentOp()) {
     auto outer = around->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
     if (!outer)
-      return loop.emitOpError() << "expected a thread axis outside of the loops and choices of te.extern '" << op.getName()
-                                << "', got one in '" << around->getName() << "'";
+      return loop.emitOpError() << "expected a thread axis outside of the loops and choices of te.extern '"
+                                << op.getName() << "', got one in '" << around->getName() << "'";
     if (outer == thread && thread.getValue() != schedule::ThreadTag::VThread)
       return loop.emitOpError() << "expected each thread index once around a statement of te.extern '" << op.getName()
                                 << "', got " << schedule::stringifyThreadTag(thread.getValue()) << " twice";
@@ -147,7 +147,8 @@ LogicalResult ExternOp::verifyRegions() {
   WalkResult result = getBody().walk([&](Operation *inner) -> WalkResult {
     if (isa<memref::AllocOp, memref::AllocaOp>(inner))
       return verifyAccesses(*this, inner->getResult(0), /*isInput=*/false);
-    if (auto loop = dyn_cast<scf::ForOp>(inner); loop && loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))
+    if (auto loop = dyn_cast<scf::ForOp>(inner);
+        loop && loop->hasAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr))
       return verifyThreadAxis(*this, loop);
     return WalkResult::advance();
   });

@@ -62,7 +62,8 @@ LogicalResult ReadOp::verify() {
   auto type = cast<RankedTensorType>(getTensor().getType());
   AffineMap map = getMap();
   if (getElement().getType() != type.getElementType())
-    return emitOpError() << "expected an element of type " << type.getElementType() << ", got " << getElement().getType();
+    return emitOpError() << "expected an element of type " << type.getElementType() << ", got "
+                         << getElement().getType();
   if (map.getNumResults() != unsigned(type.getRank()))
     return emitOpError() << "expected " << type.getRank() << " indices of " << type << ", got " << map.getNumResults();
   unsigned numOperands = getIndices().size();

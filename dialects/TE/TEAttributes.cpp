@@ -23,7 +23,9 @@ using namespace tilewright::te;
 // On ops
 //===----------------------------------------------------------------------===//
 
-static bool makesBuffer(Operation *op) { return op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType()); }
+static bool makesBuffer(Operation *op) {
+  return op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType());
+}
 static bool isStage(Operation *op) {
   return isa<linalg::LinalgOp>(op) || makesBuffer(op) || isa_and_present<tile::TileDialect>(op->getDialect());
 }
@@ -56,7 +58,8 @@ LogicalResult TEDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   }
   if (attribute.getName() == kCombineAttr) {
     auto numbers = cast<DenseI64ArrayAttr>(attribute.getValue());
-    if (numbers.size() != op->getNumOperands() || llvm::any_of(numbers.asArrayRef(), [](int64_t number) { return number < -1; }))
+    if (numbers.size() != op->getNumOperands() ||
+        llvm::any_of(numbers.asArrayRef(), [](int64_t number) { return number < -1; }))
       return op->emitOpError() << "expected 'te.combine' to have the number of an element or -1 for each of "
                                << op->getNumOperands() << " operands, got " << numbers;
   }
@@ -84,7 +87,9 @@ static bool isDefault(Attribute value) {
   auto real = dyn_cast<FloatAttr>(value);
   return (real && real.getType().isF64()) || isNumber<INT64_MIN, INT64_MAX>(value);
 }
-static bool isAlignment(Attribute value) { return isNumber<1, INT64_MAX>(value) && llvm::isPowerOf2_64(cast<IntegerAttr>(value).getInt()); }
+static bool isAlignment(Attribute value) {
+  return isNumber<1, INT64_MAX>(value) && llvm::isPowerOf2_64(cast<IntegerAttr>(value).getInt());
+}
 
 static constexpr StringLiteral kTexts("an array of strings"), kAtLeast0("an array<i64: ...> of numbers of at least 0"),
     kAtLeast1("an array<i64: ...> of numbers of at least 1");
@@ -110,9 +115,10 @@ static constexpr ArgumentRule kArgumentRules[] = {
     {kStrideMaximumAttr, kAtLeast0, isArrayFrom<0>, true},
 };
 
-LogicalResult TEDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned position, NamedAttribute attribute) {
-  const ArgumentRule *rule =
-      llvm::find_if(kArgumentRules, [&](const ArgumentRule &known) { return known.name == attribute.getName().getValue(); });
+LogicalResult TEDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned position,
+                                                  NamedAttribute attribute) {
+  const ArgumentRule *rule = llvm::find_if(
+      kArgumentRules, [&](const ArgumentRule &known) { return known.name == attribute.getName().getValue(); });
   auto refuse = [&] { return op->emitOpError() << "argument #" << position << ": expected "; };
   if (rule == std::end(kArgumentRules))
     return refuse() << "an attribute that the dialect te has for arguments, got " << attribute.getName();
@@ -125,6 +131,7 @@ LogicalResult TEDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
   auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
   int64_t count = numbers ? numbers.size() : int64_t(cast<ArrayAttr>(attribute.getValue()).size());
   if (type && type.hasRank() && count != type.getRank())
-    return refuse() << attribute.getName() << " to have an element for each of " << type.getRank() << " dimensions, got " << count;
+    return refuse() << attribute.getName() << " to have an element for each of " << type.getRank()
+                    << " dimensions, got " << count;
   return success();
 }

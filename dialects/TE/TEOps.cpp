@@ -25,7 +25,8 @@ void StateOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getState(
 LogicalResult StateOp::verify() {
   int64_t expected = cast<RankedTensorType>(getState().getType()).getNumDynamicDims();
   if (int64_t(getSizes().size()) != expected)
-    return emitOpError() << "expected a size for each dimension that has no number, " << expected << ", got " << getSizes().size();
+    return emitOpError() << "expected a size for each dimension that has no number, " << expected << ", got "
+                         << getSizes().size();
   return success();
 }
 

@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// The bytes of an element in memory: of a complex number, of all elements of a vector, of an index 8. What has fewer bits
-/// than whole bytes takes them whole; tf32 is stored as f32.
+/// The bytes of an element in memory: of a complex number, of all elements of a vector, of an index 8. What has fewer
+/// bits than whole bytes takes them whole; tf32 is stored as f32.
 inline int64_t getElementBytes(mlir::Type type) {
   if (auto complex = mlir::dyn_cast<mlir::ComplexType>(type))
     return 2 * getElementBytes(complex.getElementType());

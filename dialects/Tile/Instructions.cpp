@@ -39,13 +39,20 @@ constexpr WgmmaInstruction wgmmas[] = {
 
 // The widest first.
 constexpr MmaSyncInstruction mmaSyncs[] = {
-    {Element::F16, Element::F16, Element::F32, 16, 8, 16, 80},    {Element::F16, Element::F16, Element::F16, 16, 8, 16, 80},
-    {Element::BF16, Element::BF16, Element::F32, 16, 8, 16, 80},  {Element::TF32, Element::TF32, Element::F32, 16, 8, 8, 80},
-    {Element::TF32, Element::TF32, Element::F32, 16, 8, 4, 80},   {Element::S8, Element::S8, Element::S32, 16, 8, 32, 80},
-    {Element::S8, Element::S8, Element::S32, 16, 8, 16, 80},      {Element::F64, Element::F64, Element::F64, 8, 8, 4, 80},
-    {Element::E4M3, Element::E4M3, Element::F32, 16, 8, 32, 89},  {Element::E4M3, Element::E5M2, Element::F32, 16, 8, 32, 89},
-    {Element::E5M2, Element::E4M3, Element::F32, 16, 8, 32, 89},  {Element::E5M2, Element::E5M2, Element::F32, 16, 8, 32, 89},
-    {Element::F16, Element::F16, Element::F32, 16, 8, 8, 75},     {Element::F16, Element::F16, Element::F16, 16, 8, 8, 75},
+    {Element::F16, Element::F16, Element::F32, 16, 8, 16, 80},
+    {Element::F16, Element::F16, Element::F16, 16, 8, 16, 80},
+    {Element::BF16, Element::BF16, Element::F32, 16, 8, 16, 80},
+    {Element::TF32, Element::TF32, Element::F32, 16, 8, 8, 80},
+    {Element::TF32, Element::TF32, Element::F32, 16, 8, 4, 80},
+    {Element::S8, Element::S8, Element::S32, 16, 8, 32, 80},
+    {Element::S8, Element::S8, Element::S32, 16, 8, 16, 80},
+    {Element::F64, Element::F64, Element::F64, 8, 8, 4, 80},
+    {Element::E4M3, Element::E4M3, Element::F32, 16, 8, 32, 89},
+    {Element::E4M3, Element::E5M2, Element::F32, 16, 8, 32, 89},
+    {Element::E5M2, Element::E4M3, Element::F32, 16, 8, 32, 89},
+    {Element::E5M2, Element::E5M2, Element::F32, 16, 8, 32, 89},
+    {Element::F16, Element::F16, Element::F32, 16, 8, 8, 75},
+    {Element::F16, Element::F16, Element::F16, 16, 8, 8, 75},
     {Element::S8, Element::S8, Element::S32, 8, 8, 16, 75},
 };
 } // namespace

@@ -54,13 +54,12 @@ const MmaSyncInstruction *findMmaSync(mlir::Type a, mlir::Type b, mlir::Type acc
 /// The driver's number of a tensor map's element type (CUtensorMapDataType).
 int64_t getTensorMapElement(mlir::Type type);
 /// Limits of bulk copies by tensor maps.
-inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16,
-                         kMaxTensorStep = 8;
+inline constexpr int64_t kMaxBoxExtent = 256, kMaxTensorRank = 5, kTensorStrideBytes = 16, kMaxTensorStep = 8;
 /// A register of the block's file belongs to one thread; setmaxnreg hands them out in these steps.
 using tilewright::kBlockRegisters;
 inline constexpr int64_t kMinRegisters = 24, kMaxRegisters = 240, kRegisterStep = 8;
-/// The registers of a thread of a block of `threads` when it is launched. The roles share the block's: where they ask for
-/// more, setmaxnreg waits forever.
+/// The registers of a thread of a block of `threads` when it is launched. The roles share the block's: where they ask
+/// for more, setmaxnreg waits forever.
 inline int64_t getRegistersAtLaunch(int64_t threads) {
   return std::min<int64_t>(256, kBlockRegisters / threads / kRegisterStep * kRegisterStep);
 }

@@ -54,8 +54,8 @@ Type tilewright::tile::getOperandElement(Type operand) {
   return buffer ? buffer.getElementType() : cast<FragmentType>(operand).getElementType();
 }
 
-LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, bool mnMajorA, BufferType b, bool mnMajorB,
-                                                    AccumulatorType result) {
+LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, bool mnMajorA, BufferType b,
+                                                    bool mnMajorB, AccumulatorType result) {
   auto a = dyn_cast<BufferType>(aType);
   auto fragment = dyn_cast<FragmentType>(aType);
   Type element = getOperandElement(aType);
@@ -68,21 +68,25 @@ LogicalResult tilewright::tile::verifyWgmmaOperands(Operation *op, Type aType, b
   if (!b.getSwizzle())
     return op->emitOpError("expected operands with a swizzle, got ") << b;
   if ((mnMajorA || mnMajorB) && !instruction->takesMNMajor)
-    return op->emitOpError("expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
+    return op->emitOpError(
+               "expected both operands with the dimension that is summed over as their columns, as wgmma wants it of ")
            << element;
   if (fragment && (mnMajorA || element.getIntOrFloatBitWidth() != 16))
-    return op->emitOpError("expected a first operand in registers of 16-bit elements, whose columns are summed over, got ")
+    return op->emitOpError(
+               "expected a first operand in registers of 16-bit elements, whose columns are summed over, got ")
            << fragment << (mnMajorA ? " mn_major" : "");
   ArrayRef<int64_t> shape = a ? a.getShape() : fragment.getShape();
   int64_t rows = shape[mnMajorA], k = shape[!mnMajorA];
   int64_t columns = mnMajorB ? b.getColumns() : b.getRows(), kOfB = mnMajorB ? b.getRows() : b.getColumns();
   if (rows != result.getRows())
-    return op->emitOpError("expected the first operand to have the result's ") << result.getRows() << " rows, got " << rows;
+    return op->emitOpError("expected the first operand to have the result's ")
+           << result.getRows() << " rows, got " << rows;
   if (columns != result.getColumns())
     return op->emitOpError("expected the second operand to have the result's ")
            << result.getColumns() << " columns, got " << columns;
   if (k != kOfB)
-    return op->emitOpError("expected operands that agree in the dimension that is summed over, got ") << k << " and " << kOfB;
+    return op->emitOpError("expected operands that agree in the dimension that is summed over, got ")
+           << k << " and " << kOfB;
   if (k % instruction->k)
     return op->emitOpError("expected to sum over a multiple of ") << instruction->k << " elements, got " << k;
   return success();
@@ -93,17 +97,18 @@ LogicalResult WgmmaOp::verify() {
   BufferType b = getB().getType();
   AccumulatorType result = getResult().getType();
   if (getAccumulator() && getAccumulator().getType() != result)
-    return emitOpError("expected an accumulator of the result's type ") << result << ", got " << getAccumulator().getType();
+    return emitOpError("expected an accumulator of the result's type ")
+           << result << ", got " << getAccumulator().getType();
   if (failed(verifyWgmmaOperands(*this, a, getMnMajorA(), b, getMnMajorB(), result)))
     return failure();
   int64_t columns = result.getColumns();
   if (getColumns() && (*getColumns() < 1 || int64_t(*getColumns()) > columns || *getColumns() % kWgmmaColumnStep))
-    return emitOpError("expected a multiple of ") << kWgmmaColumnStep << " columns up to the result's " << columns << ", got "
-                                                  << *getColumns();
+    return emitOpError("expected a multiple of ")
+           << kWgmmaColumnStep << " columns up to the result's " << columns << ", got " << *getColumns();
   const WgmmaInstruction *instruction = findWgmma(getOperandElement(a), b.getElementType(), result.getElementType());
   if (!instruction->takesColumns(countColumns()))
-    return emitOpError("expected a multiple of ") << instruction->columnStep << " columns of " << getOperandElement(a) << ", got "
-                                                  << countColumns();
+    return emitOpError("expected a multiple of ")
+           << instruction->columnStep << " columns of " << getOperandElement(a) << ", got " << countColumns();
   return success();
 }
 
@@ -132,8 +137,8 @@ LogicalResult StoreFragmentOp::verify() {
   if (getTransposed())
     std::swap(rows, columns);
   if (fragment.getRows() != rows)
-    return emitOpError("expected a buffer of the fragment's rows") << (getTransposed() ? " as its columns" : "") << ", got "
-                                                                   << buffer << " for " << fragment;
+    return emitOpError("expected a buffer of the fragment's rows")
+           << (getTransposed() ? " as its columns" : "") << ", got " << buffer << " for " << fragment;
   int64_t first = getFrom();
   if (first < 0 || first % kStoredColumns || first + columns > fragment.getColumns())
     return emitOpError("expected columns of the fragment, from a multiple of 16 on, got ")
@@ -148,8 +153,8 @@ LogicalResult StoreFragmentOp::verify() {
 /// A row of the buffer has the fragment's elements.
 static LogicalResult verifySaved(Operation *op, FragmentType fragment, MemRefType buffer) {
   int64_t elements = fragment.getRows() * fragment.getColumns();
-  if (buffer.getMemorySpace() || !buffer.getLayout().isIdentity() || buffer.getElementType() != fragment.getElementType() ||
-      buffer.getShape().back() != elements)
+  if (buffer.getMemorySpace() || !buffer.getLayout().isIdentity() ||
+      buffer.getElementType() != fragment.getElementType() || buffer.getShape().back() != elements)
     return op->emitOpError("expected a buffer in global memory with rows of ")
            << elements << " elements of " << fragment.getElementType() << ", got " << buffer;
   return success();
@@ -185,9 +190,9 @@ LogicalResult MapOp::verifyRegions() {
 LogicalResult ExtractOp::verify() {
   FragmentType fragment = getFragment().getType();
   if (getElement().getType() != fragment.getElementType() || int64_t(getNumber()) >= fragment.getElementsPerThread())
-    return emitOpError("expected one of the ") << fragment.getElementsPerThread() << " elements of " << fragment.getElementType()
-                                               << " that a thread holds, got number " << getNumber() << " of "
-                                               << getElement().getType();
+    return emitOpError("expected one of the ")
+           << fragment.getElementsPerThread() << " elements of " << fragment.getElementType()
+           << " that a thread holds, got number " << getNumber() << " of " << getElement().getType();
   return success();
 }
 

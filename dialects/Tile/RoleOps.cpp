@@ -45,12 +45,13 @@ LogicalResult RolesOp::verifyRegions() {
       return role.emitOpError("expected role '") << role.getName() << "' to have a multiple of " << kWarpgroupWarps
                                                  << " warps, warpgroups, " << why << ", got " << warps;
     if (std::optional<int64_t> turns = role.getTurns(); turns && warps % (*turns * kWarpgroupWarps))
-      return role.emitOpError("expected role '") << role.getName() << "' to have a multiple of " << *turns * kWarpgroupWarps
-                                                 << " warps, warpgroups that take " << *turns << " turns, got " << warps;
+      return role.emitOpError("expected role '")
+             << role.getName() << "' to have a multiple of " << *turns * kWarpgroupWarps
+             << " warps, warpgroups that take " << *turns << " turns, got " << warps;
     if (std::optional<int64_t> each = role.getRegisters()) {
       if (*each < kMinRegisters || *each > kMaxRegisters || *each % kRegisterStep)
-        return role.emitOpError("expected a multiple of ") << kRegisterStep << " registers from " << kMinRegisters << " to "
-                                                           << kMaxRegisters << ", got " << *each;
+        return role.emitOpError("expected a multiple of ")
+               << kRegisterStep << " registers from " << kMinRegisters << " to " << kMaxRegisters << ", got " << *each;
       registers += *each * warps * kWarpSize;
     }
     first += warps;
@@ -60,7 +61,7 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("expected at least one role");
   int64_t threads = first * kWarpSize, most = threads * getRegistersAtLaunch(threads);
   if (registers > most)
-    return emitOpError("expected roles with at most ") << most << " registers in all, which " << threads
-                                                       << " threads are launched with, got " << registers;
+    return emitOpError("expected roles with at most ")
+           << most << " registers in all, which " << threads << " threads are launched with, got " << registers;
   return success();
 }

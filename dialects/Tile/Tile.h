@@ -24,7 +24,8 @@ namespace tilewright::tile {
 /// On a loop whose bounds are no constants: the least number of its iterations (i64).
 inline constexpr llvm::StringLiteral kLeastIterationsAttr = "tile.least_iterations";
 
-/// Whether wgmma multiplies such operands, where those that are `mnMajor` have the dimension that is summed over as rows.
+/// Whether wgmma multiplies such operands, where those that are `mnMajor` have the dimension that is summed over as
+/// rows.
 llvm::LogicalResult verifyWgmmaOperands(mlir::Operation *op, mlir::Type a, bool mnMajorA, BufferType b, bool mnMajorB,
                                         AccumulatorType result);
 /// The elements of an operand, a buffer or a fragment.

@@ -101,7 +101,8 @@ LogicalResult InitOp::verify() { return verifyRing(*this, getRing()); }
 static LogicalResult verifyCopy(Operation *op, TensorMapType map, BufferType buffer, size_t coordinates) {
   ArrayRef<int64_t> box = map.getBox();
   if (coordinates != box.size())
-    return op->emitOpError("expected ") << box.size() << " coordinates, one for each dimension of the box, got " << coordinates;
+    return op->emitOpError("expected ") << box.size() << " coordinates, one for each dimension of the box, got "
+                                        << coordinates;
   if (map.getElementType() != buffer.getElementType() || map.getSwizzle() != buffer.getSwizzle())
     return op->emitOpError("expected a map with the elements and the swizzle of ") << buffer << ", got " << map;
   if (box.back() != buffer.getPanelColumns())
@@ -115,8 +116,8 @@ static LogicalResult verifyCopy(Operation *op, TensorMapType map, BufferType buf
     return op->emitOpError("expected a box with a multiple of 8 rows with a swizzle, got ") << rows;
   // Boxes lie side by side along the last two dimensions.
   if (buffer.getRows() != rows && (box.size() < 2 || rows != box[box.size() - 2]))
-    return op->emitOpError("expected one box for all ") << buffer.getRows() << " rows, as they go along several dimensions, got "
-                                                        << map;
+    return op->emitOpError("expected one box for all ")
+           << buffer.getRows() << " rows, as they go along several dimensions, got " << map;
   return success();
 }
 
@@ -146,8 +147,8 @@ LogicalResult EncodeOp::verify() {
   if (failed(verifyCount(*this, tensor)))
     return failure();
   bool isRowMajor = tensor.getLayout().isIdentity();
-  if (tensor.getRank() == 0 || !tensor.isStrided() || tensor.getMemorySpace() || tensor.getStridesAndOffset().second != 0 ||
-      tensor.getStridesAndOffset().first.back() != 1)
+  if (tensor.getRank() == 0 || !tensor.isStrided() || tensor.getMemorySpace() ||
+      tensor.getStridesAndOffset().second != 0 || tensor.getStridesAndOffset().first.back() != 1)
     return emitOpError("expected a tensor in global memory with rows of elements side by side, got ") << tensor;
   Type stored = map.getElementType();
   // The tensor cores read f32 as tf32.
@@ -157,8 +158,8 @@ LogicalResult EncodeOp::verify() {
   if (getExtents())
     return verifyDimensions(tensor, stored, bytes);
   if (tensor.getElementType() != stored || tensor.getRank() != rank)
-    return emitOpError("expected a map of ") << tensor.getRank() << " dimensions with elements of " << tensor.getElementType()
-                                             << ", got " << map;
+    return emitOpError("expected a map of ")
+           << tensor.getRank() << " dimensions with elements of " << tensor.getElementType() << ", got " << map;
   int64_t stride = bytes;
   for (int64_t dimension = tensor.getRank() - 1; dimension > 0; --dimension) {
     int64_t own = isRowMajor ? tensor.getDimSize(dimension) : tensor.getStridesAndOffset().first[dimension - 1];
@@ -189,19 +190,22 @@ LogicalResult EncodeOp::verifyDimensions(MemRefType tensor, Type stored, int64_t
   for (auto [dimension, extent] : llvm::enumerate(extents)) {
     int64_t stride = strides[dimension], step = steps[dimension];
     if (extent < 1 || stride < 1)
-      return emitOpError("expected positive extents and strides, got ") << extent << " and " << stride << " in dimension " << dimension;
+      return emitOpError("expected positive extents and strides, got ")
+             << extent << " and " << stride << " in dimension " << dimension;
     int64_t inBytes, own;
-    if (llvm::MulOverflow(stride, bytes, inBytes) || llvm::MulOverflow(extent - 1, stride, own) || llvm::AddOverflow(last, own, last))
+    if (llvm::MulOverflow(stride, bytes, inBytes) || llvm::MulOverflow(extent - 1, stride, own) ||
+        llvm::AddOverflow(last, own, last))
       return emitOpError("expected dimensions of fewer than 2^63 elements, got an extent of ")
              << extent << " and a stride of " << stride << " in dimension " << dimension;
     if (dimension + 1 < rank && inBytes % kTensorStrideBytes)
       return emitOpError("expected strides of multiples of ")
              << kTensorStrideBytes << " bytes, got " << inBytes << " in dimension " << dimension;
     if (step < 1 || step > kMaxTensorStep)
-      return emitOpError("expected steps of 1 to ") << kMaxTensorStep << ", got " << step << " in dimension " << dimension;
+      return emitOpError("expected steps of 1 to ")
+             << kMaxTensorStep << ", got " << step << " in dimension " << dimension;
   }
   if (tensor.hasStaticShape() && tensor.getLayout().isIdentity() && last >= tensor.getNumElements())
-    return emitOpError("expected dimensions within the ") << tensor.getNumElements() << " elements of " << tensor
-                                                          << ", got a last element " << last;
+    return emitOpError("expected dimensions within the ")
+           << tensor.getNumElements() << " elements of " << tensor << ", got a last element " << last;
   return success();
 }

@@ -8,10 +8,11 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t blocks, Raster, int64_t group, bool streamK,
-                                int64_t narrower, bool) {
+LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t blocks, Raster, int64_t group,
+                                bool streamK, int64_t narrower, bool) {
   if (blocks < 1 || group < 1)
-    return emitError() << "expected at least one block and one row of tiles in a group, got " << blocks << " and " << group;
+    return emitError() << "expected at least one block and one row of tiles in a group, got " << blocks << " and "
+                       << group;
   if (narrower < 0)
     return emitError() << "expected tiles narrower by a positive number of columns, or 0, got " << narrower;
   if (narrower && streamK)
@@ -31,12 +32,15 @@ LogicalResult KernelOp::verifyRegions() {
   ArrayRef<int64_t> cluster = getCluster();
   if (cluster.size() != 3 || cluster[0] < 1 || cluster[1] < 1 || cluster[2] != 1)
     return emitOpError("expected a cluster of three extents, of which the last is 1, got [") << cluster << "]";
-  if (std::max(cluster[0], cluster[1]) > tilewright::kMaxClusterBlocks || cluster[0] * cluster[1] > tilewright::kMaxClusterBlocks)
-    return emitOpError("expected a cluster of at most ") << tilewright::kMaxClusterBlocks << " blocks, got [" << cluster << "]";
+  if (std::max(cluster[0], cluster[1]) > tilewright::kMaxClusterBlocks ||
+      cluster[0] * cluster[1] > tilewright::kMaxClusterBlocks)
+    return emitOpError("expected a cluster of at most ")
+           << tilewright::kMaxClusterBlocks << " blocks, got [" << cluster << "]";
   if (getAxes().size() != 3)
     return emitOpError("expected the names of three axes, got ") << getAxes().size();
   if (getRegisters() && getRegisters()->size() != 2)
-    return emitOpError("expected the registers of a producer and of a consumer thread, got ") << getRegisters()->size() << " numbers";
+    return emitOpError("expected the registers of a producer and of a consumer thread, got ")
+           << getRegisters()->size() << " numbers";
   if (getPingpong() > 1 && !getRegisters())
     return emitOpError("expected registers for ") << getPingpong() << " sets of consumer warpgroups";
   return success();
@@ -46,7 +50,8 @@ LogicalResult KernelOp::verifyRegions() {
 static LogicalResult verifyBox(Operation *op, Value tensor, ArrayRef<int64_t> box, size_t coordinates,
                                std::initializer_list<std::optional<ArrayRef<int64_t>>> own) {
   if (box.size() != coordinates)
-    return op->emitOpError("expected a coordinate for each of the box's ") << box.size() << " dimensions, got " << coordinates;
+    return op->emitOpError("expected a coordinate for each of the box's ")
+           << box.size() << " dimensions, got " << coordinates;
   if (cast<MemRefType>(tensor.getType()).getMemorySpace())
     return op->emitOpError("expected a tensor in global memory, got ") << tensor.getType();
   if (failed(verifyCount(op, cast<MemRefType>(tensor.getType()))))
@@ -55,8 +60,8 @@ static LogicalResult verifyBox(Operation *op, Value tensor, ArrayRef<int64_t> bo
   for (const std::optional<ArrayRef<int64_t>> &numbers : own) {
     hasOwn |= numbers.has_value();
     if (numbers && numbers->size() != box.size())
-      return op->emitOpError("expected an extent, a stride and a step for each of the box's ") << box.size() << " dimensions, got "
-                                                                                             << numbers->size();
+      return op->emitOpError("expected an extent, a stride and a step for each of the box's ")
+             << box.size() << " dimensions, got " << numbers->size();
   }
   if (int64_t rank = cast<MemRefType>(tensor.getType()).getRank(); !hasOwn && rank != int64_t(box.size()))
     return op->emitOpError("expected a box of the tensor's ") << rank << " dimensions, got " << box.size();
@@ -64,7 +69,9 @@ static LogicalResult verifyBox(Operation *op, Value tensor, ArrayRef<int64_t> bo
 }
 
 /// tf32 is stored as f32.
-static bool isStoredAs(Type element, Type tensor) { return element == tensor || (isa<FloatTF32Type>(element) && tensor.isF32()); }
+static bool isStoredAs(Type element, Type tensor) {
+  return element == tensor || (isa<FloatTF32Type>(element) && tensor.isF32());
+}
 
 LogicalResult LoadOp::verify() {
   ArrayRef<int64_t> box = getBox();
@@ -73,7 +80,8 @@ LogicalResult LoadOp::verify() {
   BufferType tile = getTile().getType();
   int64_t rows = llvm::product_of(box.drop_back());
   if (rows != tile.getRows() || box.back() != tile.getColumns())
-    return emitOpError("expected a tile with the box's ") << rows << " rows and " << box.back() << " columns, got " << tile;
+    return emitOpError("expected a tile with the box's ")
+           << rows << " rows and " << box.back() << " columns, got " << tile;
   Type stored = cast<MemRefType>(getTensor().getType()).getElementType();
   if (!isStoredAs(tile.getElementType(), stored))
     return emitOpError("expected a tile of the tensor's ") << stored << ", got " << tile;
@@ -89,22 +97,27 @@ LogicalResult StoreOp::verify() {
   if (getTransposed())
     std::swap(rows, columns);
   if (rows != fragment.getRows() || columns != fragment.getColumns())
-    return emitOpError("expected a box of the fragment's ") << fragment.getRows() << " rows and " << fragment.getColumns()
-                                                           << " columns, got " << rows << " and " << columns;
+    return emitOpError("expected a box of the fragment's ")
+           << fragment.getRows() << " rows and " << fragment.getColumns() << " columns, got " << rows << " and "
+           << columns;
   Type stored = cast<MemRefType>(getTensor().getType()).getElementType(), element = fragment.getElementType();
   if (stored != element && !(element.isF32() && (stored.isF16() || stored.isBF16())))
-    return emitOpError("expected a tensor of the fragment's elements or, of f32, one of f16 or bf16, got ") << stored << " for " << element;
+    return emitOpError("expected a tensor of the fragment's elements or, of f32, one of f16 or bf16, got ")
+           << stored << " for " << element;
   if (fragment.getColumns() % int64_t(getColumns()))
-    return emitOpError("expected columns that divide the fragment's ") << fragment.getColumns() << ", got " << getColumns();
+    return emitOpError("expected columns that divide the fragment's ")
+           << fragment.getColumns() << ", got " << getColumns();
   if (getParts() && (getParts()->size() != 2 || (*getParts())[0] < 0 || (*getParts())[1] < 1 ||
                      (*getParts())[0] + (*getParts())[1] > countParts()))
-    return emitOpError("expected the first and the number of the ") << countParts() << " parts that are stored, got [" << *getParts() << "]";
+    return emitOpError("expected the first and the number of the ")
+           << countParts() << " parts that are stored, got [" << *getParts() << "]";
   if (getNarrow() && getNarrow()->size() % 3)
-    return emitOpError("expected a width, a number of tiles and a first column for each narrower width, got ") << getNarrow()->size()
-                                                                                                            << " numbers";
+    return emitOpError("expected a width, a number of tiles and a first column for each narrower width, got ")
+           << getNarrow()->size() << " numbers";
   for (auto [place, number] : llvm::enumerate(getNarrow().value_or(ArrayRef<int64_t>())))
     if (number < (place % 3 == 2 ? 0 : 1))
-      return emitOpError("expected positive widths and numbers of tiles, and first columns of 0 or more, got [") << *getNarrow() << "]";
+      return emitOpError("expected positive widths and numbers of tiles, and first columns of 0 or more, got [")
+             << *getNarrow() << "]";
   if (getWidth() && (!getNarrow() || getNarrow()->empty()))
     return emitOpError("expected the widths of which the tile has one");
   return success();
@@ -124,23 +137,27 @@ int64_t StoreOp::getPartColumns() {
 
 LogicalResult FillOp::verify() {
   if (getValue().getType() != getFragment().getType().getElementType())
-    return emitOpError("expected a value of the fragment's ") << getFragment().getType().getElementType() << ", got "
-                                                             << getValue().getType();
+    return emitOpError("expected a value of the fragment's ")
+           << getFragment().getType().getElementType() << ", got " << getValue().getType();
   return success();
 }
 
 LogicalResult MatmulOp::verify() {
   FragmentType result = getResult().getType();
   if (getAccumulator().getType() != result)
-    return emitOpError("expected an accumulator of the result's type ") << result << ", got " << getAccumulator().getType();
+    return emitOpError("expected an accumulator of the result's type ")
+           << result << ", got " << getAccumulator().getType();
   int64_t widest = 0;
   for (int64_t columns : getWidths().value_or(ArrayRef<int64_t>()))
     widest = std::max(widest, columns);
   if (getWidths().has_value() != bool(getWidth()) || widest > result.getColumns())
-    return emitOpError("expected a width and widths up to the result's ") << result.getColumns() << " columns, or neither";
-  auto accumulator = AccumulatorType::getChecked([&] { return emitOpError(); }, getContext(), result.getShape(), result.getElementType());
-  return accumulator ? verifyWgmmaOperands(*this, getA().getType(), getMnMajorA(), getB().getType(), getMnMajorB(), accumulator)
-                     : failure();
+    return emitOpError("expected a width and widths up to the result's ")
+           << result.getColumns() << " columns, or neither";
+  auto accumulator = AccumulatorType::getChecked([&] { return emitOpError(); }, getContext(), result.getShape(),
+                                                 result.getElementType());
+  return accumulator
+             ? verifyWgmmaOperands(*this, getA().getType(), getMnMajorA(), getB().getType(), getMnMajorB(), accumulator)
+             : failure();
 }
 
 LogicalResult PutOp::verify() {
@@ -153,8 +170,8 @@ LogicalResult PutOp::verify() {
   return success();
 }
 
-LogicalResult GetOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr, OpaqueProperties,
-                                      RegionRange, SmallVectorImpl<Type> &types) {
+LogicalResult GetOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
+                                      OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
   llvm::append_range(types, cast<RingType>(operands[0].getType()).getBuffers());
   return success();
 }

@@ -90,8 +90,12 @@ template <typename T> static Type parseRegisterTile(AsmParser &parser) {
 
 Type AccumulatorType::parse(AsmParser &parser) { return parseRegisterTile<AccumulatorType>(parser); }
 Type FragmentType::parse(AsmParser &parser) { return parseRegisterTile<FragmentType>(parser); }
-void AccumulatorType::print(AsmPrinter &printer) const { printShape(printer, getShape(), getElementType()), printer << ">"; }
-void FragmentType::print(AsmPrinter &printer) const { printShape(printer, getShape(), getElementType()), printer << ">"; }
+void AccumulatorType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType()), printer << ">";
+}
+void FragmentType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType()), printer << ">";
+}
 
 //===----------------------------------------------------------------------===//
 // What works
@@ -119,7 +123,8 @@ LogicalResult BufferType::verify(EmitError emitError, ArrayRef<int64_t> shape, T
   if (rowBytes % 16)
     return emitError() << "expected rows of a multiple of 16 bytes, got " << rowBytes;
   if (swizzle && rowBytes % swizzle)
-    return emitError() << "expected rows of whole swizzle spans of " << swizzle << " bytes, got " << rowBytes << " bytes";
+    return emitError() << "expected rows of whole swizzle spans of " << swizzle << " bytes, got " << rowBytes
+                       << " bytes";
   if (swizzle && (shape[0] % 8 || panelRows % 8))
     return emitError() << "expected a multiple of 8 rows with a swizzle, got " << (shape[0] % 8 ? shape[0] : panelRows);
   if (panelRows < shape[0])
@@ -149,7 +154,8 @@ LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box, 
 
 LogicalResult RingType::verify(EmitError emitError, int64_t depth, ArrayRef<BufferType> buffers) {
   if (depth < 1 || buffers.empty())
-    return emitError() << "expected a ring of at least one slot of at least one buffer, got " << depth << " of " << buffers.size();
+    return emitError() << "expected a ring of at least one slot of at least one buffer, got " << depth << " of "
+                       << buffers.size();
   for (BufferType buffer : buffers)
     if (buffer.getPanelRows() != buffer.getRows())
       return emitError() << "expected a ring of whole buffers, got a part: " << buffer;
@@ -160,8 +166,8 @@ static LogicalResult verifyRegisterTile(EmitError emitError, ArrayRef<int64_t> s
   if (shape.size() != 2 || shape[0] != kWgmmaRows)
     return emitError() << "expected a tile of " << kWgmmaRows << " rows, as one warpgroup holds";
   if (shape[1] < 1 || shape[1] > kWgmmaMaxColumns || shape[1] % kWgmmaColumnStep)
-    return emitError() << "expected a multiple of " << kWgmmaColumnStep << " columns up to " << kWgmmaMaxColumns << ", got "
-                       << shape[1];
+    return emitError() << "expected a multiple of " << kWgmmaColumnStep << " columns up to " << kWgmmaMaxColumns
+                       << ", got " << shape[1];
   if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isSignlessInteger(32))
     return emitError() << "expected elements of f32, f16, bf16 or i32, got " << element;
   return success();

@@ -84,7 +84,8 @@ LLVM::LLVMFuncOp ConvertGPUToHost::createWorkspaceBytes(OpBuilder builder, func:
   auto mapNumber = [&](Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (argument && argument.getOwner() == &entry && !isa<MemRefType>(argument.getType()) && !mapping.contains(value))
-      mapping.map(value, signature.createNumber(builder, value.getLoc(), result.getArgument(0), argument.getArgNumber()));
+      mapping.map(value,
+                  signature.createNumber(builder, value.getLoc(), result.getArgument(0), argument.getArgNumber()));
   };
   for (Operation *op : topologicalSort(slice)) {
     if (op->getBlock() != &entry) {

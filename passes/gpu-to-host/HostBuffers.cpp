@@ -1,7 +1,7 @@
 //===- HostBuffers.cpp - the memrefs of a host function as pointers -------===//
 #include "passes/gpu-to-host/HostBuffers.h"
-#include "passes/ArgumentLayouts.h"
 #include "dialects/Tile/Tile.h"
+#include "passes/ArgumentLayouts.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -62,7 +62,8 @@ static Value createWord(OpBuilder &builder, Location loc, Value shape, int64_t k
   if (!ShapedType::isDynamic(known))
     return arith::ConstantIndexOp::create(builder, loc, known);
   Type i64 = builder.getI64Type();
-  Value place = LLVM::GEPOp::create(builder, loc, shape.getType(), i64, shape, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(at)});
+  Value place =
+      LLVM::GEPOp::create(builder, loc, shape.getType(), i64, shape, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(at)});
   Value word = LLVM::LoadOp::create(builder, loc, i64, place);
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), word);
 }
@@ -88,8 +89,8 @@ HostBuffers::HostBuffers(const HostSignature &signature, OpBuilder &builder, Val
       continue;
     }
     HostBuffer buffer;
-    Value place = LLVM::GEPOp::create(builder, loc, pointer, pointer, data,
-                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value place =
+        LLVM::GEPOp::create(builder, loc, pointer, pointer, data, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     buffer.pointer = LLVM::LoadOp::create(builder, loc, pointer, place);
     auto type = cast<MemRefType>(argument.getType());
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -111,8 +112,8 @@ LogicalResult HostBuffers::convertUses(LLVM::LLVMFuncOp function) {
       HostBuffer buffer;
       Value shift = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), view.getByteShift());
       Value base = of(view.getSource()).pointer;
-      buffer.pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                                           ArrayRef<LLVM::GEPArg>{shift});
+      buffer.pointer =
+          LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{shift});
       unsigned dynamic = 0;
       for (int64_t extent : view.getType().getShape())
         buffer.extents.push_back(ShapedType::isDynamic(extent)
@@ -129,8 +130,9 @@ LogicalResult HostBuffers::convertUses(LLVM::LLVMFuncOp function) {
       resolved.push_back(op);
       return success();
     }
-    if (auto dim = dyn_cast<memref::DimOp>(op); dim && dim.getConstantIndex() && buffers.contains(dim.getSource()) &&
-                                                uint64_t(*dim.getConstantIndex()) < of(dim.getSource()).extents.size()) {
+    if (auto dim = dyn_cast<memref::DimOp>(op);
+        dim && dim.getConstantIndex() && buffers.contains(dim.getSource()) &&
+        uint64_t(*dim.getConstantIndex()) < of(dim.getSource()).extents.size()) {
       dim.getResult().replaceAllUsesWith(of(dim.getSource()).extents[*dim.getConstantIndex()]);
       resolved.push_back(op);
       return success();

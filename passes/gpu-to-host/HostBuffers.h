@@ -2,12 +2,13 @@
 #ifndef TILEWRIGHT_PASSES_GPUTOHOST_HOSTBUFFERS_H
 #define TILEWRIGHT_PASSES_GPUTOHOST_HOSTBUFFERS_H
 
-#include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/PassSupport.h"
 
 namespace tilewright {
 
-/// The arguments of a host function of the gpu stage: the program's tensors and numbers, then the workspace if there is one.
+/// The arguments of a host function of the gpu stage: the program's tensors and numbers, then the workspace if there is
+/// one.
 struct HostSignature {
   mlir::SmallVector<mlir::BlockArgument> arguments;
   mlir::BlockArgument workspace;
@@ -31,7 +32,8 @@ struct HostSignature {
                            int64_t dim) const;
 };
 
-/// What is left of a memref: its first element's address, its extents as indices, and its strides where it is not row-major.
+/// What is left of a memref: its first element's address, its extents as indices, and its strides where it is not
+/// row-major.
 struct HostBuffer {
   mlir::Value pointer;
   mlir::SmallVector<mlir::Value> extents, strides;

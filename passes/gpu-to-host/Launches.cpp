@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/gpu-to-host/Launches.h"
 
+#include "dialects/Program/Program.h"
 #include "dialects/Tile/Instructions.h"
 #include "passes/ArgumentLayouts.h"
-#include "dialects/Program/Program.h"
 #include "runtime/Launcher.h"
 
 using namespace mlir;
@@ -61,7 +61,8 @@ int64_t countParams(gpu::LaunchFuncOp launch) {
 bool isBlock(gpu::LaunchFuncOp launch) {
   return launch.getNumKernelOperands() != 0 && llvm::all_of(launch.getKernelOperands(), [](Value operand) {
            Type type = operand.getType();
-           return isa<MemRefType>(type) || type.isIndex() || (type.isIntOrFloat() && type.getIntOrFloatBitWidth() == 64);
+           return isa<MemRefType>(type) || type.isIndex() ||
+                  (type.isIntOrFloat() && type.getIntOrFloatBitWidth() == 64);
          });
 }
 
@@ -260,7 +261,8 @@ void convertEncode(tile::EncodeOp encode, const HostBuffers &buffers, LaunchFram
     Value extent = asI64(builder, loc, buffer.extents[dimension]);
     store(extent, TilewrightTensorExtents + i);
     if (!buffer.strides.empty())
-      stride = LLVM::MulOp::create(builder, loc, asI64(builder, loc, buffer.strides[dimension]), constant(elementBytes));
+      stride =
+          LLVM::MulOp::create(builder, loc, asI64(builder, loc, buffer.strides[dimension]), constant(elementBytes));
     store(stride, TilewrightTensorStrides + i);
     if (buffer.strides.empty())
       stride = LLVM::MulOp::create(builder, loc, stride, extent);

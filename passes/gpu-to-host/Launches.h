@@ -29,8 +29,8 @@ struct LaunchFrame {
 mlir::FailureOr<KernelNumbers> numberKernels(mlir::func::FuncOp function, mlir::SymbolTableCollection &symbols);
 
 /// Allocates the arrays where `builder` stands, and reads from the launcher what it calls.
-LaunchFrame createFrame(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value launcher, const KernelNumbers &kernels,
-                        bool hasMaps);
+LaunchFrame createFrame(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value launcher,
+                        const KernelNumbers &kernels, bool hasMaps);
 
 /// A number, which may be an index, as one of 64 bits.
 mlir::Value asI64(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);

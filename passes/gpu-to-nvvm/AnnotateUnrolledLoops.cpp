@@ -41,16 +41,19 @@ static bool indexesRegisters(scf::ForOp loop) {
   return loop
       .walk([&](Operation *op) {
         bool found = llvm::TypeSwitch<Operation *, bool>(op)
-                         .Case<memref::LoadOp, memref::StoreOp>([&](auto access) { return moves(access.getMemRef(), access.getIndices()); })
-                         .Case<vector::LoadOp, vector::StoreOp>([&](auto access) { return moves(access.getBase(), access.getIndices()); })
+                         .Case<memref::LoadOp, memref::StoreOp>(
+                             [&](auto access) { return moves(access.getMemRef(), access.getIndices()); })
+                         .Case<vector::LoadOp, vector::StoreOp>(
+                             [&](auto access) { return moves(access.getBase(), access.getIndices()); })
                          .Default(false);
         return found ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
 
-/// Whether these are the steps of a tile's products while threads hold a result of the tile before. Written out, each step has
-/// a slot of the ring, and the descriptors of all slots, computed before the loop over tiles, take the registers that are left.
+/// Whether these are the steps of a tile's products while threads hold a result of the tile before. Written out, each
+/// step has a slot of the ring, and the descriptors of all slots, computed before the loop over tiles, take the
+/// registers that are left.
 static bool multipliesBesideHeld(scf::ForOp loop) {
   auto tiles = loop->getParentOfType<scf::ForOp>();
   auto holds = [](Value carried) { return llvm::any_of(carried.getUsers(), llvm::IsaPred<tile::StoreFragmentOp>); };

@@ -1,10 +1,10 @@
 //===- ConvertKernelsToNVVM.cpp - kernels in the LLVM and NVVM dialects ---===//
 #include "dialects/Program/Program.h"
-#include "passes/PassSupport.h"
+#include "dialects/Target/Architectures.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/KernelABI.h"
 #include "passes/gpu-to-nvvm/MatrixPatterns.h"
-#include "dialects/Target/Architectures.h"
 #include "passes/gpu-to-nvvm/UnrolledLoops.h"
 #include "passes/narrow-types/IndexRanges.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
@@ -36,10 +36,10 @@ namespace tilewright {
 
 using namespace mlir;
 
-/// How far LLVM goes with a module. Where threads hold more than 64 sums each of a product of warpgroups, it numbers all
-/// values once more at -O3, and kernels are as fast without; where they save them too, in stream-K, it looks for other
-/// accesses of each at -O2, for a fifth of the time to compile. Of smaller tiles a step takes as long as its copies to be
-/// begun; ptxas writes two steps of these out as -O3 leaves them, which is 3 % of 64 x 32 tiles.
+/// How far LLVM goes with a module. Where threads hold more than 64 sums each of a product of warpgroups, it numbers
+/// all values once more at -O3, and kernels are as fast without; where they save them too, in stream-K, it looks for
+/// other accesses of each at -O2, for a fifth of the time to compile. Of smaller tiles a step takes as long as its
+/// copies to be begun; ptxas writes two steps of these out as -O3 leaves them, which is 3 % of 64 x 32 tiles.
 static int getOptLevel(gpu::GPUModuleOp module) {
   bool isWide = false, saves = false;
   module.walk([&](Operation *op) {
@@ -50,8 +50,8 @@ static int getOptLevel(gpu::GPUModuleOp module) {
   return !isWide ? 3 : saves ? 1 : 2;
 }
 
-/// Moves a thread's own buffers to the top of the kernel. LLVM promotes to registers only what the entry block allocates,
-/// and takes any other for a stack that grows at run time.
+/// Moves a thread's own buffers to the top of the kernel. LLVM promotes to registers only what the entry block
+/// allocates, and takes any other for a stack that grows at run time.
 static void hoistAllocas(gpu::GPUFuncOp kernel) {
   Block &entry = kernel.getBody().front();
   kernel.walk([&](memref::AllocaOp alloca) {
@@ -67,8 +67,10 @@ namespace {
 struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32() || !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
       return rewriter.notifyMatchFailure(op, "not an approximate one of f32");
     Location loc = op.getLoc();
     auto exp2 = [&](Value x) -> Value {
@@ -98,11 +100,14 @@ struct ConvertApproximateExp2 : ConvertOpToLLVMPattern<math::Exp2Op> {
 struct ConvertPrefetch : ConvertOpToLLVMPattern<memref::PrefetchOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(memref::PrefetchOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Value address = getStridedElementPtr(rewriter, op.getLoc(), op.getMemRefType(), adaptor.getMemref(), adaptor.getIndices());
+  LogicalResult matchAndRewrite(memref::PrefetchOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value address =
+        getStridedElementPtr(rewriter, op.getLoc(), op.getMemRefType(), adaptor.getMemref(), adaptor.getIndices());
     auto level = NVVM::PrefetchCacheLevelAttr::get(rewriter.getContext(), NVVM::PrefetchCacheLevel::L2);
     rewriter.replaceOpWithNewOp<NVVM::PrefetchOp>(op, level, /*evictPriority=*/nullptr, address, /*predicate=*/Value(),
-                                                  /*tensormap=*/nullptr, /*uniform=*/nullptr, /*in_param_space=*/nullptr);
+                                                  /*tensormap=*/nullptr, /*uniform=*/nullptr,
+                                                  /*in_param_space=*/nullptr);
     return success();
   }
 };
@@ -120,9 +125,11 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     }
 
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
-      for (auto [name, what, isThere] : {std::tuple(kDependent, "dependent launches", architecture->hasDependentLaunches()),
-                                         std::tuple(kCluster, "clusters of blocks", architecture->hasClusters())})
-        if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr); launch && launch.contains(name) && !isThere) {
+      for (auto [name, what, isThere] :
+           {std::tuple(kDependent, "dependent launches", architecture->hasDependentLaunches()),
+            std::tuple(kCluster, "clusters of blocks", architecture->hasClusters())})
+        if (auto launch = kernel->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+            launch && launch.contains(name) && !isThere) {
           kernel.emitError("expected sm_90 or later for ") << what << ", got " << arch;
           return signalPassFailure();
         }
@@ -192,28 +199,28 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     // Upstream forbids these for the sake of libdevice.
     target.addLegalOp<LLVM::CopySignOp, LLVM::Exp2Op, LLVM::FAbsOp, LLVM::FCeilOp, LLVM::FFloorOp, LLVM::FMAOp,
                       LLVM::FTruncOp, LLVM::RoundEvenOp, LLVM::RoundOp, LLVM::SqrtOp>();
-    target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect, nvgpu::NVGPUDialect,
-                             tile::TileDialect>();
+    target.addIllegalDialect<memref::MemRefDialect, arith::ArithDialect, math::MathDialect, vector::VectorDialect,
+                             nvgpu::NVGPUDialect, tile::TileDialect>();
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
 
     // What upstream carries along as an attribute of its own is one of the branch.
     module.walk([](LLVM::BrOp branch) {
-      if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(kLoopAnnotationAttr)))
+      if (auto annotation =
+              dyn_cast_or_null<LLVM::LoopAnnotationAttr>(branch->removeDiscardableAttr(kLoopAnnotationAttr)))
         branch.setLoopAnnotationAttr(annotation);
     });
 
-    // Upstream says that an address is its buffer's plus what is not negative. The bases of split-shared-addresses may lie
-    // before their buffer or behind it, and what is added to them may be negative.
+    // Upstream says that an address is its buffer's plus what is not negative. The bases of split-shared-addresses may
+    // lie before their buffer or behind it, and what is added to them may be negative.
     module.walk([](LLVM::GEPOp element) {
       auto pointer = dyn_cast<LLVM::LLVMPointerType>(element.getType());
       if (pointer && pointer.getAddressSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared))
         element.setNoWrapFlags(LLVM::GEPNoWrapFlags::none);
     });
 
-    module.setTargetsAttr(ArrayAttr::get(
-        context, NVVM::NVVMTargetAttr::get(context, optLevel, "nvptx64-nvidia-cuda", architecture->name,
-                                           architecture->ptx)));
+    module.setTargetsAttr(ArrayAttr::get(context, NVVM::NVVMTargetAttr::get(context, optLevel, "nvptx64-nvidia-cuda",
+                                                                            architecture->name, architecture->ptx)));
   }
 };
 

@@ -1,11 +1,11 @@
 //===- EmitPTX.cpp - PTX by LLVM's NVPTX back end, in process -------------===//
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/gpu-to-nvvm/CarriedRegisters.h"
 #include "passes/gpu-to-nvvm/PackedHalves.h"
 #include "passes/gpu-to-nvvm/ShortIntegers.h"
 #include "passes/gpu-to-nvvm/WideProducts.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -36,8 +36,8 @@ namespace tilewright {
 
 using namespace mlir;
 
-/// LLVM narrows divisions of small numbers to 16 bits. ptxas makes calls of those, and a call serialises the products of
-/// warpgroups around it; of 32 bits they are a few instructions.
+/// LLVM narrows divisions of small numbers to 16 bits. ptxas makes calls of those, and a call serialises the products
+/// of warpgroups around it; of 32 bits they are a few instructions.
 static void widenDivisions(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -46,16 +46,18 @@ static void widenDivisions(llvm::Module &module) {
           division->getType()->getIntegerBitWidth() >= 32)
         continue;
       llvm::IRBuilder<> builder(division);
-      bool isSigned = division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
+      bool isSigned =
+          division->getOpcode() == llvm::Instruction::SDiv || division->getOpcode() == llvm::Instruction::SRem;
       auto widen = [&](llvm::Value *value) { return builder.CreateIntCast(value, builder.getInt32Ty(), isSigned); };
-      llvm::Value *wide = builder.CreateBinOp(division->getOpcode(), widen(division->getOperand(0)), widen(division->getOperand(1)));
+      llvm::Value *wide =
+          builder.CreateBinOp(division->getOpcode(), widen(division->getOperand(0)), widen(division->getOperand(1)));
       division->replaceAllUsesWith(builder.CreateTrunc(wide, division->getType()));
       division->eraseFromParent();
     }
 }
 
-/// Of conversions to 16 bits (`cvt.rzi.s16.f32`) ptxas loses track of the upper half of the register: at -O3 it compares
-/// such numbers in 32 bits, with what another number left there. Those to 32 bits it gets right.
+/// Of conversions to 16 bits (`cvt.rzi.s16.f32`) ptxas loses track of the upper half of the register: at -O3 it
+/// compares such numbers in 32 bits, with what another number left there. Those to 32 bits it gets right.
 static void widenConversions(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -138,12 +140,13 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
           &message);
     };
     auto emit = [&] {
-      text = ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(),
-                         handleErrors)
-                 .run();
+      text =
+          ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(), handleErrors)
+              .run();
     };
     if (!runGuarded(emit, message) || !message.empty()) {
-      module.emitError("LLVM's NVPTX back end gave up for ") << target.getChip() << (message.empty() ? "" : ": ") << message;
+      module.emitError("LLVM's NVPTX back end gave up for ")
+          << target.getChip() << (message.empty() ? "" : ": ") << message;
       return signalPassFailure();
     }
     if (!text)

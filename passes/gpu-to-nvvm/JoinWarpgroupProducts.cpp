@@ -1,7 +1,8 @@
 //===- JoinWarpgroupProducts.cpp - products of one step as one inline PTX --===//
 //
-// LLVM knows no wgmma: each is inline PTX whose accumulator is a struct of up to 128 numbers, and between any two of them
-// each number is taken out and handed on. That, and not what the kernel does otherwise, is most of what LLVM sees of it.
+// LLVM knows no wgmma: each is inline PTX whose accumulator is a struct of up to 128 numbers, and between any two of
+// them each number is taken out and handed on. That, and not what the kernel does otherwise, is most of what LLVM sees
+// of it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/PassSupport.h"
@@ -35,7 +36,8 @@ LLVM::InlineAsmOp findBefore(LLVM::InlineAsmOp op) {
   for (unsigned number = 0; number < *count; ++number) {
     auto extract = op.getOperand(number).getDefiningOp<LLVM::ExtractValueOp>();
     auto from = extract ? extract.getContainer().getDefiningOp<LLVM::InlineAsmOp>() : nullptr;
-    if (!from || (before && from != before) || !extract->hasOneUse() || extract.getPosition() != ArrayRef<int64_t>(number))
+    if (!from || (before && from != before) || !extract->hasOneUse() ||
+        extract.getPosition() != ArrayRef<int64_t>(number))
       return nullptr;
     before = from;
   }
@@ -81,7 +83,8 @@ struct JoinWarpgroupProducts : impl::JoinWarpgroupProductsBase<JoinWarpgroupProd
     constraints.append(own.begin() + 2 * count, own.end());
     SmallVector<Value> numbers(product.getOperands().take_front(count)), operands(before.getOperands());
     llvm::append_range(operands, product.getOperands().drop_front(count));
-    std::string text = before.getAsmString().str() + renumber(product.getAsmString(), count, before.getOperands().size() - count);
+    std::string text =
+        before.getAsmString().str() + renumber(product.getAsmString(), count, before.getOperands().size() - count);
     product->setOperands(operands);
     product.setAsmString(text);
     product.setConstraints(llvm::join(constraints, ","));

@@ -1,14 +1,14 @@
 //===- KernelABI.cpp - a kernel's arguments, as docs/stages.md has them ---===//
 #include "passes/gpu-to-nvvm/KernelABI.h"
+#include "dialects/Program/Program.h"
 #include "dialects/Target/Limits.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
-#include "dialects/Program/Program.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "dialects/Schedule/Schedule.h"
 #include "dialects/Tile/Tile.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -175,8 +175,8 @@ FailureOr<LLVM::LLVMFuncOp> tilewright::lowerKernelSignature(gpu::GPUFuncOp kern
     entry->addArgument(argumentType, loc);
   rewriter.setInsertionPointToStart(entry);
   if (isDependent(kernel)) {
-    // Whatever the kernels before wrote is there from here on, and all that they read has been read. Who comes after may
-    // come up at once: it waits here too.
+    // Whatever the kernels before wrote is there from here on, and all that they read has been read. Who comes after
+    // may come up at once: it waits here too.
     NVVM::GriddepcontrolOp::create(rewriter, loc, NVVM::GridDepActionKind::wait);
     NVVM::GriddepcontrolOp::create(rewriter, loc, NVVM::GridDepActionKind::launch_dependents);
   }

@@ -10,7 +10,8 @@ namespace tilewright {
 
 /// Makes an llvm.func of a gpu.func: each memref becomes a pointer followed by an i64 for each dynamic dimension, each
 /// `index` an i64. The body is taken over as it is; at its start the arguments are made from the new ones, through
-/// unrealized casts that the conversion of the body resolves. Fails, with a diagnostic, on types that have no such form.
+/// unrealized casts that the conversion of the body resolves. Fails, with a diagnostic, on types that have no such
+/// form.
 llvm::FailureOr<mlir::LLVM::LLVMFuncOp> lowerKernelSignature(mlir::gpu::GPUFuncOp kernel,
                                                              const mlir::LLVMTypeConverter &converter);
 

@@ -9,9 +9,10 @@
 
 namespace tilewright {
 
-/// `nvgpu.mma.sync` of all types, and `nvgpu.ldmatrix` of 8-bit floats. Upstream knows none of these and of bf16, and lets
-/// sums of integers saturate.
-void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns, mlir::PatternBenefit benefit);
+/// `nvgpu.mma.sync` of all types, and `nvgpu.ldmatrix` of 8-bit floats. Upstream knows none of these and of bf16, and
+/// lets sums of integers saturate.
+void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns,
+                            mlir::PatternBenefit benefit);
 
 } // namespace tilewright
 

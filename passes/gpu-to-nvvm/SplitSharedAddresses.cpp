@@ -64,8 +64,9 @@ void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOp
   auto isLate = [&](AffineExpr term) {
     return llvm::any_of(llvm::enumerate(operands), [&](auto operand) {
       unsigned position = operand.index();
-      return becomesConstant(operand.value()) && (position < map.getNumDims() ? term.isFunctionOfDim(position)
-                                                                              : term.isFunctionOfSymbol(position - map.getNumDims()));
+      return becomesConstant(operand.value()) &&
+             (position < map.getNumDims() ? term.isFunctionOfDim(position)
+                                          : term.isFunctionOfSymbol(position - map.getNumDims()));
     });
   };
   auto whole = index::LinearForm::get(simplifyAffineExpr(map.getResult(0), map.getNumDims(), map.getNumSymbols()));
@@ -77,14 +78,18 @@ void SplitSharedAddresses::split(Operation *access, OpOperand &buffer, MutableOp
   if (isa<AffineConstantExpr>(base))
     return;
   auto apply = [&](AffineExpr expr) {
-    return affine::makeComposedFoldedAffineApply(builder, access->getLoc(), AffineMap::get(map.getNumDims(), map.getNumSymbols(), expr),
+    return affine::makeComposedFoldedAffineApply(builder, access->getLoc(),
+                                                 AffineMap::get(map.getNumDims(), map.getNumSymbols(), expr),
                                                  getAsOpFoldResult(operands));
   };
   // From the base on, the elements are counted one after the other.
-  OpFoldResult size = builder.getIndexAttr(type.getNumElements()), stride = builder.getIndexAttr(1), offset = apply(base);
-  auto flat = MemRefType::get({type.getNumElements()}, type.getElementType(),
-                              StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1}), type.getMemorySpace());
-  Value view = memref::ReinterpretCastOp::create(builder, access->getLoc(), flat, buffer.get(), offset, {size}, {stride});
+  OpFoldResult size = builder.getIndexAttr(type.getNumElements()), stride = builder.getIndexAttr(1),
+               offset = apply(base);
+  auto flat =
+      MemRefType::get({type.getNumElements()}, type.getElementType(),
+                      StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1}), type.getMemorySpace());
+  Value view =
+      memref::ReinterpretCastOp::create(builder, access->getLoc(), flat, buffer.get(), offset, {size}, {stride});
   Value index = getValueOrCreateConstantIndexOp(builder, access->getLoc(), apply(rest));
   buffer.set(view);
   indices.assign(index);

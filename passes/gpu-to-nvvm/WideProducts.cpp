@@ -54,7 +54,8 @@ static Value *multiply(IRBuilder<> &builder, Value *a, Value *b, bool isSigned) 
   Value *all = PoisonValue::get(FixedVectorType::get(i64, vector->getNumElements()));
   for (unsigned lane = 0; lane < vector->getNumElements(); ++lane)
     all = builder.CreateInsertElement(
-        all, builder.CreateCall(wide, {builder.CreateExtractElement(a, lane), builder.CreateExtractElement(b, lane)}), lane);
+        all, builder.CreateCall(wide, {builder.CreateExtractElement(a, lane), builder.CreateExtractElement(b, lane)}),
+        lane);
   return all;
 }
 
@@ -65,7 +66,8 @@ static Value *divide(BinaryOperator *division) {
   if (!hasBits(division, 32) && !hasBits(division, 64))
     return nullptr;
   if ((division->getOpcode() != Instruction::UDiv && division->getOpcode() != Instruction::SDiv) ||
-      !match(division->getOperand(1), m_APInt(divisor)) || divisor->ule(1) || divisor->isPowerOf2() || !divisor->isIntN(32))
+      !match(division->getOperand(1), m_APInt(divisor)) || divisor->ule(1) || divisor->isPowerOf2() ||
+      !divisor->isIntN(32))
     return nullptr;
   const DataLayout &layout = division->getModule()->getDataLayout();
   Value *number = division->getOperand(0);
@@ -110,9 +112,8 @@ void tilewright::makeHighProductsWide(Module &module) {
       SmallPtrSet<Value *, 8> seen;
       if (op->isIntDivRem() && (hasBits(op, 64) || isExtended(op, seen)))
         made = divide(op);
-      else if (op->getOpcode() == Instruction::Mul && hasBits(op, 64) && any_of(op->users(), [](User *user) {
-                 return match(user, m_LShr(m_Value(), m_SpecificInt(32)));
-               }))
+      else if (op->getOpcode() == Instruction::Mul && hasBits(op, 64) &&
+               any_of(op->users(), [](User *user) { return match(user, m_LShr(m_Value(), m_SpecificInt(32))); }))
         made = multiply(op);
       if (!made)
         continue;

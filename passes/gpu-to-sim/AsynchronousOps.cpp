@@ -174,12 +174,11 @@ bool AsynchronousOps::convertMemory(Operation *op, sim::RuntimeCalls &calls) {
   }
   if (auto round = dyn_cast<LLVM::FPTruncOp>(op); round && getElementTypeOrSelf(round.getType()).isBF16())
     return replace(op, roundToBF16(round));
-  if (auto store = dyn_cast<NVVM::StMatrixOp>(op);
-      store && store.getEltType() == NVVM::LdStMatrixEltType::B16) {
+  if (auto store = dyn_cast<NVVM::StMatrixOp>(op); store && store.getEltType() == NVVM::LdStMatrixEltType::B16) {
     bool isTransposed = store.getLayout() == NVVM::MMALayout::col;
     calls.create(sim::storeMatricesFunction,
-                 {calls.state(), calls.site("store_fragment"), calls.i32(store.getSources().size()), calls.i32(isTransposed),
-                  store.getPtr(), calls.spill(store.getSources())});
+                 {calls.state(), calls.site("store_fragment"), calls.i32(store.getSources().size()),
+                  calls.i32(isTransposed), store.getPtr(), calls.spill(store.getSources())});
     return replace(op);
   }
   if (auto peer = dyn_cast<NVVM::MapaOp>(op)) {
@@ -292,8 +291,9 @@ bool AsynchronousOps::convertCopy(Operation *op, sim::RuntimeCalls &calls) {
 } // namespace
 
 bool sim::isLeftToTiles(Operation *op) {
-  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp, NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp,
-             NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp, NVVM::PrefetchOp>(op);
+  return isa<NVVM::ElectSyncOp, NVVM::BarrierOp, NVVM::BarrierArriveOp, NVVM::ClusterArriveOp,
+             NVVM::ClusterArriveRelaxedOp, NVVM::ClusterWaitOp, NVVM::SetMaxRegisterOp, NVVM::FenceMbarrierInitOp,
+             NVVM::FenceProxyOp, NVVM::PrefetchOp>(op);
 }
 
 LogicalResult sim::convertAsynchronousOps(LLVM::LLVMFuncOp kernel) {

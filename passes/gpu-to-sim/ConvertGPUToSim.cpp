@@ -1,8 +1,8 @@
 //===- ConvertGPUToSim.cpp - kernels as functions of one simulated thread -===//
-#include "passes/ArgumentLayouts.h"
-#include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/ArgumentLayouts.h"
+#include "passes/PassSupport.h"
 
 #include "dialects/Tile/Tile.h"
 #include "passes/gpu-to-sim/SimSupport.h"
@@ -70,8 +70,8 @@ public:
   }
 
 private:
-  /// Lets the simulator look now and then whether its caller wants an end. Where accesses are checked these do so, too. A
-  /// short loop without others in it is left as it is, for LLVM to make vectors of.
+  /// Lets the simulator look now and then whether its caller wants an end. Where accesses are checked these do so, too.
+  /// A short loop without others in it is left as it is, for LLVM to make vectors of.
   void pollInLoops() {
     constexpr int64_t isLong = 1 << 20;
     function.walk([&](Operation *op) {
@@ -79,7 +79,8 @@ private:
         builder.setInsertionPointToStart(loop.getBeforeBody());
       } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
         std::optional<APInt> trips = loop.getStaticTripCount();
-        bool hasLoops = llvm::any_of(loop.getBody()->getOperations(), [](Operation &inner) { return inner.getNumRegions(); });
+        bool hasLoops =
+            llvm::any_of(loop.getBody()->getOperations(), [](Operation &inner) { return inner.getNumRegions(); });
         if (!hasLoops && trips && trips->ult(isLong))
           return;
         builder.setInsertionPointToStart(loop.getBody());
@@ -138,9 +139,10 @@ private:
     return value;
   }
 
-  /// A memref over `base`, as the cast of the descriptor that memref's lowering to LLVM uses: row-major where it is given no
-  /// strides.
-  UnrealizedConversionCastOp createMemRef(MemRefType type, Value base, ArrayRef<Value> extents, ArrayRef<Value> strides = {}) {
+  /// A memref over `base`, as the cast of the descriptor that memref's lowering to LLVM uses: row-major where it is
+  /// given no strides.
+  UnrealizedConversionCastOp createMemRef(MemRefType type, Value base, ArrayRef<Value> extents,
+                                          ArrayRef<Value> strides = {}) {
     Location loc = function.getLoc();
     Type i64 = builder.getI64Type();
     SmallVector<Type> fields{pointer, pointer, i64};
@@ -164,7 +166,8 @@ private:
     return UnrealizedConversionCastOp::create(builder, loc, TypeRange{type}, ValueRange{descriptor});
   }
 
-  /// Takes the arguments from the array of parameters: for a memref a pointer and an i64 for each dynamic extent and stride.
+  /// Takes the arguments from the array of parameters: for a memref a pointer and an i64 for each dynamic extent and
+  /// stride.
   LogicalResult convertArguments() {
     Block &entry = function.getBody().front();
     unsigned count = entry.getNumArguments();
@@ -220,7 +223,8 @@ private:
         auto made = UnrealizedConversionCastOp::create(builder, loc, TypeRange{argument.getType()}, ValueRange{map});
         argument.replaceAllUsesWith(made.getResult(0));
       } else {
-        return kernel.emitError("expected arguments that are memrefs, indices, scalars or tensor maps, got ") << argument.getType();
+        return kernel.emitError("expected arguments that are memrefs, indices, scalars or tensor maps, got ")
+               << argument.getType();
       }
     }
     entry.eraseArguments(0, count);
@@ -244,7 +248,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(prologueEnd);
     privateBytes += bytes;
-    return LLVM::AllocaOp::create(builder, function.getLoc(), pointer, builder.getI8Type(), constant(bytes), /*alignment=*/16);
+    return LLVM::AllocaOp::create(builder, function.getLoc(), pointer, builder.getI8Type(), constant(bytes),
+                                  /*alignment=*/16);
   }
 
   void replaceIndex(Operation *op, Value value) {
@@ -267,10 +272,10 @@ private:
     constexpr int64_t tileGranularity = 8;
     if (isAsynchronous)
       lookAt(tileGranularity);
-    SmallVector<int64_t> words{synchronizes,   granularity ? granularity : 1,
-                               privateBytes,   isAsynchronous,
-                               cluster[0],     cluster[1],
-                               cluster[2],     static_cast<int64_t>(regions.size()) / sim::NumRegionWords,
+    SmallVector<int64_t> words{synchronizes, granularity ? granularity : 1,
+                               privateBytes, isAsynchronous,
+                               cluster[0],   cluster[1],
+                               cluster[2],   static_cast<int64_t>(regions.size()) / sim::NumRegionWords,
                                numArguments};
     words.append(info);
     words.append(regions);
@@ -362,7 +367,8 @@ LogicalResult KernelConverter::convertOp(Operation *op) {
     addRegion(op, *alloc.getOffset(), alloc.getBuffer().getType().getBytes(), 1, -1);
   } else if (auto store = dyn_cast<tile::StoreFragmentOp>(op)) {
     // Transposed, elements that a thread has beside each other lie in two rows.
-    if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType()); store.getTransposed() && bytes == 4)
+    if (int64_t bytes = getElementBytes(store.getBuffer().getType().getElementType());
+        store.getTransposed() && bytes == 4)
       lookAt(bytes);
   } else if (sim::isLeftToTiles(op)) {
     synchronizes = isAsynchronous = 1;

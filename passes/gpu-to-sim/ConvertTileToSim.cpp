@@ -38,7 +38,8 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     auto a = dyn_cast<tile::BufferType>(op.getA().getType());
     tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+    const auto *instruction =
+        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
     std::optional<WgmmaOperand> left;
     if (a)
       left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
@@ -57,10 +58,12 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
     words[sim::ProductMajors] = calls.i32(op.getMnMajorA() | op.getMnMajorB() << 1);
     words[sim::ProductInstructions] = calls.i32(descriptors.size() / 2);
     Value accumulator = adaptor.getAccumulator() ? adaptor.getAccumulator() : calls.i64(0);
-    SmallVector<Value> operands = {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words), calls.spill(descriptors)};
+    SmallVector<Value> operands = {calls.state(), calls.site("wgmma"), accumulator, calls.spill(words),
+                                   calls.spill(descriptors)};
     if (!a)
       operands.push_back(calls.spill(adaptor.getA()));
-    rewriter.replaceOp(op, calls.create(a ? sim::beginProductFunction : sim::beginRegisterProductFunction, operands, rewriter.getI64Type()));
+    rewriter.replaceOp(op, calls.create(a ? sim::beginProductFunction : sim::beginRegisterProductFunction, operands,
+                                        rewriter.getI64Type()));
     return success();
   }
 };
@@ -68,14 +71,16 @@ struct SimulateWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
 /// The run time gets what all threads hold.
 struct SimulateToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), op.getLoc());
     tile::AccumulatorType result = op.getAccumulator().getType();
     SmallVector<Value> words(sim::NumProductWords, calls.i32(0));
     words[sim::ProductSum] = calls.i32(int64_t(*tile::findElement(result.getElementType())));
     words[sim::ProductColumns] = words[sim::ProductSumColumns] = calls.i32(result.getColumns());
     rewriter.replaceOp(op, calls.create(sim::beginSumsFunction,
-                                        {calls.state(), calls.site("to_accumulator"), calls.spill(words), calls.spill(adaptor.getFragment())},
+                                        {calls.state(), calls.site("to_accumulator"), calls.spill(words),
+                                         calls.spill(adaptor.getFragment())},
                                         rewriter.getI64Type()));
     return success();
   }
@@ -115,7 +120,8 @@ struct SimulateArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     sim::RuntimeCalls calls(rewriter, op->getParentOfType<LLVM::LLVMFuncOp>(), loc);
-    Value place = getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
+    Value place =
+        getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
     Value address = LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI64Type(), place);
     Value parts = LLVM::TruncOp::create(rewriter, loc, rewriter.getI32Type(), adaptor.getParts());
     Value last = calls.create(sim::countArrivalFunction,
@@ -153,7 +159,8 @@ struct ConvertTileToSim : impl::ConvertTileToSimBase<ConvertTileToSim> {
     populateTileMemoryPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
-    patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulateWgmmaWait, SimulateArrive>(converter, /*benefit=*/2);
+    patterns.add<SimulateWgmma, SimulateZero, SimulateToAccumulator, SimulateWgmmaWait, SimulateArrive>(converter,
+                                                                                                        /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();

@@ -1,11 +1,11 @@
 //===- InsertSimChecks.cpp - a check before every access ------------------===//
 #include "dialects/Tile/Tile.h"
-#include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/PassSupport.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
-#include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/kernel-math/NonZero.h"
+#include "passes/loops-to-gpu/KernelMemory.h"
 #include "runtime/sim/ABI.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -22,7 +22,7 @@ struct Access {
   Operation *op;
   Value memref;
   ValueRange indices;
-  Type type; // of what is read or written
+  Type type;    // of what is read or written
   Value stored; // what is written; null for a read
 
   int64_t count() const {
@@ -80,7 +80,8 @@ Use findUse(OpOperand &operand, Block *block, int depth) {
   };
   if (ancestor != user) {
     auto branch = dyn_cast_or_null<scf::IfOp>(ancestor);
-    return branch ? under(branch.getCondition(), branch.getThenRegion().isAncestor(user->getParentRegion()), {}) : Use();
+    return branch ? under(branch.getCondition(), branch.getThenRegion().isAncestor(user->getParentRegion()), {})
+                  : Use();
   }
   if (user->getNumResults() != 1 || (!isPure(user) && !mayDivideByZero(user)))
     return {};
@@ -178,7 +179,8 @@ private:
     for (const Conjunction &conjunction : conjunctions) {
       Value all = constant(type, true);
       for (auto [condition, holds] : conjunction)
-        all = conjoin(all, holds ? condition : arith::XOrIOp::create(builder, loc, condition, constant(condition.getType(), true)));
+        all = conjoin(all, holds ? condition
+                                 : arith::XOrIOp::create(builder, loc, condition, constant(condition.getType(), true)));
       any = arith::OrIOp::create(builder, loc, any, all);
     }
     return any;
@@ -206,7 +208,8 @@ private:
   void waitFor(Value value) {
     Operation *def = value.getDefiningOp();
     Block::iterator at = builder.getInsertionPoint();
-    if (def && def->getBlock() == builder.getInsertionBlock() && at != def->getBlock()->end() && !def->isBeforeInBlock(&*at))
+    if (def && def->getBlock() == builder.getInsertionBlock() && at != def->getBlock()->end() &&
+        !def->isBeforeInBlock(&*at))
       builder.setInsertionPointAfter(def);
   }
 
@@ -284,7 +287,8 @@ private:
     Value place = LLVM::GEPOp::create(builder, loc, marks.getType(), builder.getI8Type(), marks, LLVM::GEPArg(shift));
     int64_t bytes = getElementBytes(access.memrefType().getElementType()) * access.count();
     auto type = builder.getIntegerType(8 * bytes);
-    Value ones = LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, APInt::getSplat(8 * bytes, APInt(8, 1))));
+    Value ones = LLVM::ConstantOp::create(builder, loc, type,
+                                          builder.getIntegerAttr(type, APInt::getSplat(8 * bytes, APInt(8, 1))));
     if (access.stored) {
       LLVM::StoreOp::create(builder, loc, ones, place, /*alignment=*/1);
       return i32(sim::NoDefect);

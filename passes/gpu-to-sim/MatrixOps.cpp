@@ -1,6 +1,6 @@
 //===- MatrixOps.cpp - what the lanes of a simulated warp do with matrices -===//
-#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/PassSupport.h"
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 
 #include "passes/gpu-to-sim/SimSupport.h"
 #include "runtime/sim/ABI.h"
@@ -45,7 +45,8 @@ static std::optional<sim::MatrixTypes> getTypes(nvgpu::MmaSyncOp op) {
   return std::nullopt;
 }
 
-FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state, llvm::function_ref<Value(int64_t)> createSlot) {
+FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state,
+                                               llvm::function_ref<Value(int64_t)> createSlot) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
   auto spill = [&](Value value) {
@@ -72,7 +73,8 @@ FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state, llvm:
     auto row = vector::LoadOp::create(builder, loc, type, load.getSrcMemref(), load.getIndices());
     Value slot = spill(row), result = createSlot(16);
     sim::callRuntime(builder, loc, sim::loadMatricesFunction, {},
-                     {state, sim::createSite(builder, loc, "ldmatrix"), i32(load.getNumTiles()), i32(load.getTranspose()), slot, result});
+                     {state, sim::createSite(builder, loc, "ldmatrix"), i32(load.getNumTiles()),
+                      i32(load.getTranspose()), slot, result});
     finish(result);
     return row;
   }
@@ -80,11 +82,13 @@ FailureOr<vector::LoadOp> sim::convertMatrixOp(Operation *op, Value state, llvm:
   std::optional<sim::MatrixTypes> types = getTypes(mma);
   auto [m, n, k] = mma.getMmaShapeAsArray();
   if (!types || m != 16 || n != 8)
-    return op->emitError("expected a product that the simulator computes, got ") << mma.getMatrixA().getType() << " to " << mma.getType();
+    return op->emitError("expected a product that the simulator computes, got ")
+           << mma.getMatrixA().getType() << " to " << mma.getType();
   Value a = spill(flatten(builder, loc, mma.getMatrixA())), b = spill(flatten(builder, loc, mma.getMatrixB()));
   Value c = spill(flatten(builder, loc, mma.getMatrixC()));
-  sim::callRuntime(builder, loc, sim::multiplyFunction, {},
-                   {state, sim::createSite(builder, loc, "mma.sync"), i32(static_cast<int32_t>(*types)), i32(k), a, b, c});
+  sim::callRuntime(
+      builder, loc, sim::multiplyFunction, {},
+      {state, sim::createSite(builder, loc, "mma.sync"), i32(static_cast<int32_t>(*types)), i32(k), a, b, c});
   finish(c);
   return vector::LoadOp();
 }

@@ -13,9 +13,8 @@ namespace tilewright {
 struct SimPipelineOptions : public mlir::PassPipelineOptions<SimPipelineOptions> {
   PassOptions::Option<bool> checks{*this, "checks", llvm::cl::desc("check every access to memory"),
                                    llvm::cl::init(false)};
-  PassOptions::Option<bool> gpuIndices{*this, "gpu-indices",
-                                       llvm::cl::desc("compute indices in as many bits as a GPU does"),
-                                       llvm::cl::init(false)};
+  PassOptions::Option<bool> gpuIndices{
+      *this, "gpu-indices", llvm::cl::desc("compute indices in as many bits as a GPU does"), llvm::cl::init(false)};
 };
 
 /// From the gpu stage to the LLVM dialect: a function a kernel, for the simulator's run time to call.

@@ -63,13 +63,9 @@ std::string tilewright::sim::nameTile(Operation *op) {
   return (op->getName().stripDialect() + " of " + describeLocation(op->getLoc())).str();
 }
 
-bool tilewright::sim::isShared(BaseMemRefType type) {
-  return isSharedMemory(type);
-}
+bool tilewright::sim::isShared(BaseMemRefType type) { return isSharedMemory(type); }
 
-bool tilewright::sim::isPrivate(BaseMemRefType type) {
-  return isPrivateMemory(type);
-}
+bool tilewright::sim::isPrivate(BaseMemRefType type) { return isPrivateMemory(type); }
 
 func::CallOp tilewright::sim::callRuntime(OpBuilder &builder, Location location, StringRef callee, TypeRange results,
                                           ValueRange operands) {

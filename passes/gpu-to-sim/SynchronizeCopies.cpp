@@ -44,9 +44,11 @@ struct SynchronizeCopies : impl::SynchronizeCopiesBase<SynchronizeCopies> {
         return WalkResult::interrupt();
       }
       OpBuilder builder(op);
-      auto type = VectorType::get({copy.getDstElements().getSExtValue()}, cast<MemRefType>(copy.getDst().getType()).getElementType());
-      Value value = copy.getSrcElements() ? loadSome(builder, copy, type)
-                                          : vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
+      auto type = VectorType::get({copy.getDstElements().getSExtValue()},
+                                  cast<MemRefType>(copy.getDst().getType()).getElementType());
+      Value value = copy.getSrcElements()
+                        ? loadSome(builder, copy, type)
+                        : vector::LoadOp::create(builder, op->getLoc(), type, copy.getSrc(), copy.getSrcIndices());
       auto store = vector::StoreOp::create(builder, op->getLoc(), value, copy.getDst(), copy.getDstIndices());
       store->setAttr(kSimCopyAttr, builder.getUnitAttr());
       op->erase();

@@ -39,7 +39,8 @@ bool CWriter::isNonNegative(AffineExpr expr, ValueRange operands, unsigned numDi
 
 Expression CWriter::affine(AffineExpr expr, ValueRange operands, unsigned numDims) {
   auto number = [&](int64_t value) {
-    return Expression{std::to_string(value) + (indexType == "int" ? "" : "LL"), value < 0 ? Binding::Unary : Binding::Primary};
+    return Expression{std::to_string(value) + (indexType == "int" ? "" : "LL"),
+                      value < 0 ? Binding::Unary : Binding::Primary};
   };
   switch (expr.getKind()) {
   case AffineExprKind::Constant:
@@ -59,7 +60,8 @@ Expression CWriter::affine(AffineExpr expr, ValueRange operands, unsigned numDim
       return infix(left, "-", number(-constant.getValue()));
     // x * -1 and x * -4 are subtracted.
     auto product = dyn_cast<AffineBinaryOpExpr>(both.getRHS());
-    auto factor = product && product.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(product.getRHS()) : AffineConstantExpr();
+    auto factor = product && product.getKind() == AffineExprKind::Mul ? dyn_cast<AffineConstantExpr>(product.getRHS())
+                                                                      : AffineConstantExpr();
     if (factor && factor.getValue() < 0)
       return infix(left, "-", affine(product.getLHS() * -factor.getValue(), operands, numDims));
     return infix(left, "+", affine(both.getRHS(), operands, numDims));

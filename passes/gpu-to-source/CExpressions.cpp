@@ -237,10 +237,13 @@ std::optional<Expression> CWriter::integerExpression(Operation *op) {
   auto pick = [&](StringRef function, bool isUnsigned) {
     if (op->getOperand(0) == op->getOperand(1))
       return expression(op->getOperand(0));
-    std::string cast = isUnsigned ? unsignedName(type) : type.isIndex() || type.getIntOrFloatBitWidth() >= 32 ? "" : "int";
+    std::string cast = isUnsigned                                             ? unsignedName(type)
+                       : type.isIndex() || type.getIntOrFloatBitWidth() >= 32 ? ""
+                                                                              : "int";
     std::string text = functionName(function) + "(";
     for (unsigned i : {0, 1})
-      text += (i ? ", " : "") + (cast.empty() ? use(op->getOperand(i)) : construct(cast, expression(op->getOperand(i))).text);
+      text += (i ? ", " : "") +
+              (cast.empty() ? use(op->getOperand(i)) : construct(cast, expression(op->getOperand(i))).text);
     text += ")";
     return cast.empty() ? Expression{text} : construct(typeName(type), {text});
   };
@@ -259,8 +262,9 @@ std::optional<Expression> CWriter::arithExpression(Operation *op) {
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
     return comparison(op);
   if (auto select = dyn_cast<arith::SelectOp>(op))
-    return narrowed(scalarOf(select.getType()), conditional(expression(select.getCondition()), expression(select.getTrueValue()),
-                                                            expression(select.getFalseValue())));
+    return narrowed(scalarOf(select.getType()),
+                    conditional(expression(select.getCondition()), expression(select.getTrueValue()),
+                                expression(select.getFalseValue())));
   if (isa<arith::AddFOp>(op))
     return binary(op, "+");
   if (isa<arith::SubFOp>(op))
@@ -305,7 +309,8 @@ std::optional<Expression> CWriter::castExpression(Operation *op) {
   if (isa<arith::UIToFPOp>(op))
     return Expression{convertFloat(op, from, to, asUnsignedNumber().text)};
   if (auto truncate = dyn_cast<arith::TruncFOp>(op)) {
-    if (truncate.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) != arith::RoundingMode::to_nearest_even)
+    if (truncate.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even) !=
+        arith::RoundingMode::to_nearest_even)
       return std::nullopt;
     return Expression{convertFloat(op, from, to, given.text)};
   }

@@ -8,15 +8,15 @@ namespace tilewright::source {
 /// The function of <math.h> that a math op on f64 is; that on f32 has an `f` at its end.
 static const llvm::StringMap<StringRef> &functionNames() {
   static const llvm::StringMap<StringRef> names = {
-      {"math.absf", "fabs"},     {"math.acos", "acos"},   {"math.acosh", "acosh"},     {"math.asin", "asin"},
-      {"math.asinh", "asinh"},   {"math.atan", "atan"},   {"math.atan2", "atan2"},     {"math.atanh", "atanh"},
-      {"math.cbrt", "cbrt"},     {"math.ceil", "ceil"},   {"math.copysign", "copysign"}, {"math.cos", "cos"},
-      {"math.cosh", "cosh"},     {"math.erf", "erf"},     {"math.erfc", "erfc"},       {"math.exp", "exp"},
-      {"math.exp2", "exp2"},     {"math.expm1", "expm1"}, {"math.floor", "floor"},     {"math.fma", "fma"},
-      {"math.log", "log"},       {"math.log10", "log10"}, {"math.log1p", "log1p"},     {"math.log2", "log2"},
-      {"math.powf", "pow"},      {"math.round", "round"}, {"math.roundeven", "rint"},  {"math.rsqrt", "rsqrt"},
-      {"math.sin", "sin"},       {"math.sinh", "sinh"},   {"math.sqrt", "sqrt"},       {"math.tan", "tan"},
-      {"math.tanh", "tanh"},     {"math.trunc", "trunc"}, {"arith.remf", "fmod"},      {"arith.maxnumf", "fmax"},
+      {"math.absf", "fabs"},    {"math.acos", "acos"},   {"math.acosh", "acosh"},       {"math.asin", "asin"},
+      {"math.asinh", "asinh"},  {"math.atan", "atan"},   {"math.atan2", "atan2"},       {"math.atanh", "atanh"},
+      {"math.cbrt", "cbrt"},    {"math.ceil", "ceil"},   {"math.copysign", "copysign"}, {"math.cos", "cos"},
+      {"math.cosh", "cosh"},    {"math.erf", "erf"},     {"math.erfc", "erfc"},         {"math.exp", "exp"},
+      {"math.exp2", "exp2"},    {"math.expm1", "expm1"}, {"math.floor", "floor"},       {"math.fma", "fma"},
+      {"math.log", "log"},      {"math.log10", "log10"}, {"math.log1p", "log1p"},       {"math.log2", "log2"},
+      {"math.powf", "pow"},     {"math.round", "round"}, {"math.roundeven", "rint"},    {"math.rsqrt", "rsqrt"},
+      {"math.sin", "sin"},      {"math.sinh", "sinh"},   {"math.sqrt", "sqrt"},         {"math.tan", "tan"},
+      {"math.tanh", "tanh"},    {"math.trunc", "trunc"}, {"arith.remf", "fmod"},        {"arith.maxnumf", "fmax"},
       {"arith.minnumf", "fmin"}};
   return names;
 }
@@ -43,7 +43,8 @@ std::optional<Expression> CWriter::mathExpression(Operation *op) {
   }
   if (isa<math::IsNaNOp, math::IsInfOp, math::IsFiniteOp>(op)) {
     StringRef function = isa<math::IsNaNOp>(op) ? "isnan" : isa<math::IsInfOp>(op) ? "isinf" : "isfinite";
-    std::string number = type.isF32() || type.isF64() ? use(op->getOperand(0)) : "float(" + use(op->getOperand(0)) + ")";
+    std::string number =
+        type.isF32() || type.isF64() ? use(op->getOperand(0)) : "float(" + use(op->getOperand(0)) + ")";
     return Expression{"bool(" + function.str() + "(" + number + "))"};
   }
   if (!type.isInteger() || type.isInteger(1))

@@ -15,12 +15,15 @@ namespace tilewright::source {
 std::string identifier(StringRef name) {
   // What C++ and CUDA mean something else by.
   static const llvm::StringSet<> reserved = {
-      "alignas", "and", "asm", "auto", "bool", "break", "case", "char", "class", "const", "continue", "default", "delete",
-      "do", "double", "else", "enum", "explicit", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int",
-      "long", "namespace", "new", "not", "operator", "or", "private", "protected", "public", "register", "return", "short",
-      "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "union",
-      "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "min", "max", "half", "std", "int8_t", "int64_t",
-      "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "INFINITY", "NAN", "main", "CUDA", "NULL"};
+      "alignas",  "and",       "asm",      "auto",     "bool",     "break",    "case",     "char",      "class",
+      "const",    "continue",  "default",  "delete",   "do",       "double",   "else",     "enum",      "explicit",
+      "extern",   "false",     "float",    "for",      "friend",   "goto",     "if",       "inline",    "int",
+      "long",     "namespace", "new",      "not",      "operator", "or",       "private",  "protected", "public",
+      "register", "return",    "short",    "signed",   "sizeof",   "static",   "struct",   "switch",    "template",
+      "this",     "throw",     "true",     "try",      "typedef",  "union",    "unsigned", "using",     "virtual",
+      "void",     "volatile",  "while",    "xor",      "min",      "max",      "half",     "std",       "int8_t",
+      "int64_t",  "threadIdx", "blockIdx", "blockDim", "gridDim",  "warpSize", "INFINITY", "NAN",       "main",
+      "CUDA",     "NULL"};
   std::string result;
   for (char c : name)
     result += llvm::isAlnum(c) || c == '_' ? c : '_';
@@ -93,10 +96,11 @@ void CWriter::fail(Operation *op, const Twine &why) {
     return;
   std::string reason = why.str();
   if (reason.empty())
-    op->emitError() << op->getName() << " has no form in " << language
-                    << (isa_and_nonnull<tile::TileDialect>(op->getDialect())
-                            ? ": programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX"
-                            : "");
+    op->emitError()
+        << op->getName() << " has no form in " << language
+        << (isa_and_nonnull<tile::TileDialect>(op->getDialect())
+                ? ": programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX"
+                : "");
   else
     op->emitError(reason);
 }

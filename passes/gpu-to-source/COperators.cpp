@@ -13,11 +13,11 @@ struct Operator {
 
 /// The operators with two operands that are printed, all of which group from the left.
 constexpr Operator operators[] = {
-    {"||", Binding::Or},        {"&&", Binding::And},       {"|", Binding::BitOr},      {"^", Binding::BitXor},
-    {"&", Binding::BitAnd},     {"==", Binding::Equality},  {"!=", Binding::Equality},  {"<", Binding::Relation},
-    {"<=", Binding::Relation},  {">", Binding::Relation},   {">=", Binding::Relation},  {"<<", Binding::Shift},
-    {">>", Binding::Shift},     {"+", Binding::Sum},        {"-", Binding::Sum},        {"*", Binding::Product},
-    {"/", Binding::Product},    {"%", Binding::Product},
+    {"||", Binding::Or},       {"&&", Binding::And},      {"|", Binding::BitOr},     {"^", Binding::BitXor},
+    {"&", Binding::BitAnd},    {"==", Binding::Equality}, {"!=", Binding::Equality}, {"<", Binding::Relation},
+    {"<=", Binding::Relation}, {">", Binding::Relation},  {">=", Binding::Relation}, {"<<", Binding::Shift},
+    {">>", Binding::Shift},    {"+", Binding::Sum},       {"-", Binding::Sum},       {"*", Binding::Product},
+    {"/", Binding::Product},   {"%", Binding::Product},
 };
 
 Binding bindingOf(llvm::StringRef symbol) {
@@ -40,10 +40,10 @@ Expression infix(const Expression &left, llvm::StringRef symbol, const Expressio
   auto side = [&](const Expression &operand, Binding least) {
     // What readers do not know by heart has parentheses: sums in shifts and bits, && in ||, one comparison in another.
     bool isOfBits = binding == Binding::Shift || (binding >= Binding::BitOr && binding <= Binding::BitAnd);
-    bool isUnclear = isOfBits                                                         ? operand.binding != binding
-                     : binding == Binding::Or                                         ? operand.binding == Binding::And
+    bool isUnclear = isOfBits                                                       ? operand.binding != binding
+                     : binding == Binding::Or                                       ? operand.binding == Binding::And
                      : binding == Binding::Equality || binding == Binding::Relation ? operand.binding < Binding::Shift
-                                                                                      : false;
+                                                                                    : false;
     return within(isUnclear ? Binding::Unary : least, operand);
   };
   return {side(left, binding) + " " + symbol.str() + " " + side(right, tighter(binding)), binding};
@@ -56,13 +56,15 @@ Expression prefix(llvm::StringRef symbol, const Expression &operand) {
 }
 
 Expression conditional(const Expression &condition, const Expression &yes, const Expression &no) {
-  return {within(Binding::Or, condition) + " ? " + within(Binding::Or, yes) + " : " + within(Binding::Select, no), Binding::Select};
+  return {within(Binding::Or, condition) + " ? " + within(Binding::Or, yes) + " : " + within(Binding::Select, no),
+          Binding::Select};
 }
 
 Expression construct(llvm::StringRef type, const Expression &operand) {
   // The parentheses around a type make a cast, which binds as an operator with one operand.
   bool isCast = type.contains(' ') && !type.contains('<');
-  return {(isCast ? "(" + type + ")" : type).str() + "(" + operand.text + ")", isCast ? Binding::Unary : Binding::Primary};
+  return {(isCast ? "(" + type + ")" : type).str() + "(" + operand.text + ")",
+          isCast ? Binding::Unary : Binding::Primary};
 }
 
 } // namespace tilewright::source

@@ -1,7 +1,7 @@
 //===- COperators.h - how operators of C++ bind ---------------------------===//
 //
-// Every expression of more than a name, a number or a call is made by the functions here, from one table of operators, so
-// that a parenthesis is never left out.
+// Every expression of more than a name, a number or a call is made by the functions here, from one table of operators,
+// so that a parenthesis is never left out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_GPUTOSOURCE_COPERATORS_H

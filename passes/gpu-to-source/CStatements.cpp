@@ -16,15 +16,17 @@ static bool isConstant(Operation *op) { return op->hasTrait<OpTrait::ConstantLik
 
 /// Ops that read buffers, or make them, and write to none.
 static bool onlyReads(Operation *op) {
-  return isMemoryEffectFree(op) || isa<memref::LoadOp, vector::LoadOp, memref::AllocaOp, memref::DimOp, memref::ViewOp>(op);
+  return isMemoryEffectFree(op) ||
+         isa<memref::LoadOp, vector::LoadOp, memref::AllocaOp, memref::DimOp, memref::ViewOp>(op);
 }
 
 static bool mayWrite(Operation *op) {
-  return op->walk([](Operation *inner) {
-             if (inner->getNumRegions() || onlyReads(inner) || inner->hasTrait<OpTrait::IsTerminator>())
-               return WalkResult::advance();
-             return WalkResult::interrupt();
-           })
+  return op
+      ->walk([](Operation *inner) {
+        if (inner->getNumRegions() || onlyReads(inner) || inner->hasTrait<OpTrait::IsTerminator>())
+          return WalkResult::advance();
+        return WalkResult::interrupt();
+      })
       .wasInterrupted();
 }
 
@@ -53,7 +55,8 @@ void CWriter::findInlined(Block &block) {
       continue;
     bool isLoad = isa<memref::LoadOp>(op);
     // Where a thread is has a name of its own.
-    if ((!isLoad && !isMemoryEffectFree(&op)) || isa_and_nonnull<gpu::GPUDialect>(op.getDialect()) || isa<ShapedType>(op.getResult(0).getType()))
+    if ((!isLoad && !isMemoryEffectFree(&op)) || isa_and_nonnull<gpu::GPUDialect>(op.getDialect()) ||
+        isa<ShapedType>(op.getResult(0).getType()))
       continue;
     // In a loop of lanes a scalar is the same for all of them: it is computed before.
     Operation *user = *op.getResult(0).getUsers().begin();
@@ -116,7 +119,8 @@ void CWriter::writeOp(Operation *op) {
     line() << element(op, store.getMemRef(), store.getIndices()) << " = " << use(store.getValue()) << ";\n";
     return;
   }
-  if (op->getNumResults() == 1 && isa<VectorType>(op->getResult(0).getType()) && OpTrait::hasElementwiseMappableTraits(op))
+  if (op->getNumResults() == 1 && isa<VectorType>(op->getResult(0).getType()) &&
+      OpTrait::hasElementwiseMappableTraits(op))
     return writeElementwise(op);
   if (op->getNumResults() == 1) {
     Value result = op->getResult(0);
@@ -157,7 +161,8 @@ void CWriter::assign(Operation *at, ValueRange targets, ValueRange sources) {
 }
 
 void CWriter::writeFor(scf::ForOp loop) {
-  for (auto [argument, init, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
+  for (auto [argument, init, result] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     if (typeName(argument.getType()).empty())
       return fail(loop);
     std::string variable = name(argument, "carried");
@@ -228,8 +233,8 @@ void CWriter::writeElementwise(Operation *op) {
   lane.clear();
   if (!made)
     return fail(op);
-  line() << "for (int lane = 0; lane < " << type.getNumElements() << "; ++lane) " << variable << "[lane] = " << made->text
-         << ";\n";
+  line() << "for (int lane = 0; lane < " << type.getNumElements() << "; ++lane) " << variable
+         << "[lane] = " << made->text << ";\n";
   bind(op->getResult(0), variable);
 }
 
@@ -251,7 +256,8 @@ Expression CWriter::expression(Value value) {
             return {scalar};
           needs("Vector"), needs("broadcast");
           // A number alone is an int.
-          if (vector.getElementType().isInteger() && vector.getElementTypeBitWidth() < 32 && !vector.getElementType().isInteger(1))
+          if (vector.getElementType().isInteger() && vector.getElementTypeBitWidth() < 32 &&
+              !vector.getElementType().isInteger(1))
             scalar = construct(typeName(vector.getElementType()), {scalar}).text;
           return {"broadcast<" + std::to_string(vector.getNumElements()) + ">(" + scalar + ")"};
         }
@@ -279,8 +285,6 @@ Expression CWriter::expression(Value value) {
   return {"0"};
 }
 
-std::string CWriter::use(Value value, Binding least) {
-  return within(least, expression(value));
-}
+std::string CWriter::use(Value value, Binding least) { return within(least, expression(value)); }
 
 } // namespace tilewright::source

@@ -1,6 +1,7 @@
 //===- CText.h - any text in a line of C++ --------------------------------===//
 //
-// Names of tensors, axes and symbols are the user's: whatever stands in them, they are within one string or one comment.
+// Names of tensors, axes and symbols are the user's: whatever stands in them, they are within one string or one
+// comment.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_GPUTOSOURCE_CTEXT_H
@@ -32,7 +33,8 @@ inline std::string escaped(llvm::StringRef text) {
     else if (c == '\t')
       made += "\\t";
     else if (c < 32 || c == 127 || (c > 127 && !isUTF8)) // in octal: of a hexadecimal one any number of digits counts
-      made += {'\\', static_cast<char>('0' + (c >> 6)), static_cast<char>('0' + (c >> 3 & 7)), static_cast<char>('0' + (c & 7))};
+      made += {'\\', static_cast<char>('0' + (c >> 6)), static_cast<char>('0' + (c >> 3 & 7)),
+               static_cast<char>('0' + (c & 7))};
     else
       made += static_cast<char>(c);
   }
@@ -46,7 +48,8 @@ inline std::string quoted(llvm::StringRef text) { return "\"" + escaped(text) + 
 inline std::string inComment(llvm::StringRef text) {
   std::string made;
   for (unsigned char c : text)
-    made += c < 32 || c == 127 ? escaped(llvm::StringRef(reinterpret_cast<const char *>(&c), 1)) : std::string(1, static_cast<char>(c));
+    made += c < 32 || c == 127 ? escaped(llvm::StringRef(reinterpret_cast<const char *>(&c), 1))
+                               : std::string(1, static_cast<char>(c));
   return made.empty() || made.back() != '\\' ? made : made + ".";
 }
 

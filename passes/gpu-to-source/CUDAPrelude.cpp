@@ -99,15 +99,18 @@ template <int Count, bool Transposed = false, typename T> __device__ Vector<T, C
   return made;
 }
 )"},
-    {"mma", "\n// The lanes of a warp multiply a tile of 16 rows by one of 8 columns, and add; each has its part of the three.\n"},
-    {"mma_f16_f32", R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<float, 4> c) {
+    {"mma", "\n// The lanes of a warp multiply a tile of 16 rows by one of 8 columns, and add; each has its part of "
+            "the three.\n"},
+    {"mma_f16_f32",
+     R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<float, 4> c) {
   const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
   return c;
 }
 )"},
-    {"mma_f16_f16", R"(__device__ Vector<__half, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<__half, 4> c) {
+    {"mma_f16_f16",
+     R"(__device__ Vector<__half, 4> mma_m16n8k16(const Vector<__half, 8> &a, const Vector<__half, 4> &b, Vector<__half, 4> c) {
   const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
   unsigned *C = reinterpret_cast<unsigned *>(&c);
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
@@ -115,7 +118,8 @@ template <int Count, bool Transposed = false, typename T> __device__ Vector<T, C
   return c;
 }
 )"},
-    {"mma_bf16_f32", R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__nv_bfloat16, 8> &a, const Vector<__nv_bfloat16, 4> &b, Vector<float, 4> c) {
+    {"mma_bf16_f32",
+     R"(__device__ Vector<float, 4> mma_m16n8k16(const Vector<__nv_bfloat16, 8> &a, const Vector<__nv_bfloat16, 4> &b, Vector<float, 4> c) {
   const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
@@ -130,7 +134,8 @@ __device__ Vector<float, 4> mma_m16n8k8(const Vector<float, 4> &a, const Vector<
   return c;
 }
 )"},
-    {"mma_i8_i32", R"(__device__ Vector<int, 4> mma_m16n8k32(const Vector<signed char, 16> &a, const Vector<signed char, 8> &b, Vector<int, 4> c) {
+    {"mma_i8_i32",
+     R"(__device__ Vector<int, 4> mma_m16n8k32(const Vector<signed char, 16> &a, const Vector<signed char, 8> &b, Vector<int, 4> c) {
   const unsigned *A = reinterpret_cast<const unsigned *>(&a), *B = reinterpret_cast<const unsigned *>(&b);
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(A[0]), "r"(A[1]), "r"(A[2]), "r"(A[3]), "r"(B[0]), "r"(B[1]));
@@ -197,14 +202,22 @@ __device__ float minimum(float a, float b) { return a != a || b != b ? a + b : f
 __device__ double minimum(double a, double b) { return a != a || b != b ? a + b : fmin(a, b); }
 template <typename T> __device__ T minimum(T a, T b) { return T(minimum(float(a), float(b))); }
 )"},
-    {"floor_div", "\n// Rounded down, where / rounds towards zero.\ntemplate <typename T> __device__ T floor_div(T a, T b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"},
-    {"floor_mod", "\n// Of the sign of b, where % has that of a.\ntemplate <typename T> __device__ T floor_mod(T a, T b) { const T r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
-    {"ceil_div", "\n// Rounded up, where / rounds towards zero.\ntemplate <typename T> __device__ T ceil_div(T a, T b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"},
-    {"ceil_div_unsigned", "\ntemplate <typename T> __device__ T ceil_div_unsigned(T a, T b) { return a / b + (a % b != 0); }\n"},
-    {"absolute", "\n__device__ int absolute(int a) { return a < 0 ? int(0u - unsigned(a)) : a; }\n__device__ long long absolute(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }\n"},
-    {"count_ones", "\ntemplate <typename T> __device__ int count_ones(T a) { return sizeof(T) == 8 ? __popcll(a) : __popc(a); }\n"},
-    {"leading_zeros", "\ntemplate <typename T> __device__ int leading_zeros(T a) { int n = 8 * sizeof(T); for (; a; a >>= 1) --n; return n; }\n"},
-    {"trailing_zeros", "\ntemplate <typename T> __device__ int trailing_zeros(T a) { int n = 0; for (; n < 8 * int(sizeof(T)) && !(a >> n & 1); ++n) ; return n; }\n"},
+    {"floor_div", "\n// Rounded down, where / rounds towards zero.\ntemplate <typename T> __device__ T floor_div(T a, "
+                  "T b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }\n"},
+    {"floor_mod", "\n// Of the sign of b, where % has that of a.\ntemplate <typename T> __device__ T floor_mod(T a, T "
+                  "b) { const T r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }\n"},
+    {"ceil_div", "\n// Rounded up, where / rounds towards zero.\ntemplate <typename T> __device__ T ceil_div(T a, T b) "
+                 "{ return a / b + (a % b != 0 && (a < 0) == (b < 0)); }\n"},
+    {"ceil_div_unsigned",
+     "\ntemplate <typename T> __device__ T ceil_div_unsigned(T a, T b) { return a / b + (a % b != 0); }\n"},
+    {"absolute", "\n__device__ int absolute(int a) { return a < 0 ? int(0u - unsigned(a)) : a; }\n__device__ long long "
+                 "absolute(long long a) { return a < 0 ? (long long)(0ull - (unsigned long long)a) : a; }\n"},
+    {"count_ones",
+     "\ntemplate <typename T> __device__ int count_ones(T a) { return sizeof(T) == 8 ? __popcll(a) : __popc(a); }\n"},
+    {"leading_zeros", "\ntemplate <typename T> __device__ int leading_zeros(T a) { int n = 8 * sizeof(T); for (; a; a "
+                      ">>= 1) --n; return n; }\n"},
+    {"trailing_zeros", "\ntemplate <typename T> __device__ int trailing_zeros(T a) { int n = 0; for (; n < 8 * "
+                       "int(sizeof(T)) && !(a >> n & 1); ++n) ; return n; }\n"},
     {"integer_power", R"(
 // Wraps around; of a negative power what is left of 1 / base.
 template <typename T> __device__ T integer_power(T base, T power) {

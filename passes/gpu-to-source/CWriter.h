@@ -1,8 +1,8 @@
 //===- CWriter.h - structured IR as readable C++ --------------------------===//
 //
-// What kernels and host programs have in common: values as C++ expressions, structured control flow as statements, buffers
-// as arrays with their extents. A value becomes part of the expression that uses it where that is its only use and nothing
-// is written in between; any other gets a name. An op that has no form is an error at that op.
+// What kernels and host programs have in common: values as C++ expressions, structured control flow as statements,
+// buffers as arrays with their extents. A value becomes part of the expression that uses it where that is its only use
+// and nothing is written in between; any other gets a name. An op that has no form is an error at that op.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_GPUTOSOURCE_CWRITER_H

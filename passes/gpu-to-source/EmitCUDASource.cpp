@@ -1,6 +1,6 @@
 //===- EmitCUDASource.cpp - kernels as readable CUDA C++ ------------------===//
-#include "passes/ArgumentLayouts.h"
 #include "dialects/Program/Program.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 #include "passes/narrow-types/IndexRanges.h"
@@ -40,7 +40,8 @@ bool isOnlyRead(Value argument) {
 /// The first op of the dialect tile in a kernel, which has no form in CUDA C++.
 Operation *findTileOp(gpu::GPUFuncOp kernel) {
   Operation *found = nullptr;
-  kernel.walk([&](Operation *op) { found = !found && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : found; });
+  kernel.walk(
+      [&](Operation *op) { found = !found && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : found; });
   return found;
 }
 
@@ -55,12 +56,43 @@ bool isBesideOthers(gpu::GPUFuncOp kernel) {
 KernelWriter::KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
   indexType = areIndicesShort ? "int" : "long long";
   // A tensor of such a name would hide what is called.
-  for (StringRef helper : {"load", "store", "broadcast", "slice", "insert", "copy_async", "commit_copies",
-                           "wait_for_copies", "prefetch", "wait_for_kernels_before", "bit_cast", "to_fp8",
-                           "load_matrices", "mma_m16n8k8", "mma_m16n8k16", "mma_m16n8k32", "mma_m16n8k32_e4m3",
-                           "mma_m16n8k32_e5m2", "memcpy", "maximum", "minimum", "floor_div", "floor_mod", "ceil_div",
-                           "ceil_div_unsigned", "absolute", "count_ones", "leading_zeros", "trailing_zeros",
-                           "integer_power", "Vector", "Chunk", "shared_memory", "lane", "isnan", "isinf", "isfinite"})
+  for (StringRef helper : {"load",
+                           "store",
+                           "broadcast",
+                           "slice",
+                           "insert",
+                           "copy_async",
+                           "commit_copies",
+                           "wait_for_copies",
+                           "prefetch",
+                           "wait_for_kernels_before",
+                           "bit_cast",
+                           "to_fp8",
+                           "load_matrices",
+                           "mma_m16n8k8",
+                           "mma_m16n8k16",
+                           "mma_m16n8k32",
+                           "mma_m16n8k32_e4m3",
+                           "mma_m16n8k32_e5m2",
+                           "memcpy",
+                           "maximum",
+                           "minimum",
+                           "floor_div",
+                           "floor_mod",
+                           "ceil_div",
+                           "ceil_div_unsigned",
+                           "absolute",
+                           "count_ones",
+                           "leading_zeros",
+                           "trailing_zeros",
+                           "integer_power",
+                           "Vector",
+                           "Chunk",
+                           "shared_memory",
+                           "lane",
+                           "isnan",
+                           "isinf",
+                           "isfinite"})
     unique(helper);
   for (StringRef function : mathFunctions()) {
     unique(function);
@@ -102,7 +134,8 @@ std::string KernelWriter::convertFloat(Operation *op, Type from, Type to, const 
     return floatType(to) + "(float(" + number + "))";
   if (from.isInteger() && !isToWide) {
     // From 32 bits and more there are two roundings otherwise.
-    return from.getIntOrFloatBitWidth() > 16 ? floatType(to) + "(" + "double(" + number + "))" : floatType(to) + "(float(" + number + "))";
+    return from.getIntOrFloatBitWidth() > 16 ? floatType(to) + "(" + "double(" + number + "))"
+                                             : floatType(to) + "(float(" + number + "))";
   }
   if (!isFromWide && isa<FloatType>(from) && to.isF64())
     return "double(float(" + number + "))";
@@ -117,7 +150,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
   };
   auto block = kernel.getKnownBlockSize(), grid = kernel.getKnownGridSize();
   if (grid || block)
-    line() << "// " << (grid ? text(*grid) + " blocks" : "blocks") << (block ? " of " + text(*block) + " threads" : "") << "\n";
+    line() << "// " << (grid ? text(*grid) + " blocks" : "blocks") << (block ? " of " + text(*block) + " threads" : "")
+           << "\n";
   line() << "extern \"C\" __global__ void ";
   if (auto cluster = kernel.getKnownClusterSize())
     stream << "__cluster_dims__(" << (*cluster)[0] << ", " << (*cluster)[1] << ", " << (*cluster)[2] << ") ";
@@ -150,7 +184,8 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
       return fail(kernel, "expected arguments of types that CUDA C++ has");
     std::string form = (isOnlyRead(argument) ? "const " : "") + elementType + " ";
     bool hasStrides = !type.getLayout().isIdentity() && hasArgumentLayout(type);
-    bool areRowsStatic = !hasStrides && llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
+    bool areRowsStatic =
+        !hasStrides && llvm::none_of(type.getShape().drop_front(type.getRank() ? 1 : 0), ShapedType::isDynamic);
     if (type.getRank() == 0) {
       form = (isOnlyRead(argument) ? "const " : "") + elementType + " &" + restrict + pointer;
     } else if (areRowsStatic && type.getRank() > 1) {
@@ -194,7 +229,8 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
     if (!isBesideOthers(kernel))
       return fail(tiled);
     // The other kernels of the program can be read all the same.
-    line() << "// " << identifier(kernel.getName()) << " is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\n";
+    line() << "// " << identifier(kernel.getName())
+           << " is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\n";
     return;
   }
   if (!kernel.isKernel() || kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions() ||

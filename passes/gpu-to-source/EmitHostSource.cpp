@@ -1,6 +1,6 @@
 //===- EmitHostSource.cpp - the host program as readable C++ --------------===//
-#include "dialects/Target/ElementBytes.h"
 #include "dialects/Program/Program.h"
+#include "dialects/Target/ElementBytes.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostPrelude.h"
 #include "passes/gpu-to-source/HostWriter.h"
@@ -38,8 +38,8 @@ void HostWriter::writeBuffers() {
     line() << "const Memory " << memory << "(" << self << ".bytes(), stream);\n";
     line() << "CUdeviceptr " << data << " = " << memory << ".address;\n";
     if (!parameter.isOutput)
-      line() << "if (" << self << ".bytes()) check(cuMemcpyHtoDAsync(" << data << ", " << self << ".data(), size_t(" << self
-             << ".bytes()), stream), \"cuMemcpyHtoDAsync of " << parameter.tensor << "\");\n";
+      line() << "if (" << self << ".bytes()) check(cuMemcpyHtoDAsync(" << data << ", " << self << ".data(), size_t("
+             << self << ".bytes()), stream), \"cuMemcpyHtoDAsync of " << parameter.tensor << "\");\n";
   }
 }
 
@@ -75,14 +75,17 @@ void HostWriter::writeArena() {
   std::string ends;
   for (Temporary &temporary : temporaries) {
     std::string at = unique(temporary.name + "_at"), bytes = unique(temporary.name + "_bytes");
-    line() << "const long long " << at << " = " << temporary.offset << ", " << bytes << " = " << temporary.bytes << ";  // alive "
-           << inComment(lifetimeOf(temporary.view)) << "\n";
+    line() << "const long long " << at << " = " << temporary.offset << ", " << bytes << " = " << temporary.bytes
+           << ";  // alive " << inComment(lifetimeOf(temporary.view)) << "\n";
     ends += (ends.empty() ? "" : ", ") + at + " + " + bytes;
     temporary.offset = at;
   }
   auto known = function->getAttrOfType<IntegerAttr>(kWorkspaceBytesAttr);
   line() << "const Memory arena("
-         << (known ? std::to_string(known.getInt()) : temporaries.size() == 1 ? ends : "std::max({" + ends + "})") << ", stream);\n";
+         << (known                     ? std::to_string(known.getInt())
+             : temporaries.size() == 1 ? ends
+                                       : "std::max({" + ends + "})")
+         << ", stream);\n";
   for (Temporary &temporary : temporaries)
     line() << "CUdeviceptr " << temporary.name << " = arena.address + " << temporary.offset << ";\n";
 }
@@ -100,8 +103,8 @@ bool HostWriter::writeOwnOp(Operation *op) {
     temporary.view = op;
     temporary.name = name(view.getResult(), stage ? stage.getValue() : "temporary");
     llvm::APInt number;
-    temporary.offset =
-        matchPattern(view.getByteShift(), m_ConstantInt(&number)) ? std::to_string(number.getZExtValue()) : use(view.getByteShift());
+    temporary.offset = matchPattern(view.getByteShift(), m_ConstantInt(&number)) ? std::to_string(number.getZExtValue())
+                                                                                 : use(view.getByteShift());
     int64_t fixed = getElementBytes(view.getType().getElementType());
     std::string product;
     unsigned dynamic = 0;
@@ -181,7 +184,8 @@ void HostWriter::writeLaunch(gpu::LaunchFuncOp launch) {
   for (auto [i, address] : llvm::enumerate(addresses))
     stream << (i ? ", " : "") << address;
   stream << (addresses.empty() ? "nullptr};\n" : "};\n");
-  line() << "launch(" << numberOf(launch) << ", " << quoted(kernel) << ", grid, block, shared_bytes, stream, parameters);\n";
+  line() << "launch(" << numberOf(launch) << ", " << quoted(kernel)
+         << ", grid, block, shared_bytes, stream, parameters);\n";
   leave(outer);
   close();
 }
@@ -198,14 +202,17 @@ std::string HostWriter::launchCall() {
   int count = 0;
   auto add = [&](StringRef id, StringRef field, StringRef why) {
     std::string attribute = "  attributes[" + std::to_string(count++) + "].";
-    text += attribute + "id = " + id.str() + ";  // " + why.str() + "\n" + attribute + "value." + field.str() + " = 1;\n";
+    text +=
+        attribute + "id = " + id.str() + ";  // " + why.str() + "\n" + attribute + "value." + field.str() + " = 1;\n";
   };
   if (isDependent)
     add("CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION", "programmaticStreamSerializationAllowed",
         "its blocks come up while the kernel before it ends, and wait for it");
   if (isCooperative)
     add("CU_LAUNCH_ATTRIBUTE_COOPERATIVE", "cooperative", "all blocks run at once");
-  return text + "  const CUlaunchConfig config = {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes, stream, attributes, " +
+  return text +
+         "  const CUlaunchConfig config = {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared_bytes, "
+         "stream, attributes, " +
          std::to_string(count) + R"(};
   check(cuLaunchKernelEx(&config, function, parameters, nullptr), std::string("cuLaunchKernelEx of ") + name);
 )";
@@ -218,8 +225,8 @@ void HostWriter::writeCopiesBack() {
   for (auto &parameter : parameters) {
     const std::string &self = parameter.self;
     if (parameter.isOutput)
-      line() << "if (" << self << ".bytes()) check(cuMemcpyDtoHAsync(" << self << ".data(), " << parameter.data << ", size_t(" << self
-             << ".bytes()), stream), \"cuMemcpyDtoHAsync of " << parameter.tensor << "\");\n";
+      line() << "if (" << self << ".bytes()) check(cuMemcpyDtoHAsync(" << self << ".data(), " << parameter.data
+             << ", size_t(" << self << ".bytes()), stream), \"cuMemcpyDtoHAsync of " << parameter.tensor << "\");\n";
   }
   line() << "check(cuStreamSynchronize(stream), \"cuStreamSynchronize\");\n";
 }
@@ -230,9 +237,15 @@ std::string HostWriter::write() {
     return "";
   }
   // The names that the helpers have.
-  for (StringRef name : {"arguments", "function", "stream", "grid", "block", "shared_bytes", "parameters", "arena", "launch", "kernels",
-                         "check", "refuse", "Tensor", "Argument", "Memory", "Kernels", "ceil_div", "floor_div", "floor_mod", "use_first_gpu_if_none", "Kind", "Int", "UInt", "Float", "BFloat",
-                         "Bool", "Float8E4M3FN", "Float8E5M2", "Place", "ThisMachine", "GPU", "ThisMachinePinned", "GPUManaged"})
+  for (StringRef name : {"arguments", "function",     "stream",       "grid",
+                         "block",     "shared_bytes", "parameters",   "arena",
+                         "launch",    "kernels",      "check",        "refuse",
+                         "Tensor",    "Argument",     "Memory",       "Kernels",
+                         "ceil_div",  "floor_div",    "floor_mod",    "use_first_gpu_if_none",
+                         "Kind",      "Int",          "UInt",         "Float",
+                         "BFloat",    "Bool",         "Float8E4M3FN", "Float8E5M2",
+                         "Place",     "ThisMachine",  "GPU",          "ThisMachinePinned",
+                         "GPUManaged"})
     unique(name);
   unique(function.getName());
   current = function;
@@ -254,7 +267,8 @@ std::string HostWriter::write() {
   prelude = replaceAll(prelude, "@CUBIN@", cubin);
   prelude = replaceAll(prelude, "@LAUNCH@", launchCall());
   size_t at = prelude.find("/// An array, laid out");
-  prelude.insert(at, "extern const unsigned char " + cubin + "[];  // the kernels' machine code, at the end of this file\n\n");
+  prelude.insert(at, "extern const unsigned char " + cubin +
+                         "[];  // the kernels' machine code, at the end of this file\n\n");
   return prelude + text;
 }
 

@@ -55,7 +55,8 @@ void HostWriter::writeHead() {
     auto type = dyn_cast<MemRefType>(argument.getType());
     auto given = function.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
     if (function.getArgAttr(i, te::kStridesAttr))
-      return fail(function, "expected row-major arguments, got " + (given ? given.getValue() : StringRef("one")) + ", which has strides");
+      return fail(function, "expected row-major arguments, got " + (given ? given.getValue() : StringRef("one")) +
+                                ", which has strides");
     if (type ? !type.getLayout().isIdentity() || type.getMemorySpace() || !type.getElementType().isIntOrFloat()
              : !argument.getType().isIntOrFloat())
       return fail(function, "expected arguments that are numbers or row-major memrefs without memory space");
@@ -65,11 +66,12 @@ void HostWriter::writeHead() {
       continue;
     }
     if (function.getArgAttr(i, te::kOptionalAttr))
-      return fail(function, "expected arguments that every call gives, got " + (given ? given.getValue() : StringRef("one")) +
-                                ", which is optional");
+      return fail(function, "expected arguments that every call gives, got " +
+                                (given ? given.getValue() : StringRef("one")) + ", which is optional");
     if (int64_t alignment = getArgumentAlignment(function, i); alignment != kArgumentAlignment)
       return fail(function, "expected arguments aligned to " + std::to_string(kArgumentAlignment) + " bytes, got " +
-                                (given ? given.getValue() : StringRef("one")) + ", aligned to " + std::to_string(alignment));
+                                (given ? given.getValue() : StringRef("one")) + ", aligned to " +
+                                std::to_string(alignment));
     Parameter parameter;
     parameter.value = argument;
     parameter.number = i;
@@ -82,7 +84,9 @@ void HostWriter::writeHead() {
     parameter.what += type ? "[" : "";
     for (unsigned dim = 0; type && dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
-      parameter.what += (dim ? ", " : "") + (!type.isDynamicDim(dim) ? std::to_string(type.getDimSize(dim)) : symbol.empty() ? "?" : symbol);
+      parameter.what += (dim ? ", " : "") + (!type.isDynamicDim(dim) ? std::to_string(type.getDimSize(dim))
+                                             : symbol.empty()        ? "?"
+                                                                     : symbol);
     }
     parameter.what += type ? "]" : "";
     signature += (signature.empty() ? "" : ", ") + parameter.tensor + ": " + parameter.what;
@@ -90,7 +94,8 @@ void HostWriter::writeHead() {
   }
   std::string name = identifier(function.getName());
   line() << "\n/// " << inComment(function.getName().str() + "(" + signature) << "), on arrays in the memory of "
-         << (isManaged ? "this machine, which wait for the results" : "a GPU; it does not wait for the kernels") << ".\n";
+         << (isManaged ? "this machine, which wait for the results" : "a GPU; it does not wait for the kernels")
+         << ".\n";
   stream << "void " << name << "(";
   for (auto &parameter : parameters) {
     if (parameter.isArray) {
@@ -112,8 +117,8 @@ void HostWriter::writeHead() {
     if (!parameter.isArray)
       continue;
     parameter.self = "arguments[" + std::to_string(count++) + "]";
-    list += std::string(list.empty() ? "" : ", ") + "{function, " + std::to_string(parameter.number) + ", \"" + parameter.tensor +
-            "\", " + parameter.tensor + "}";
+    list += std::string(list.empty() ? "" : ", ") + "{function, " + std::to_string(parameter.number) + ", \"" +
+            parameter.tensor + "\", " + parameter.tensor + "}";
   }
   if (count)
     line() << "const Argument arguments[] = {" << list << "};\n";
@@ -128,8 +133,8 @@ void HostWriter::writeNumber(const Parameter &parameter, llvm::StringMap<std::st
   line() << "// " << inComment(parameter.tensor + ": " + parameter.what) << "\n";
   line() << "const long long " << given << " = " << parameter.tensor << ";\n";
   auto expect = [&](const std::string &condition, const std::string &what) {
-    line() << "if (!(" << condition << ")) refuse(function, " << parameter.number << ", \"" << parameter.tensor << "\", \"expected "
-           << escaped(symbol) << what << ", got \" + std::to_string(" << given << "));\n";
+    line() << "if (!(" << condition << ")) refuse(function, " << parameter.number << ", \"" << parameter.tensor
+           << "\", \"expected " << escaped(symbol) << what << ", got \" + std::to_string(" << given << "));\n";
   };
   auto [first, isFirst] = known.try_emplace(symbol, given);
   if (!isFirst)
@@ -163,9 +168,10 @@ void HostWriter::writeChecks() {
     auto kind = kindOf(dtype);
     if (!kind)
       return fail(function, "expected arguments of dtypes that DLPack has");
-    line() << "// " << inComment(parameter.tensor + ": " + parameter.what + (parameter.isOutput ? ", written" : "")) << "\n";
-    line() << self << ".expect(" << kind->first << ", " << kind->second << ", \"" << dtype << "\", /*dimensions=*/" << type.getRank()
-           << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
+    line() << "// " << inComment(parameter.tensor + ": " + parameter.what + (parameter.isOutput ? ", written" : ""))
+           << "\n";
+    line() << self << ".expect(" << kind->first << ", " << kind->second << ", \"" << dtype << "\", /*dimensions=*/"
+           << type.getRank() << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
     for (unsigned dim = 0; dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
       std::string place = std::to_string(dim);
@@ -177,14 +183,15 @@ void HostWriter::writeChecks() {
       }
       std::string given = parameter.tensor + ".shape[" + place + "]";
       if (auto found = known.find(symbol); !symbol.empty() && found != known.end()) {
-        line() << self << ".expect_extent(" << dim << ", " << found->second << ", \"" << escaped(symbol) << " = \" + std::to_string("
-               << found->second << "));\n";
+        line() << self << ".expect_extent(" << dim << ", " << found->second << ", \"" << escaped(symbol)
+               << " = \" + std::to_string(" << found->second << "));\n";
         extents[parameter.value].push_back(found->second);
         continue;
       }
-      std::string variable = unique(symbol.empty() || !llvm::all_of(symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; })
-                                        ? parameter.tensor + "_extent" + place
-                                        : symbol);
+      std::string variable =
+          unique(symbol.empty() || !llvm::all_of(symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; })
+                     ? parameter.tensor + "_extent" + place
+                     : symbol);
       line() << "const long long " << variable << " = " << given << ";\n";
       if (!symbol.empty())
         known[symbol] = variable;

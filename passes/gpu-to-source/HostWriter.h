@@ -6,8 +6,8 @@
 
 namespace tilewright::source {
 
-/// The program that one host function becomes. HostArguments.cpp has its head and its checks, EmitHostSource.cpp what runs
-/// after them.
+/// The program that one host function becomes. HostArguments.cpp has its head and its checks, EmitHostSource.cpp what
+/// runs after them.
 class HostWriter : public CWriter {
 public:
   HostWriter(mlir::func::FuncOp function, bool isManaged) : CWriter("C++"), function(function), isManaged(isManaged) {

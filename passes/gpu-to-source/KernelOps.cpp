@@ -4,8 +4,8 @@
 // products of the tensor cores, vectors. A kernel's signature and its types are in EmitCUDASource.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "dialects/Target/ElementBytes.h"
+#include "passes/gpu-to-nvvm/MatrixPatterns.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 
@@ -19,9 +19,11 @@ namespace tilewright::source {
 // ------------------------------------------------------------------ places and threads
 
 /// `const int tx = threadIdx.x;  // j.inner of stage C, mmult.py:14`.
-void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin, StringRef what) {
+void KernelWriter::writePlace(Operation *op, StringRef prefix, gpu::Dimension dimension, StringRef builtin,
+                              StringRef what) {
   std::string axis = gpu::stringifyDimension(dimension).str();
-  line() << "const " << indexType << " " << name(op->getResult(0), prefix.str() + axis) << " = " << builtin << "." << axis << ";";
+  line() << "const " << indexType << " " << name(op->getResult(0), prefix.str() + axis) << " = " << builtin << "."
+         << axis << ";";
   auto found = origins.find(currentKernel.getName());
   if (!what.empty() && found != origins.end() && found->second)
     if (auto origin = found->second.getAs<StringAttr>((what + "." + axis).str()))
@@ -46,8 +48,8 @@ bool KernelWriter::writeOwnOp(Operation *op) {
   }
   if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
     llvm::APInt width;
-    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) || !width.isPowerOf2() ||
-        width.ugt(32))
+    if (!shuffle.getValid().use_empty() || !matchPattern(shuffle.getWidth(), m_ConstantInt(&width)) ||
+        !width.isPowerOf2() || width.ugt(32))
       return fail(op, "expected a shuffle of 2, 4, 8, 16 or 32 lanes, whose values alone are used"), true;
     StringRef function;
     switch (shuffle.getMode()) {
@@ -88,8 +90,8 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
     MemRefType type = view.getType();
     auto stage = op->getAttrOfType<StringAttr>(te::kStageAttr);
     std::string reference = name(view.getResult(), stage ? stage.getValue() : "shared");
-    line() << declare(op, type, "(&" + reference + ")") << " = *reinterpret_cast<" << declare(op, type, "(*)") << ">(shared_memory + "
-           << offset.getZExtValue() << ");\n";
+    line() << declare(op, type, "(&" + reference + ")") << " = *reinterpret_cast<" << declare(op, type, "(*)")
+           << ">(shared_memory + " << offset.getZExtValue() << ");\n";
     return true;
   }
   if (auto alloca = dyn_cast<memref::AllocaOp>(op)) {
@@ -112,9 +114,12 @@ bool KernelWriter::writeMemoryOp(Operation *op) {
       return fail(op, "expected an asynchronous copy of 4, 8 or 16 bytes without a use of its token"), true;
     needs("copy_async");
     line() << "copy_async<" << bytes << (copy.getBypassL1Attr() ? ", true" : "") << ">("
-           << address(op, copy.getDst(), copy.getDstIndices()) << ", " << address(op, copy.getSrc(), copy.getSrcIndices());
+           << address(op, copy.getDst(), copy.getDstIndices()) << ", "
+           << address(op, copy.getSrc(), copy.getSrcIndices());
     if (Value elements = copy.getSrcElements())
-      stream << ", int(" << (size > 1 ? infix(expression(elements), "*", {std::to_string(size)}) : expression(elements)).text << ")";
+      stream << ", int("
+             << (size > 1 ? infix(expression(elements), "*", {std::to_string(size)}) : expression(elements)).text
+             << ")";
     stream << ");\n";
     return true;
   }
@@ -147,8 +152,8 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
   if (auto load = dyn_cast<nvgpu::LdMatrixOp>(op)) {
     writeOrigin(op);
     needs("Vector"), needs("load_matrices");
-    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment") << " = load_matrices<"
-           << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
+    line() << "const " << typeName(load.getRes().getType()) << " " << name(load.getRes(), "fragment")
+           << " = load_matrices<" << load.getNumTiles() << (load.getTranspose() ? ", true" : "") << ">("
            << address(op, load.getSrcMemref(), load.getIndices()) << ");\n";
     return true;
   }
@@ -159,12 +164,13 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
   auto nameOf = [](Type type) {
     if (!type.isIntOrFloat())
       return std::string("other");
-    return type.isBF16() ? std::string("bf16") : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
+    return type.isBF16() ? std::string("bf16")
+                         : (type.isInteger() ? "i" : "f") + std::to_string(type.getIntOrFloatBitWidth());
   };
-  static const llvm::StringMap<std::array<int64_t, 3>> known = {{"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}},
-                                                                {"mma_bf16_f32", {16, 8, 16}}, {"mma_f32_f32", {16, 8, 8}},
-                                                                {"mma_i8_i32", {16, 8, 32}}, {"mma_e4m3_f32", {16, 8, 32}},
-                                                                {"mma_e5m2_f32", {16, 8, 32}}};
+  static const llvm::StringMap<std::array<int64_t, 3>> known = {
+      {"mma_f16_f32", {16, 8, 16}}, {"mma_f16_f16", {16, 8, 16}}, {"mma_bf16_f32", {16, 8, 16}},
+      {"mma_f32_f32", {16, 8, 8}},  {"mma_i8_i32", {16, 8, 32}},  {"mma_e4m3_f32", {16, 8, 32}},
+      {"mma_e5m2_f32", {16, 8, 32}}};
   // 8-bit floats come as bytes.
   auto float8 = op->getAttrOfType<TypeAttr>(kOperandTypeAttr);
   std::string kind = !float8 ? "" : isa<Float8E4M3FNType>(float8.getValue()) ? "e4m3" : "e5m2";
@@ -172,14 +178,15 @@ bool KernelWriter::writeMatrixOp(Operation *op) {
   auto found = known.find(function);
   std::array<int64_t, 3> shape = product.getMmaShapeAsArray();
   if (found == known.end() || found->second != shape || (factor.isF32() && !product.getTf32Enabled()))
-    return fail(op, "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
-                    "16 x 8 x 32 of i8 or 8-bit floats"),
+    return fail(op,
+                "expected a product of tiles that a schedule makes: 16 x 8 x 16 of f16 or bf16, 16 x 8 x 8 of tf32, "
+                "16 x 8 x 32 of i8 or 8-bit floats"),
            true;
   needs("Vector"), needs("mma"), needs(function);
   writeOrigin(op);
   line() << "const " << typeName(product.getRes().getType()) << " " << name(product.getRes(), "sum") << " = mma_m16n8k"
-         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", " << use(product.getMatrixB())
-         << ", " << use(product.getMatrixC()) << ");\n";
+         << shape[2] << (float8 ? "_" : "") << kind << "(" << use(product.getMatrixA()) << ", "
+         << use(product.getMatrixB()) << ", " << use(product.getMatrixC()) << ");\n";
   return true;
 }
 
@@ -205,8 +212,8 @@ bool KernelWriter::writeVectorOp(Operation *op) {
     if (store.getVectorType().getRank() != 1)
       return false;
     writeOrigin(op);
-    line() << accessOf("store", store.getVectorType(), store.getAlignment()) << "(" << address(op, store.getBase(), store.getIndices())
-           << ", " << use(store.getValueToStore()) << ");\n";
+    line() << accessOf("store", store.getVectorType(), store.getAlignment()) << "("
+           << address(op, store.getBase(), store.getIndices()) << ", " << use(store.getValueToStore()) << ");\n";
     return true;
   }
   auto define = [&](Value value, const std::string &expression) {
@@ -221,7 +228,8 @@ bool KernelWriter::writeVectorOp(Operation *op) {
     return false;
   if (auto load = dyn_cast<vector::LoadOp>(op)) {
     writeOrigin(op);
-    return define(result, accessOf("load", type, load.getAlignment()) + "(" + address(op, load.getBase(), load.getIndices()) + ")");
+    return define(result, accessOf("load", type, load.getAlignment()) + "(" +
+                              address(op, load.getBase(), load.getIndices()) + ")");
   }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op); broadcast && !isa<VectorType>(broadcast.getSourceType())) {
     needs("Vector"), needs("broadcast");

@@ -46,7 +46,8 @@ private:
 } // namespace
 
 static bool isOperator(Operation *op) {
-  return isa_and_nonnull<graph::GraphDialect>(op->getDialect()) && !isa<graph::ConstantOp, graph::WeightOp, graph::GroupOp>(op);
+  return isa_and_nonnull<graph::GraphDialect>(op->getDialect()) &&
+         !isa<graph::ConstantOp, graph::WeightOp, graph::GroupOp>(op);
 }
 
 static bool isSmallConstant(Operation *op) {
@@ -65,8 +66,7 @@ const Definition *Fusion::getDefinition(Operation *op) {
 
 std::string Fusion::getObstacle(Operation *producer, Operation *user) {
   auto name = [](Operation *op) { return op->getName().stripDialect().str(); };
-  if (maxOperators > 0 &&
-      int64_t(clusters[producer].operators.size() + clusters[user].operators.size()) > maxOperators)
+  if (maxOperators > 0 && int64_t(clusters[producer].operators.size() + clusters[user].operators.size()) > maxOperators)
     return "a group has " + std::to_string(maxOperators) + " operators at most";
   const Definition *reader = getDefinition(user);
   if (!reader || !getDefinition(producer))
@@ -154,7 +154,8 @@ void Fusion::makeGroup(Cluster &cluster) {
   for (Operation *op : cluster.operators) {
     op->moveBefore(body, body->end());
     for (OpOperand &operand : op->getOpOperands())
-      if (Operation *constant = operand.get().getDefiningOp(); constant && isSmallConstant(constant) && constant->getBlock() != body) {
+      if (Operation *constant = operand.get().getDefiningOp();
+          constant && isSmallConstant(constant) && constant->getBlock() != body) {
         builder.setInsertionPoint(op);
         operand.set(builder.clone(*constant)->getResult(0));
       }
@@ -184,7 +185,8 @@ struct FuseOperators : impl::FuseOperatorsBase<FuseOperators> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && llvm::any_of(function.getBody().front(), [](Operation &op) { return isOperator(&op); }))
+      if (!function.isExternal() &&
+          llvm::any_of(function.getBody().front(), [](Operation &op) { return isOperator(&op); }))
         Fusion(function, symbols, maxOperators).run();
   }
 };

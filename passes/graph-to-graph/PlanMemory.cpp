@@ -46,7 +46,8 @@ static void planFunction(func::FuncOp function) {
         last = reader ? std::max(last, position[reader]) : last;
       }
       if (bytes && !isOutput)
-        results.push_back({group, result.getResultNumber(), int64_t(llvm::alignTo(*bytes, kArenaAlignment)), position[group], last});
+        results.push_back(
+            {group, result.getResultNumber(), int64_t(llvm::alignTo(*bytes, kArenaAlignment)), position[group], last});
     }
   }
   SmallVector<PlannedResult *> order = llvm::map_to_vector(results, [](PlannedResult &result) { return &result; });
@@ -58,7 +59,8 @@ static void planFunction(func::FuncOp function) {
     llvm::sort(placed, [](PlannedResult *a, PlannedResult *b) { return a->offset < b->offset; });
     for (PlannedResult *other : placed) {
       bool livesApart = other->last < result->first || result->last < other->first;
-      bool liesApart = other->offset + other->bytes <= result->offset || result->offset + result->bytes <= other->offset;
+      bool liesApart =
+          other->offset + other->bytes <= result->offset || result->offset + result->bytes <= other->offset;
       if (!livesApart && !liesApart)
         result->offset = other->offset + other->bytes;
     }

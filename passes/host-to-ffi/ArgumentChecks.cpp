@@ -1,8 +1,8 @@
 //===- ArgumentChecks.cpp - whether a call's arguments fit, compiled ------===//
 //
 // The rules are those of runtime/host/Check.cpp, which has the last word: here stands only what decides whether it must
-// be asked. That is asked more often than it refuses, so that what is compiled is short: memory that is pinned or managed,
-// strides that are absent or of no account, and arrays without elements are left to it.
+// be asked. That is asked more often than it refuses, so that what is compiled is short: memory that is pinned or
+// managed, strides that are absent or of no account, and arrays without elements are left to it.
 //
 // Few arguments go through each of three steps together, and a step ends in one branch: are they tensors, do they have
 // their dtypes and ranks (from then on their shapes and strides can be read), and does everything else fit.
@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace tilewright;
 
-/// Up to so many pairs an argument are compared one by one. More are for the run time's loop, so that the code grows with the
-/// number of arguments and not with its square.
+/// Up to so many pairs an argument are compared one by one. More are for the run time's loop, so that the code grows
+/// with the number of arguments and not with its square.
 static constexpr size_t kMostPairs = 4;
 
 /// A branch is of not much more than so many expectations: LLVM's time grows with the square of their number.
@@ -36,7 +36,8 @@ Value ArgumentChecks::constant(Type type, int64_t value) {
 Value ArgumentChecks::place(Value base, int64_t offset) {
   if (!offset)
     return base;
-  return LLVM::GEPOp::create(builder, base.getType(), builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  return LLVM::GEPOp::create(builder, base.getType(), builder.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(offset)});
 }
 
 Value ArgumentChecks::load(Type type, Value base, int64_t offset) {
@@ -78,7 +79,8 @@ void ArgumentChecks::branch() {
     return;
   Block *next = builder.getInsertionBlock()->splitBlock(builder.getInsertionPoint());
   builder.setInsertionPointToEnd(next->getPrevNode());
-  LLVM::CondBrOp::create(builder, fits, next, ValueRange(), otherwise, ValueRange(), std::pair<uint32_t, uint32_t>(2000, 1));
+  LLVM::CondBrOp::create(builder, fits, next, ValueRange(), otherwise, ValueRange(),
+                         std::pair<uint32_t, uint32_t>(2000, 1));
   builder.setInsertionPointToStart(next);
 }
 
@@ -124,7 +126,8 @@ Value ArgumentChecks::emit(Value args, Value count) {
       checkPointer(places[position], position, firstExtents[position]);
   checkOverlap();
   branch();
-  return device ? LLVM::TruncOp::create(builder, builder.getI32Type(), LLVM::LShrOp::create(builder, device, i64(32))).getResult()
+  return device ? LLVM::TruncOp::create(builder, builder.getI32Type(), LLVM::LShrOp::create(builder, device, i64(32)))
+                      .getResult()
                 : i32(TilewrightCurrentDevice);
 }
 
@@ -143,13 +146,14 @@ void ArgumentChecks::checkGroups(Value args) {
   while (!groups.empty()) {
     auto level = std::exchange(groups, {});
     for (auto [group, any] : level)
-      conditions.push_back(
-          LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, load(builder.getI32Type(), any, 0), i32(TilewrightTypeArray)));
+      conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, load(builder.getI32Type(), any, 0),
+                                                i32(TilewrightTypeArray)));
     branch();
     SmallVector<Value> arrays;
     for (auto [group, any] : level) {
       arrays.push_back(load(args.getType(), any, offsetof(TilewrightAny, pointer)));
-      expectEqual(load(builder.getI64Type(), arrays.back(), offsetof(TilewrightArray, count)), i64(group->elements.size()));
+      expectEqual(load(builder.getI64Type(), arrays.back(), offsetof(TilewrightArray, count)),
+                  i64(group->elements.size()));
     }
     branch();
     for (auto [group, array] : llvm::zip(llvm::make_first_range(level), arrays)) {
@@ -163,8 +167,11 @@ void ArgumentChecks::checkGroups(Value args) {
 /// An address of memory: what has none is the run time's to look at.
 void ArgumentChecks::checkPointer(Value any, unsigned position, int64_t firstExtent) {
   const HostArgument &argument = program.arguments[position];
-  Value type = load(builder.getI32Type(), any, 0), address = load(builder.getI64Type(), any, offsetof(TilewrightAny, pointer));
-  auto is = [&](int32_t kind) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult(); };
+  Value type = load(builder.getI32Type(), any, 0),
+        address = load(builder.getI64Type(), any, offsetof(TilewrightAny, pointer));
+  auto is = [&](int32_t kind) {
+    return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult();
+  };
   conditions.push_back(LLVM::OrOp::create(builder, is(TilewrightTypeInt), is(TilewrightTypePointer)));
   conditions.push_back(LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::ne, address, i64(0)));
   bits.push_back(LLVM::AndOp::create(builder, address, i64(argument.alignment - 1)));
@@ -194,8 +201,8 @@ void ArgumentChecks::checkNumber(Value any, unsigned position, int64_t firstExte
     else if (argument.isUnsigned() || argument.isBool())
       this->bits.push_back(LLVM::LShrOp::create(builder, value, i64(bits)));
     else if (bits < 64)
-      this->bits.push_back(LLVM::LShrOp::create(
-          builder, LLVM::AddOp::create(builder, value, i64(int64_t(1) << (bits - 1))), i64(bits)));
+      this->bits.push_back(
+          LLVM::LShrOp::create(builder, LLVM::AddOp::create(builder, value, i64(int64_t(1) << (bits - 1))), i64(bits)));
     if (!argument.extents.empty())
       checkExtent(argument.extents[0], value, /*isNumber=*/true);
     return store(value, slots.shape, firstExtent);
@@ -216,7 +223,9 @@ void ArgumentChecks::checkNumber(Value any, unsigned position, int64_t firstExte
 Value ArgumentChecks::checkKind(Value any) {
   Value type = load(builder.getI32Type(), any, 0);
   Value object = load(any.getType(), any, offsetof(TilewrightAny, pointer));
-  auto is = [&](int32_t kind) { return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult(); };
+  auto is = [&](int32_t kind) {
+    return LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, type, i32(kind)).getResult();
+  };
   Value isTensor = is(TilewrightTypeTensor);
   conditions.push_back(LLVM::OrOp::create(builder, isTensor, is(TilewrightTypeDLTensor)));
   Value null = LLVM::ZeroOp::create(builder, object.getType());
@@ -233,7 +242,8 @@ void ArgumentChecks::checkHeader(Value tensor, const HostArgument &argument) {
   if (onGPU && device)
     expectEqual(where, device);
   else
-    expectEqual(LLVM::AndOp::create(builder, where, i64(UINT32_MAX)), i64(onGPU ? TilewrightDeviceCUDA : TilewrightDeviceCPU));
+    expectEqual(LLVM::AndOp::create(builder, where, i64(UINT32_MAX)),
+                i64(onGPU ? TilewrightDeviceCUDA : TilewrightDeviceCPU));
   if (!device)
     device = where;
   // Rank, code, bits and lanes in one.
@@ -270,7 +280,8 @@ void ArgumentChecks::checkExtent(const HostExtent &extent, Value value, bool isN
 }
 
 /// The strides of one that is not row-major. Returns how many elements there are from its first to its last.
-Value ArgumentChecks::checkStrides(Value strides, const HostArgument &argument, ArrayRef<Value> extents, int64_t firstStride) {
+Value ArgumentChecks::checkStrides(Value strides, const HostArgument &argument, ArrayRef<Value> extents,
+                                   int64_t firstStride) {
   SmallVector<size_t> order;
   for (size_t dim = extents.size(); dim-- > 0;)
     // Most likely the innermost, where any is.
@@ -319,7 +330,8 @@ void ArgumentChecks::checkMemory(Value tensor, unsigned position, int64_t firstE
   ranges.push_back({position, address, LLVM::AddOp::create(builder, address, bytes)});
 }
 
-/// What is written shares no memory with anything else. Of two ranges that share some each begins before the other ends.
+/// What is written shares no memory with anything else. Of two ranges that share some each begins before the other
+/// ends.
 void ArgumentChecks::checkOverlap() {
   SmallVector<std::pair<size_t, size_t>> pairs;
   auto isOutput = [&](size_t range) { return program.arguments[ranges[range].position].output; };

@@ -2,8 +2,8 @@
 #ifndef TILEWRIGHT_PASSES_HOSTTOFFI_ARGUMENTCHECKS_H
 #define TILEWRIGHT_PASSES_HOSTTOFFI_ARGUMENTCHECKS_H
 
-#include "passes/host-to-ffi/HostProgram.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/host-to-ffi/HostProgram.h"
 
 namespace tilewright {
 
@@ -12,16 +12,16 @@ struct ArgumentSlots {
   mlir::Value data, shape;
 };
 
-/// Emits the checks of one call that decide whether it is a plain one, and take it apart. Wherever it is not, control goes
-/// to `otherwise`.
+/// Emits the checks of one call that decide whether it is a plain one, and take it apart. Wherever it is not, control
+/// goes to `otherwise`.
 class ArgumentChecks {
 public:
-  ArgumentChecks(mlir::ImplicitLocOpBuilder &builder, const HostProgram &program, TargetKind target, ArgumentSlots slots,
-                 mlir::Block *otherwise)
+  ArgumentChecks(mlir::ImplicitLocOpBuilder &builder, const HostProgram &program, TargetKind target,
+                 ArgumentSlots slots, mlir::Block *otherwise)
       : builder(builder), program(program), target(target), slots(slots), otherwise(otherwise) {}
 
-  /// Emits all checks where `builder` stands, and leaves it where they have all been passed. Returns the device's number,
-  /// or null where no call is a plain one: then control goes to `otherwise` always.
+  /// Emits all checks where `builder` stands, and leaves it where they have all been passed. Returns the device's
+  /// number, or null where no call is a plain one: then control goes to `otherwise` always.
   mlir::Value emit(mlir::Value args, mlir::Value count);
 
 private:
@@ -58,7 +58,8 @@ private:
   TargetKind target;
   ArgumentSlots slots;
   mlir::Block *otherwise;
-  /// Since the last branch: conditions that must hold, bits of which none must be set, numbers that must not be negative.
+  /// Since the last branch: conditions that must hold, bits of which none must be set, numbers that must not be
+  /// negative.
   llvm::SmallVector<mlir::Value> conditions, bits, numbers;
   llvm::DenseMap<std::pair<mlir::Type, int64_t>, mlir::Value> constants;
   /// Where the value of each argument is.

@@ -2,8 +2,8 @@
 #ifndef TILEWRIGHT_PASSES_HOSTTOFFI_CONSTANTTABLES_H
 #define TILEWRIGHT_PASSES_HOSTTOFFI_CONSTANTTABLES_H
 
-#include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/PassSupport.h"
 
 #include <string>
 

@@ -21,7 +21,8 @@ struct ConvertHostToFFI : impl::ConvertHostToFFIBase<ConvertHostToFFI> {
 
   void runOnOperation() override {
     if (managed && target != TargetKind::CUDA) {
-      getOperation()->emitOpError("expected target=cuda with managed=true: the arrays of other targets are this machine's anyway");
+      getOperation()->emitOpError(
+          "expected target=cuda with managed=true: the arrays of other targets are this machine's anyway");
       return signalPassFailure();
     }
     SmallVector<LLVM::LLVMFuncOp> functions;
@@ -37,8 +38,8 @@ private:
   LogicalResult convert(LLVM::LLVMFuncOp function);
   FlatSymbolRefAttr createParameters(ConstantTables &tables, const HostProgram &program);
   FlatSymbolRefAttr createSignature(ConstantTables &tables, const HostProgram &program);
-  FailureOr<FlatSymbolRefAttr> createProgram(ConstantTables &tables, const HostProgram &program, FlatSymbolRefAttr signature,
-                                             LLVM::LLVMFuncOp workspaceBytes);
+  FailureOr<FlatSymbolRefAttr> createProgram(ConstantTables &tables, const HostProgram &program,
+                                             FlatSymbolRefAttr signature, LLVM::LLVMFuncOp workspaceBytes);
   LLVM::LLVMFuncOp createCall(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
                               FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp createSafeCall(ImplicitLocOpBuilder &builder, const Twine &name);
@@ -52,7 +53,9 @@ private:
   /// Where the arguments are, as a target's are.
   TargetKind placeOfArguments() const { return managed ? TargetKind::CPU : target; }
   StringRef runner() const {
-    return target == TargetKind::Sim ? "tilewrightSimRun" : managed ? "tilewrightHostRunManaged" : "tilewrightHostRunCuda";
+    return target == TargetKind::Sim ? "tilewrightSimRun"
+           : managed                 ? "tilewrightHostRunManaged"
+                                     : "tilewrightHostRunCuda";
   }
 
   Type i32() { return IntegerType::get(&getContext(), 32); }
@@ -69,7 +72,8 @@ LLVM::LLVMFuncOp ConvertHostToFFI::declare(StringRef name, Type result, ArrayRef
   if (auto known = getOperation().lookupSymbol<LLVM::LLVMFuncOp>(name))
     return known;
   auto builder = OpBuilder::atBlockBegin(getOperation().getBody());
-  return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
+  return LLVM::LLVMFuncOp::create(builder, getOperation().getLoc(), name,
+                                  LLVM::LLVMFunctionType::get(result, arguments));
 }
 
 /// What a call gives, and behind these the elements of groups, those of one together.
@@ -80,9 +84,12 @@ FlatSymbolRefAttr ConvertHostToFFI::createParameters(ConstantTables &tables, con
   SmallVector<SmallVector<ConstantField>> rows;
   for (size_t i = 0; i < found.size(); ++i) {
     const HostParameter &parameter = *found[i];
-    int32_t kind = parameter.isShape ? TilewrightIsShape : parameter.isGroup() ? TilewrightIsTuple : TilewrightIsArgument;
+    int32_t kind = parameter.isShape     ? TilewrightIsShape
+                   : parameter.isGroup() ? TilewrightIsTuple
+                                         : TilewrightIsArgument;
     rows.push_back({tables.text(parameter.name), tables.text(parameter.place), tables.i32(kind),
-                    tables.i32(parameter.isGroup() ? found.size() : parameter.argument), tables.i32(parameter.elements.size())});
+                    tables.i32(parameter.isGroup() ? found.size() : parameter.argument),
+                    tables.i32(parameter.elements.size())});
     for (const HostParameter &element : parameter.elements)
       found.push_back(&element);
   }
@@ -109,17 +116,14 @@ FlatSymbolRefAttr ConvertHostToFFI::createSignature(ConstantTables &tables, cons
                          tables.i32(argument.isOptional), tables.text(argument.place)});
     HostDefault otherwise = argument.otherwise.value_or(
         HostDefault{argument.isOptional ? +TilewrightTypeNone : +TilewrightTypeLeftOut, 0, 0});
-    arguments.back().append({tables.i32(otherwise.type), tables.i32(otherwise.padding), tables.i64(otherwise.bits), strides});
+    arguments.back().append(
+        {tables.i32(otherwise.type), tables.i32(otherwise.padding), tables.i64(otherwise.bits), strides});
   }
   ConstantField table = arguments.empty() ? tables.null() : tables.address(tables.createTable("arguments", arguments));
   int32_t device = placeOfArguments() == TargetKind::CUDA ? TilewrightDeviceCUDA : TilewrightDeviceCPU;
   ConstantField parameters = program.hasGroups() ? tables.address(createParameters(tables, program)) : tables.null();
-  SmallVector<ConstantField> signature = {tables.text(program.text()),
-                                          tables.text(program.name()),
-                                          table,
-                                          tables.i32(program.arguments.size()),
-                                          tables.i32(device),
-                                          parameters,
+  SmallVector<ConstantField> signature = {tables.text(program.text()),          tables.text(program.name()), table,
+                                          tables.i32(program.arguments.size()), tables.i32(device),          parameters,
                                           tables.i32(program.parameters.size())};
   return tables.createTable("signature", {signature}, /*single=*/true);
 }
@@ -133,7 +137,8 @@ bool isNone(LLVM::LLVMFuncOp workspaceBytes) {
 }
 
 FailureOr<FlatSymbolRefAttr> ConvertHostToFFI::createProgram(ConstantTables &tables, const HostProgram &program,
-                                                             FlatSymbolRefAttr signature, LLVM::LLVMFuncOp workspaceBytes) {
+                                                             FlatSymbolRefAttr signature,
+                                                             LLVM::LLVMFuncOp workspaceBytes) {
   LLVM::LLVMFuncOp function = program.function;
   SmallVector<SmallVector<ConstantField>> kernels, images;
   if (auto names = function->getAttrOfType<ArrayAttr>(kKernelsAttr))
@@ -237,7 +242,8 @@ LLVM::LLVMFuncOp ConvertHostToFFI::createSafeCall(ImplicitLocOpBuilder &builder,
 /// Stores None where a function of tvm-ffi's ABI returns its result.
 void storeNone(ImplicitLocOpBuilder &builder, Value result) {
   Value zero = LLVM::ConstantOp::create(builder, builder.getI64Type(), 0);
-  Value second = LLVM::GEPOp::create(builder, result.getType(), builder.getI64Type(), result, ArrayRef<LLVM::GEPArg>{1});
+  Value second =
+      LLVM::GEPOp::create(builder, result.getType(), builder.getI64Type(), result, ArrayRef<LLVM::GEPArg>{1});
   LLVM::StoreOp::create(builder, zero, result);
   LLVM::StoreOp::create(builder, zero, second);
 }
@@ -248,11 +254,13 @@ void ConvertHostToFFI::createTextFunction(ImplicitLocOpBuilder builder, Constant
   LLVM::LLVMFuncOp function = createSafeCall(builder, name);
   LLVM::LLVMFuncOp give = declare("tilewrightHostReturnText", i32(), {pointer(), i64(), pointer()});
   Value length = LLVM::ConstantOp::create(builder, i64(), text.size());
-  auto status = LLVM::CallOp::create(builder, give, ValueRange{addressOf(builder, symbol), length, function.getArgument(3)});
+  auto status =
+      LLVM::CallOp::create(builder, give, ValueRange{addressOf(builder, symbol), length, function.getArgument(3)});
   LLVM::ReturnOp::create(builder, status.getResult());
 }
 
-void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described) {
+void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgram &program,
+                                  FlatSymbolRefAttr described) {
   LLVM::LLVMFuncOp function = createSafeCall(builder, "__tvm_ffi_" + program.name() + "_load");
   storeNone(builder, function.getArgument(3));
   LLVM::LLVMFuncOp load = declare("tilewrightHostLoad", i32(), {pointer(), pointer(), i32()});
@@ -262,23 +270,26 @@ void ConvertHostToFFI::createLoad(ImplicitLocOpBuilder builder, const HostProgra
 }
 
 /// The function that tvm-ffi calls. Where it is given the inputs alone, the outputs are allocated and returned.
-void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
-                                   LLVM::LLVMFuncOp call) {
+void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgram &program,
+                                   FlatSymbolRefAttr signature, LLVM::LLVMFuncOp call) {
   LLVM::LLVMFuncOp entry = createSafeCall(builder, "__tvm_ffi_" + program.name());
   Value args = entry.getArgument(1), count = entry.getArgument(2), result = entry.getArgument(3);
   storeNone(builder, result);
   if (llvm::any_of(program.arguments, [](const HostArgument &argument) { return argument.isAllocated(); })) {
     Block *before = builder.getInsertionBlock();
     Block *allocating = builder.createBlock(&entry.getBody(), entry.getBody().end());
-    LLVM::LLVMFuncOp allocate = declare("tilewrightHostCallAllocating", i32(), {pointer(), pointer(), pointer(), i32(), pointer()});
+    LLVM::LLVMFuncOp allocate =
+        declare("tilewrightHostCallAllocating", i32(), {pointer(), pointer(), pointer(), i32(), pointer()});
     Value callee = addressOf(builder, FlatSymbolRefAttr::get(call));
-    auto status = LLVM::CallOp::create(builder, allocate, ValueRange{addressOf(builder, signature), callee, args, count, result});
+    auto status =
+        LLVM::CallOp::create(builder, allocate, ValueRange{addressOf(builder, signature), callee, args, count, result});
     LLVM::ReturnOp::create(builder, status.getResult());
     Block *plain = builder.createBlock(allocating);
     builder.setInsertionPointToEnd(before);
     Value number = LLVM::ConstantOp::create(builder, i32(), program.parameters.size());
     Value all = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, count, number);
-    LLVM::CondBrOp::create(builder, all, plain, ValueRange(), allocating, ValueRange(), std::pair<uint32_t, uint32_t>(100, 1));
+    LLVM::CondBrOp::create(builder, all, plain, ValueRange(), allocating, ValueRange(),
+                           std::pair<uint32_t, uint32_t>(100, 1));
     builder.setInsertionPointToStart(plain);
   }
   Value stream = LLVM::ZeroOp::create(builder, pointer());
@@ -306,7 +317,8 @@ void ConvertHostToFFI::needRunTime(ImplicitLocOpBuilder builder) {
     return global;
   };
   addressGlobal("tilewright_run_time", pointer(), LLVM::Linkage::Internal, "tilewrightHostBind", /*isArray=*/false);
-  addressGlobal("llvm.used", LLVM::LLVMArrayType::get(pointer(), 1), LLVM::Linkage::Appending, "tilewright_run_time", /*isArray=*/true)
+  addressGlobal("llvm.used", LLVM::LLVMArrayType::get(pointer(), 1), LLVM::Linkage::Appending, "tilewright_run_time",
+                /*isArray=*/true)
       .setSection("llvm.metadata");
 }
 
@@ -318,7 +330,8 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   for (const HostArgument &argument : program->arguments)
     if (managed && !argument.strides.empty())
       return function.emitError("expected row-major arguments with host=\"managed\", got ") << argument.text();
-  auto workspaceBytes = getOperation().lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_workspace_bytes").str());
+  auto workspaceBytes =
+      getOperation().lookupSymbol<LLVM::LLVMFuncOp>((function.getSymName() + "_workspace_bytes").str());
   if (!workspaceBytes)
     return function.emitOpError("expected @") << function.getSymName() << "_workspace_bytes beside it";
   ImplicitLocOpBuilder builder(function.getLoc(), function);
@@ -333,7 +346,8 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
   }
   LLVM::LLVMFuncOp call = createCall(builder, *program, signature, described);
   createTextFunction(builder, tables, "__tvm_ffi__metadata_" + program->name(), program->metadata(target));
-  createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(), program->documentation(placeOfArguments(), managed));
+  createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(),
+                     program->documentation(placeOfArguments(), managed));
   if (target == TargetKind::CUDA)
     createLoad(builder, *program, described);
 

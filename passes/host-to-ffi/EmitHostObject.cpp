@@ -1,8 +1,8 @@
 //===- EmitHostObject.cpp - object files of host functions ----------------===//
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/GuardedRun.h"
 #include "passes/PassSupport.h"
 #include "passes/Pipelines.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "mlir/Target/LLVM/ModuleToObject.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -10,8 +10,8 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -87,8 +87,7 @@ struct EmitHostObject : impl::EmitHostObjectBase<EmitHostObject> {
     }
     if (!object)
       return signalPassFailure();
-    getOperation()->setAttr(kObjectAttr,
-                            StringAttr::get(&getContext(), StringRef(object->data(), object->size())));
+    getOperation()->setAttr(kObjectAttr, StringAttr::get(&getContext(), StringRef(object->data(), object->size())));
   }
 };
 

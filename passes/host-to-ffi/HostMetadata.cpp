@@ -17,7 +17,7 @@ static StringRef nameOfTarget(TargetKind target) {
 
 /// What an argument is in tvm-ffi's schema.
 static llvm::json::Value schemaOf(const HostArgument &argument) {
-  llvm::json::Object type{{"type", argument.isPointer    ? "void*"
+  llvm::json::Object type{{"type", argument.isPointer   ? "void*"
                                    : !argument.isNumber ? "DLTensor*"
                                    : argument.isFloat() ? "float"
                                    : argument.isBool()  ? "bool"
@@ -99,7 +99,8 @@ static llvm::json::Object describe(const HostProgram &program, const HostParamet
   llvm::json::Array elements;
   for (const HostParameter &element : parameter.elements)
     elements.push_back(describe(program, element));
-  llvm::json::Object entry{{"name", parameter.name}, {"kind", parameter.isShape ? "shape" : "tuple"}, {"elements", std::move(elements)}};
+  llvm::json::Object entry{
+      {"name", parameter.name}, {"kind", parameter.isShape ? "shape" : "tuple"}, {"elements", std::move(elements)}};
   if (!parameter.fields.empty())
     entry["fields"] = llvm::json::Array(parameter.fields);
   return entry;
@@ -129,9 +130,11 @@ std::string HostProgram::documentation(TargetKind target, bool managed) const {
   bool isUsual = llvm::all_of(arguments, [](const HostArgument &argument) {
     return argument.isNumber || argument.alignment == kArgumentAlignment;
   });
-  std::string result = text() + (isStrided ? "\n\nArrays, row-major where they have no strides here, on " : "\n\nRow-major arrays on ") + (target == TargetKind::CUDA ? "one GPU" : "the cpu") +
-                       ", aligned to " + std::to_string(kArgumentAlignment) + " bytes" + (isUsual ? "" : " where nothing else is said") +
-                       (managed ? ", which are copied to a GPU and back" : "") + ". Writes ";
+  std::string result =
+      text() + (isStrided ? "\n\nArrays, row-major where they have no strides here, on " : "\n\nRow-major arrays on ") +
+      (target == TargetKind::CUDA ? "one GPU" : "the cpu") + ", aligned to " + std::to_string(kArgumentAlignment) +
+      " bytes" + (isUsual ? "" : " where nothing else is said") +
+      (managed ? ", which are copied to a GPU and back" : "") + ". Writes ";
   llvm::ListSeparator separator;
   llvm::raw_string_ostream stream(result);
   bool any = false;

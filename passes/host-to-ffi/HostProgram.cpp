@@ -14,8 +14,8 @@ static std::optional<std::pair<int32_t, int32_t>> dlpackType(StringRef name) {
   static constexpr std::pair<StringLiteral, int32_t> families[] = {
       {"uint", 1}, {"int", 0}, {"float", 2}, {"bfloat", 4}, {"complex", 5}};
   static constexpr std::pair<StringLiteral, int32_t> narrow[] = {
-      {"float8_e3m4", 7},    {"float8_e4m3", 8},      {"float8_e4m3b11fnuz", 9}, {"float8_e4m3fn", 10}, {"float8_e4m3fnuz", 11},
-      {"float8_e5m2", 12}, {"float8_e5m2fnuz", 13}, {"float8_e8m0fnu", 14}};
+      {"float8_e3m4", 7},      {"float8_e4m3", 8},  {"float8_e4m3b11fnuz", 9}, {"float8_e4m3fn", 10},
+      {"float8_e4m3fnuz", 11}, {"float8_e5m2", 12}, {"float8_e5m2fnuz", 13},   {"float8_e8m0fnu", 14}};
   if (name == "bool")
     return std::pair(6, 8);
   for (auto [known, code] : narrow)
@@ -51,7 +51,8 @@ static std::string nameOfElement(Type type) {
 static std::optional<HostDefault> readDefault(const HostArgument &argument, Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   auto real = dyn_cast<FloatAttr>(value);
-  if (!argument.isNumber || (argument.isFloat() ? !real || !real.getType().isF64() : !number || !number.getType().isInteger(64)))
+  if (!argument.isNumber ||
+      (argument.isFloat() ? !real || !real.getType().isF64() : !number || !number.getType().isInteger(64)))
     return std::nullopt;
   if (real)
     return HostDefault{TilewrightTypeFloat, 0, real.getValue().bitcastToAPInt().getSExtValue()};
@@ -118,13 +119,14 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
       return fail("te.default to be a number of " + argument.dtypeName);
   }
   auto symbols = entry.getAs<ArrayAttr>(te::kSymbolsAttr);
-  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr), minima = entry.getAs<DenseI64ArrayAttr>(te::kMinimumAttr),
+  auto units = entry.getAs<DenseI64ArrayAttr>(te::kDivisibleByAttr),
+       minima = entry.getAs<DenseI64ArrayAttr>(te::kMinimumAttr),
        maxima = entry.getAs<DenseI64ArrayAttr>(te::kMaximumAttr);
   auto readSymbol = [&](int64_t dim) {
     HostExtent extent;
     auto symbol = symbols && dim < int64_t(symbols.size()) ? dyn_cast<StringAttr>(symbols[dim]) : nullptr;
-    extent.symbol = symbol && !symbol.empty() ? symbol.str()
-                                              : "arg" + std::to_string(position) + "_" + std::to_string(dim);
+    extent.symbol =
+        symbol && !symbol.empty() ? symbol.str() : "arg" + std::to_string(position) + "_" + std::to_string(dim);
     if (units && dim < units.size())
       extent.divisibleBy = std::max<int64_t>(units[dim], 1);
     if (minima && dim < minima.size())
@@ -150,7 +152,8 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   if (strides && strides.size() != type.getRank())
     return fail("a stride for each of " + Twine(type.getRank()) + " dimensions, got " + Twine(strides.size()) + ",");
   if (auto memref = dyn_cast<MemRefType>(type); memref && memref.getLayout().isIdentity() == bool(strides))
-    return fail("te.strides of a memref that is not row-major, and of no other, got " + Twine(strides ? "them" : "none"));
+    return fail("te.strides of a memref that is not row-major, and of no other, got " +
+                Twine(strides ? "them" : "none"));
   for (int64_t dim = 0; strides && dim < type.getRank(); ++dim)
     argument.strides.push_back(readStride(entry, position, dim));
   return argument;
@@ -187,8 +190,9 @@ std::string HostArgument::text() const {
 static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
   unsigned next = 0;
   auto fail = [&] {
-    return program.function.emitOpError("expected te.groups to be dictionaries with the name and the count of a group's elements, "
-                                        "which are among the arguments that follow, in entry ")
+    return program.function.emitOpError(
+               "expected te.groups to be dictionaries with the name and the count of a group's elements, "
+               "which are among the arguments that follow, in entry ")
            << next << " of tilewright.arguments";
   };
   // One that `groups` say how to open, or an argument.
@@ -241,8 +245,9 @@ static LogicalResult readParameters(HostProgram &program, ArrayAttr entries) {
 static LogicalResult checkPointers(const HostProgram &program) {
   auto isSaid = [&](StringRef symbol) {
     return llvm::any_of(program.arguments, [&](const HostArgument &other) {
-      return !other.isPointer && !other.isOptional &&
-             llvm::any_of(other.extents, [&](const HostExtent &extent) { return extent.isSymbol() && extent.symbol == symbol; });
+      return !other.isPointer && !other.isOptional && llvm::any_of(other.extents, [&](const HostExtent &extent) {
+        return extent.isSymbol() && extent.symbol == symbol;
+      });
     });
   };
   for (const HostArgument &argument : program.arguments)

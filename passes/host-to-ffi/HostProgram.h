@@ -2,9 +2,9 @@
 #ifndef TILEWRIGHT_PASSES_HOSTTOFFI_HOSTPROGRAM_H
 #define TILEWRIGHT_PASSES_HOSTTOFFI_HOSTPROGRAM_H
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/Pipelines.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include <optional>
 #include <string>
@@ -57,7 +57,8 @@ struct HostArgument {
   bool isBool() const { return (dtype & 0xff) == 6; }
   bool isUnsigned() const { return (dtype & 0xff) == 1; }
   int32_t bits() const { return dtype >> 8 & 0xff; }
-  /// How many of the program's extents it takes: its dimensions, with their strides where it has its own, or one for the number.
+  /// How many of the program's extents it takes: its dimensions, with their strides where it has its own, or one for
+  /// the number.
   size_t numExtents() const { return isNumber ? 1 : extents.size() + strides.size(); }
 
   int64_t itemBytes() const { return bits() / 8; }
@@ -98,7 +99,9 @@ struct HostProgram {
   /// For `mod.get_function_doc`.
   std::string documentation(TargetKind target, bool managed) const;
 
-  bool hasGroups() const { return llvm::any_of(parameters, [](const HostParameter &each) { return each.isGroup(); }); }
+  bool hasGroups() const {
+    return llvm::any_of(parameters, [](const HostParameter &each) { return each.isGroup(); });
+  }
 };
 
 } // namespace tilewright

@@ -96,7 +96,8 @@ struct MultiversionHostFunctions : impl::MultiversionHostFunctionsBase<Multivers
   }
 
   /// Copies `program` with what it reaches for each of `cpus`; it then calls the copy that the processor at hand runs.
-  void multiversion(LLVM::LLVMFuncOp program, ArrayRef<StringRef> cpus, SymbolTable &symbols, LLVM::LLVMFuncOp findLevel) {
+  void multiversion(LLVM::LLVMFuncOp program, ArrayRef<StringRef> cpus, SymbolTable &symbols,
+                    LLVM::LLVMFuncOp findLevel) {
     SetVector<LLVM::LLVMFuncOp> reached = reachableFrom(program, symbols);
     SmallVector<std::pair<int64_t, LLVM::LLVMFuncOp>> versions;
     for (StringRef cpu : cpus) {

@@ -112,7 +112,8 @@ AffineExpr Simplifier::get() {
   // And x - (x floordiv c) * c, as upstream writes it, is x mod c.
   for (const LinearForm::Term &term : form.terms) {
     auto division = dyn_cast<AffineBinaryOpExpr>(term.expr);
-    auto divisor = division && division.getKind() == AffineExprKind::FloorDiv ? getConstant(division.getRHS()) : std::nullopt;
+    auto divisor =
+        division && division.getKind() == AffineExprKind::FloorDiv ? getConstant(division.getRHS()) : std::nullopt;
     int64_t times = divisor && *divisor > 1 && term.coefficient % *divisor == 0 ? -(term.coefficient / *divisor) : 0;
     if (times <= 0)
       continue;
@@ -148,8 +149,7 @@ static bool mentions(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs) {
 }
 
 static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, AffineExpr rhs,
-                                           llvm::function_ref<bool(unsigned)> runs,
-                                           ExtentFn extent) {
+                                           llvm::function_ref<bool(unsigned)> runs, ExtentFn extent) {
   auto divisor = getConstant(rhs);
   auto of = getInterval(lhs, runs, extent);
   if (!divisor || *divisor <= 0 || !of)
@@ -159,7 +159,8 @@ static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, Affi
   bool aligned = isMultipleOf(of->min, *divisor);
   auto constantMin = getConstant(of->min);
   AffineExpr zero = getAffineConstantExpr(0, context);
-  // What begins at a multiple of g and ends before the next one stays between two multiples of the divisor, if g divides that.
+  // What begins at a multiple of g and ends before the next one stays between two multiples of the divisor, if g
+  // divides that.
   int64_t granule = std::gcd(std::abs(of->min.getLargestKnownDivisor()), *divisor);
   if (!constantMin && width && *width < granule)
     return expr.getKind() == AffineExprKind::Mod ? Interval{simplify(of->min % *divisor), of->width}
@@ -182,8 +183,7 @@ static std::optional<Interval> getDivision(AffineExpr expr, AffineExpr lhs, Affi
   return Interval{min, simplify((of->width + (*divisor - granule)).floorDiv(*divisor))};
 }
 
-std::optional<Interval> getInterval(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs,
-                                    ExtentFn extent) {
+std::optional<Interval> getInterval(AffineExpr expr, llvm::function_ref<bool(unsigned)> runs, ExtentFn extent) {
   MLIRContext *context = expr.getContext();
   AffineExpr zero = getAffineConstantExpr(0, context);
   if (!mentions(expr, runs))

@@ -11,7 +11,9 @@ using namespace mlir;
 
 namespace tilewright::index {
 
-AffineExpr IndexSpace::get(Value index, const Substitution &substitution) { return build(index, substitution, /*isSimplified=*/true); }
+AffineExpr IndexSpace::get(Value index, const Substitution &substitution) {
+  return build(index, substitution, /*isSimplified=*/true);
+}
 
 SmallVector<AffineExpr> IndexSpace::get(ValueRange indices, const Substitution &substitution) {
   return llvm::map_to_vector(indices, [&](Value index) { return get(index, substitution); });
@@ -41,8 +43,8 @@ AffineExpr IndexSpace::build(Value index, const Substitution &substitution, bool
     isSubstituted = operands != get(op->getOperands());
   }
   for (auto [position, atom] : llvm::enumerate(atoms)) {
-    bool isSame = isSubstituted ? atom.op && atom.op->getName() == op->getName() && atom.op->getAttrs() == op->getAttrs() &&
-                                      atom.operands == operands
+    bool isSame = isSubstituted ? atom.op && atom.op->getName() == op->getName() &&
+                                      atom.op->getAttrs() == op->getAttrs() && atom.operands == operands
                                 : atom.value == index;
     if (isSame)
       return getAffineDimExpr(position, context);
@@ -87,7 +89,8 @@ Value IndexSpace::materialize(OpBuilder &builder, Location loc, AffineExpr expr)
       operands.push_back(atom.value);
     }
   AffineMap map = AffineMap::get(operands.size(), 0, expr.replaceDims(dims));
-  return getValueOrCreateConstantIndexOp(builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, map, operands));
+  return getValueOrCreateConstantIndexOp(builder, loc,
+                                         affine::makeComposedFoldedAffineApply(builder, loc, map, operands));
 }
 
 } // namespace tilewright::index

@@ -85,7 +85,8 @@ std::pair<LinearForm, LinearForm> LinearForm::divide(int64_t divisor) const {
   return {quotient, rest};
 }
 
-bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b, const OperandRanges &operandsOfB) {
+bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b,
+                   const OperandRanges &operandsOfB) {
   Range rangeOfA = a.getRange(operandsOfA), rangeOfB = b.getRange(operandsOfB);
   if (rangeOfA.isBelow(rangeOfB) || rangeOfB.isBelow(rangeOfA))
     return true;
@@ -93,7 +94,8 @@ bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const 
   return factor > 1 && (a.constant - b.constant) % factor != 0;
 }
 
-std::optional<LinearForm> removeDigit(const LinearForm &form, AffineExpr digit, int64_t extent, const OperandRanges &operands) {
+std::optional<LinearForm> removeDigit(const LinearForm &form, AffineExpr digit, int64_t extent,
+                                      const OperandRanges &operands) {
   int64_t coefficient = form.getCoefficient(digit), place = std::abs(coefficient), span = place * extent;
   if (span <= 0)
     return std::nullopt;
@@ -146,7 +148,8 @@ bool areDifferentEverywhere(AffineExpr here, AffineExpr there, unsigned numDims)
   if (!isKnown || period > kMaxPeriod)
     return false;
   auto at = [&](AffineExpr expr, int64_t step) {
-    AffineExpr value = expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
+    AffineExpr value =
+        expr.replace(getAffineDimExpr(used[0], expr.getContext()), getAffineConstantExpr(step, expr.getContext()));
     return cast<AffineConstantExpr>(simplifyAffineExpr(value, numDims, 0)).getValue();
   };
   if (at(here, period) != at(here, 0) || at(there, period) != at(there, 0))

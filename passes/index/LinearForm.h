@@ -36,20 +36,23 @@ struct LinearForm {
 
 /// Whether two forms, each with its own operands, never have the same value: their ranges are apart, or they leave
 /// different remainders.
-bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b, const OperandRanges &operandsOfB);
+bool areNeverEqual(const LinearForm &a, const OperandRanges &operandsOfA, const LinearForm &b,
+                   const OperandRanges &operandsOfB);
 
-/// Whether two expressions over the same `numDims` values differ for all of these: by a constant, or at each step of the
-/// only value that they depend on, until they repeat.
+/// Whether two expressions over the same `numDims` values differ for all of these: by a constant, or at each step of
+/// the only value that they depend on, until they repeat.
 bool areDifferentEverywhere(mlir::AffineExpr here, mlir::AffineExpr there, unsigned numDims);
 
 /// If `digit`, a term from 0 to `extent` - 1 of the form, can be read off the form's value alone, as
 /// (value floordiv c) mod extent where c is its coefficient: the form without it, in which what stands above the digit
 /// is divided by `extent`. A digit with a negative coefficient counts backwards: its value is extent - 1 - that of the
 /// term. Nothing where what stands below the digit may carry into it.
-std::optional<LinearForm> removeDigit(const LinearForm &form, mlir::AffineExpr digit, int64_t extent, const OperandRanges &operands);
+std::optional<LinearForm> removeDigit(const LinearForm &form, mlir::AffineExpr digit, int64_t extent,
+                                      const OperandRanges &operands);
 
 /// How much `expr` grows with each step of `variable`, a dimension or a symbol, where that is always the same.
-std::optional<int64_t> getSlope(mlir::AffineExpr expr, mlir::AffineExpr variable, unsigned numDims, unsigned numSymbols);
+std::optional<int64_t> getSlope(mlir::AffineExpr expr, mlir::AffineExpr variable, unsigned numDims,
+                                unsigned numSymbols);
 
 } // namespace tilewright::index
 

@@ -26,7 +26,7 @@ static LinearIndex getPart(AffineExpr expr, Value value) {
   AffineMap map = AffineMap::get(1, 0, simplifyAffineExpr(expr, 1, 0));
   LinearIndex result;
   for (Operation *user : value.getUsers())
-    if (auto known = dyn_cast<affine::AffineApplyOp>(user); 
+    if (auto known = dyn_cast<affine::AffineApplyOp>(user);
         known && known->getBlock() == value.getParentBlock() && known.getAffineMap() == map) {
       result.terms[known] = 1;
       return result;
@@ -168,7 +168,8 @@ std::pair<LinearIndex, LinearIndex> LinearIndex::split(ArrayRef<scf::ForOp> loop
   LinearIndex inner, outer;
   outer.constant = constant;
   for (auto [value, factor] : terms) {
-    bool isInner = llvm::any_of(loops, [&, root = getRoot(value)](scf::ForOp loop) { return loop.getInductionVar() == root; });
+    bool isInner =
+        llvm::any_of(loops, [&, root = getRoot(value)](scf::ForOp loop) { return loop.getInductionVar() == root; });
     (isInner ? inner : outer).terms[value] = factor;
   }
   return {inner, outer};

@@ -9,8 +9,8 @@
 
 namespace tilewright::index {
 
-/// An index at the loops stage: a constant, and multiples of other values: loops, and quotients and remainders of one loop
-/// that is several fused into one, each of which is the result of one affine.apply at the loop's start.
+/// An index at the loops stage: a constant, and multiples of other values: loops, and quotients and remainders of one
+/// loop that is several fused into one, each of which is the result of one affine.apply at the loop's start.
 struct LinearIndex {
   llvm::SmallMapVector<mlir::Value, int64_t, 4> terms; // none is 0
   int64_t constant = 0;

@@ -29,8 +29,12 @@ Range operator*(Range range, int64_t factor) {
 }
 
 Range intersect(Range a, Range b) {
-  return {a.min && b.min ? std::max(a.min, b.min) : a.min ? a.min : b.min,
-          a.max && b.max ? std::min(a.max, b.max) : a.max ? a.max : b.max};
+  return {a.min && b.min ? std::max(a.min, b.min)
+          : a.min        ? a.min
+                         : b.min,
+          a.max && b.max ? std::min(a.max, b.max)
+          : a.max        ? a.max
+                         : b.max};
 }
 
 static Range mapEnds(Range range, int64_t (*map)(int64_t, int64_t), int64_t divisor) {
@@ -43,7 +47,8 @@ Range ceilDiv(Range range, int64_t divisor) { return mapEnds(range, llvm::divide
 
 Range mod(Range range, int64_t divisor) {
   // All in one period: the remainders are in the same order.
-  if (range.min && range.max && llvm::divideFloorSigned(*range.min, divisor) == llvm::divideFloorSigned(*range.max, divisor))
+  if (range.min && range.max &&
+      llvm::divideFloorSigned(*range.min, divisor) == llvm::divideFloorSigned(*range.max, divisor))
     return {llvm::mod(*range.min, divisor), llvm::mod(*range.max, divisor)};
   return {0, divisor - 1};
 }
@@ -128,7 +133,8 @@ Range ValueRanges::compute(Value value) {
     return {get(loop.getLowerBound()).min, add(get(loop.getUpperBound()).max, -1)};
   Operation *op = value.getDefiningOp();
   if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op)) {
-    SmallVector<Range> operands = llvm::map_to_vector(apply.getMapOperands(), [&](Value operand) { return get(operand); });
+    SmallVector<Range> operands =
+        llvm::map_to_vector(apply.getMapOperands(), [&](Value operand) { return get(operand); });
     return getRange(apply.getAffineMap().getResult(0), {apply.getAffineMap().getNumDims(), operands});
   }
   auto inferable = dyn_cast_or_null<InferIntRangeInterface>(op);

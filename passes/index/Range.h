@@ -35,7 +35,8 @@ struct OperandRanges {
   Range of(mlir::AffineExpr operand) const;
 };
 
-/// The values that an affine expression takes while its operands are in these ranges. Each term of a sum counts by itself.
+/// The values that an affine expression takes while its operands are in these ranges. Each term of a sum counts by
+/// itself.
 Range getRange(mlir::AffineExpr expr, const OperandRanges &operands);
 
 /// The values that an index takes: from constants, loops, affine.apply, and all ops that tell it by upstream's

@@ -28,9 +28,10 @@ std::optional<int64_t> getStride(Value index, Value variable) {
     Operation *op = index.getDefiningOp();
     auto loop = cast<BlockArgument>(variable).getOwner()->getParentOp();
     // Computed in the loop, but from what is the same in all of its iterations.
-    bool isUniform = !op || !loop->isAncestor(op) ||
-                     (isPure(op) && op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
-                      llvm::all_of(op->getOperands(), [&](Value operand) { return getStride(operand, variable) == 0; }));
+    bool isUniform =
+        !op || !loop->isAncestor(op) ||
+        (isPure(op) && op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return getStride(operand, variable) == 0; }));
     return isUniform ? std::optional<int64_t>(0) : std::nullopt;
   }
   int64_t stride = 0;

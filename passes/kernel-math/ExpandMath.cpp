@@ -46,24 +46,25 @@ struct ComputeInF32 : RewritePattern {
     };
     OperationState state(op->getLoc(), op->getName());
     for (Value operand : op->getOperands())
-      state.addOperands(isNarrow(operand.getType())
-                            ? arith::ExtFOp::create(rewriter, op->getLoc(), widen(operand.getType()), operand).getResult()
-                            : operand);
+      state.addOperands(
+          isNarrow(operand.getType())
+              ? arith::ExtFOp::create(rewriter, op->getLoc(), widen(operand.getType()), operand).getResult()
+              : operand);
     for (Type type : op->getResultTypes())
       state.addTypes(widen(type));
     state.addAttributes(op->getAttrs());
     Operation *wide = rewriter.create(state);
     SmallVector<Value> results;
     for (auto [type, result] : llvm::zip(op->getResultTypes(), wide->getResults()))
-      results.push_back(isNarrow(type) ? arith::TruncFOp::create(rewriter, op->getLoc(), type, result).getResult() : result);
+      results.push_back(isNarrow(type) ? arith::TruncFOp::create(rewriter, op->getLoc(), type, result).getResult()
+                                       : result);
     rewriter.replaceOp(op, results);
     return success();
   }
 };
 
 /// Replaces an `Op` by what `function` builds of its operands.
-template <typename Op, auto function>
-struct Expand : OpRewritePattern<Op> {
+template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -82,8 +83,7 @@ struct Expand : OpRewritePattern<Op> {
 };
 
 /// The same of f64 alone.
-template <typename Op, auto function>
-struct ExpandDouble : Expand<Op, function> {
+template <typename Op, auto function> struct ExpandDouble : Expand<Op, function> {
   using Expand<Op, function>::Expand;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -154,8 +154,7 @@ struct ExpandKnownPower : OpRewritePattern<math::PowFOp> {
 };
 
 /// What takes a loop is done lane by lane.
-template <typename Op>
-struct UnrollLanes : OpRewritePattern<Op> {
+template <typename Op> struct UnrollLanes : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -194,11 +193,13 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
     if (!type)
       return rewriter.notifyMatchFailure(op, "not on integers");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, rewriter.getIntegerAttr(type, value)); };
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(b, rewriter.getIntegerAttr(type, value));
+    };
     auto equals = [&](Value x, Value y) -> Value { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); };
     Value zero = constant(0), one = constant(1), minusOne = constant(-1), base = op.getLhs(), exponent = op.getRhs();
-    // Below 0, only 1 and -1 have powers that are no fractions; the others are rounded towards 0. It is as if those were
-    // raised to the lowest bit of the exponent, of which oddness is all that counts.
+    // Below 0, only 1 and -1 have powers that are no fractions; the others are rounded towards 0. It is as if those
+    // were raised to the lowest bit of the exponent, of which oddness is all that counts.
     Value isBelow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, exponent, zero);
     Value isUnit = arith::OrIOp::create(b, equals(base, one), equals(base, minusOne));
     Value start = arith::SelectOp::create(b, isBelow, arith::SelectOp::create(b, isUnit, one, zero), one);
@@ -236,16 +237,17 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     patterns.add<ExpandErfOfTerm>(context, /*benefit=*/2);
     // C libraries are off by 8 units and more next to multiples of pi / 2.
     if (onlyBeyondLLVM)
-      patterns.add<ExpandDouble<math::SinOp, f::sin>, ExpandDouble<math::CosOp, f::cos>, ExpandDouble<math::TanOp, f::tan>,
-                   ExpandDouble<math::Log10Op, f::log10>>(context);
+      patterns.add<ExpandDouble<math::SinOp, f::sin>, ExpandDouble<math::CosOp, f::cos>,
+                   ExpandDouble<math::TanOp, f::tan>, ExpandDouble<math::Log10Op, f::log10>>(context);
     // LLVM takes the logarithm of 1 + x, and 1 from the power, which loses small numbers.
     if (!onlyBeyondLLVM) {
       patterns.add<ComputeInF32, UnrollLanes<arith::RemFOp>, ExpandRemainder, Expand<math::RsqrtOp, rsqrt>,
-                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>, Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>,
-                   Expand<math::LogOp, f::log>, Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>,
-                   Expand<math::SinOp, f::sin>, Expand<math::CosOp, f::cos>,
-                   Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>, Expand<math::AcosOp, f::acos>,
-                   Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(context);
+                   Expand<math::ExpOp, f::exp>, Expand<math::Exp2Op, f::exp2>, Expand<math::SinhOp, f::sinh>,
+                   Expand<math::CoshOp, f::cosh>, Expand<math::TanhOp, f::tanh>, Expand<math::LogOp, f::log>,
+                   Expand<math::Log2Op, f::log2>, Expand<math::Log10Op, f::log10>, Expand<math::SinOp, f::sin>,
+                   Expand<math::CosOp, f::cos>, Expand<math::TanOp, f::tan>, Expand<math::AsinOp, f::asin>,
+                   Expand<math::AcosOp, f::acos>, Expand<math::AtanOp, f::atan>, Expand<math::Atan2Op, f::atan2>>(
+          context);
       patterns.add<Expand<math::PowFOp, f::pow>>(context, /*benefit=*/1);
       patterns.add<ExpandKnownPower>(context, /*benefit=*/2);
     }

@@ -42,9 +42,9 @@ Float tilewright::kernelmath::exp(Float x) {
   MathBuilder &m = *x.m;
   if (m.isDouble())
     return expOfPair({clamp(x), m.number(0.0)});
-  // e^x = 2^n 2^f, where n is the nearest integer that a normal number's exponent can be, and f is x log2(e) - n with both
-  // parts of log2(e): in [-1/2, 1/2], or as far beyond as x is. A sum that has no bits left for a fraction rounds to n,
-  // and has n with the bias as its last bits.
+  // e^x = 2^n 2^f, where n is the nearest integer that a normal number's exponent can be, and f is x log2(e) - n with
+  // both parts of log2(e): in [-1/2, 1/2], or as far beyond as x is. A sum that has no bits left for a fraction rounds
+  // to n, and has n with the bias as its last bits.
   Pair log2e = m.pair(kLog2e);
   double shift = 0x1.8p23 + m.bias();
   Float sum = minimum(maximum(x * log2e.high, -126.0), 127.0) + shift;

@@ -74,7 +74,8 @@ private:
   }
   Value splat(Type type, TypedAttr value) {
     auto vector = dyn_cast<VectorType>(type);
-    return arith::ConstantOp::create(b, vector ? cast<TypedAttr>(DenseElementsAttr::get(vector, Attribute(value))) : value);
+    return arith::ConstantOp::create(b, vector ? cast<TypedAttr>(DenseElementsAttr::get(vector, Attribute(value)))
+                                               : value);
   }
   unsigned width() {
     Type element = getElementTypeOrSelf(type);
@@ -87,11 +88,11 @@ private:
   /// The result is `value` where `condition` holds.
   void insteadIf(Value condition, Value value) { result = arith::SelectOp::create(b, condition, value, result); }
   /// What `build` makes of the op's result takes its place everywhere else.
-  template <typename Function>
-  void replaceUses(Function build) {
+  template <typename Function> void replaceUses(Function build) {
     b.setInsertionPointAfter(op);
     result = op->getResult(0);
-    SmallVector<OpOperand *> uses = llvm::map_to_vector(op->getResult(0).getUses(), [](OpOperand &use) { return &use; });
+    SmallVector<OpOperand *> uses =
+        llvm::map_to_vector(op->getResult(0).getUses(), [](OpOperand &use) { return &use; });
     build();
     for (OpOperand *use : uses)
       use->set(result);
@@ -105,15 +106,16 @@ private:
 
 void Guard::divide() {
   Value dividend = op->getOperand(0), divisor = op->getOperand(1);
-  bool isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op), isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+  bool isSigned = !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>(op),
+       isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
   bool mayBeZero = !isKnownNonZero(divisor);
   // A number that was extended without its sign is not negative.
   bool mayBeMinusOne = isSigned && !divisor.getDefiningOp<arith::ExtUIOp>() &&
                        !isConstant(divisor, [](const APInt &number) { return !number.isAllOnes(); });
   if (!mayBeZero && !mayBeMinusOne)
     return;
-  // 0 and -1 are 0 and 1 after 1 is added: one comparison finds both. Of 1 bit there are no other numbers: what is computed
-  // is 0 / -1, which fits, unlike -1 / -1.
+  // 0 and -1 are 0 and 1 after 1 is added: one comparison finds both. Of 1 bit there are no other numbers: what is
+  // computed is 0 / -1, which fits, unlike -1 / -1.
   Value one = constant(1);
   if (isSigned && width() == 1) {
     op->setOperand(0, constant(0));
@@ -128,7 +130,8 @@ void Guard::divide() {
   replaceUses([&] {
     // The remainder by 1 is what that by -1 is.
     if (mayBeMinusOne && !isRemainder)
-      insteadIf(compare(arith::CmpIPredicate::eq, divisor, constant(-1)), arith::SubIOp::create(b, constant(0), dividend));
+      insteadIf(compare(arith::CmpIPredicate::eq, divisor, constant(-1)),
+                arith::SubIOp::create(b, constant(0), dividend));
     if (mayBeZero)
       insteadIf(compare(arith::CmpIPredicate::eq, divisor, constant(0)), constant(-1));
   });

@@ -25,7 +25,8 @@ static Split split(Float x, double low) {
   return {fromBits(bits - exponent), k};
 }
 
-/// `result` where x is positive and finite. Infinity and NaN stay, 0 has the logarithm -infinity, what is below it none.
+/// `result` where x is positive and finite. Infinity and NaN stay, 0 has the logarithm -infinity, what is below it
+/// none.
 static Float finish(Float result, Float x) {
   result = select(x < kInfinity, result, x);
   result = select(x == 0.0, -kInfinity, result);

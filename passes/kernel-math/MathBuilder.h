@@ -1,8 +1,8 @@
 //===- MathBuilder.h - formulas that build arithmetic ---------------------===//
 //
-// Expansions of functions read like the formulas that they are: a Float is a value of f32 or f64, or a vector of such, and
-// its operators build ops of arith, math's fma and rounding, which all targets have. Nothing of it may be contracted or
-// reordered, so no op has fast-math flags but for `exp2OfNormal`.
+// Expansions of functions read like the formulas that they are: a Float is a value of f32 or f64, or a vector of such,
+// and its operators build ops of arith, math's fma and rounding, which all targets have. Nothing of it may be
+// contracted or reordered, so no op has fast-math flags but for `exp2OfNormal`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_KERNEL_MATH_MATHBUILDER_H
@@ -72,17 +72,15 @@ public:
   }
   Float number(double value) { return {this, constant(like, b.getFloatAttr(element, value))}; }
   Int integer(int64_t value) {
-    return {this, constant(intType(), b.getIntegerAttr(b.getIntegerType(width()), llvm::APInt(width(), value, true, true)))};
+    return {this,
+            constant(intType(), b.getIntegerAttr(b.getIntegerType(width()), llvm::APInt(width(), value, true, true)))};
   }
   /// The part of a constant that the floats hold (0), and what they hold of what is left (1, 2).
   Float part(const Constant &constant, int index);
   Pair pair(const Constant &constant) { return {part(constant, 0), part(constant, 1)}; }
   Float polynomial(Float x, const Polynomial &polynomial);
 
-  template <typename Op, typename... Values>
-  mlir::Value make(Values... values) {
-    return Op::create(b, values...);
-  }
+  template <typename Op, typename... Values> mlir::Value make(Values... values) { return Op::create(b, values...); }
 
   mlir::ImplicitLocOpBuilder b;
 
@@ -91,8 +89,7 @@ private:
 };
 
 // Arithmetic, with numbers on either side.
-template <typename Op>
-Float binary(Float x, Float y) { return {x.m, x.m->make<Op>(x.value, y.value)}; }
+template <typename Op> Float binary(Float x, Float y) { return {x.m, x.m->make<Op>(x.value, y.value)}; }
 inline Float operator+(Float x, Float y) { return binary<mlir::arith::AddFOp>(x, y); }
 inline Float operator-(Float x, Float y) { return binary<mlir::arith::SubFOp>(x, y); }
 inline Float operator*(Float x, Float y) { return binary<mlir::arith::MulFOp>(x, y); }
@@ -146,8 +143,7 @@ inline Float select(Bool condition, Float x, double y) { return select(condition
 inline Float select(Bool condition, double x, Float y) { return select(condition, y.m->number(x), y); }
 
 // Integers.
-template <typename Op>
-Int binary(Int x, Int y) { return {x.m, x.m->make<Op>(x.value, y.value)}; }
+template <typename Op> Int binary(Int x, Int y) { return {x.m, x.m->make<Op>(x.value, y.value)}; }
 inline Int operator+(Int x, Int y) { return binary<mlir::arith::AddIOp>(x, y); }
 inline Int operator-(Int x, Int y) { return binary<mlir::arith::SubIOp>(x, y); }
 inline Int operator*(Int x, Int y) { return binary<mlir::arith::MulIOp>(x, y); }

@@ -88,7 +88,8 @@ static ReducedAngle reduceLarge(Float x) {
   // As two floats, each exact.
   int64_t mask = (int64_t(1) << (width - precision)) - 1;
   Float upper = toFloatUnsigned(high - (high & mask)) * std::ldexp(1.0, -width);
-  Float lower = toFloatUnsigned(((high & mask) << precision) | (low >> (width - precision))) * std::ldexp(1.0, -width - precision);
+  Float lower = toFloatUnsigned(((high & mask) << precision) | (low >> (width - precision))) *
+                std::ldexp(1.0, -width - precision);
   Pair angle = addToLarger(upper, lower) * m.pair(kHalfPi);
   return {{select(negative, -angle.high, angle.high), select(negative, -angle.low, angle.low)}, quadrant};
 }
@@ -101,7 +102,8 @@ static ReducedAngle reduce(Float x) {
   Value any = isLarge.value;
   if (isa<VectorType>(any.getType()))
     any = vector::ReductionOp::create(m.b, vector::CombiningKind::OR, any);
-  auto choose = scf::IfOp::create(m.b, TypeRange{m.floatType(), m.floatType(), m.intType()}, any, /*withElseRegion=*/true);
+  auto choose =
+      scf::IfOp::create(m.b, TypeRange{m.floatType(), m.floatType(), m.intType()}, any, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(m.b);
     m.b.setInsertionPointToStart(choose.thenBlock());

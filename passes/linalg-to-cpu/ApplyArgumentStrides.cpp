@@ -1,8 +1,8 @@
 //===- ApplyArgumentStrides.cpp - arguments get the strides that they have ===//
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
 
 using namespace mlir;
 

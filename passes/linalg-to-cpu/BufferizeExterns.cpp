@@ -10,8 +10,7 @@ using namespace mlir;
 namespace tilewright {
 namespace {
 /// The statements stand on buffers from the start: bufferized, they are where their op was.
-struct ExternBufferization
-    : bufferization::DstBufferizableOpInterfaceExternalModel<ExternBufferization, te::ExternOp> {
+struct ExternBufferization : bufferization::DstBufferizableOpInterfaceExternalModel<ExternBufferization, te::ExternOp> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand, const bufferization::AnalysisState &) const {
     // No element of a result is read before it is stored.
     return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
@@ -28,8 +27,9 @@ struct ExternBufferization
       if (externOp.isDpsInit(&operand))
         results.push_back(*buffer);
       Type type = externOp.getBuffer(operand.getOperandNumber()).getType();
-      buffers.push_back((*buffer).getType() == type ? *buffer
-                                                    : memref::CastOp::create(rewriter, op->getLoc(), type, *buffer).getResult());
+      buffers.push_back((*buffer).getType() == type
+                            ? *buffer
+                            : memref::CastOp::create(rewriter, op->getLoc(), type, *buffer).getResult());
     }
     rewriter.inlineBlockBefore(&externOp.getBody().front(), op, buffers);
     bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
@@ -39,6 +39,7 @@ struct ExternBufferization
 } // namespace
 
 void registerExternBufferization(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, te::TEDialect *) { te::ExternOp::attachInterface<ExternBufferization>(*context); });
+  registry.addExtension(
+      +[](MLIRContext *context, te::TEDialect *) { te::ExternOp::attachInterface<ExternBufferization>(*context); });
 }
 } // namespace tilewright

@@ -133,7 +133,8 @@ SmallVector<Lanes> LanesBuilder::apply(Location loc, AffineMap map, ArrayRef<Lan
 
 /// Whether the lanes are neighbours in memory.
 static bool areContiguous(Value memref, ArrayRef<Lanes> indices) {
-  return !indices.empty() && hasUnitRows(cast<MemRefType>(memref.getType())) && !indices.back().isVector && indices.back().stride == 1 &&
+  return !indices.empty() && hasUnitRows(cast<MemRefType>(memref.getType())) && !indices.back().isVector &&
+         indices.back().stride == 1 &&
          llvm::all_of(indices.drop_back(), [](const Lanes &index) { return index.isUniform(); });
 }
 
@@ -163,8 +164,8 @@ LanesBuilder::Elements LanesBuilder::linearize(Location loc, Value memref, Array
   // Offsets count elements that lie side by side, of which nobody looks at the number.
   auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1});
   auto flat = MemRefType::get({1}, type.getElementType(), layout, type.getMemorySpace());
-  Value all = memref::ReinterpretCastOp::create(builder, loc, flat, metadata.getBaseBuffer(), metadata.getOffset(), ValueRange(),
-                                                ValueRange(), {ShapedType::kDynamic}, {1}, {1});
+  Value all = memref::ReinterpretCastOp::create(builder, loc, flat, metadata.getBaseBuffer(), metadata.getOffset(),
+                                                ValueRange(), ValueRange(), {ShapedType::kDynamic}, {1}, {1});
   return {all, {zero}, offset};
 }
 
@@ -199,7 +200,8 @@ void LanesBuilder::store(Location loc, Lanes value, Value memref, ArrayRef<Lanes
   }
   auto lanesOf = mask ? mask.getDefiningOp<vector::CreateMaskOp>() : nullptr;
   if (areContiguous(memref, indices) && lanesOf && getConstantIntValue(lanesOf.getOperand(0)) == 1) {
-    // LLVM 22 stores eight bytes or more where one lane of a truncated vector is to be stored, and so writes past the end.
+    // LLVM 22 stores eight bytes or more where one lane of a truncated vector is to be stored, and so writes past the
+    // end.
     Value element = vector::ExtractOp::create(builder, loc, vector, 0);
     memref::StoreOp::create(builder, loc, element, memref, getBases(indices));
     return;

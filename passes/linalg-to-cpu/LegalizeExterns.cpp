@@ -37,8 +37,8 @@ LogicalResult LegalizeExterns::legalize(te::ExternOp op) {
     auto type = cast<MemRefType>(buffer->getResult(0).getType());
     // Once, on the heap: the stack would grow with every iteration.
     OpBuilder builder(op);
-    auto made = memref::AllocOp::create(builder, buffer->getLoc(), MemRefType::get(type.getShape(), type.getElementType()),
-                                        buffer->getOperands());
+    auto made = memref::AllocOp::create(builder, buffer->getLoc(),
+                                        MemRefType::get(type.getShape(), type.getElementType()), buffer->getOperands());
     buffer->getResult(0).replaceAllUsesWith(made);
     buffer->erase();
   }

@@ -30,7 +30,8 @@ struct LegalizeScheduledLoops : impl::LegalizeScheduledLoopsBase<LegalizeSchedul
         op->removeAttr(schedule::kBindAttr);
         return WalkResult::advance();
       }
-      op->emitError() << "expected loops for target cpu, got a loop bound to " << schedule::stringifyThreadTag(bind.getValue());
+      op->emitError() << "expected loops for target cpu, got a loop bound to "
+                      << schedule::stringifyThreadTag(bind.getValue());
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

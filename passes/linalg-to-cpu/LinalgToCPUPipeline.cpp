@@ -95,6 +95,7 @@ void tilewright::buildLoopsToCPUPipeline(OpPassManager &pm, const CPUPipelineOpt
 }
 
 void tilewright::registerLinalgToCPUPipeline() {
-  PassPipelineRegistration<CPUPipelineOptions>("linalg-to-cpu", "From linalg on tensors, with a schedule or not, to loops in the LLVM dialect",
-                                               buildLinalgToCPUPipeline);
+  PassPipelineRegistration<CPUPipelineOptions>(
+      "linalg-to-cpu", "From linalg on tensors, with a schedule or not, to loops in the LLVM dialect",
+      buildLinalgToCPUPipeline);
 }

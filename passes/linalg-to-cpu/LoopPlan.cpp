@@ -130,8 +130,9 @@ Operation *tilewright::getCombiner(linalg::GenericOp op, unsigned i) {
   Operation *combiner = op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
   if (!combiner || !out.hasOneUse() || *out.user_begin() != combiner)
     return nullptr;
-  bool isKnown = isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp, arith::MulIOp,
-                     arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp>(combiner);
+  bool isKnown =
+      isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp, arith::MulIOp,
+          arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp>(combiner);
   return isKnown ? combiner : nullptr;
 }
 
@@ -144,7 +145,8 @@ LoopPlan tilewright::planLoops(linalg::GenericOp op, int64_t vectorBits) {
   int64_t widest = getWidestElement(op), fullLanes = std::max<int64_t>(4, vectorBits / widest);
   int64_t numOps = std::distance(op.getBody()->begin(), op.getBody()->end());
   bool isReduction = op.getNumReductionLoops() > 0;
-  bool canReorder = llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()), [&](unsigned i) { return getCombiner(op, i); });
+  bool canReorder =
+      llvm::all_of(llvm::seq<unsigned>(op.getNumDpsInits()), [&](unsigned i) { return getCombiner(op, i); });
 
   // The axis that costs the least an element. A gather is dear, and so are lanes without work.
   double scalarCost = numOps, best = 0;

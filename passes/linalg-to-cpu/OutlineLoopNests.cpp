@@ -1,13 +1,13 @@
 //===- OutlineLoopNests.cpp - nests and tasks become functions ------------===//
 //
 // Only the parameters of a function can say to LLVM that buffers do not overlap (noalias), and only a function can be
-// handed to other threads. What a nest uses from around it are its function's parameters: of a memref its address, and the
-// extents and strides that are no constants.
+// handed to other threads. What a nest uses from around it are its function's parameters: of a memref its address, and
+// the extents and strides that are no constants.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/PassSupport.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -37,8 +37,8 @@ public:
   Outliner(func::FuncOp program, const LLVMTypeConverter &types)
       : program(program), types(types), context(program.getContext()), next(program) {}
 
-  /// Makes a function of `loop`, which is called in its place: by the threads of the processor where the loop is parallel.
-  /// Returns it.
+  /// Makes a function of `loop`, which is called in its place: by the threads of the processor where the loop is
+  /// parallel. Returns it.
   func::FuncOp outline(scf::ForOp loop, bool isParallel);
 
 private:
@@ -77,7 +77,8 @@ void Outliner::flatten(ImplicitLocOpBuilder &builder, Value value, SmallVectorIm
     parameters.push_back(value);
     return;
   }
-  Value cast = UnrealizedConversionCastOp::create(builder, TypeRange{types.convertType(type)}, ValueRange{value}).getResult(0);
+  Value cast =
+      UnrealizedConversionCastOp::create(builder, TypeRange{types.convertType(type)}, ValueRange{value}).getResult(0);
   MemRefDescriptor descriptor(cast);
   parameters.push_back(descriptor.alignedPtr(builder, builder.getLoc()));
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -140,7 +141,8 @@ LLVM::LLVMFuncOp Outliner::createTask(func::FuncOp body, LLVM::LLVMStructType fi
   builder.setInsertionPointToStart(entry);
   SmallVector<Value> arguments;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    Value place = LLVM::GEPOp::create(builder, pointer, fields, entry->getArgument(0), ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(0), LLVM::GEPArg(int32_t(i))});
+    Value place = LLVM::GEPOp::create(builder, pointer, fields, entry->getArgument(0),
+                                      ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(0), LLVM::GEPArg(int32_t(i))});
     arguments.push_back(LLVM::LoadOp::create(builder, parameter.getType(), place));
   }
   arguments.push_back(entry->getArgument(1));
@@ -159,7 +161,8 @@ void Outliner::callInParallel(ImplicitLocOpBuilder &builder, func::FuncOp body, 
   auto run = module.lookupSymbol<LLVM::LLVMFuncOp>(kParallelFunction);
   if (!run) {
     OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-    run = LLVM::LLVMFuncOp::create(top, program.getLoc(), kParallelFunction, LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i64}));
+    run = LLVM::LLVMFuncOp::create(top, program.getLoc(), kParallelFunction,
+                                   LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i64}));
   }
   Value memory;
   {
@@ -171,7 +174,8 @@ void Outliner::callInParallel(ImplicitLocOpBuilder &builder, func::FuncOp body, 
     memory = LLVM::AllocaOp::create(builder, pointer, fields, one);
   }
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
-    Value place = LLVM::GEPOp::create(builder, pointer, fields, memory, ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(0), LLVM::GEPArg(int32_t(i))});
+    Value place = LLVM::GEPOp::create(builder, pointer, fields, memory,
+                                      ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(0), LLVM::GEPArg(int32_t(i))});
     LLVM::StoreOp::create(builder, parameter, place);
   }
   Value address = LLVM::AddressOfOp::create(builder, task);
@@ -180,7 +184,8 @@ void Outliner::callInParallel(ImplicitLocOpBuilder &builder, func::FuncOp body, 
 
 /// Whether a value is all of a buffer, and no other value is of the same.
 static bool isWholeBuffer(Value value) {
-  return isa<BlockArgument>(value) || isa<memref::AllocOp, memref::AllocaOp, UnrealizedConversionCastOp>(value.getDefiningOp());
+  return isa<BlockArgument>(value) ||
+         isa<memref::AllocOp, memref::AllocaOp, UnrealizedConversionCastOp>(value.getDefiningOp());
 }
 
 func::FuncOp Outliner::outline(scf::ForOp loop, bool isParallel) {
@@ -229,7 +234,8 @@ func::FuncOp Outliner::outline(scf::ForOp loop, bool isParallel) {
   // Within its caller LLVM would forget what it knows of the parameters.
   body->setAttr("no_inline", builder.getUnitAttr());
   // Arguments that are written share no memory with others (convert-host-to-ffi refuses such calls).
-  isDisjoint &= llvm::all_of(all, [](const Captured &each) { return !isa<MemRefType>(each.value.getType()) || isWholeBuffer(each.value); });
+  isDisjoint &= llvm::all_of(
+      all, [](const Captured &each) { return !isa<MemRefType>(each.value.getType()) || isWholeBuffer(each.value); });
   for (const Captured &each : all)
     if (isDisjoint && isa<MemRefType>(each.value.getType()))
       body.setArgAttr(each.first, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
@@ -260,8 +266,8 @@ func::FuncOp Outliner::outline(scf::ForOp loop, bool isParallel) {
 /// Whether the iterations of a marked loop may run at once: it counts up by one from 0, carries nothing, and is not the
 /// order of a scan.
 bool canRunAtOnce(scf::ForOp loop) {
-  return loop.getInitArgs().empty() && !loop->hasAttr(te::kScanAttr) && getConstantIntValue(loop.getLowerBound()) == 0 &&
-         getConstantIntValue(loop.getStep()) == 1;
+  return loop.getInitArgs().empty() && !loop->hasAttr(te::kScanAttr) &&
+         getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1;
 }
 
 /// The outermost loops in a function that are for threads. What is parallel in parallel loops is serial.

@@ -9,8 +9,8 @@ namespace tilewright {
 #define GEN_PASS_DEF_PLACELOOPBUFFERS
 #include "passes/linalg-to-cpu/Passes.h.inc"
 
-/// A buffer beyond this many bytes is on the heap: a stack that grows by more than a page at once may miss its guard, and
-/// threads have small ones.
+/// A buffer beyond this many bytes is on the heap: a stack that grows by more than a page at once may miss its guard,
+/// and threads have small ones.
 static constexpr int64_t kMaxStackBytes = 64 << 10;
 /// The same of all buffers of a function.
 static constexpr int64_t kMaxStackBytesOfAll = 256 << 10;
@@ -38,7 +38,8 @@ std::optional<int64_t> getStackBytes(MemRefType type) {
 void placeOnHeap(Operation *buffer) {
   OpBuilder builder(buffer);
   auto type = cast<MemRefType>(buffer->getResult(0).getType());
-  auto made = memref::AllocOp::create(builder, buffer->getLoc(), type, buffer->getOperands(), builder.getI64IntegerAttr(kBufferAlignment));
+  auto made = memref::AllocOp::create(builder, buffer->getLoc(), type, buffer->getOperands(),
+                                      builder.getI64IntegerAttr(kBufferAlignment));
   // The program's own end frees what is at its top (wrap-in-host-abi).
   if (!isa<func::FuncOp>(buffer->getParentOp())) {
     builder.setInsertionPoint(buffer->getBlock()->getTerminator());

@@ -113,10 +113,13 @@ void Serializer::serialize() {
   SmallVector<Value> next;
   for (auto [row, state] : llvm::zip(made.getResults(), states)) {
     SmallVector<OpFoldResult> sizes = getRowSizes(state);
-    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)), strides(sizes.size(), rewriter.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+        strides(sizes.size(), rewriter.getIndexAttr(1));
     offsets[0] = step;
-    auto place = tensor::ExtractSliceOp::create(rewriter, loc, cast<RankedTensorType>(row.getType()), state, offsets, sizes, strides);
-    next.push_back(tensor::InsertSliceOp::create(rewriter, loc, createCopy(row, place), state, offsets, sizes, strides));
+    auto place = tensor::ExtractSliceOp::create(rewriter, loc, cast<RankedTensorType>(row.getType()), state, offsets,
+                                                sizes, strides);
+    next.push_back(
+        tensor::InsertSliceOp::create(rewriter, loc, createCopy(row, place), state, offsets, sizes, strides));
   }
   llvm::append_range(next, made.getResults());
   scf::YieldOp::create(rewriter, loc, next);

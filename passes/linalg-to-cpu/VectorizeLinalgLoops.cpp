@@ -58,8 +58,8 @@ private:
   Value mask;
 };
 
-SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFoldResult to, int64_t step, ValueRange inits,
-                                         function_ref<SmallVector<Value>(ValueRange)> body) {
+SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from, OpFoldResult to, int64_t step,
+                                               ValueRange inits, function_ref<SmallVector<Value>(ValueRange)> body) {
   std::optional<int64_t> first = getConstantIntValue(from), last = getConstantIntValue(to);
   if (first && last && *first >= *last)
     return inits;
@@ -67,7 +67,8 @@ SmallVector<Value> LinalgLoopEmitter::emitLoop(unsigned axis, OpFoldResult from,
     axes[axis] = getValueOrCreateConstantIndexOp(rewriter, loc, from);
     return body(inits);
   }
-  Value bounds[] = {getValueOrCreateConstantIndexOp(rewriter, loc, from), getValueOrCreateConstantIndexOp(rewriter, loc, to),
+  Value bounds[] = {getValueOrCreateConstantIndexOp(rewriter, loc, from),
+                    getValueOrCreateConstantIndexOp(rewriter, loc, to),
                     arith::ConstantIndexOp::create(rewriter, loc, step)};
   auto loop = scf::ForOp::create(rewriter, loc, bounds[0], bounds[1], bounds[2], inits);
   OpBuilder::InsertionGuard guard(rewriter);
@@ -141,7 +142,8 @@ SmallVector<Value> LinalgLoopEmitter::emitReduction(ArrayRef<unsigned> rest, Sma
     llvm::append_range(firsts, ArrayRef(accumulators).slice(row * tile * numOutputs, numOutputs));
   vectors = 1;
   firsts = emitLoop(axis, main, extents[axis], lanes, firsts, [&](ValueRange values) {
-    Value left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
+    Value left =
+        arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
     mask = vector::CreateMaskOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI1Type()), left);
     SmallVector<Value> results = inner(values);
     mask = {};
@@ -169,7 +171,8 @@ void LinalgLoopEmitter::emitTile() {
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
   if (reducesVector())
-    std::stable_partition(reductions.begin(), reductions.end(), [&](unsigned axis) { return axis != *plan.vectorAxis; });
+    std::stable_partition(reductions.begin(), reductions.end(),
+                          [&](unsigned axis) { return axis != *plan.vectorAxis; });
   // A tile of scalars when the lanes are summed up in the end.
   auto forEach = [&](function_ref<void(ArrayRef<Lanes>, int64_t)> each) {
     int64_t tile = reducesVector() ? 1 : vectors;
@@ -269,7 +272,8 @@ void LinalgLoopEmitter::emitSpatial(ArrayRef<unsigned> rest) {
   emitLoop(axis, main, extents[axis], lanes, {}, [&](ValueRange) {
     Value left = arith::ConstantIndexOp::create(rewriter, loc, 1);
     if (!isOneLeft)
-      left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]), axes[axis]);
+      left = arith::SubIOp::create(rewriter, loc, getValueOrCreateConstantIndexOp(rewriter, loc, extents[axis]),
+                                   axes[axis]);
     mask = vector::CreateMaskOp::create(rewriter, loc, VectorType::get({lanes}, rewriter.getI1Type()), left);
     emitSpatial(rest.drop_front());
     mask = {};

@@ -1,7 +1,7 @@
 //===- WrapInHostABI.cpp - programs on memrefs behind the host's signature ===//
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -25,15 +25,17 @@ struct WrapInHostABI : impl::WrapInHostABIBase<WrapInHostABI> {
   LogicalResult wrap(func::FuncOp func);
 };
 
-/// The memref that begins at `pointer`, with its shape at `shape[firstDim]` and after, and behind it the strides of one that
-/// is not row-major.
-Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types, MemRefType type, Value pointer, Value shape,
-                  unsigned firstDim) {
+/// The memref that begins at `pointer`, with its shape at `shape[firstDim]` and after, and behind it the strides of one
+/// that is not row-major.
+Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types, MemRefType type, Value pointer,
+                  Value shape, unsigned firstDim) {
   auto descriptor = MemRefDescriptor::poison(builder, builder.getLoc(), types.convertType(type));
   descriptor.setAllocatedPtr(builder, builder.getLoc(), pointer);
   descriptor.setAlignedPtr(builder, builder.getLoc(), pointer);
   auto i64 = builder.getI64Type();
-  auto constant = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, i64, builder.getI64IntegerAttr(value)); };
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, i64, builder.getI64IntegerAttr(value));
+  };
   descriptor.setOffset(builder, builder.getLoc(), constant(0));
   auto read = [&](int64_t known, unsigned at) -> Value {
     if (!ShapedType::isDynamic(known))
@@ -47,7 +49,8 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     Value size = read(type.getDimSize(dim), firstDim + dim);
     descriptor.setSize(builder, builder.getLoc(), dim, size);
-    descriptor.setStride(builder, builder.getLoc(), dim, isRowMajor ? stride : read(strides[dim], firstDim + type.getRank() + dim));
+    descriptor.setStride(builder, builder.getLoc(), dim,
+                         isRowMajor ? stride : read(strides[dim], firstDim + type.getRank() + dim));
     if (isRowMajor)
       stride = LLVM::MulOp::create(builder, stride, size);
   }
@@ -58,7 +61,8 @@ Value buildMemRef(ImplicitLocOpBuilder &builder, const LLVMTypeConverter &types,
 class Temporaries {
 public:
   Temporaries(func::FuncOp func, const LLVMTypeConverter &types)
-      : func(func), types(types), builder(func.getLoc(), func.getContext()), pointer(LLVM::LLVMPointerType::get(func.getContext())) {}
+      : func(func), types(types), builder(func.getLoc(), func.getContext()),
+        pointer(LLVM::LLVMPointerType::get(func.getContext())) {}
 
   void allocate(memref::AllocOp alloc);
   /// Frees them all where the program ends.
@@ -94,8 +98,8 @@ Value Temporaries::getName() {
   auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
   if (!global) {
     auto top = OpBuilder::atBlockBegin(module.getBody());
-    global = LLVM::GlobalOp::create(top, func.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()), /*isConstant=*/true,
-                                    LLVM::Linkage::Internal, symbol, builder.getStringAttr(text));
+    global = LLVM::GlobalOp::create(top, func.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+                                    /*isConstant=*/true, LLVM::Linkage::Internal, symbol, builder.getStringAttr(text));
   }
   return LLVM::AddressOfOp::create(builder, global);
 }
@@ -113,8 +117,11 @@ Value Temporaries::isProductTooLarge(Value size) {
   for (Value operand : made->getOperands())
     either(isProductTooLarge(operand));
   if (isa<arith::MulIOp>(made)) {
-    auto asNumber = [&](Value value) { return arith::IndexCastOp::create(builder, builder.getI64Type(), value).getResult(); };
-    auto product = arith::MulSIExtendedOp::create(builder, asNumber(made->getOperand(0)), asNumber(made->getOperand(1)));
+    auto asNumber = [&](Value value) {
+      return arith::IndexCastOp::create(builder, builder.getI64Type(), value).getResult();
+    };
+    auto product =
+        arith::MulSIExtendedOp::create(builder, asNumber(made->getOperand(0)), asNumber(made->getOperand(1)));
     Value sign = arith::ShRSIOp::create(builder, product.getLow(), constant(63));
     either(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, product.getHigh(), sign));
   }
@@ -141,7 +148,9 @@ void Temporaries::allocate(memref::AllocOp alloc) {
   SmallVector<Value> sizes;
   auto dynamic = alloc.getDynamicSizes().begin();
   for (int64_t size : type.getShape())
-    sizes.push_back(ShapedType::isDynamic(size) ? Value(arith::IndexCastOp::create(builder, builder.getI64Type(), *dynamic++)) : constant(size));
+    sizes.push_back(ShapedType::isDynamic(size)
+                        ? Value(arith::IndexCastOp::create(builder, builder.getI64Type(), *dynamic++))
+                        : constant(size));
   Value isTooMuch = arith::ConstantIntOp::create(builder, 0, 1);
   for (Value size : alloc.getDynamicSizes())
     if (Value isLarge = isProductTooLarge(size))
@@ -150,7 +159,8 @@ void Temporaries::allocate(memref::AllocOp alloc) {
   auto call = LLVM::CallOp::create(builder, declare("tilewrightHostAllocate", pointer, {pointer, builder.getI64Type()}),
                                    ValueRange{getName(), bytes});
   Value made = call.getResult();
-  Value isMissing = LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, made, LLVM::ZeroOp::create(builder, pointer));
+  Value isMissing =
+      LLVM::ICmpOp::create(builder, LLVM::ICmpPredicate::eq, made, LLVM::ZeroOp::create(builder, pointer));
 
   // Without the memory the program ends here.
   Block *before = alloc->getBlock(), *after = before->splitBlock(alloc), *fail = builder.createBlock(after);
@@ -163,7 +173,8 @@ void Temporaries::allocate(memref::AllocOp alloc) {
   auto descriptor = MemRefDescriptor::poison(builder, alloc.getLoc(), types.convertType(type));
   descriptor.setAllocatedPtr(builder, alloc.getLoc(), made);
   descriptor.setAlignedPtr(builder, alloc.getLoc(), made);
-  descriptor.setOffset(builder, alloc.getLoc(), LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(0)));
+  descriptor.setOffset(builder, alloc.getLoc(),
+                       LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(0)));
   Value stride = LLVM::ConstantOp::create(builder, builder.getI64Type(), builder.getI64IntegerAttr(1));
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     descriptor.setSize(builder, alloc.getLoc(), dim, sizes[dim]);
@@ -171,7 +182,8 @@ void Temporaries::allocate(memref::AllocOp alloc) {
     if (dim)
       stride = LLVM::MulOp::create(builder, stride, sizes[dim]);
   }
-  alloc.replaceAllUsesWith(UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0));
+  alloc.replaceAllUsesWith(
+      UnrealizedConversionCastOp::create(builder, TypeRange{Type(type)}, ValueRange{Value(descriptor)}).getResult(0));
   alloc.erase();
   pointers.push_back(made);
 }
@@ -197,10 +209,11 @@ void copy(ImplicitLocOpBuilder &builder, Value from, Value to) {
     steps.push_back(arith::ConstantIndexOp::create(builder, 1));
     ends.push_back(memref::DimOp::create(builder, to, dim));
   }
-  scf::buildLoopNest(builder, builder.getLoc(), begins, ends, steps, [&](OpBuilder &inner, Location loc, ValueRange indices) {
-    Value element = memref::LoadOp::create(inner, loc, from, indices);
-    memref::StoreOp::create(inner, loc, element, to, indices);
-  });
+  scf::buildLoopNest(builder, builder.getLoc(), begins, ends, steps,
+                     [&](OpBuilder &inner, Location loc, ValueRange indices) {
+                       Value element = memref::LoadOp::create(inner, loc, from, indices);
+                       memref::StoreOp::create(inner, loc, element, to, indices);
+                     });
 }
 
 LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
@@ -209,13 +222,14 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     if (func.getArgAttr(argument.getArgNumber(), te::kOutputAttr))
       outputs.push_back(argument);
   if (func.getNumResults() != 0 && func.getNumResults() != outputs.size())
-    return func.emitOpError() << "expected a function that returns its " << outputs.size() << " outputs or nothing, got "
-                              << func.getNumResults() << " results";
+    return func.emitOpError() << "expected a function that returns its " << outputs.size()
+                              << " outputs or nothing, got " << func.getNumResults() << " results";
   for (Type type : func.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type);
         memref ? !hasArgumentLayout(memref) || memref.getMemorySpace() || !memref.getElementType().isIntOrFloat()
                : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-      return func.emitOpError() << "expected memrefs without offset and numbers of at most 64 bits as arguments, got " << type;
+      return func.emitOpError() << "expected memrefs without offset and numbers of at most 64 bits as arguments, got "
+                                << type;
   MLIRContext *context = &getContext();
   LLVMTypeConverter types(context);
   ImplicitLocOpBuilder builder(func.getLoc(), context);
@@ -278,7 +292,8 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
   func.setPublic();
 
   builder.setInsertionPointAfter(func);
-  auto bytes = func::FuncOp::create(builder, (func.getName() + "_workspace_bytes").str(), builder.getFunctionType({pointer}, {i64}));
+  auto bytes = func::FuncOp::create(builder, (func.getName() + "_workspace_bytes").str(),
+                                    builder.getFunctionType({pointer}, {i64}));
   builder.setInsertionPointToStart(bytes.addEntryBlock());
   func::ReturnOp::create(builder, Value(arith::ConstantIntOp::create(builder, 0, 64)));
   return success();

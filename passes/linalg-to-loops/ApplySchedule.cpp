@@ -1,7 +1,7 @@
 //===- ApplySchedule.cpp - linalg on tensors to the loops of the schedule -===//
-#include "passes/ArgumentLayouts.h"
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/BoundIndices.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -40,7 +40,8 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
       return failure();
     // A processor has one memory: what is computed at a loop is the loop's own.
     for (auto &stage : model.stages)
-      if (onProcessor && stage->attachStage && !stage->follows && stage->followers.empty() && stage->scope == schedule::Scope::Global)
+      if (onProcessor && stage->attachStage && !stage->follows && stage->followers.empty() &&
+          stage->scope == schedule::Scope::Global)
         stage->scope.reset();
     if (failed(model.inferBounds()))
       return failure();
@@ -52,7 +53,8 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
       types.push_back(tensor ? getArgumentMemRef(function, argument.getArgNumber(), tensor) : argument.getType());
       locs.push_back(argument.getLoc());
     }
-    auto target = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
+    auto target =
+        func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
     for (NamedAttribute attr : function->getDiscardableAttrs())
       target->setDiscardableAttr(attr.getName(), attr.getValue());
     if (Attribute launch = schedule ? schedule->getDiscardableAttr(kLaunchAttr) : Attribute())

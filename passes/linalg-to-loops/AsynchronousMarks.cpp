@@ -8,23 +8,26 @@ namespace tilewright {
 LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis *> &handles) {
   if (auto copy = dyn_cast<schedule::CopyByOp>(op)) {
     getStage(schedule::stageName(copy.getStage()))->copiedBy = {
-        schedule::CopyAttr::get(op->getContext(), copy.getCopier(), copy.getSwizzle(), copy.getColumns().value_or(0), copy.getDeferred()),
+        schedule::CopyAttr::get(op->getContext(), copy.getCopier(), copy.getSwizzle(), copy.getColumns().value_or(0),
+                                copy.getDeferred()),
         op->getLoc()};
   } else if (auto specialize = dyn_cast<schedule::SpecializeOp>(op)) {
     Axis *axis = handles[specialize.getAxis()];
-    axis->specialized = schedule::SpecializeAttr::get(op->getContext(), specialize.getProducer(), specialize.getConsumer(),
-                                                      specialize.getConsumers());
+    axis->specialized = schedule::SpecializeAttr::get(op->getContext(), specialize.getProducer(),
+                                                      specialize.getConsumer(), specialize.getConsumers());
     axis->loc = op->getLoc();
   } else if (auto rolling = dyn_cast<schedule::RollingUpdateOp>(op)) {
-    getStage(schedule::stageName(rolling.getStage()))->rolling = {schedule::stageName(rolling.getOf()).str(), op->getLoc()};
+    getStage(schedule::stageName(rolling.getStage()))->rolling = {schedule::stageName(rolling.getOf()).str(),
+                                                                  op->getLoc()};
   } else if (auto cluster = dyn_cast<schedule::ClusterOp>(op)) {
     Axis *axis = handles[cluster.getAxis()];
     axis->cluster = cluster.getBlocks();
     axis->loc = op->getLoc();
   } else if (auto persistent = dyn_cast<schedule::PersistentOp>(op)) {
     getStage(schedule::stageName(persistent.getStage()))->persistent = {
-        schedule::PersistentAttr::get(op->getContext(), persistent.getBlocks(), persistent.getRaster(), persistent.getGroup(),
-                                      persistent.getStreamK(), persistent.getNarrower(), persistent.getSerpentineK()),
+        schedule::PersistentAttr::get(op->getContext(), persistent.getBlocks(), persistent.getRaster(),
+                                      persistent.getGroup(), persistent.getStreamK(), persistent.getNarrower(),
+                                      persistent.getSerpentineK()),
         op->getLoc()};
   } else {
     return failure();
@@ -44,13 +47,16 @@ LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
       return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";
   }
   if (stage.rolling && llvm::none_of(stage.loops, [](Axis *loop) { return loop->pipelineDepth > 0; }))
-    return emitError(stage.rolling->second) << "rolling_update: expected a loop of stage '" << stage.name
-                                            << "' that is a software_pipeline, as one of '" << stage.rolling->first << "' is, got none";
+    return emitError(stage.rolling->second)
+           << "rolling_update: expected a loop of stage '" << stage.name << "' that is a software_pipeline, as one of '"
+           << stage.rolling->first << "' is, got none";
   for (Axis *loop : stage.loops) {
     if (loop->specialized && !loop->pipelineDepth)
-      return emitError(loop->loc) << "specialize: expected a loop that is a software_pipeline, got '" << loop->name << "'";
+      return emitError(loop->loc) << "specialize: expected a loop that is a software_pipeline, got '" << loop->name
+                                  << "'";
     if (loop->cluster && loop->bind != schedule::ThreadTag::BlockIdxX && loop->bind != schedule::ThreadTag::BlockIdxY)
-      return emitError(loop->loc) << "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got '" << loop->name << "'";
+      return emitError(loop->loc) << "cluster: expected an axis bound to blockIdx.x or blockIdx.y, got '" << loop->name
+                                  << "'";
   }
   if (stage.persistent && stage.attachStage)
     return emitError(stage.persistent->loc)

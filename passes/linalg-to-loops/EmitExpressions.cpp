@@ -44,7 +44,8 @@ Value LoopEmitter::getCaptured(Value value) {
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  if (auto dim = value.getDefiningOp<tensor::DimOp>(); dim && dim.getConstantIndex() && isa<BlockArgument>(dim.getSource())) {
+  if (auto dim = value.getDefiningOp<tensor::DimOp>();
+      dim && dim.getConstantIndex() && isa<BlockArgument>(dim.getSource())) {
     // As predicates have it: of one that is a multiple, a multiple of a symbol.
     AffineExpr extent = model.getExtent(dim.getSource(), *dim.getConstantIndex());
     extent.walk([&](AffineExpr part) {

@@ -44,7 +44,8 @@ LogicalResult LoopEmitter::emitExtern(ScheduledStage &stage) {
       made->setAttr(te::kExternAttr, builder.getStringAttr(stage.name));
     SmallVector<Operation *> buffers;
     made->walk([&](Operation *buffer) {
-      if (isa<memref::AllocOp, memref::AllocaOp>(buffer) && cast<MemRefType>(buffer->getResult(0).getType()).getMemorySpace())
+      if (isa<memref::AllocOp, memref::AllocaOp>(buffer) &&
+          cast<MemRefType>(buffer->getResult(0).getType()).getMemorySpace())
         buffers.push_back(buffer);
     });
     // What a thread or block has of its own is allocated by it, wherever between the axes that was said.
@@ -53,9 +54,11 @@ LogicalResult LoopEmitter::emitExtern(ScheduledStage &stage) {
         buffer->moveBefore(axis.getBody(), axis.getBody()->begin());
       for (Operation *user : buffer->getUsers())
         if (auto axis = getThreadAxis(user); axis && !getThreadAxis(buffer))
-          return buffer->emitError() << "te.extern '" << stage.name << "': expected a buffer in shared or local memory to be "
+          return buffer->emitError() << "te.extern '" << stage.name
+                                     << "': expected a buffer in shared or local memory to be "
                                      << "used within one nest of thread axes, got '"
-                                     << buffer->getAttrOfType<StringAttr>(te::kStageAttr).getValue() << "' around several";
+                                     << buffer->getAttrOfType<StringAttr>(te::kStageAttr).getValue()
+                                     << "' around several";
     }
   }
   return success();

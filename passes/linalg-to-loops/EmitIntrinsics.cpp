@@ -20,13 +20,15 @@ LogicalResult LoopEmitter::checkTileIsWhole(ScheduledStage &stage, ArrayRef<Axis
     if (isInTile)
       return emitError(stage.tensorize.getLoc())
              << "tensorize of stage '" << stage.name << "' by '" << stage.tensorize.getName()
-             << "': expected tiles that are whole, got tiles at the end of an axis that reach over it: split by numbers that "
+             << "': expected tiles that are whole, got tiles at the end of an axis that reach over it: split by "
+                "numbers that "
                 "divide the extents, or pad them";
   }
   return success();
 }
 
-SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage, llvm::iterator_range<Block::iterator> statements,
+SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage,
+                                                     llvm::iterator_range<Block::iterator> statements,
                                                      ArrayRef<TileArgument> arguments) {
   if (statements.empty())
     return {};
@@ -131,7 +133,8 @@ LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
           auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
           if (extent && extent.getValue() == 1)
             continue;
-          Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(loop->index, loc), getConstant(0));
+          Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(loop->index, loc),
+                                             getConstant(0));
           isFirst = isFirst ? arith::AndIOp::create(builder, loc, isFirst, here).getResult() : here;
         }
         if (!isFirst)

@@ -35,7 +35,8 @@ SmallVector<Value> LoopEmitter::emitCombine(ScheduledStage &stage, ValueRange re
   return results;
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, ArrayRef<Axis *> threads, ArrayRef<Axis *> serial) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, ArrayRef<Axis *> threads,
+                                                     ArrayRef<Axis *> serial) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = stage.getLoc();
   if (!threads.empty()) {
@@ -82,7 +83,9 @@ LogicalResult LoopEmitter::emitThreadReduction(ScheduledStage &stage, unsigned f
     (!loop->isReduce ? spatial : loop->bind ? threads : serial).push_back(loop);
   OpBuilder::InsertionGuard guard(builder);
   // What is around the loops of threads is of their kernel, which a loop holds together.
-  auto isOpened = [](Axis *loop) { return loop->bind || loop->extent != getAffineConstantExpr(1, loop->extent.getContext()); };
+  auto isOpened = [](Axis *loop) {
+    return loop->bind || loop->extent != getAffineConstantExpr(1, loop->extent.getContext());
+  };
   if (isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
       llvm::none_of(llvm::concat<Axis *const>(loops.take_front(firstReduce), spatial), isOpened)) {
     Location loc = NameLoc::get(builder.getStringAttr("singleton"), stage.getLoc());

@@ -19,15 +19,17 @@ LogicalResult StageModel::verifyEnvThreads(ScheduledStage &stage) {
   for (auto [thread, extent, loc] : stage.envThreads) {
     auto error = [&, loc = loc] { return emitError(loc) << "env_threads of stage '" << stage.name << "': "; };
     if (stage.attachStage)
-      return error() << "expected a stage that is computed at the root, as a kernel is, got one that is computed at a loop of stage '"
+      return error() << "expected a stage that is computed at the root, as a kernel is, got one that is computed at a "
+                        "loop of stage '"
                      << stage.attachStage->name << "'";
     SmallVector<Axis *> loops = getLoopsOn(stage, thread);
     for (Axis *loop : loops) {
       auto known = dyn_cast<AffineConstantExpr>(loop->extent);
       if (known && known.getValue() == extent)
         continue;
-      InFlightDiagnostic diag = error() << "expected loops on " << schedule::stringifyThreadTag(thread) << " of extent " << extent
-                                        << ", got axis '" << loop->name << "' of stage '" << loop->stage->name << "' of ";
+      InFlightDiagnostic diag = error() << "expected loops on " << schedule::stringifyThreadTag(thread) << " of extent "
+                                        << extent << ", got axis '" << loop->name << "' of stage '" << loop->stage->name
+                                        << "' of ";
       if (known)
         return diag << known.getValue();
       return diag << "a symbolic extent";
@@ -44,8 +46,8 @@ void LoopEmitter::openEnvThreads(ScheduledStage &stage) {
     if (!model.getLoopsOn(stage, thread).empty())
       continue;
     StringRef name = schedule::stringifyThreadTag(thread);
-    auto loop = scf::ForOp::create(builder, NameLoc::get(builder.getStringAttr(name), loc), getConstant(0), getConstant(extent),
-                                   getConstant(1));
+    auto loop = scf::ForOp::create(builder, NameLoc::get(builder.getStringAttr(name), loc), getConstant(0),
+                                   getConstant(extent), getConstant(1));
     loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), name, stage.name));
     loop->setAttr(schedule::kBindAttr, schedule::ThreadTagAttr::get(builder.getContext(), thread));
     markKernel(stage, loop);

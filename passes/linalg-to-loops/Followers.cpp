@@ -1,7 +1,8 @@
 //===- Followers.cpp - stages computed after what they read, in its loops ===//
 //
 // reverse_compute_at turns bound inference around: a follower computes the elements that an iteration of its producer
-// made possible. That is right only where each iteration computes a block of the producer's tensor and nothing outside it.
+// made possible. That is right only where each iteration computes a block of the producer's tensor and nothing outside
+// it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/linalg-to-loops/StageModel.h"
@@ -19,9 +20,10 @@ LogicalResult StageModel::follow(schedule::ReverseComputeAtOp op, Axis *axis) {
   ScheduledStage *producer = getStage(schedule::stageName(op.getProducer()));
   for (ScheduledStage *around = producer; around; around = around->attachStage)
     if (around->attachStage == stage)
-      return emitError(op.getLoc()) << "reverse_compute_at: " << "expected a producer that is computed at the root, got stage '"
-                                    << producer->name << "', which is computed at a loop of stage '"
-                                    << producer->attachStage->name << "'";
+      return emitError(op.getLoc()) << "reverse_compute_at: "
+                                    << "expected a producer that is computed at the root, got stage '" << producer->name
+                                    << "', which is computed at a loop of stage '" << producer->attachStage->name
+                                    << "'";
   stage->attachStage = producer;
   stage->attachAxis = axis;
   stage->attachLoc = op.getLoc();
@@ -29,7 +31,8 @@ LogicalResult StageModel::follow(schedule::ReverseComputeAtOp op, Axis *axis) {
   return success();
 }
 
-/// For each spatial axis of `producer` the spatial axis of `stage` that reads at it; none where a read is not of that kind.
+/// For each spatial axis of `producer` the spatial axis of `stage` that reads at it; none where a read is not of that
+/// kind.
 static std::optional<SmallVector<unsigned>> getReadAxes(ScheduledStage &stage, ArrayRef<Access> reads) {
   std::optional<SmallVector<unsigned>> axes;
   for (const Access &access : reads) {
@@ -71,8 +74,8 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
     for (Axis *loop : ArrayRef(each->loops).drop_front(each == &producer ? position + 1 : 0))
       if (loop->bind && *loop->bind < schedule::ThreadTag::ThreadIdxX)
         return error() << "expected all that one iteration of loop '" << stage.attachAxis->name
-                       << "' computes to be computed by one block, got axis '" << loop->name << "' of stage '" << each->name
-                       << "' in it bound to " << schedule::stringifyThreadTag(*loop->bind);
+                       << "' computes to be computed by one block, got axis '" << loop->name << "' of stage '"
+                       << each->name << "' in it bound to " << schedule::stringifyThreadTag(*loop->bind);
   if (!getReadAxes(stage, reads))
     return error() << "expected stage '" << stage.name << "' to read stage '" << producer.name
                    << "' at its axes, each once, got other indices: use compute_at of stage '" << producer.name << "'";
@@ -136,8 +139,8 @@ LogicalResult StageModel::inferFollowerDomain(ScheduledStage &stage) {
   ScheduledStage &producer = *stage.attachStage;
   auto block = getProduced(producer, stage.attachAxis);
   if (!block)
-    return emitError(*stage.attachLoc) << "reverse_compute_at: expected each iteration of loop '" << stage.attachAxis->name
-                                       << "' to compute a block of stage '" << producer.name
+    return emitError(*stage.attachLoc) << "reverse_compute_at: expected each iteration of loop '"
+                                       << stage.attachAxis->name << "' to compute a block of stage '" << producer.name
                                        << "', got loops that fuse or split their axes in another way";
   auto readAxes = getReadAxes(stage, getReadsOf(*this, stage, &producer));
   for (auto [position, part] : llvm::zip(*readAxes, *block)) {
@@ -168,14 +171,15 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
     if (!reader->follows || reader->attachStage != &stage) {
       isWhole = true;
       if (stage.scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
-        return emitError(stage.getLoc()) << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
-                                         << " memory: expected all that reads it to be computed in its loops, got stage '"
-                                         << reader->name << "'";
+        return emitError(stage.getLoc())
+               << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
+               << " memory: expected all that reads it to be computed in its loops, got stage '" << reader->name << "'";
     } else if (!outermost || getPosition(stage, reader->attachAxis) < getPosition(stage, outermost)) {
       outermost = reader->attachAxis;
     }
   }
-  // A scan reads what it wrote in earlier iterations of its order, which its buffer holds: that lives around all of them.
+  // A scan reads what it wrote in earlier iterations of its order, which its buffer holds: that lives around all of
+  // them.
   auto ordered = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isOrdered; });
   if (outermost && ordered != stage.loops.end() && ordered - stage.loops.begin() <= getPosition(stage, outermost))
     outermost = ordered == stage.loops.begin() ? nullptr : *std::prev(ordered);
@@ -183,8 +187,9 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
   bool isConstant = block && llvm::all_of(*block, [](auto &part) { return isa<AffineConstantExpr>(part.second); });
   if (!isConstant) {
     if (stage.scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
-      return emitError(stage.getLoc()) << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
-                                       << " memory: expected a constant number of elements in an iteration of its loops";
+      return emitError(stage.getLoc())
+             << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
+             << " memory: expected a constant number of elements in an iteration of its loops";
     stage.scope = schedule::Scope::Global;
     return success();
   }
@@ -199,8 +204,9 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
     return loop->bind && *loop->bind >= schedule::ThreadTag::ThreadIdxX && *loop->bind != schedule::ThreadTag::VThread;
   });
   if (inner != stage.loops.end() && stage.scope == schedule::Scope::Local)
-    return emitError((*inner)->loc) << "bind: expected no axis of stage '" << stage.name << "' on a thread index in loop '"
-                                    << outermost->name << "', at which what reads it follows it, as each thread has a buffer "
+    return emitError((*inner)->loc) << "bind: expected no axis of stage '" << stage.name
+                                    << "' on a thread index in loop '" << outermost->name
+                                    << "', at which what reads it follows it, as each thread has a buffer "
                                     << "of its own in local memory, got '" << (*inner)->name << "' on "
                                     << schedule::stringifyThreadTag(*(*inner)->bind);
   if (inner != stage.loops.end() && inThread && !stage.scope) {
@@ -208,9 +214,11 @@ LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
     return success();
   }
   if (!stage.scope)
-    stage.scope = inner == stage.loops.end() && (inThread || !inBlock) ? schedule::Scope::Local : schedule::Scope::Shared;
+    stage.scope =
+        inner == stage.loops.end() && (inThread || !inBlock) ? schedule::Scope::Local : schedule::Scope::Shared;
   if (inThread && stage.scope == schedule::Scope::Shared)
-    return emitError(stage.getLoc()) << "stage '" << stage.name << "' in shared memory: expected what reads it to follow it "
+    return emitError(stage.getLoc()) << "stage '" << stage.name
+                                     << "' in shared memory: expected what reads it to follow it "
                                      << "outside the loops of threads, got it at loop '" << outermost->name << "'";
   stage.bufferAxis = outermost;
   for (auto [i, part] : llvm::enumerate(*block))

@@ -37,17 +37,21 @@ static unsigned getWarpRow(schedule::ThreadTag tag) {
   return tag == schedule::ThreadTag::ThreadIdxY ? 2 : tag == schedule::ThreadTag::ThreadIdxZ ? 4 : 0;
 }
 
-std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned dimension, const DenseSet<Axis *> &around) {
+std::optional<Interval> StageModel::getRegion(ScheduledStage &stage, unsigned dimension,
+                                              const DenseSet<Axis *> &around) {
   return getRegion([&](ScheduledStage &, Access &access) { return getProducer(access.tensor) == &stage; }, dimension,
                    [&](unsigned dim) {
                      Axis *loop = dims[dim];
-                     return !around.contains(loop) || (stage.scope == schedule::Scope::Shared && loop->bind &&
-                                                       isThread(*loop->bind) && !(stage.warpRows & getWarpRow(*loop->bind)));
-                   }, stage.scan ? &stage : nullptr);
+                     return !around.contains(loop) ||
+                            (stage.scope == schedule::Scope::Shared && loop->bind && isThread(*loop->bind) &&
+                             !(stage.warpRows & getWarpRow(*loop->bind)));
+                   },
+                   stage.scan ? &stage : nullptr);
 }
 
-std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
-                                              llvm::function_ref<bool(unsigned)> runs, ScheduledStage *inSteps) {
+std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf,
+                                              unsigned dimension, llvm::function_ref<bool(unsigned)> runs,
+                                              ScheduledStage *inSteps) {
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
   // In the steps of a scan no more is computed than is read, but by what stands in loops of its reader.
   auto isExact = [&](ScheduledStage &reader) {
@@ -85,7 +89,7 @@ std::optional<Interval> StageModel::getRegion(llvm::function_ref<bool(ScheduledS
 }
 
 std::optional<Interval> StageModel::getIntervalOfAxes(ScheduledStage &reader, AffineExpr expr,
-                                                     llvm::function_ref<bool(unsigned)> runs) {
+                                                      llvm::function_ref<bool(unsigned)> runs) {
   SmallVector<AffineExpr> values;
   for (unsigned i = 0; i < reader.roots.size(); ++i) {
     AffineExpr value = getAffineDimExpr(dims.size() + i, function.getContext());
@@ -104,7 +108,8 @@ static LogicalResult verifyBinds(ScheduledStage &stage) {
     if (loop->bind && (stage.warpRows & getWarpRow(*loop->bind)))
       return emitError(loop->loc) << "bind: expected no axis of stage '" << stage.name << "' on "
                                   << schedule::stringifyThreadTag(*loop->bind)
-                                  << ", as each of the threads along that has its own in warp memory, got '" << loop->name << "'";
+                                  << ", as each of the threads along that has its own in warp memory, got '"
+                                  << loop->name << "'";
     // Threads that reduce together all have the result.
     if (!loop->bind || loop->isReduce || loop->bind == schedule::ThreadTag::VThread)
       continue;
@@ -142,7 +147,7 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     stage.scope = !stage.attachStage         ? schedule::Scope::Global
                   : inside(true)             ? schedule::Scope::Local
                   : inside(false) || inSteps ? schedule::Scope::Shared
-                                     : schedule::Scope::Local;
+                                             : schedule::Scope::Local;
   }
   if (!stage.attachStage)
     return success();
@@ -185,24 +190,26 @@ LogicalResult StageModel::inferDomain(ScheduledStage &stage) {
     }
   }
   if (stage.scope == schedule::Scope::Global)
-    llvm::copy_if(loopsAround, std::back_inserter(stage.instances), [](Axis *loop) { return loop->bind || loop->parallel; });
+    llvm::copy_if(loopsAround, std::back_inserter(stage.instances),
+                  [](Axis *loop) { return loop->bind || loop->parallel; });
   return success();
 }
 
-/// A buffer of a block, in shared memory or in a part of global memory, that the schedule leaves to no thread is filled by all of them together: its outer loops become one,
-/// split over the threads of the block.
+/// A buffer of a block, in shared memory or in a part of global memory, that the schedule leaves to no thread is filled
+/// by all of them together: its outer loops become one, split over the threads of the block.
 void StageModel::shareAmongThreads(ScheduledStage &stage) {
   // An engine copies the tile as a whole.
-  bool isInGlobal = stage.attachStage && !stage.follows && stage.scope == schedule::Scope::Global &&
-                    llvm::none_of(getLoopsAround(stage), [](Axis *loop) { return loop->bind && isThread(*loop->bind); });
+  bool isInGlobal =
+      stage.attachStage && !stage.follows && stage.scope == schedule::Scope::Global &&
+      llvm::none_of(getLoopsAround(stage), [](Axis *loop) { return loop->bind && isThread(*loop->bind); });
   if ((stage.scope != schedule::Scope::Shared && !isInGlobal) || stage.copiedBy ||
       llvm::any_of(stage.loops, [](Axis *loop) { return loop->bind; }))
     return;
   // What is computed within it takes all threads for one of its elements.
   auto takesThreads = [&](ScheduledStage &other) {
     return &other != &stage && (other.scope == schedule::Scope::Shared || llvm::any_of(other.loops, [](Axis *loop) {
-             return loop->bind && isThread(*loop->bind);
-           }));
+                                  return loop->bind && isThread(*loop->bind);
+                                }));
   };
   for (auto &other : stages)
     if (takesThreads(*other))
@@ -225,10 +232,12 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
       if (&other->root() == &stage.root())
         for (Axis *loop : other->loops)
           if (auto extent = dyn_cast_or_null<AffineConstantExpr>(loop->extent);
-              extent && loop->bind == tag && extent.getValue() > 1 && !(stage.warpRows & getWarpRow(tag)) && (threads.empty() || threads.back().first != tag))
+              extent && loop->bind == tag && extent.getValue() > 1 && !(stage.warpRows & getWarpRow(tag)) &&
+              (threads.empty() || threads.back().first != tag))
             threads.push_back({tag, extent.getValue()});
   for (auto [tag, extent, at] : stage.root().envThreads)
-    if (isThread(tag) && extent > 1 && !(stage.warpRows & getWarpRow(tag)) && llvm::none_of(threads, [&, tag = tag](auto &known) { return known.first == tag; }))
+    if (isThread(tag) && extent > 1 && !(stage.warpRows & getWarpRow(tag)) &&
+        llvm::none_of(threads, [&, tag = tag](auto &known) { return known.first == tag; }))
       threads.push_back({tag, extent});
   if (shared.empty() || threads.empty())
     return;
@@ -243,8 +252,8 @@ void StageModel::shareAmongThreads(ScheduledStage &stage) {
   }
 }
 
-/// Whether something relies on the extent that a split gave a loop: threads, vectors, and the tiles that an intrinsic or the
-/// copy engine has of any stage in the nest.
+/// Whether something relies on the extent that a split gave a loop: threads, vectors, and the tiles that an intrinsic
+/// or the copy engine has of any stage in the nest.
 bool StageModel::keepsExtent(Axis *axis) {
   if (axis->outer)
     return keepsExtent(axis->outer) || keepsExtent(axis->inner);
@@ -290,7 +299,8 @@ LogicalResult StageModel::inferExtents(ScheduledStage &stage) {
     axis->dim = dims.size();
     dims.push_back(axis);
     if (axis->unroll && !isa<AffineConstantExpr>(axis->extent))
-      return emitError(axis->loc) << "unroll: expected axis '" << axis->name << "' of constant extent, got one that is symbolic";
+      return emitError(axis->loc) << "unroll: expected axis '" << axis->name
+                                  << "' of constant extent, got one that is symbolic";
     if (axis->bindExtent && axis->extent != constant(*axis->bindExtent)) {
       InFlightDiagnostic diag = emitError(axis->loc) << "bind: expected axis '" << axis->name << "' of extent "
                                                      << *axis->bindExtent << ", as the thread axis says, got ";
@@ -329,7 +339,8 @@ LogicalResult StageModel::inferBounds() {
     if (stage->follows)
       return !llvm::is_contained(waiting, stage->attachStage);
     return !stage->attachStage || llvm::none_of(waiting, [&](ScheduledStage *other) {
-      return other != stage && llvm::any_of(getReads(*other), [&](Access &access) { return getProducer(access.tensor) == stage; });
+      return other != stage &&
+             llvm::any_of(getReads(*other), [&](Access &access) { return getProducer(access.tensor) == stage; });
     });
   };
   while (!waiting.empty()) {

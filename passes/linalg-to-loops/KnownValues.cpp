@@ -22,7 +22,8 @@ std::optional<int64_t> KnownValues::getLeast(Value value) {
   if (!position)
     return std::nullopt;
   int64_t minimum = 0;
-  if (auto argument = dyn_cast<BlockArgument>(dim.getSource()); argument && argument.getOwner()->getParentOp() == function)
+  if (auto argument = dyn_cast<BlockArgument>(dim.getSource());
+      argument && argument.getOwner()->getParentOp() == function)
     if (auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), te::kMinimumAttr))
       minimum = *position >= 0 && *position < minima.size() ? minima[*position] : 0;
   return minimum / unit;
@@ -59,7 +60,8 @@ bool KnownValues::isLess(AffineExpr here, AffineExpr there) {
     return false;
   AffineExpr one = getAffineConstantExpr(1, function.getContext());
   // One expression, so that what both are made of cancels.
-  return index::isProvablyLess(index::simplify(here - there) + 1, one, index::ExtentFn([&](unsigned loop) { return extents[loop]; }, least));
+  return index::isProvablyLess(index::simplify(here - there) + 1, one,
+                               index::ExtentFn([&](unsigned loop) { return extents[loop]; }, least));
 }
 
 } // namespace tilewright

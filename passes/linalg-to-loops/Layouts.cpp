@@ -24,7 +24,8 @@ static FailureOr<SmallVector<AffineExpr>> getPlacedExtents(ScheduledStage &stage
     return SmallVector<AffineExpr>(stage.bufferExtents);
   SmallVector<AffineExpr> extents;
   for (AffineExpr result : map.getResults()) {
-    auto interval = getInterval(result, [](unsigned) { return true; }, [&](unsigned dim) { return stage.bufferExtents[dim]; });
+    auto interval =
+        getInterval(result, [](unsigned) { return true; }, [&](unsigned dim) { return stage.bufferExtents[dim]; });
     if (!interval)
       return failure();
     auto first = dyn_cast<AffineConstantExpr>(interval->min);
@@ -58,8 +59,8 @@ static bool isSplitOfDims(AffineMap map) {
 }
 
 /// Two elements with one place, where there are such; none too where they are too many to look at.
-static std::optional<std::pair<SmallVector<int64_t>, SmallVector<int64_t>>> findCollision(AffineMap map, ArrayRef<int64_t> shape,
-                                                                                        ArrayRef<int64_t> placed) {
+static std::optional<std::pair<SmallVector<int64_t>, SmallVector<int64_t>>>
+findCollision(AffineMap map, ArrayRef<int64_t> shape, ArrayRef<int64_t> placed) {
   int64_t elements = 1, places = 1;
   for (int64_t extent : shape)
     elements *= extent;
@@ -105,7 +106,8 @@ static LogicalResult verifyMap(ScheduledStage &stage) {
   auto error = [&] { return emitError(*stage.layout.mapLoc) << "transform_layout of stage '" << stage.name << "': "; };
   AffineMap map = stage.layout.map;
   if (map.getNumDims() != stage.numSpatial)
-    return error() << "expected a layout of " << stage.numSpatial << " indices, one a dimension, got one of " << map.getNumDims();
+    return error() << "expected a layout of " << stage.numSpatial << " indices, one a dimension, got one of "
+                   << map.getNumDims();
   auto extents = getPlacedExtents(stage);
   if (failed(extents))
     return error() << "expected places from 0 on, got some that are less or not known to be";
@@ -113,7 +115,8 @@ static LogicalResult verifyMap(ScheduledStage &stage) {
     return success();
   auto shape = getConstants(stage.bufferExtents), placed = getConstants(*extents);
   if (!shape || !placed)
-    return error() << "expected a layout by axes and their quotients and remainders where an extent is symbolic, got another";
+    return error()
+           << "expected a layout by axes and their quotients and remainders where an extent is symbolic, got another";
   int64_t places = 1;
   for (int64_t extent : *placed)
     places = std::min(places * extent, kMaxEnumerated + 1);
@@ -121,8 +124,8 @@ static LogicalResult verifyMap(ScheduledStage &stage) {
     return error() << "expected a layout by axes and their quotients and remainders, or at most " << kMaxEnumerated
                    << " places, got a buffer of more";
   if (auto pair = findCollision(map, *shape, *placed))
-    return error() << "expected a place of its own for each element, got one for those at " << listed(pair->first) << " and "
-                   << listed(pair->second);
+    return error() << "expected a place of its own for each element, got one for those at " << listed(pair->first)
+                   << " and " << listed(pair->second);
   return success();
 }
 
@@ -152,8 +155,9 @@ LogicalResult StageModel::verifyLayout(ScheduledStage &stage) {
       return success();
     auto error = [&] { return emitError(*loc) << name << " of stage '" << stage.name << "': "; };
     if (stage.isOutput())
-      return error() << "expected a tensor of the program's own, got an output, which lies in memory as the caller has it: "
-                        "cache_write it";
+      return error()
+             << "expected a tensor of the program's own, got an output, which lies in memory as the caller has it: "
+                "cache_write it";
     if (stage.getOperation()->hasAttr(te::kScanAttr))
       return error() << "expected a stage that does not read its own tensor, got a scan";
     if (!stage.alignments.empty())
@@ -175,7 +179,9 @@ LogicalResult StageModel::verifyLayout(ScheduledStage &stage) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult StageModel::roll(ScheduledStage &stage) {
-  auto error = [&] { return emitError(*stage.layout.rollingLoc) << "rolling_buffer of stage '" << stage.name << "': "; };
+  auto error = [&] {
+    return emitError(*stage.layout.rollingLoc) << "rolling_buffer of stage '" << stage.name << "': ";
+  };
   if (!stage.attachStage || stage.follows)
     return error() << "expected a stage that is computed at a loop of another, got one that is computed "
                    << (stage.follows ? "after what it reads" : "at the root");
@@ -185,7 +191,9 @@ LogicalResult StageModel::roll(ScheduledStage &stage) {
                    << schedule::stringifyThreadTag(*loop->bind);
   if (loop->vectorize || loop->parallel || loop->pipelineDepth)
     return error() << "expected a loop whose iterations come one after the other, got '" << loop->name << "', which is "
-                   << (loop->vectorize ? "vectorized" : loop->parallel ? "parallel" : "a software pipeline");
+                   << (loop->vectorize  ? "vectorized"
+                       : loop->parallel ? "parallel"
+                                        : "a software pipeline");
   MLIRContext *context = function.getContext();
   auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
   if (extent && extent.getValue() == 1)
@@ -205,12 +213,14 @@ LogicalResult StageModel::roll(ScheduledStage &stage) {
                      << stage.roots[*stage.layout.rollingDim]->name << "' and '" << stage.roots[d]->name << "'";
     if (by.getValue() >= window.getValue())
       return error() << "expected windows that overlap, got windows of " << window.getValue() << " along axis '"
-                     << stage.roots[d]->name << "' that move by " << by.getValue() << " with loop '" << loop->name << "'";
+                     << stage.roots[d]->name << "' that move by " << by.getValue() << " with loop '" << loop->name
+                     << "'";
     stage.layout.rollingDim = d;
     stage.layout.rollingStep = by.getValue();
   }
   if (!stage.layout.rollingDim)
-    return error() << "expected windows that move with loop '" << loop->name << "', got the same one in every iteration";
+    return error() << "expected windows that move with loop '" << loop->name
+                   << "', got the same one in every iteration";
   AffineExpr &origin = stage.origin[*stage.layout.rollingDim];
   origin = simplify(origin.replace(index, zero));
   return success();
@@ -221,7 +231,8 @@ Value LoopEmitter::emitIsNew(ScheduledStage &stage) {
     return nullptr;
   Location loc = stage.getLoc();
   Axis *root = stage.roots[*stage.layout.rollingDim];
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(stage.attachAxis->index, loc), getConstant(0));
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(stage.attachAxis->index, loc),
+                                      getConstant(0));
   Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, materialize(root->index, loc),
                                       materialize(root->extent - stage.layout.rollingStep, loc));
   return arith::OrIOp::create(builder, loc, first, isNew);
@@ -235,7 +246,8 @@ SmallVector<AffineExpr> LoopEmitter::getPlacedShape(ScheduledStage &stage) { ret
 
 /// The part of a buffer that those iterations have which run now, before the places in it.
 static SmallVector<AffineExpr> getInstance(ScheduledStage *stage) {
-  return stage ? llvm::map_to_vector(stage->instances, [](Axis *loop) { return loop->index; }) : SmallVector<AffineExpr>();
+  return stage ? llvm::map_to_vector(stage->instances, [](Axis *loop) { return loop->index; })
+               : SmallVector<AffineExpr>();
 }
 
 SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
@@ -258,7 +270,8 @@ SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Affi
   if (layout.rollingDim)
     places[*layout.rollingDim] = simplify(places[*layout.rollingDim]) % stage->bufferExtents[*layout.rollingDim];
   if (layout.map)
-    places = llvm::map_to_vector(layout.map.getResults(), [&](AffineExpr result) { return result.replaceDims(places); });
+    places =
+        llvm::map_to_vector(layout.map.getResults(), [&](AffineExpr result) { return result.replaceDims(places); });
   if (!layout.granule)
     return materialize(places, loc);
   int64_t granules = cast<AffineConstantExpr>(getPlacedShape(*stage).back()).getValue() / layout.granule;
@@ -281,8 +294,8 @@ SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Valu
   AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
   SmallVector<Value> places(indices);
   if (layout.rollingDim)
-    places[*layout.rollingDim] =
-        apply(d0 % cast<AffineConstantExpr>(stage->bufferExtents[*layout.rollingDim]).getValue(), places[*layout.rollingDim]);
+    places[*layout.rollingDim] = apply(
+        d0 % cast<AffineConstantExpr>(stage->bufferExtents[*layout.rollingDim]).getValue(), places[*layout.rollingDim]);
   if (layout.map) {
     SmallVector<Value> mapped;
     for (AffineExpr result : layout.map.getResults())

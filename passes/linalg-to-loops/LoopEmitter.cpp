@@ -73,8 +73,8 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
     for (ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && stage->layout.rollingDim && failed(allocate(*stage)))
         return failure();
-  // One iteration needs no loop, unless it says something of the launch, of roles or of the copy engine: what is computed at an
-  // outermost one is of the same kernel as the loops inside.
+  // One iteration needs no loop, unless it says something of the launch, of roles or of the copy engine: what is
+  // computed at an outermost one is of the same kernel as the loops inside.
   auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
   bool isFilledByEngine = axis->pipelineDepth && llvm::any_of(axis->stage->attached, [&](ScheduledStage *stage) {
                             return isHere(stage) && stage->copiedBy;
@@ -200,7 +200,8 @@ static LogicalResult align(ScheduledStage &stage, MutableArrayRef<int64_t> shape
     if (extent == end)
       return emitError(alignment.loc) << "storage_align: expected a distance along axis '"
                                       << stage.roots[alignment.dimension]->name << "' that can be " << alignment.offset
-                                      << " more than a multiple of " << alignment.factor << ", got multiples of " << inner;
+                                      << " more than a multiple of " << alignment.factor << ", got multiples of "
+                                      << inner;
     if (!isLast)
       shape[alignment.dimension + 1] = extent;
   }
@@ -221,8 +222,8 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
     OpBuilder::InsertionGuard guard(builder);
-    // What a follower leaves in global memory is there for all, wherever it is computed; of another stage each block or thread
-    // has a part.
+    // What a follower leaves in global memory is there for all, wherever it is computed; of another stage each block or
+    // thread has a part.
     bool isTemporary = stage.attachStage && stage.scope == schedule::Scope::Global;
     if (isTemporary)
       builder.setInsertionPointAfter(lastAtTop);
@@ -388,7 +389,8 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(ScheduledStage &stage) {
     auto fill = init.getDefiningOp<linalg::FillOp>();
     TypedAttr value;
     if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&value)))
-      return emitError(stage.getLoc()) << "stage '" << stage.name << "': expected a reduction that starts from linalg.fill with a constant";
+      return emitError(stage.getLoc()) << "stage '" << stage.name
+                                       << "': expected a reduction that starts from linalg.fill with a constant";
     identity.push_back(arith::ConstantOp::create(builder, stage.getLoc(), value));
   }
   return identity;
@@ -406,7 +408,8 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
     if (element.use_empty())
       continue;
     if (!isa<RankedTensorType>(operand->get().getType()))
-      return emitError(stage.getLoc()) << "stage '" << stage.name << "': expected operands that are tensors, got " << operand->get().getType();
+      return emitError(stage.getLoc()) << "stage '" << stage.name << "': expected operands that are tensors, got "
+                                       << operand->get().getType();
     SmallVector<AffineExpr> indices;
     ArrayRef<AffineExpr> origin = getOrigin(operand->get());
     for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
@@ -429,7 +432,8 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
   // Reads at computed indices and axes used as values are resolved in the copy.
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.getInsertionBlock();
-  Operation *before = builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
+  Operation *before =
+      builder.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(builder.getInsertionPoint());
   for (Operation &inner : op.getBody()->without_terminator())
     builder.clone(inner, mapping);
   SmallVector<Operation *> toResolve;

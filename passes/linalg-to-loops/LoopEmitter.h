@@ -34,20 +34,23 @@ private:
   /// A reduction with axes bound to threads: each iteration of their loops reduces a part; the loops combine the parts.
   mlir::LogicalResult emitThreadReduction(ScheduledStage &stage, unsigned firstReduce);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitParts(ScheduledStage &stage, llvm::ArrayRef<Axis *> threads,
-                                                           llvm::ArrayRef<Axis *> serial);
+                                                            llvm::ArrayRef<Axis *> serial);
   /// A stage whose loops from one on are an intrinsic.
   mlir::LogicalResult emitTensorized(ScheduledStage &stage);
   mlir::LogicalResult checkTileIsWhole(ScheduledStage &stage, llvm::ArrayRef<Axis *> tile);
   /// Clones statements on buffers, the arguments of their block, that stand for parts of tensors. Returns the clones.
-  llvm::SmallVector<mlir::Operation *> emitStatements(ScheduledStage &stage, llvm::iterator_range<mlir::Block::iterator> statements,
+  llvm::SmallVector<mlir::Operation *> emitStatements(ScheduledStage &stage,
+                                                      llvm::iterator_range<mlir::Block::iterator> statements,
                                                       llvm::ArrayRef<TileArgument> arguments);
   mlir::LogicalResult emitExtern(ScheduledStage &stage);
-  /// Loops over the threads that the stage's kernel has though no loop is bound to them, with the insertion point in them.
+  /// Loops over the threads that the stage's kernel has though no loop is bound to them, with the insertion point in
+  /// them.
   void openEnvThreads(ScheduledStage &stage);
   /// The requests for what later iterations of a loop read.
   void emitPrefetches(Axis *axis);
   /// The stage's reducer applied to values reduced so far and to others.
-  llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced, mlir::ValueRange elements);
+  llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced,
+                                             mlir::ValueRange elements);
   /// A loop over `axis`, with the insertion point in it.
   mlir::scf::ForOp openLoop(Axis *axis, mlir::ValueRange inits = {});
   /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open, and those that
@@ -60,15 +63,19 @@ private:
   mlir::LogicalResult allocate(ScheduledStage &stage);
   /// The shape of the stage's buffer as it lies in memory.
   llvm::SmallVector<mlir::AffineExpr> getPlacedShape(ScheduledStage &stage);
-  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices, mlir::Location loc);
-  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
+                                             mlir::Location loc);
+  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices,
+                                             mlir::Location loc);
   /// Where in its buffer an element of the stage lies that has these indices there; of an argument (null) as they are.
-  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
+                                       mlir::Location loc);
   llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
   /// Whether an element was not computed by an earlier iteration, of a stage with a rolling buffer; null of others.
   mlir::Value emitIsNew(ScheduledStage &stage);
   /// A thread's own buffers, one for each of the stage's.
-  llvm::SmallVector<mlir::Value> createPrivateBuffers(ScheduledStage &stage, llvm::ArrayRef<int64_t> shape, llvm::StringRef suffix);
+  llvm::SmallVector<mlir::Value> createPrivateBuffers(ScheduledStage &stage, llvm::ArrayRef<int64_t> shape,
+                                                      llvm::StringRef suffix);
   Destination getAccumulators(ScheduledStage &stage, llvm::ArrayRef<Axis *> inner);
   Destination getResult(ScheduledStage &stage);
   /// The elements that the stage computes at the current point; `carried` are those reduced so far.

@@ -133,7 +133,8 @@ void Partitioner::emitPart(Value begin, Value end, bool holds) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(part.getBody());
   IRMapping mapping;
-  Value iteration = first == 0 ? part.getInductionVar() : space.materialize(builder, loc, space.get(part.getInductionVar()) + space.get(begin));
+  Value iteration = first == 0 ? part.getInductionVar()
+                               : space.materialize(builder, loc, space.get(part.getInductionVar()) + space.get(begin));
   mapping.map(loop.getInductionVar(), iteration);
   for (Operation &op : loop.getBody()->without_terminator())
     builder.clone(op, mapping);

@@ -29,12 +29,15 @@ LogicalResult StageModel::verifyPrefetches(ScheduledStage &stage) {
   for (ScheduledStage::Prefetch &prefetch : stage.prefetches) {
     auto error = [&] { return emitError(prefetch.loc) << "prefetch of '" << prefetch.tensor << "': "; };
     if (!prefetch.axis->isLoop())
-      return error() << "expected a loop of stage '" << stage.name << "', got axis '" << prefetch.axis->name << "', which "
-                     << prefetch.axis->whyNoLoop();
+      return error() << "expected a loop of stage '" << stage.name << "', got axis '" << prefetch.axis->name
+                     << "', which " << prefetch.axis->whyNoLoop();
     if (prefetch.axis->bind || prefetch.axis->vectorize)
-      return error() << "expected a loop whose iterations come one after the other, got '" << prefetch.axis->name << "', which is "
-                     << (prefetch.axis->bind ? "bound to " + schedule::stringifyThreadTag(*prefetch.axis->bind).str() : "vectorized");
-    if (stage.tensorizeAt && llvm::is_contained(ArrayRef(llvm::find(stage.loops, stage.tensorizeAt), stage.loops.end()), prefetch.axis))
+      return error() << "expected a loop whose iterations come one after the other, got '" << prefetch.axis->name
+                     << "', which is "
+                     << (prefetch.axis->bind ? "bound to " + schedule::stringifyThreadTag(*prefetch.axis->bind).str()
+                                             : "vectorized");
+    if (stage.tensorizeAt &&
+        llvm::is_contained(ArrayRef(llvm::find(stage.loops, stage.tensorizeAt), stage.loops.end()), prefetch.axis))
       return error() << "expected a loop around what an intrinsic computes, got '" << prefetch.axis->name << "' in it";
     Value tensor = getReadTensor(stage, prefetch.tensor);
     if (!tensor)
@@ -43,9 +46,11 @@ LogicalResult StageModel::verifyPrefetches(ScheduledStage &stage) {
       return error() << "expected a tensor in global memory, which caches lie before, got one in "
                      << schedule::stringifyScope(*producer->scope) << " memory";
     for (unsigned d = 0; d < cast<RankedTensorType>(tensor.getType()).getRank(); ++d)
-      if (auto region = getPrefetchRegion(stage, prefetch, tensor, d); !region || !isa<AffineConstantExpr>(region->width))
-        return error() << "expected an iteration of loop '" << prefetch.axis->name
-                       << "' to read a constant number of elements of it, got a number that is not known along dimension " << d;
+      if (auto region = getPrefetchRegion(stage, prefetch, tensor, d);
+          !region || !isa<AffineConstantExpr>(region->width))
+        return error()
+               << "expected an iteration of loop '" << prefetch.axis->name
+               << "' to read a constant number of elements of it, got a number that is not known along dimension " << d;
   }
   return success();
 }
@@ -58,8 +63,8 @@ std::optional<Interval> StageModel::getPrefetchRegion(ScheduledStage &stage, con
     if (loop == prefetch.axis)
       break;
   }
-  return getRegion([&](ScheduledStage &reader, Access &access) { return &reader == &stage && access.tensor == tensor; }, dimension,
-                   [&](unsigned dim) { return !llvm::is_contained(around, dims[dim]); });
+  return getRegion([&](ScheduledStage &reader, Access &access) { return &reader == &stage && access.tensor == tensor; },
+                   dimension, [&](unsigned dim) { return !llvm::is_contained(around, dims[dim]); });
 }
 
 void LoopEmitter::emitPrefetches(Axis *axis) {
@@ -73,21 +78,26 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
     auto type = cast<RankedTensorType>(tensor.getType());
     int64_t line = std::max<int64_t>(kLineBytes / getElementBytes(type.getElementType()), 1);
     AffineExpr index = axis->index, later = index + prefetch.offset;
-    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, materialize(later, loc), materialize(axis->extent, loc));
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, materialize(later, loc),
+                                         materialize(axis->extent, loc));
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock());
     SmallVector<Value> indices;
     Value isInside;
     for (unsigned d = 0; d < type.getRank(); ++d) {
       Interval region = *model.getPrefetchRegion(*axis->stage, prefetch, tensor, d);
-      int64_t elements = cast<AffineConstantExpr>(region.width).getValue() + 1, step = d + 1 == type.getRank() ? line : 1;
+      int64_t elements = cast<AffineConstantExpr>(region.width).getValue() + 1,
+              step = d + 1 == type.getRank() ? line : 1;
       AffineExpr first = simplify(region.min.replace(index, later));
       Value place = materialize(first, loc);
       if (elements > step) {
-        auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(llvm::divideCeil(elements, step)), getConstant(1));
-        loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), "prefetch" + std::to_string(d), axis->stage->name));
+        auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(llvm::divideCeil(elements, step)),
+                                       getConstant(1));
+        loop->setAttr(schedule::kAxisAttr,
+                      schedule::AxisAttr::get(builder.getContext(), "prefetch" + std::to_string(d), axis->stage->name));
         builder.setInsertionPoint(loop.getBody()->getTerminator());
-        place = affine::makeComposedAffineApply(
-            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * step, {place, loop.getInductionVar()});
+        place = affine::makeComposedAffineApply(builder, loc,
+                                                builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * step,
+                                                {place, loop.getInductionVar()});
       }
       indices.push_back(place);
       // Reads may be predicated: what they then would read is not asked for.
@@ -101,7 +111,8 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
     }
     if (isInside)
       builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isInside, /*withElseRegion=*/false).thenBlock());
-    memref::PrefetchOp::create(builder, loc, getBuffer(tensor), indices, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    memref::PrefetchOp::create(builder, loc, getBuffer(tensor), indices, /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
   }
 }
 } // namespace tilewright

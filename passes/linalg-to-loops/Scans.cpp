@@ -1,8 +1,9 @@
 //===- Scans.cpp - stages in the steps of a scan --------------------------===//
 //
-// A stage that reads what the steps of a scan hand on is computed once a step, and so are the updates of the scan: all at
-// the loop that gives the order, which is the first update's. The other updates write whole tensors, as the first does.
-// Blocks and threads around that loop go through the steps each at its own pace, so they may hand on nothing to each other.
+// A stage that reads what the steps of a scan hand on is computed once a step, and so are the updates of the scan: all
+// at the loop that gives the order, which is the first update's. The other updates write whole tensors, as the first
+// does. Blocks and threads around that loop go through the steps each at its own pace, so they may hand on nothing to
+// each other.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/linalg-to-loops/StageModel.h"
@@ -85,7 +86,8 @@ LogicalResult StageModel::placeScans() {
                      return getScanInto(access.tensor) != first || isAtOwnPlace(access);
                    });
     for (auto &stage : stages)
-      if (!stage->getOrdered() && llvm::any_of(needs[stage.get()], [&](auto *scan) { return together.isEquivalent(first, scan); }))
+      if (!stage->getOrdered() &&
+          llvm::any_of(needs[stage.get()], [&](auto *scan) { return together.isEquivalent(first, scan); }))
         inner.push_back(stage.get());
     if (isAlone && inner.empty())
       continue;
@@ -101,10 +103,12 @@ LogicalResult StageModel::placeScan(ArrayRef<ScheduledStage *> updates, ArrayRef
   scan.hasSteps = true;
   for (ScheduledStage *update : updates) {
     if (update->follows)
-      return emitError(*update->attachLoc) << "reverse_compute_at: expected a stage of which a part can be computed, got the scan '"
-                                           << update->name << "', whose steps have other stages in them";
+      return emitError(*update->attachLoc)
+             << "reverse_compute_at: expected a stage of which a part can be computed, got the scan '" << update->name
+             << "', whose steps have other stages in them";
     if (update->op.getNumDpsInits() != 1)
-      return emitError(update->getLoc()) << "scan '" << update->name << "': expected one result, as other stages are in its steps, got "
+      return emitError(update->getLoc()) << "scan '" << update->name
+                                         << "': expected one result, as other stages are in its steps, got "
                                          << update->op.getNumDpsInits();
     if (update == &scan)
       continue;
@@ -118,18 +122,20 @@ LogicalResult StageModel::placeScan(ArrayRef<ScheduledStage *> updates, ArrayRef
     scan.updates.push_back(update);
     for (Axis *loop : update->loops)
       if (loop->bind && *loop->bind < schedule::ThreadTag::ThreadIdxX)
-        return emitError(loop->loc) << "bind: expected block indices to be bound to axes of '" << scan.name
-                                    << "', the first of the updates of a scan, from which the others have theirs, got axis '"
-                                    << loop->name << "' of '" << update->name << "' on " << schedule::stringifyThreadTag(*loop->bind);
+        return emitError(loop->loc)
+               << "bind: expected block indices to be bound to axes of '" << scan.name
+               << "', the first of the updates of a scan, from which the others have theirs, got axis '" << loop->name
+               << "' of '" << update->name << "' on " << schedule::stringifyThreadTag(*loop->bind);
   }
   for (ScheduledStage *stage : inner) {
     stage->scan = &scan;
     if (stage->externOp)
-      return emitError(stage->getLoc()) << "expected stages of te.compute in the steps of scan '" << scan.name << "', got te.extern '"
-                                        << stage->name << "'";
+      return emitError(stage->getLoc()) << "expected stages of te.compute in the steps of scan '" << scan.name
+                                        << "', got te.extern '" << stage->name << "'";
     if (stage->follows)
-      return emitError(*stage->attachLoc) << "reverse_compute_at: expected a stage that is in the steps of no scan, got stage '"
-                                          << stage->name << "' in those of '" << scan.name << "'";
+      return emitError(*stage->attachLoc)
+             << "reverse_compute_at: expected a stage that is in the steps of no scan, got stage '" << stage->name
+             << "' in those of '" << scan.name << "'";
     if (stage->attachStage)
       continue;
     stage->attachStage = &scan;
@@ -155,9 +161,9 @@ LogicalResult StageModel::orderBefore(ScheduledStage &scan, ArrayRef<ScheduledSt
   for (unsigned i = 0; i < needed.size(); ++i) {
     for (Access &access : getReads(*needed[i]))
       if (ScheduledStage *producer = getProducer(access.tensor); producer && llvm::is_contained(members, producer))
-        return emitError(needed[i]->getLoc()) << "stage '" << needed[i]->name << "': expected what the steps of scan '" << scan.name
-                                              << "' read to be there before the scan, got a stage that reads its stage '"
-                                              << producer->name << "'";
+        return emitError(needed[i]->getLoc())
+               << "stage '" << needed[i]->name << "': expected what the steps of scan '" << scan.name
+               << "' read to be there before the scan, got a stage that reads its stage '" << producer->name << "'";
     need(needed[i]);
   }
   auto begin = llvm::find_if(stages, [&](auto &stage) { return stage.get() == &scan; });
@@ -172,9 +178,10 @@ LogicalResult StageModel::verifyInStep(ScheduledStage &stage) {
     at = at->attachStage;
   auto position = [&](Axis *loop) { return llvm::find(scan.loops, loop) - scan.loops.begin(); };
   if (!at->attachStage || position(at->attachAxis) < position(scan.getOrdered()))
-    return emitError(*stage.attachLoc) << "compute_at: expected a place in the loop '" << scan.getOrdered()->name << "' of scan '"
-                                       << scan.name << "', in whose steps stage '" << stage.name << "' is, got loop '"
-                                       << stage.attachAxis->name << "' of stage '" << stage.attachStage->name << "'";
+    return emitError(*stage.attachLoc) << "compute_at: expected a place in the loop '" << scan.getOrdered()->name
+                                       << "' of scan '" << scan.name << "', in whose steps stage '" << stage.name
+                                       << "' is, got loop '" << stage.attachAxis->name << "' of stage '"
+                                       << stage.attachStage->name << "'";
   return success();
 }
 
@@ -201,16 +208,18 @@ LogicalResult StageModel::inferUpdateDomain(ScheduledStage &stage) {
     return success();
   auto block = getProduced(scan, around.back());
   if (!block)
-    return emitError(around.back()->loc) << "scan '" << scan.name << "': expected each iteration of loop '" << around.back()->name
-                                         << "' around its steps to compute a block of it, got loops that fuse or split their "
-                                            "axes in another way";
+    return emitError(around.back()->loc)
+           << "scan '" << scan.name << "': expected each iteration of loop '" << around.back()->name
+           << "' around its steps to compute a block of it, got loops that fuse or split their "
+              "axes in another way";
   for (auto [d, part] : llvm::drop_begin(llvm::enumerate(*block))) {
     if (part.first == zero && part.second == scan.wholeExtents[d])
       continue;
     if (d >= stage.numSpatial || stage.wholeExtents[d] != scan.wholeExtents[d])
-      return emitError(around.back()->loc) << "scan '" << scan.name << "': expected no loop around its steps that splits axis '"
-                                           << scan.roots[d]->name << "', which '" << stage.name
-                                           << "', another of its updates, has not, got loop '" << around.back()->name << "'";
+      return emitError(around.back()->loc)
+             << "scan '" << scan.name << "': expected no loop around its steps that splits axis '"
+             << scan.roots[d]->name << "', which '" << stage.name << "', another of its updates, has not, got loop '"
+             << around.back()->name << "'";
     std::tie(stage.mins[d], stage.roots[d]->extent) = part;
   }
   return success();
@@ -238,17 +247,17 @@ LogicalResult StageModel::verifySteps() {
       auto step = get(0);
       AffineExpr zero = getAffineConstantExpr(0, function.getContext());
       if (!step || !isProvablyLess(simplify(step->min + step->width - scan->getOrdered()->index), zero, extent))
-        return emitError(stage->getLoc()) << "stage '" << stage->name << "': expected to read '" << written->name
-                                          << "' in the steps of scan '" << scan->name << "' at earlier steps, got others";
+        return emitError(stage->getLoc())
+               << "stage '" << stage->name << "': expected to read '" << written->name << "' in the steps of scan '"
+               << scan->name << "' at earlier steps, got others";
       if (around.empty())
         continue;
       std::optional<SmallVector<std::pair<AffineExpr, AffineExpr>>> block;
       if (written == scan)
         block = getProduced(*scan, around.back());
       else
-        block = llvm::map_to_vector(llvm::zip(written->mins, ArrayRef(written->roots)), [](auto part) {
-          return std::pair(std::get<0>(part), std::get<1>(part)->extent);
-        });
+        block = llvm::map_to_vector(llvm::zip(written->mins, ArrayRef(written->roots)),
+                                    [](auto part) { return std::pair(std::get<0>(part), std::get<1>(part)->extent); });
       for (unsigned d = 1; d < written->numSpatial; ++d) {
         if (block && (*block)[d].first == zero && (*block)[d].second == written->wholeExtents[d])
           continue;
@@ -266,9 +275,11 @@ LogicalResult StageModel::verifySteps() {
           diag << "no axis on " << schedule::stringifyThreadTag(*loop->bind) << " along which ";
         else
           diag << "no loop around its steps along which ";
-        return diag << "a step reads what others computed in the step before, got loop '" << loop->name << "', while stage '"
-                    << stage->name << "' reads '" << written->name << "' beyond it along axis '" << written->roots[d]->name
-                    << "': only the threads of a block, inside of the steps, wait for each other: bind such an axis to threads "
+        return diag << "a step reads what others computed in the step before, got loop '" << loop->name
+                    << "', while stage '" << stage->name << "' reads '" << written->name << "' beyond it along axis '"
+                    << written->roots[d]->name
+                    << "': only the threads of a block, inside of the steps, wait for each other: bind such an axis to "
+                       "threads "
                        "there, and blocks to an axis along which each step reads its own";
       }
     }

@@ -46,15 +46,16 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
     stage->prefetches.push_back({prefetch.getTensor().str(), handles[prefetch.getAxis()], offset, op->getLoc()});
   } else if (auto threads = dyn_cast<schedule::EnvThreadsOp>(op)) {
     int64_t extent = threads.getExtent();
-    getStage(schedule::stageName(threads.getStage()))->envThreads.push_back({threads.getThread(), extent, op->getLoc()});
+    getStage(schedule::stageName(threads.getStage()))
+        ->envThreads.push_back({threads.getThread(), extent, op->getLoc()});
   } else {
     return applyAsynchronous(op, handles);
   }
   return success();
 }
 
-/// What some threads store for all must be what all of them have: then the first of them stores it, wherever these begin. Of a
-/// buffer in local memory each thread keeps its own, which the others cannot see missing.
+/// What some threads store for all must be what all of them have: then the first of them stores it, wherever these
+/// begin. Of a buffer in local memory each thread keeps its own, which the others cannot see missing.
 LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
   auto extent = [&](unsigned dim) { return dims[dim]->extent; };
   SmallVector<Axis *> around = getLoopsAround(stage);
@@ -82,8 +83,9 @@ LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
                         (isOwn && llvm::any_of(ArrayRef(stage.roots).take_front(stage.numSpatial), isEmptyBeyond))))
         continue;
       std::string which = from == 0 && to == 1 ? "thread 0" : "some threads";
-      return error() << "expected a thread index that is the same for all elements of stage '" << stage.name << "', got " << threads
-                     << ", to which axis '" << loop->name << "' is bound: only the elements of " << which << " would be stored";
+      return error() << "expected a thread index that is the same for all elements of stage '" << stage.name
+                     << "', got " << threads << ", to which axis '" << loop->name << "' is bound: only the elements of "
+                     << which << " would be stored";
     }
   }
   return success();
@@ -92,13 +94,14 @@ LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
 /// A loop that is a pipeline has something to fetch ahead.
 static LogicalResult verifyPipeline(ScheduledStage &stage) {
   if (stage.doubleBuffer && stage.scope != schedule::Scope::Shared)
-    return emitError(*stage.doubleBuffer) << "double_buffer: expected a stage in shared memory, got '" << stage.name << "' in "
-                                          << schedule::stringifyScope(*stage.scope) << " memory";
+    return emitError(*stage.doubleBuffer) << "double_buffer: expected a stage in shared memory, got '" << stage.name
+                                          << "' in " << schedule::stringifyScope(*stage.scope) << " memory";
   for (Axis *loop : stage.loops)
     if (loop->pipelineDepth && llvm::none_of(stage.attached, [&](ScheduledStage *attached) {
           return attached->attachAxis == loop && attached->isFilledAhead();
         }))
-      return emitError(loop->loc) << "software_pipeline: expected a loop that fills shared buffers, got one that fills none";
+      return emitError(loop->loc)
+             << "software_pipeline: expected a loop that fills shared buffers, got one that fills none";
   return success();
 }
 
@@ -114,7 +117,8 @@ static LogicalResult verifyDecomposition(ScheduledStage &stage) {
   unsigned position = llvm::find(stage.loops, stage.decomposeAt) - stage.loops.begin();
   if (position > stage.getFirstReduce())
     return error() << "expected a loop around the whole reduction of stage '" << stage.name << "', got '"
-                   << stage.decomposeAt->name << "' inside its loop '" << stage.loops[stage.getFirstReduce()]->name << "'";
+                   << stage.decomposeAt->name << "' inside its loop '" << stage.loops[stage.getFirstReduce()]->name
+                   << "'";
   for (Axis *loop : stage.loops)
     if (loop->isReduce && loop->bind)
       return error() << "expected a reduction by one thread, got axis '" << loop->name << "' bound to "
@@ -132,17 +136,19 @@ LogicalResult StageModel::verifyMarks() {
   for (auto &axis : axes)
     if (axis->exactSplit && simplify(axis->outer->extent * axis->inner->extent) != axis->extent &&
         !isProvablyLess(axis->index, axis->extent, extent)) {
-      std::string got = axis->given ? "'" + axis->factorName + axis->npartsName + "'" : std::to_string(axis->factor + axis->nparts);
-      InFlightDiagnostic diag = emitError(*axis->exactSplit) << "split: expected a number that divides axis '" << axis->name
-                                                             << "' for disable_predication, got " << got << " and ";
+      std::string got =
+          axis->given ? "'" + axis->factorName + axis->npartsName + "'" : std::to_string(axis->factor + axis->nparts);
+      InFlightDiagnostic diag = emitError(*axis->exactSplit)
+                                << "split: expected a number that divides axis '" << axis->name
+                                << "' for disable_predication, got " << got << " and ";
       if (auto constant = dyn_cast<AffineConstantExpr>(axis->extent))
         return diag << "an extent of " << constant.getValue();
       return diag << "a symbolic extent";
     }
   for (auto &stage : stages)
-    if (failed(verifyStoredBy(*stage)) || failed(verifyDecomposition(*stage)) ||
-        failed(verifyPipeline(*stage)) || failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) ||
-        failed(verifyPrefetches(*stage)) || failed(verifyAsynchronous(*stage)))
+    if (failed(verifyStoredBy(*stage)) || failed(verifyDecomposition(*stage)) || failed(verifyPipeline(*stage)) ||
+        failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) || failed(verifyPrefetches(*stage)) ||
+        failed(verifyAsynchronous(*stage)))
       return failure();
   return success();
 }

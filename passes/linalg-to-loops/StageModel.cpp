@@ -11,7 +11,8 @@ namespace tilewright {
 
 std::string Axis::whyNoLoop() const {
   if (isSharedOut)
-    return "the threads of the block share, as stage '" + stage->name + "' binds none of its loops to them: bind those that they are to share";
+    return "the threads of the block share, as stage '" + stage->name +
+           "' binds none of its loops to them: bind those that they are to share";
   return std::string("was ") + (fused ? "fused" : "split") + " afterwards";
 }
 
@@ -300,20 +301,22 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     ScheduledStage *stage = getStage(schedule::stageName(op->getOperand(0)));
     bool reduce = isa<schedule::ReduceAxesOp>(op);
     assert(stage && "what makes its handle has been checked before");
-    auto roots = reduce ? ArrayRef(stage->roots).drop_front(stage->numSpatial) : ArrayRef(stage->roots).take_front(stage->numSpatial);
+    auto roots = reduce ? ArrayRef(stage->roots).drop_front(stage->numSpatial)
+                        : ArrayRef(stage->roots).take_front(stage->numSpatial);
     if (roots.size() != op->getNumResults())
       return op->emitOpError() << "expected " << roots.size() << (reduce ? " reduction axes" : " spatial axes")
                                << " of stage '" << stage->name << "', got " << op->getNumResults();
     define(op->getResults(), roots);
   } else if (auto splitOp = dyn_cast<schedule::SplitOp>(op)) {
-    auto [outer, inner] = split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
+    auto [outer, inner] =
+        split(handles[splitOp.getAxis()], splitOp.getFactor().value_or(0), splitOp.getNparts().value_or(0), loc);
     if (StringRef name = splitOp.getFactorSymbol().value_or(splitOp.getNpartsSymbol().value_or("")); !name.empty()) {
       Axis &axis = *handles[splitOp.getAxis()];
       (splitOp.getFactorSymbol() ? axis.factorName : axis.npartsName) = name.str();
       axis.given = getSplitNumber(name);
       if (!axis.given)
-        return op->emitOpError() << "expected a symbolic extent of an argument or a number among the arguments, got '" << name
-                                 << "', which is neither";
+        return op->emitOpError() << "expected a symbolic extent of an argument or a number among the arguments, got '"
+                                 << name << "', which is neither";
     }
     if (splitOp.getDisablePredication())
       handles[splitOp.getAxis()]->exactSplit = loc;
@@ -334,8 +337,8 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
     // The op knows of loops that the schedule names; those that it does not name stand between as well.
     for (auto [part, next] : llvm::zip(parts, ArrayRef(parts).drop_front()))
       if (place(next) != place(part) + 1)
-        return op->emitOpError() << "stage '" << stage.name << "': expected neighbouring loops, got '" << part->name << "' and '"
-                                 << next->name << "' apart: reorder them first";
+        return op->emitOpError() << "stage '" << stage.name << "': expected neighbouring loops, got '" << part->name
+                                 << "' and '" << next->name << "' apart: reorder them first";
     Axis *fused = fuse(parts, loc);
     fused->name = name;
     define(op->getResults(), {fused});
@@ -377,7 +380,8 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   } else if (auto align = dyn_cast<schedule::StorageAlignOp>(op)) {
     Axis *axis = handles[align.getAxis()];
     unsigned dimension = llvm::find(axis->stage->roots, axis) - axis->stage->roots.begin();
-    axis->stage->alignments.push_back({dimension, static_cast<int64_t>(align.getFactor()), static_cast<int64_t>(align.getOffset()), loc});
+    axis->stage->alignments.push_back(
+        {dimension, static_cast<int64_t>(align.getFactor()), static_cast<int64_t>(align.getOffset()), loc});
   } else if (auto stage = dyn_cast<schedule::StageOp>(op)) {
     if (!getStage(stage.getName()))
       return op->emitOpError() << "expected the name of a stage, got '" << stage.getName() << "'";
@@ -387,8 +391,8 @@ LogicalResult StageModel::applyPrimitive(Operation *op, DenseMap<Value, Axis *> 
   return success();
 }
 
-/// Where threads reduce together, each element's parts are whole before they are combined: inside the first reduction loop
-/// stand the spatial loops, then those of the threads, then those of the parts.
+/// Where threads reduce together, each element's parts are whole before they are combined: inside the first reduction
+/// loop stand the spatial loops, then those of the threads, then those of the parts.
 static void orderThreadReduction(ScheduledStage &stage) {
   auto first = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isReduce; });
   auto rank = [](Axis *loop) { return !loop->isReduce ? 0 : loop->bind ? 1 : 2; };
@@ -417,9 +421,9 @@ LogicalResult StageModel::apply(schedule::OfOp of) {
     if (!stage->doubleBuffer)
       continue;
     if (!stage->attachStage || stage->follows)
-      return emitError(*stage->doubleBuffer) << "double_buffer: expected a stage that is computed at a loop of another, got stage '"
-                                             << stage->name << "', which is computed "
-                                             << (stage->follows ? "after what it reads" : "at the root");
+      return emitError(*stage->doubleBuffer)
+             << "double_buffer: expected a stage that is computed at a loop of another, got stage '" << stage->name
+             << "', which is computed " << (stage->follows ? "after what it reads" : "at the root");
     if (!stage->attachAxis->pipelineDepth)
       stage->attachAxis->pipelineDepth = 2;
   }
@@ -438,8 +442,9 @@ LogicalResult StageModel::verifyPlaces() {
                                         << stage->name << "', which is computed at a loop of stage '"
                                         << stage->attachStage->name << "'";
     if (!stage->attachStage && !stage->alignments.empty())
-      return emitError(stage->alignments[0].loc) << "storage_align: expected a stage that is computed at a loop of another, got "
-                                                 << "stage '" << stage->name << "', whose tensor is row-major";
+      return emitError(stage->alignments[0].loc)
+             << "storage_align: expected a stage that is computed at a loop of another, got "
+             << "stage '" << stage->name << "', whose tensor is row-major";
     if (stage->follows) {
       if (failed(verifyFollower(*stage)))
         return failure();
@@ -447,17 +452,17 @@ LogicalResult StageModel::verifyPlaces() {
     }
     bool isFollowed = !stage->followers.empty();
     if (!stage->attachStage && !isFollowed && stage->scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
-      return emitError(stage->getLoc()) << "stage '" << stage->name << "' in "
-                                        << schedule::stringifyScope(*stage->scope)
-                                        << " memory: expected to be computed at a loop of its consumer, got compute_root";
+      return emitError(stage->getLoc())
+             << "stage '" << stage->name << "' in " << schedule::stringifyScope(*stage->scope)
+             << " memory: expected to be computed at a loop of its consumer, got compute_root";
     if (stage->attachStage && stage->isOutput())
-      return emitError(*stage->attachLoc) << "compute_at: expected a stage that is read by others, got the output '"
-                                          << stage->name << "'";
+      return emitError(*stage->attachLoc)
+             << "compute_at: expected a stage that is read by others, got the output '" << stage->name << "'";
     if (!stage->attachStage)
       continue;
     if (stage->getOrdered())
-      return emitError(*stage->attachLoc) << "compute_at: expected a stage of which a part can be computed, got the scan '"
-                                          << stage->name << "'";
+      return emitError(*stage->attachLoc)
+             << "compute_at: expected a stage of which a part can be computed, got the scan '" << stage->name << "'";
     // Every reader must run inside the loop that the stage is attached to: the consumer itself below that loop, or a
     // stage attached there or deeper.
     bool read = false;
@@ -466,7 +471,9 @@ LogicalResult StageModel::verifyPlaces() {
         continue;
       read = true;
       ScheduledStage *at = reader.get();
-      auto position = [&](Axis *axis) { return llvm::find(stage->attachStage->loops, axis) - stage->attachStage->loops.begin(); };
+      auto position = [&](Axis *axis) {
+        return llvm::find(stage->attachStage->loops, axis) - stage->attachStage->loops.begin();
+      };
       while (at && at != stage->attachStage) {
         if (at->attachStage == stage->attachStage && position(at->attachAxis) < position(stage->attachAxis))
           at = nullptr;
@@ -481,8 +488,9 @@ LogicalResult StageModel::verifyPlaces() {
     }
     // A sum of nothing reads nothing, and the tile for it is empty.
     if (!read && !stage->isEmpty)
-      return emitError(*stage->attachLoc) << "compute_at: expected a consumer of stage '" << stage->name
-                                          << "', got stage '" << stage->attachStage->name << "', which does not read it";
+      return emitError(*stage->attachLoc)
+             << "compute_at: expected a consumer of stage '" << stage->name << "', got stage '"
+             << stage->attachStage->name << "', which does not read it";
   }
   return success();
 }

@@ -47,8 +47,8 @@ struct Axis {
   bool vectorize = false, unroll = false, parallel = false, partition = false;
   std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
-  bool isSharedOut = false; // by no primitive: the threads of the block share its iterations
-  int64_t pipelineDepth = 0; // what is attached here is computed that many iterations less one ahead
+  bool isSharedOut = false;                 // by no primitive: the threads of the block share its iterations
+  int64_t pipelineDepth = 0;                // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
   schedule::SpecializeAttr specialized;
   int64_t cluster = 0; // blocks along it in a cluster
@@ -85,11 +85,11 @@ struct ScheduledStage {
   llvm::SmallVector<Axis *> loops; // outermost first
   // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
   std::optional<schedule::Scope> scope;
-  bool isWarp = false; // in shared memory, unless the lanes of a warp can exchange it
+  bool isWarp = false;   // in shared memory, unless the lanes of a warp can exchange it
   unsigned warpRows = 0; // the thread indices, 2 for y and 4 for z, along which each thread has one of its own
 
   std::optional<mlir::Location> doubleBuffer; // where the schedule says so
-  std::optional<int64_t> minBlocks; // of its kernel on a multiprocessor, where it is computed at the root
+  std::optional<int64_t> minBlocks;           // of its kernel on a multiprocessor, where it is computed at the root
   /// Neighbours along a spatial axis lie `offset` more than a multiple of `factor` elements apart.
   struct Alignment {
     unsigned dimension;
@@ -105,8 +105,8 @@ struct ScheduledStage {
   llvm::SmallVector<ScheduledStage *> attached; // in order of computation
   // In the steps of a scan: the scan's first update, at whose ordered loop or inside of it the stage is computed.
   ScheduledStage *scan = nullptr;
-  bool isUpdate = false;                        // an update of that scan, but its first
-  bool hasSteps = false;                        // the first update of a scan whose steps have other stages in them
+  bool isUpdate = false;                       // an update of that scan, but its first
+  bool hasSteps = false;                       // the first update of a scan whose steps have other stages in them
   llvm::SmallVector<ScheduledStage *> updates; // of that: the other updates, in order of computation
   // By reverse_compute_at it is attached to a stage that it reads, and computed after what it reads.
   bool follows = false;
@@ -173,7 +173,8 @@ struct ScheduledStage {
   // Its buffer: the position in the tensor of the first element, the extents, and the loop of its own that it lives in.
   llvm::SmallVector<mlir::AffineExpr> origin, bufferExtents;
   Axis *bufferAxis = nullptr;
-  /// Of a stage that is attached in global memory: the loops around it whose iterations run at once. Each has a part of the buffer.
+  /// Of a stage that is attached in global memory: the loops around it whose iterations run at once. Each has a part of
+  /// the buffer.
   llvm::SmallVector<Axis *> instances;
 
   // Filled by emission.
@@ -231,8 +232,8 @@ public:
   /// The tensor of this name that a stage reads, or null.
   mlir::Value getReadTensor(ScheduledStage &stage, llvm::StringRef name);
   /// The part of a tensor that an iteration of a prefetch's loop reads of it.
-  std::optional<Interval> getPrefetchRegion(ScheduledStage &stage, const ScheduledStage::Prefetch &prefetch, mlir::Value tensor,
-                                            unsigned dimension);
+  std::optional<Interval> getPrefetchRegion(ScheduledStage &stage, const ScheduledStage::Prefetch &prefetch,
+                                            mlir::Value tensor, unsigned dimension);
   /// The loops of a root stage's kernel that are bound to an index.
   llvm::SmallVector<Axis *> getLoopsOn(ScheduledStage &root, schedule::ThreadTag thread);
 
@@ -245,7 +246,8 @@ private:
   mlir::AffineExpr getSymbol(Symbol symbol);
   Axis *createAxis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce);
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
-  /// The number by which a split is said by name: that of the call, or 1 where it is less; null where nothing is called so.
+  /// The number by which a split is said by name: that of the call, or 1 where it is less; null where nothing is called
+  /// so.
   mlir::AffineExpr getSplitNumber(llvm::StringRef name);
   Axis *fuse(llvm::ArrayRef<Axis *> axes, mlir::Location loc);
   void reorder(llvm::ArrayRef<Axis *> axes);
@@ -278,9 +280,10 @@ private:
   /// The loops around a stage, outermost first, its own not counted.
   llvm::SmallVector<Axis *> getLoopsAround(ScheduledStage &stage);
   mlir::LogicalResult inferDomain(ScheduledStage &stage);
-  /// The part of its producer's tensor that an iteration around a follower computes, a pair of first element and extent.
+  /// The part of its producer's tensor that an iteration around a follower computes, a pair of first element and
+  /// extent.
   std::optional<llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>> getProduced(ScheduledStage &producer,
-                                                                                             Axis *loop);
+                                                                                              Axis *loop);
   mlir::LogicalResult inferFollowerDomain(ScheduledStage &stage);
   /// Which part of the tensor the stage's buffer holds, and where it lives.
   mlir::LogicalResult placeBuffer(ScheduledStage &stage);
@@ -290,9 +293,10 @@ private:
   /// What the accesses that `isOf` picks need of a dimension while the loops run for which `runs` holds.
   std::optional<Interval> getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
                                     llvm::function_ref<bool(unsigned)> runs, ScheduledStage *inSteps = nullptr);
-  /// The values of an access of `reader` where its axes run over what it computes, whatever its loops run over the end of
-  /// that. Of all other loops those run for which `runs` holds.
-  std::optional<Interval> getIntervalOfAxes(ScheduledStage &reader, mlir::AffineExpr expr, llvm::function_ref<bool(unsigned)> runs);
+  /// The values of an access of `reader` where its axes run over what it computes, whatever its loops run over the end
+  /// of that. Of all other loops those run for which `runs` holds.
+  std::optional<Interval> getIntervalOfAxes(ScheduledStage &reader, mlir::AffineExpr expr,
+                                            llvm::function_ref<bool(unsigned)> runs);
   void shareAmongThreads(ScheduledStage &stage);
   bool keepsExtent(Axis *axis);
   mlir::LogicalResult inferExtents(ScheduledStage &stage);

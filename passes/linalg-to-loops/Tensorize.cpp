@@ -1,7 +1,8 @@
 //===- Tensorize.cpp - matches tiles of stages with intrinsics ------------===//
 //
-// A tile is what the loops from the tensorized one on compute while those around stand still. It is matched with what the
-// intrinsic describes, op by op from the results back to the elements read: so nothing is replaced by something else.
+// A tile is what the loops from the tensorized one on compute while those around stand still. It is matched with what
+// the intrinsic describes, op by op from the results back to the elements read: so nothing is replaced by something
+// else.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/linalg-to-loops/Tensorize.h"
@@ -24,7 +25,8 @@ public:
 
 private:
   InFlightDiagnostic error() {
-    return emitError(primitive.getLoc()) << "tensorize of stage '" << stage.name << "' by '" << primitive.getName() << "': ";
+    return emitError(primitive.getLoc()) << "tensorize of stage '" << stage.name << "' by '" << primitive.getName()
+                                         << "': ";
   }
   /// An error about an op of the stage beside one of the intrinsic.
   LogicalResult differ(Operation *mine, Operation *theirs, const Twine &wanted, const Twine &got);
@@ -62,12 +64,13 @@ private:
   func::FuncOp describe;
   linalg::GenericOp description;
   TensorizedTile result;
-  llvm::DenseSet<unsigned> inTile;    // loops, by their number
-  SmallVector<int64_t> tile;          // extent in the tile of each root axis
-  SmallVector<AffineExpr> outside;    // each root axis with the tile's loops at 0, in the whole tensor
-  SmallVector<AffineExpr> theirAxes;  // for each axis of the description the tile's, as a local dim or 0
-  SmallVector<SmallVector<std::pair<int64_t, int64_t>>> touched; // of each input and dimension, first and last element read
-  DenseMap<Value, Value> known;       // values of the description with those of the stage
+  llvm::DenseSet<unsigned> inTile;   // loops, by their number
+  SmallVector<int64_t> tile;         // extent in the tile of each root axis
+  SmallVector<AffineExpr> outside;   // each root axis with the tile's loops at 0, in the whole tensor
+  SmallVector<AffineExpr> theirAxes; // for each axis of the description the tile's, as a local dim or 0
+  SmallVector<SmallVector<std::pair<int64_t, int64_t>>>
+      touched;                  // of each input and dimension, first and last element read
+  DenseMap<Value, Value> known; // values of the description with those of the stage
 };
 
 LogicalResult TileMatcher::differ(Operation *mine, Operation *theirs, const Twine &wanted, const Twine &got) {
@@ -90,7 +93,8 @@ LogicalResult TileMatcher::readIntrinsic() {
   }
   auto generics = describe.getOps<linalg::GenericOp>();
   if (std::distance(generics.begin(), generics.end()) != 1)
-    return error() << "expected a description that is one te.compute, got " << std::distance(generics.begin(), generics.end());
+    return error() << "expected a description that is one te.compute, got "
+                   << std::distance(generics.begin(), generics.end());
   description = *generics.begin();
   result.arguments.resize(describe.getNumArguments());
   for (BlockArgument argument : describe.getArguments()) {
@@ -114,21 +118,22 @@ LogicalResult TileMatcher::checkLoops() {
                      << schedule::stringifyThreadTag(*loop->bind);
   for (Axis *loop : ArrayRef(stage.loops).drop_front(position)) {
     inTile.insert(loop->dim);
-    StringRef mark = loop->bind        ? schedule::stringifyThreadTag(*loop->bind)
-                     : loop->vectorize ? "vectorize"
-                     : loop->unroll    ? "unroll"
-                     : loop->parallel  ? "parallel"
-                     : loop->partition ? "loop_partition"
+    StringRef mark = loop->bind            ? schedule::stringifyThreadTag(*loop->bind)
+                     : loop->vectorize     ? "vectorize"
+                     : loop->unroll        ? "unroll"
+                     : loop->parallel      ? "parallel"
+                     : loop->partition     ? "loop_partition"
                      : loop->pipelineDepth ? "software_pipeline"
                                            : "";
     if (!mark.empty())
-      return error() << "expected plain loops in the tile, which the intrinsic takes the place of, got '" << loop->name << "' on "
-                     << mark;
+      return error() << "expected plain loops in the tile, which the intrinsic takes the place of, got '" << loop->name
+                     << "' on " << mark;
     if (loop->origin == Axis::Origin::Fuse)
       return error() << "expected loops in the tile that are of one axis each, got the fused '" << loop->name << "'";
     for (ScheduledStage *other : llvm::concat<ScheduledStage *const>(stage.attached, stage.followers))
       if (other->attachAxis == loop)
-        return error() << "expected no stage at a loop of the tile, got stage '" << other->name << "' at '" << loop->name << "'";
+        return error() << "expected no stage at a loop of the tile, got stage '" << other->name << "' at '"
+                       << loop->name << "'";
   }
   return success();
 }
@@ -173,16 +178,20 @@ LogicalResult TileMatcher::pairAxes() {
     }
     return next < theirFrom;
   };
-  if (pair(0, stage.numSpatial, 0, theirSpatial) && pair(stage.numSpatial, stage.roots.size(), theirSpatial, theirs.size()))
+  if (pair(0, stage.numSpatial, 0, theirSpatial) &&
+      pair(stage.numSpatial, stage.roots.size(), theirSpatial, theirs.size()))
     return success();
   auto describeExtents = [](ArrayRef<int64_t> extents, size_t spatial) {
     std::string text;
     for (auto [i, value] : llvm::enumerate(extents))
-      text += (i == 0 && spatial ? "" : i == spatial ? (i ? ", reduced over " : "reduced over ") : ", ") + std::to_string(value);
+      text += (i == 0 && spatial ? ""
+               : i == spatial    ? (i ? ", reduced over " : "reduced over ")
+                                 : ", ") +
+              std::to_string(value);
     return text;
   };
-  return error() << "expected tiles of extents " << describeExtents(theirs, theirSpatial) << ", as the intrinsic describes, got "
-                 << describeExtents(tile, stage.numSpatial);
+  return error() << "expected tiles of extents " << describeExtents(theirs, theirSpatial)
+                 << ", as the intrinsic describes, got " << describeExtents(tile, stage.numSpatial);
 }
 
 std::pair<AffineExpr, AffineExpr> TileMatcher::getParts(AffineExpr expr) {
@@ -222,7 +231,8 @@ LogicalResult TileMatcher::matchRead(Operation *at, const Access &mine, const Ac
     return differ(at, description, "a read at the indices of " + Twine(name),
                   "one at indices that change in another way within a tile");
   };
-  TileArgument found{mine.tensor, SmallVector<AffineExpr>(mine.indices.size(), zero), SmallVector<int>(mine.indices.size(), -1)};
+  TileArgument found{mine.tensor, SmallVector<AffineExpr>(mine.indices.size(), zero),
+                     SmallVector<int>(mine.indices.size(), -1)};
   int next = type.getRank() - 1;
   for (int d = mine.indices.size(); d-- > 0;) {
     if (!mine.indices[d])
@@ -234,8 +244,10 @@ LogicalResult TileMatcher::matchRead(Operation *at, const Access &mine, const Ac
       auto dim = dyn_cast<AffineDimExpr>(expr);
       isLocal &= (!dim || dim.getPosition() >= model.getNumLoops()) && !isa<AffineSymbolExpr>(expr);
     });
-    AffineExpr wanted = next < 0 || !theirs.indices[next] ? nullptr : simplified(theirs.indices[next].replaceDims(theirAxes));
-    auto start = wanted ? simplified(theirs.indices[next].replaceDims(SmallVector<AffineExpr>(theirAxes.size(), zero))) : zero;
+    AffineExpr wanted =
+        next < 0 || !theirs.indices[next] ? nullptr : simplified(theirs.indices[next].replaceDims(theirAxes));
+    auto start =
+        wanted ? simplified(theirs.indices[next].replaceDims(SmallVector<AffineExpr>(theirAxes.size(), zero))) : zero;
     if (wanted && isLocal && simplified(wanted - start) == moved && isa<AffineConstantExpr>(start)) {
       found.base[d] = simplified(base - start);
       found.moves[d] = next;
@@ -257,7 +269,8 @@ LogicalResult TileMatcher::matchRead(Operation *at, const Access &mine, const Ac
   if (next >= 0)
     return mismatch();
   if (given.tensor && (given.tensor != found.tensor || given.base != found.base || given.moves != found.moves))
-    return differ(at, description, "one tensor at one place for all reads of " + Twine(name), "another for one of them");
+    return differ(at, description, "one tensor at one place for all reads of " + Twine(name),
+                  "another for one of them");
   given = found;
   return success();
 }
@@ -271,9 +284,13 @@ LogicalResult TileMatcher::matchValue(Value mine, Value theirs) {
   auto element = getAccess(op, mine), wanted = getAccess(description, theirs);
   auto describeValue = [&](Value value, bool isRead) -> std::string {
     Operation *made = value.getDefiningOp();
-    return isRead ? "an element read" : !made ? "what is reduced so far" : "'" + made->getName().getStringRef().str() + "'";
+    return isRead  ? "an element read"
+           : !made ? "what is reduced so far"
+                   : "'" + made->getName().getStringRef().str() + "'";
   };
-  auto mismatch = [&] { return differ(at, other, describeValue(theirs, wanted.has_value()), describeValue(mine, element.has_value())); };
+  auto mismatch = [&] {
+    return differ(at, other, describeValue(theirs, wanted.has_value()), describeValue(mine, element.has_value()));
+  };
   if (mine.getType() != theirs.getType())
     return differ(at, other, "a value of type " + debugString(theirs.getType()), debugString(mine.getType()));
   if (element && wanted)
@@ -316,7 +333,8 @@ LogicalResult TileMatcher::matchValue(Value mine, Value theirs) {
     if (a.empty() != b.empty())
       return mismatch();
     if (!a.empty())
-      for (auto [x, y] : llvm::zip_equal(a.front().getTerminator()->getOperands(), b.front().getTerminator()->getOperands()))
+      for (auto [x, y] :
+           llvm::zip_equal(a.front().getTerminator()->getOperands(), b.front().getTerminator()->getOperands()))
         if (failed(matchValue(x, y)))
           return failure();
   }
@@ -343,7 +361,8 @@ LogicalResult TileMatcher::matchReduction() {
                               : !result.update || (!result.reset && !result.body))
     return error() << (result.isWholeReduction
                            ? "expected an intrinsic with a body, or with reset and update, got one with neither"
-                           : "expected an intrinsic with an update, and a reset or a body for what comes first, as a tile has a "
+                           : "expected an intrinsic with an update, and a reset or a body for what comes first, as a "
+                             "tile has a "
                              "part of the reduction, got one without");
   return success();
 }
@@ -356,8 +375,8 @@ LogicalResult TileMatcher::checkRegions() {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(argument.getType()).getShape();
     for (auto [d, extent] : llvm::enumerate(shape))
       if (auto [low, high] = touched[number][d]; low != 0 || high != extent - 1)
-        return error() << "expected a description that reads the whole of each input, got input " << number << ", of extent "
-                       << extent << " along dimension " << d
+        return error() << "expected a description that reads the whole of each input, got input " << number
+                       << ", of extent " << extent << " along dimension " << d
                        << (low > high ? std::string(", which it does not read")
                                       : ", which it reads from " + std::to_string(low) + " to " + std::to_string(high));
   }
@@ -398,5 +417,7 @@ FailureOr<TensorizedTile> TileMatcher::match() {
 }
 } // namespace
 
-FailureOr<TensorizedTile> matchTile(StageModel &model, ScheduledStage &stage) { return TileMatcher(model, stage).match(); }
+FailureOr<TensorizedTile> matchTile(StageModel &model, ScheduledStage &stage) {
+  return TileMatcher(model, stage).match();
+}
 } // namespace tilewright

@@ -6,8 +6,8 @@
 
 namespace tilewright {
 
-/// A buffer that an intrinsic is given. An element of the argument at `indices` is that of the tensor at `base`, moved along
-/// each dimension d by `indices[moves[d]]` where that is none of -1.
+/// A buffer that an intrinsic is given. An element of the argument at `indices` is that of the tensor at `base`, moved
+/// along each dimension d by `indices[moves[d]]` where that is none of -1.
 struct TileArgument {
   mlir::Value tensor;
   llvm::SmallVector<mlir::AffineExpr> base; // over the loops around the tile; of a result, in the stage's buffer
@@ -16,9 +16,9 @@ struct TileArgument {
 
 /// The loops of a stage from one on, matched with an intrinsic that computes the same.
 struct TensorizedTile {
-  mlir::func::FuncOp body, reset, update; // null where the intrinsic has none
+  mlir::func::FuncOp body, reset, update;    // null where the intrinsic has none
   llvm::SmallVector<TileArgument> arguments; // inputs, then results
-  bool isWholeReduction = true; // all axes of the stage's reduction are in the tile
+  bool isWholeReduction = true;              // all axes of the stage's reduction are in the tile
 };
 
 /// Matches the loops of `stage` that are tensorized with its intrinsic's description; a diagnostic says what differs.

@@ -173,7 +173,8 @@ bool SharedAccess::overlaps(const SharedAccess &other) const {
   if (buffer != other.buffer || !hasIndices || !other.hasIndices)
     return true;
   for (size_t i = 0, rank = indices.getNumResults(); i < rank; ++i)
-    if (index::areNeverEqual(getForm(getUnit(rank, i)), getRanges(), other.getForm(getUnit(rank, i)), other.getRanges()))
+    if (index::areNeverEqual(getForm(getUnit(rank, i)), getRanges(), other.getForm(getUnit(rank, i)),
+                             other.getRanges()))
       return false;
   return true;
 }
@@ -187,12 +188,14 @@ unsigned SharedAccess::getOpenThreads(const SharedAccess &other) const {
 }
 
 std::optional<int64_t> SharedAccess::getThreadPlace(const index::LinearForm &form, unsigned dim) const {
-  const auto *thread = llvm::find_if(operands, [&](Value operand) { return getThreadDim(operand) == static_cast<int>(dim); });
+  const auto *thread =
+      llvm::find_if(operands, [&](Value operand) { return getThreadDim(operand) == static_cast<int>(dim); });
   if (thread == operands.end())
     return std::nullopt;
   unsigned position = thread - operands.begin(), numDims = indices.getNumDims();
   MLIRContext *context = op->getContext();
-  AffineExpr digit = position < numDims ? getAffineDimExpr(position, context) : getAffineSymbolExpr(position - numDims, context);
+  AffineExpr digit =
+      position < numDims ? getAffineDimExpr(position, context) : getAffineSymbolExpr(position - numDims, context);
   if (!index::removeDigit(form, digit, blockSize[dim], getRanges()))
     return std::nullopt;
   return form.getCoefficient(digit);

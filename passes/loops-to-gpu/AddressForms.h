@@ -32,10 +32,12 @@ private:
   /// If the index of the thread along `dim` can be read off the number alone that a form of this access is, the place
   /// value of its digit: index = (number floordiv place) mod threads. Negative where the digit counts backwards.
   std::optional<int64_t> getThreadPlace(const index::LinearForm &form, unsigned dim) const;
-  /// A thread's index that can be read off the same number, a form of each access, in the same way is the same: it is taken
-  /// out of `open`.
-  void closeThreads(unsigned &open, const index::LinearForm &here, const SharedAccess &other, const index::LinearForm &there) const;
-  /// A sum of the indices of the elements that are accessed, over the operands and one more symbol: which of these elements it is.
+  /// A thread's index that can be read off the same number, a form of each access, in the same way is the same: it is
+  /// taken out of `open`.
+  void closeThreads(unsigned &open, const index::LinearForm &here, const SharedAccess &other,
+                    const index::LinearForm &there) const;
+  /// A sum of the indices of the elements that are accessed, over the operands and one more symbol: which of these
+  /// elements it is.
   index::LinearForm getForm(llvm::ArrayRef<int64_t> weights) const;
   /// An expression of the indices' operands over `common` values, those for which `isSame` holds; null where it is of
   /// others, too.

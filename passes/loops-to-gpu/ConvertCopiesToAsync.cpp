@@ -1,6 +1,6 @@
 //===- ConvertCopiesToAsync.cpp - marked copies become cp.async -----------===//
-#include "passes/ArgumentLayouts.h"
 #include "dialects/Target/Architectures.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/UserNames.h"
 
@@ -47,7 +47,9 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
   LogicalResult convert(Operation *op) {
     const Architecture *architecture = findArchitecture(arch);
     if (!architecture || !architecture->hasAsyncCopies())
-      return op->emitError() << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got " << arch.getValue();
+      return op->emitError()
+             << "software_pipeline: expected an architecture from sm_80 on for asynchronous copies, got "
+             << arch.getValue();
     auto store = dyn_cast<memref::StoreOp>(op);
     auto wide = dyn_cast<vector::StoreOp>(op);
     Value value = store ? store.getValue() : wide.getValueToStore();
@@ -60,14 +62,17 @@ struct ConvertCopiesToAsync : impl::ConvertCopiesToAsyncBase<ConvertCopiesToAsyn
     int64_t elements = vector ? vector.getNumElements() : 1;
     int64_t bytes = elements * getElementBytes(getElementTypeOrSelf(value.getType()));
     if ((!load && !wideLoad) || (bytes != 4 && bytes != 8 && bytes != 16)) {
-      InFlightDiagnostic diag = op->emitError() << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
-                                                   "these can be asynchronous, got ";
+      InFlightDiagnostic diag = op->emitError()
+                                << "software_pipeline: expected copies of 4, 8 or 16 bytes that lie together, as only "
+                                   "these can be asynchronous, got ";
       if (Value strided = load || wideLoad ? Value() : getStridedSource(value))
         return diag << "elements of several loads of " << getBufferName(strided)
-                    << ", of whose strides it is not known that elements lie together and aligned: the last must be 1, and te.var has "
+                    << ", of whose strides it is not known that elements lie together and aligned: the last must be 1, "
+                       "and te.var has "
                        "divisible_by";
       if (!load && !wideLoad)
-        return diag << "elements of several loads: vectorize an axis along which they lie together, by at most 16 bytes";
+        return diag
+               << "elements of several loads: vectorize an axis along which they lie together, by at most 16 bytes";
       return diag << bytes << ": vectorize the stage that copies";
     }
     Value source = load ? load.getMemRef() : wideLoad.getBase();

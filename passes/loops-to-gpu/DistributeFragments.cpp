@@ -1,9 +1,9 @@
 //===- DistributeFragments.cpp - a warp's tiles in its lanes' registers ---===//
 //
-// Loops that `tensorize` marked with a matrix instruction compute a tile that all lanes of a warp compute together. What
-// the instruction reads and writes are private buffers; each lane keeps the elements that the hardware says are its own.
-// The other loops on such a buffer are shared out accordingly: a lane runs them for its own elements. Copies from shared
-// memory become ldmatrix where that can serve (LoadMatrices.cpp).
+// Loops that `tensorize` marked with a matrix instruction compute a tile that all lanes of a warp compute together.
+// What the instruction reads and writes are private buffers; each lane keeps the elements that the hardware says are
+// its own. The other loops on such a buffer are shared out accordingly: a lane runs them for its own elements. Copies
+// from shared memory become ldmatrix where that can serve (LoadMatrices.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/index/Bounds.h"
@@ -43,13 +43,11 @@ public:
   LogicalResult run(ArrayRef<scf::ForOp> nests);
 
 private:
-  InFlightDiagnostic error(Operation *at) {
-    return at->emitError() << "mma_sync of stage '" << stage << "': ";
-  }
+  InFlightDiagnostic error(Operation *at) { return at->emitError() << "mma_sync of stage '" << stage << "': "; }
   LogicalResult checkLanes(scf::ForOp nest);
   LogicalResult readProduct(scf::ForOp nest);
-  LogicalResult addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col, FragmentLayout layout,
-                          StringRef what);
+  LogicalResult addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col,
+                          FragmentLayout layout, StringRef what);
   LogicalResult checkRegisters(scf::ForOp nest);
   LogicalResult collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout);
   scf::ForOp findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest);
@@ -102,8 +100,8 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
   if (!instruction)
     return error(nest) << "expected types that mma.sync multiplies, got " << type << " to " << resultType;
   if (extents[0] != instruction->m || extents[1] != instruction->n || extents[2] != instruction->k)
-    return error(nest) << "expected tiles of " << instruction->m << " x " << instruction->n << " x " << instruction->k << ", got "
-                       << extents[0] << " x " << extents[1] << " x " << extents[2];
+    return error(nest) << "expected tiles of " << instruction->m << " x " << instruction->n << " x " << instruction->k
+                       << ", got " << extents[0] << " x " << extents[1] << " x " << extents[2];
   if (!result.getDefiningOp<memref::AllocaOp>())
     return error(nest) << "expected sums in registers, got '" << getBufferName(result)
                        << "' in other memory: cache_write it in scope local and tensorize that";
@@ -113,19 +111,21 @@ LogicalResult Warp::readProduct(scf::ForOp nest) {
   for (memref::LoadOp *load : {&product.a, &product.b})
     if (!load->getMemRef().getDefiningOp<memref::AllocaOp>())
       stageFactor(product, *load, load == &product.a ? m : n, k);
-  FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack}, c{0, 0, extents[0], extents[1], 2};
+  FragmentLayout a{0, 0, extents[0], extents[2], pack}, b{0, 0, extents[1], extents[2], pack},
+      c{0, 0, extents[0], extents[1], 2};
   products.push_back(product);
-  return success(succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "a first factor")) &&
-                 succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "a second factor")) &&
-                 succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "sums")));
+  return success(
+      succeeded(addLayout(product, product.a.getMemRef(), product.a.getIndices(), m, k, a, "a first factor")) &&
+      succeeded(addLayout(product, product.b.getMemRef(), product.b.getIndices(), n, k, b, "a second factor")) &&
+      succeeded(addLayout(product, result, product.result.getIndices(), m, n, c, "sums")));
 }
 
 LogicalResult Warp::addLayout(MatrixProduct &product, Value buffer, ValueRange indices, Value row, Value col,
                               FragmentLayout layout, StringRef what) {
   auto type = cast<MemRefType>(buffer.getType());
   auto refuse = [&]() -> LogicalResult {
-    return error(product.m) << "expected '" << getBufferName(buffer) << "' to hold whole tiles of " << layout.rowTile << " x "
-                            << layout.colTile << ", one beside the other, got " << type;
+    return error(product.m) << "expected '" << getBufferName(buffer) << "' to hold whole tiles of " << layout.rowTile
+                            << " x " << layout.colTile << ", one beside the other, got " << type;
   };
   unsigned rows = 0, cols = 0;
   for (auto [d, index] : llvm::enumerate(indices)) {
@@ -169,16 +169,19 @@ LogicalResult Warp::checkRegisters(scf::ForOp nest) {
     list += (list.empty() ? "" : ", ") + std::to_string(own) + " of '" + getBufferName(buffer) + "'";
   }
   if (registers > limit)
-    return error(nest) << "expected tiles that fit " << limit << " registers of each of the block's " << threads << " threads, got "
-                       << registers << ": " << list << ": give a warp a smaller tile, or a block fewer warps";
+    return error(nest) << "expected tiles that fit " << limit << " registers of each of the block's " << threads
+                       << " threads, got " << registers << ": " << list
+                       << ": give a warp a smaller tile, or a block fewer warps";
   return success();
 }
 
 /// The loop around `op`, within the buffer's life, that counts along an index in whole units.
 scf::ForOp Warp::findLoop(Operation *op, Value buffer, AffineExpr index, int64_t unit, AffineExpr &rest) {
-  for (Operation *parent = op->getParentOp(); parent != buffer.getDefiningOp()->getParentOp(); parent = parent->getParentOp()) {
+  for (Operation *parent = op->getParentOp(); parent != buffer.getDefiningOp()->getParentOp();
+       parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
-    bool isFromZero = loop && getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1;
+    bool isFromZero =
+        loop && getConstantIntValue(loop.getLowerBound()) == 0 && getConstantIntValue(loop.getStep()) == 1;
     std::optional<int64_t> extent = isFromZero ? getConstantIntValue(loop.getUpperBound()) : std::nullopt;
     if (!extent || *extent % unit || !space.dependsOn(index, loop.getInductionVar()))
       continue;
@@ -194,7 +197,8 @@ LogicalResult Warp::share(scf::ForOp loop, SharedLoop how, Operation *at) {
   if (isNew || entry->second == how)
     return success();
   return error(at) << "expected " << getAxisName(loop).quoted() << " to go along the same side of all tiles, got '"
-                   << getBufferName(how.buffer) << "' and '" << getBufferName(entry->second.buffer) << "', whose lanes differ";
+                   << getBufferName(how.buffer) << "' and '" << getBufferName(entry->second.buffer)
+                   << "', whose lanes differ";
 }
 
 LogicalResult Warp::collectAccess(Operation *op, Value buffer, ValueRange indices, const FragmentLayout &layout) {
@@ -203,8 +207,9 @@ LogicalResult Warp::collectAccess(Operation *op, Value buffer, ValueRange indice
   access.rowLoop = findLoop(op, buffer, access.indices[layout.rowDim], FragmentLayout::kRows, row);
   access.colLoop = findLoop(op, buffer, access.indices[layout.colDim], layout.getColumns(), col);
   if (!access.rowLoop || !access.colLoop || access.rowLoop == access.colLoop)
-    return error(op) << "expected a loop over multiples of " << (access.rowLoop ? layout.getColumns() : FragmentLayout::kRows)
-                     << " along " << (access.rowLoop ? "the columns" : "the rows") << " of '" << getBufferName(buffer)
+    return error(op) << "expected a loop over multiples of "
+                     << (access.rowLoop ? layout.getColumns() : FragmentLayout::kRows) << " along "
+                     << (access.rowLoop ? "the columns" : "the rows") << " of '" << getBufferName(buffer)
                      << "', which the lanes of a warp share out, got none around this access: leave its loops whole";
   if (failed(share(access.rowLoop, {true, 0, buffer, {}}, op)) ||
       failed(share(access.colLoop, {false, layout.pack, buffer, {}}, op)))
@@ -218,7 +223,8 @@ LogicalResult Warp::checkUses(scf::ForOp loop) {
   const SharedLoop &how = shared[loop];
   auto refuse = [&](Operation *op, const Twine &got) {
     return error(op) << "expected loops on '" << getBufferName(how.buffer)
-                     << "', which the lanes of a warp share out, that compute one element from one element, got " << got;
+                     << "', which the lanes of a warp share out, that compute one element from one element, got "
+                     << got;
   };
   if (loop.getNumResults())
     return refuse(loop, "a loop that carries values");
@@ -244,9 +250,8 @@ LogicalResult Warp::checkUses(scf::ForOp loop) {
       if (alloca && row && col && row->isProperAncestor(alloca) && col->isProperAncestor(alloca))
         continue;
       auto moves = [&](scf::ForOp by) {
-        return by && llvm::any_of(space.get(store.getIndices()), [&](AffineExpr expr) {
-                 return space.dependsOn(expr, by.getInductionVar());
-               });
+        return by && llvm::any_of(space.get(store.getIndices()),
+                                  [&](AffineExpr expr) { return space.dependsOn(expr, by.getInductionVar()); });
       };
       if (alloca || !moves(row) || !moves(col)) {
         valid = refuse(op, "a store to '" + getBufferName(store.getMemRef()) + "' that is for several");
@@ -277,12 +282,14 @@ LogicalResult Warp::checkIsUniform(Operation *at, ArrayRef<Value> values) {
   for (Operation *parent = at->getParentOp(); parent != launch; parent = parent->getParentOp())
     for (Value operand : parent->getOperands())
       if (dependsOnLane(operand))
-        return error(at) << "expected a tile that the lanes of a warp compute together, got one in a loop or predicate that "
-                            "depends on threadIdx.x";
+        return error(at)
+               << "expected a tile that the lanes of a warp compute together, got one in a loop or predicate that "
+                  "depends on threadIdx.x";
   for (Value value : values)
     if (dependsOnLane(value))
-      return error(at) << "expected a tile that the lanes of a warp compute together, got one that depends on threadIdx.x: "
-                          "bind no loop around it to that";
+      return error(at)
+             << "expected a tile that the lanes of a warp compute together, got one that depends on threadIdx.x: "
+                "bind no loop around it to that";
   return success();
 }
 
@@ -300,10 +307,11 @@ void Warp::distribute(scf::ForOp loop, SharedLoop &how) {
   builder.setInsertionPointToStart(loop.getBody());
   Operation *made;
   if (how.isRows) {
-    made = affine::AffineApplyOp::create(builder, loc, AffineMap::get(2, 0, d0 * FragmentLayout::kRows + d1.floorDiv(4)),
-                                         ValueRange{variable, lane});
+    made = affine::AffineApplyOp::create(
+        builder, loc, AffineMap::get(2, 0, d0 * FragmentLayout::kRows + d1.floorDiv(4)), ValueRange{variable, lane});
   } else if (how.pack == 1) {
-    made = affine::AffineApplyOp::create(builder, loc, AffineMap::get(2, 0, d0 * 4 + d1 % 4), ValueRange{variable, lane});
+    made =
+        affine::AffineApplyOp::create(builder, loc, AffineMap::get(2, 0, d0 * 4 + d1 % 4), ValueRange{variable, lane});
   } else {
     how.elements = scf::ForOp::create(builder, loc, zero, pack, one);
     how.elements->setAttr(schedule::kVectorizeAttr, builder.getUnitAttr());
@@ -329,7 +337,8 @@ void Warp::rewrite(FragmentAccess &access) {
     return space.simplify(access.indices[dim].replace(variable, variable * unit));
   };
   int64_t columns = layout.getColumns();
-  AffineExpr row = first(layout.rowDim, access.rowLoop, FragmentLayout::kRows), col = first(layout.colDim, access.colLoop, columns);
+  AffineExpr row = first(layout.rowDim, access.rowLoop, FragmentLayout::kRows),
+             col = first(layout.colDim, access.colLoop, columns);
   SmallVector<Value> indices;
   for (auto [d, expr] : llvm::enumerate(access.indices)) {
     if (d == layout.rowDim)
@@ -370,7 +379,8 @@ LogicalResult Warp::run(ArrayRef<scf::ForOp> nests) {
       auto load = dyn_cast<memref::LoadOp>(user);
       auto store = dyn_cast<memref::StoreOp>(user);
       if (!load && !store)
-        return error(user) << "expected loads and stores of '" << getBufferName(buffer) << "', got '" << user->getName() << "'";
+        return error(user) << "expected loads and stores of '" << getBufferName(buffer) << "', got '" << user->getName()
+                           << "'";
       if (failed(collectAccess(user, buffer, load ? load.getIndices() : store.getIndices(), layout)))
         return failure();
     }
@@ -435,7 +445,8 @@ struct DistributeFragments : impl::DistributeFragmentsBase<DistributeFragments> 
       WalkResult walked = launch->walk([&](scf::ForOp loop) -> WalkResult {
         auto instruction = loop->getAttrOfType<schedule::InstructionAttr>(schedule::kInstructionAttr);
         if (instruction && instruction.getKind() != schedule::MatrixInstruction::MmaSync)
-          return loop.emitError() << "expected no loops of " << schedule::stringifyMatrixInstruction(instruction.getKind())
+          return loop.emitError() << "expected no loops of "
+                                  << schedule::stringifyMatrixInstruction(instruction.getKind())
                                   << " in a launch: run raise-to-tile-ops before loops are mapped";
         if (instruction)
           nests.push_back(loop);

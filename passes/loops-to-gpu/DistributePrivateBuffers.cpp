@@ -43,7 +43,7 @@ private:
   SmallVector<index::Range> ranges; // of the operands
   index::LinearForm form;
   SmallVector<std::pair<AffineExpr, scf::ForOp>> threads; // the terms that are thread indices
-  bool isUnknown = false;                                 // a thread index within a quotient, a remainder or another value
+  bool isUnknown = false; // a thread index within a quotient, a remainder or another value
 };
 
 struct DistributePrivateBuffers : impl::DistributePrivateBuffersBase<DistributePrivateBuffers> {
@@ -65,7 +65,8 @@ static scf::ForOp getThreadLoopInScope(Value value, Operation *buffer) {
   if (!loop || !buffer->getParentRegion()->isAncestor(loop->getParentRegion()))
     return nullptr;
   auto bind = loop->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr);
-  bool isThread = bind && bind.getValue() >= schedule::ThreadTag::ThreadIdxX && bind.getValue() != schedule::ThreadTag::VThread;
+  bool isThread =
+      bind && bind.getValue() >= schedule::ThreadTag::ThreadIdxX && bind.getValue() != schedule::ThreadTag::VThread;
   return isThread ? loop : nullptr;
 }
 
@@ -103,7 +104,8 @@ PrivateIndex::PrivateIndex(AffineMap map, ArrayRef<Value> operands, unsigned dim
     else
       term.expr.walk([&](AffineExpr part) { isUnknown |= bool(getThread(part)); });
   }
-  llvm::stable_sort(threads, [&](auto &a, auto &b) { return form.getCoefficient(a.first) > form.getCoefficient(b.first); });
+  llvm::stable_sort(threads,
+                    [&](auto &a, auto &b) { return form.getCoefficient(a.first) > form.getCoefficient(b.first); });
 }
 
 std::optional<SmallVector<ThreadDigit>> PrivateIndex::getDigits() {
@@ -144,8 +146,8 @@ static LogicalResult refuse(Operation *store, Operation *access, memref::AllocaO
   std::string stage = getBufferName(buffer);
   if (store == access)
     return diagnostic << "bind: expected the index of a thread to be a digit of an element's place in stage '" << stage
-                      << "', of which each thread keeps its part in local memory, got "
-                      << getAxisName(thread).quoted() << " on "
+                      << "', of which each thread keeps its part in local memory, got " << getAxisName(thread).quoted()
+                      << " on "
                       << schedule::stringifyThreadTag(
                              thread->getAttrOfType<schedule::ThreadTagAttr>(schedule::kBindAttr).getValue());
   diagnostic << "bind: expected each thread to read what it stored itself of stage '" << stage
@@ -168,7 +170,8 @@ LogicalResult DistributePrivateBuffers::distribute(memref::AllocaOp buffer) {
   for (Operation *user : buffer->getUsers()) {
     auto store = dyn_cast<memref::StoreOp>(user);
     ValueRange indices = store ? store.getIndices() : cast<memref::LoadOp>(user).getIndices();
-    PrivateAccess access{user, AffineMap::getMultiDimIdentityMap(indices.size(), &getContext()), SmallVector<Value>(indices)};
+    PrivateAccess access{user, AffineMap::getMultiDimIdentityMap(indices.size(), &getContext()),
+                         SmallVector<Value>(indices)};
     affine::fullyComposeAffineMapAndOperands(&access.map, &access.operands);
     affine::canonicalizeMapAndOperands(&access.map, &access.operands);
     accesses.push_back(std::move(access));
@@ -209,9 +212,9 @@ LogicalResult DistributePrivateBuffers::distribute(memref::AllocaOp buffer) {
     for (const ThreadDigit &digit : digits)
       extent = llvm::divideCeil(extent, digit.extent * digit.unit) * digit.unit;
   OpBuilder builder(buffer);
-  auto part = memref::AllocaOp::create(builder, buffer.getLoc(),
-                                       MemRefType::get(shape, type.getElementType(), type.getLayout(), type.getMemorySpace()),
-                                       buffer.getAlignmentAttr());
+  auto part = memref::AllocaOp::create(
+      builder, buffer.getLoc(), MemRefType::get(shape, type.getElementType(), type.getLayout(), type.getMemorySpace()),
+      buffer.getAlignmentAttr());
   part->setDiscardableAttrs(buffer->getDiscardableAttrDictionary());
   for (auto [access, place] : llvm::zip(accesses, places)) {
     builder.setInsertionPoint(access.op);

@@ -151,12 +151,11 @@ void Election::run(Block &block) {
     llvm::SmallPtrSet<Operation *, 8> inRun = {last};
     Operation *op = last->getPrevNode();
     for (; op; op = op->getPrevNode()) {
-      bool onlyReads = op->getNumRegions() == 0 && llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) {
-        return access.isWrite;
-      }) && !isa<memref::AllocOp, memref::AllocaOp>(op) && !isWarpCollective(op);
-      bool isOnlyUsedInRun = llvm::all_of(op->getUsers(), [&](Operation *user) {
-        return inRun.contains(block.findAncestorOpInBlock(*user));
-      });
+      bool onlyReads = op->getNumRegions() == 0 &&
+                       llvm::none_of(getMemoryAccesses(op), [](MemoryAccess access) { return access.isWrite; }) &&
+                       !isa<memref::AllocOp, memref::AllocaOp>(op) && !isWarpCollective(op);
+      bool isOnlyUsedInRun = llvm::all_of(
+          op->getUsers(), [&](Operation *user) { return inRun.contains(block.findAncestorOpInBlock(*user)); });
       bool joins = getElected(op) == elected || (onlyReads && !op->use_empty() && isOnlyUsedInRun);
       members.push_back(op);
       if (joins && !exchangesValues(members, elected)) {

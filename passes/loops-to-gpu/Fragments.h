@@ -7,11 +7,11 @@
 
 namespace tilewright {
 
-
 /// Which lane of a warp has which elements of a buffer that an instruction reads or writes, and where.
 ///
-/// Eight rows by `4 * pack` columns lie in one register of all the lanes: lane l has `pack` neighbouring elements of row
-/// l / 4, from column l mod 4 * pack on. A tile is one to four of these: first those below one another, then those beside.
+/// Eight rows by `4 * pack` columns lie in one register of all the lanes: lane l has `pack` neighbouring elements of
+/// row l / 4, from column l mod 4 * pack on. A tile is one to four of these: first those below one another, then those
+/// beside.
 struct FragmentLayout {
   static constexpr int64_t kRows = 8;
 
@@ -40,10 +40,12 @@ struct FragmentAccess {
   llvm::SmallVector<mlir::AffineExpr> indices; // with these loops at the first of the lanes' elements
 };
 
-/// Where the access is all that its loops do, and copies from shared memory: lets the lanes of a warp fetch the tiles together
-/// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them. Gives back the loops that this replaces, which are left for
-/// the caller to erase; null where the instruction cannot: 16 bytes of a row have to lie together.
-mlir::scf::ForOp loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane, index::IndexSpace &space);
+/// Where the access is all that its loops do, and copies from shared memory: lets the lanes of a warp fetch the tiles
+/// together
+/// (`nvgpu.ldmatrix`) into `buffer`, what the lanes keep of them. Gives back the loops that this replaces, which are
+/// left for the caller to erase; null where the instruction cannot: 16 bytes of a row have to lie together.
+mlir::scf::ForOp loadMatrices(const FragmentAccess &access, mlir::Value buffer, mlir::Value lane,
+                              index::IndexSpace &space);
 
 } // namespace tilewright
 

@@ -35,7 +35,8 @@ public:
 private:
   bool isVarying(Value value) const { return varying.contains(value); }
   bool hasVaryingOperand(Operation *op) const {
-    return llvm::any_of(op->getOperands(), [&](Value operand) { return isVarying(operand) || varyingBuffers.contains(operand); });
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return isVarying(operand) || varyingBuffers.contains(operand); });
   }
   /// Whether `op` runs under a condition or bounds that vary.
   bool hasVaryingControl(Operation *op) const {
@@ -80,7 +81,8 @@ private:
           mapping.map(op.getResults(), copy->getResults());
         continue;
       }
-      bool plain = op.getNumResults() == 0 && llvm::none_of(op.getOperands(), [&](Value operand) { return isVarying(operand); });
+      bool plain =
+          op.getNumResults() == 0 && llvm::none_of(op.getOperands(), [&](Value operand) { return isVarying(operand); });
       if (plain && isa<scf::ForOp, scf::IfOp>(op)) {
         if (failed(distributeRegions(&op)))
           return failure();
@@ -119,7 +121,8 @@ private:
   /// A buffer with a place for each virtual thread.
   void expand(Operation *op) {
     auto type = cast<MemRefType>(op->getResult(0).getType());
-    SmallVector<Value> operands = llvm::map_to_vector(op->getOperands(), [&](Value v) { return copies[0].lookupOrDefault(v); });
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op->getOperands(), [&](Value v) { return copies[0].lookupOrDefault(v); });
     OperationState state(op->getLoc(), op->getName(), operands, {withPlaces(type, copies.size())}, op->getAttrs());
     expanded[op->getResult(0)] = builder.create(state)->getResult(0);
   }
@@ -141,14 +144,17 @@ private:
         return all;
       };
       if (auto load = dyn_cast<memref::LoadOp>(access)) {
-        Value value = memref::LoadOp::create(builder, load.getLoc(), expanded[load.getMemRef()], place(load.getIndices()));
+        Value value =
+            memref::LoadOp::create(builder, load.getLoc(), expanded[load.getMemRef()], place(load.getIndices()));
         load.replaceAllUsesWith(value);
         if (access == copy)
           mapping.map(op->getResult(0), value);
       } else if (auto store = dyn_cast<memref::StoreOp>(access)) {
-        memref::StoreOp::create(builder, store.getLoc(), store.getValue(), expanded[store.getMemRef()], place(store.getIndices()));
+        memref::StoreOp::create(builder, store.getLoc(), store.getValue(), expanded[store.getMemRef()],
+                                place(store.getIndices()));
       } else {
-        return op->emitError() << "expected loads and stores of a buffer in a loop on vthread, got " << access->getName();
+        return op->emitError() << "expected loads and stores of a buffer in a loop on vthread, got "
+                               << access->getName();
       }
       access->erase();
     }
@@ -174,8 +180,9 @@ LogicalResult checkBuffers(scf::ForOp loop) {
   for (Operation *around = loop->getParentOp(); around; around = around->getParentOp())
     if (isOfKernel(around))
       return success();
-  bool isKernel = loop.walk([](scf::ForOp inner) { return isOfKernel(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
-                      .wasInterrupted();
+  bool isKernel =
+      loop.walk([](scf::ForOp inner) { return isOfKernel(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+          .wasInterrupted();
   if (!isKernel)
     return success();
   WalkResult found = loop.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -184,9 +191,10 @@ LogicalResult checkBuffers(scf::ForOp loop) {
     if (!isa<memref::AllocOp, memref::AllocaOp>(op))
       return WalkResult::advance();
     auto function = loop->getParentOfType<func::FuncOp>();
-    op->emitError() << "vthread: expected stage '" << getBufferName(op->getResult(0))
-                    << "' to be computed inside of a loop of blocks or threads, which have memory of their own, got it in "
-                    << getAxisName(loop).quoted() << " on vthread, outside of them: reorder the loops";
+    op->emitError()
+        << "vthread: expected stage '" << getBufferName(op->getResult(0))
+        << "' to be computed inside of a loop of blocks or threads, which have memory of their own, got it in "
+        << getAxisName(loop).quoted() << " on vthread, outside of them: reorder the loops";
     return WalkResult::interrupt();
   });
   return failure(found.wasInterrupted());
@@ -211,8 +219,9 @@ struct InjectVirtualThreads : impl::InjectVirtualThreadsBase<InjectVirtualThread
         return signalPassFailure();
       }
       if (*extent < 1 || *extent > kMaxVirtualThreads) {
-        loop.emitError() << "vthread: expected an axis of extent " << (*extent < 1 ? "at least 1" : "at most " + std::to_string(kMaxVirtualThreads))
-                         << ", got " << *extent;
+        loop.emitError() << "vthread: expected an axis of extent "
+                         << (*extent < 1 ? "at least 1" : "at most " + std::to_string(kMaxVirtualThreads)) << ", got "
+                         << *extent;
         return signalPassFailure();
       }
       if (failed(Injector(loop, *extent).run()))

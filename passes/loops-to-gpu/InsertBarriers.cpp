@@ -31,8 +31,8 @@ using Accesses = SmallVector<const SharedAccess *, 4>;
 
 /// What matters of a piece of code to what stands around it.
 struct Summary {
-  Accesses first;        // that run before any barrier inside
-  Accesses last;         // that no barrier inside comes after
+  Accesses first;            // that run before any barrier inside
+  Accesses last;             // that no barrier inside comes after
   bool synchronizes = false; // every way through has a barrier
 
   bool isEmpty() const { return first.empty() && last.empty() && !synchronizes; }
@@ -119,8 +119,8 @@ void BarrierInserter::findExchanged() {
       exchanged.insert(buffer);
 }
 
-static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm::function_ref<bool(Value)> isSame = nullptr,
-                             StringRef filling = "") {
+static Conflict findConflict(const Accesses &pending, const Accesses &next,
+                             llvm::function_ref<bool(Value)> isSame = nullptr, StringRef filling = "") {
   // The loops that fill a buffer store the same whenever they store to an element again.
   auto stores = [&](const SharedAccess *access) {
     Operation *buffer = access->buffer ? access->buffer.getDefiningOp() : nullptr;
@@ -129,7 +129,8 @@ static Conflict findConflict(const Accesses &pending, const Accesses &next, llvm
   };
   for (const SharedAccess *after : next)
     for (const SharedAccess *before : pending)
-      if (!(before->buffer == after->buffer && stores(before) && stores(after)) && before->conflictsWith(*after, isSame))
+      if (!(before->buffer == after->buffer && stores(before) && stores(after)) &&
+          before->conflictsWith(*after, isSame))
         return {before, after};
   return {};
 }
@@ -227,7 +228,8 @@ SmallVector<size_t> BarrierInserter::placeBarriers(ArrayRef<Item> items, size_t 
       std::swap(before, soFar);
     const Accesses &next = items[i].summary.first;
     auto isSame = [&](Value value) { return isSameInIteration(items[i], value); };
-    if (step != 0 && (findConflict(before.last, next, nullptr, getFilling(items[i])) || findConflict(soFar.last, next, isSame))) {
+    if (step != 0 &&
+        (findConflict(before.last, next, nullptr, getFilling(items[i])) || findConflict(soFar.last, next, isSame))) {
       barriers.push_back(i);
       before.last.clear();
       soFar.last.clear();
@@ -297,7 +299,8 @@ void BarrierInserter::refuse(Block &block, Conflict conflict) {
     divergent = divergent->getParentOp();
   const SharedAccess &after = *conflict.after, &before = *conflict.before;
   Value buffer = after.buffer ? after.buffer : before.buffer;
-  std::string name = buffer ? (isShared(buffer) ? "shared buffer '" : "buffer '") + getBufferName(buffer) + "'" : "shared memory";
+  std::string name =
+      buffer ? (isShared(buffer) ? "shared buffer '" : "buffer '") + getBufferName(buffer) + "'" : "shared memory";
   InFlightDiagnostic diagnostic = after.op->emitError()
                                   << "expected all threads of a block to reach this access of " << name
                                   << ": it needs a barrier before it, but stands in control flow that depends on "

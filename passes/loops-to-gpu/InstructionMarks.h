@@ -11,7 +11,8 @@
 
 namespace tilewright {
 
-/// Loops one in the other around `sum[..] = sum[..] + a[..] * b[..]`, each operand maybe extended to the sum's type first.
+/// Loops one in the other around `sum[..] = sum[..] + a[..] * b[..]`, each operand maybe extended to the sum's type
+/// first.
 struct MultiplyAdd {
   llvm::SmallVector<mlir::scf::ForOp> loops; // outermost first, of constant extents from 0 by 1
   mlir::memref::LoadOp sum, a, b;
@@ -19,7 +20,8 @@ struct MultiplyAdd {
 };
 
 /// The nest as such loops, if that is all it does. `refuse` begins the error about the nest.
-mlir::FailureOr<MultiplyAdd> readMultiplyAdd(mlir::scf::ForOp nest, llvm::function_ref<mlir::InFlightDiagnostic()> refuse);
+mlir::FailureOr<MultiplyAdd> readMultiplyAdd(mlir::scf::ForOp nest,
+                                             llvm::function_ref<mlir::InFlightDiagnostic()> refuse);
 
 /// Whether a value in such a nest is computed from the variable of one of its loops.
 bool isComputedFrom(mlir::Value value, mlir::scf::ForOp loop);

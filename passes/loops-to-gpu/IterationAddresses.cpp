@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace tilewright {
 
-AffineExpr SharedAccess::overCommon(AffineExpr expr, SmallVectorImpl<Value> &common, llvm::function_ref<bool(Value)> isSame) const {
+AffineExpr SharedAccess::overCommon(AffineExpr expr, SmallVectorImpl<Value> &common,
+                                    llvm::function_ref<bool(Value)> isSame) const {
   // Which of the accessed elements it is differs.
   bool known = !expr.isFunctionOfSymbol(indices.getNumSymbols());
   SmallVector<AffineExpr> replacements;

@@ -17,7 +17,8 @@ memref::GlobalOp getSharedMemorySymbol(gpu::GPUModuleOp kernels) {
   auto space = gpu::AddressSpaceAttr::get(kernels.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({0}, builder.getI8Type(), MemRefLayoutAttrInterface(), space);
   return memref::GlobalOp::create(builder, kernels.getLoc(), kSharedMemorySymbol, /*sym_visibility=*/StringAttr(), type,
-                                  /*initial_value=*/Attribute(), /*constant=*/false, builder.getI64IntegerAttr(kSharedAlignment));
+                                  /*initial_value=*/Attribute(), /*constant=*/false,
+                                  builder.getI64IntegerAttr(kSharedAlignment));
 }
 
 SmallVector<MemoryAccess> getMemoryAccesses(Operation *op) {
@@ -58,7 +59,8 @@ CopiedElements getCopied(Value value) {
       other = broadcast.getSource();
     Attribute constant;
     // All bits of it are zero, so not -0.0.
-    if (!matchPattern(other, m_Constant(&constant)) || constant != Builder(value.getContext()).getZeroAttr(other.getType()))
+    if (!matchPattern(other, m_Constant(&constant)) ||
+        constant != Builder(value.getContext()).getZeroAttr(other.getType()))
       return {};
     value = copied.choice.thenYield().getOperand(number);
     if (value.getParentBlock() != copied.choice.thenBlock())

@@ -9,8 +9,8 @@ namespace tilewright {
 /// The name of the symbol that all shared memory of a gpu.module is part of.
 inline constexpr llvm::StringLiteral kSharedMemorySymbol = "shared_memory";
 
-/// The symbol that stands for the shared memory of a launch, made where there is none. The driver decides how much of it
-/// there is.
+/// The symbol that stands for the shared memory of a launch, made where there is none. The driver decides how much of
+/// it there is.
 mlir::memref::GlobalOp getSharedMemorySymbol(mlir::gpu::GPUModuleOp kernels);
 
 /// What an op itself, not the ops in its regions, reads or writes. `buffer` is null for memory that is not known.
@@ -23,8 +23,8 @@ llvm::SmallVector<MemoryAccess> getMemoryAccesses(mlir::Operation *op);
 /// The allocation, argument or symbol behind views.
 mlir::Value getRootBuffer(mlir::Value buffer);
 
-/// Where a value comes from that is an element of memory, or several, or zero where there are none: the load, null for any
-/// other value, and the choice between the two where there is one.
+/// Where a value comes from that is an element of memory, or several, or zero where there are none: the load, null for
+/// any other value, and the choice between the two where there is one.
 struct CopiedElements {
   mlir::Operation *load = nullptr;
   mlir::scf::IfOp choice;

@@ -1,8 +1,8 @@
 //===- LaneDependences.cpp - whether lanes may run side by side -----------===//
 //
-// In sequence one iteration does all its accesses, then the next does its own. As lanes of vectors all iterations do the
-// first access, then all do the second. That is the same unless a later access of an earlier iteration touches what an
-// earlier access of a later iteration touches, and one of them stores: a sum that goes through memory, for example.
+// In sequence one iteration does all its accesses, then the next does its own. As lanes of vectors all iterations do
+// the first access, then all do the second. That is the same unless a later access of an earlier iteration touches what
+// an earlier access of a later iteration touches, and one of them stores: a sum that goes through memory, for example.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/index/IndexSpace.h"
@@ -25,7 +25,8 @@ struct LaneAccess {
 Value getRoot(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
-  return isa<BlockArgument>(buffer) || buffer.getDefiningOp<memref::AllocOp>() || buffer.getDefiningOp<memref::AllocaOp>()
+  return isa<BlockArgument>(buffer) || buffer.getDefiningOp<memref::AllocOp>() ||
+                 buffer.getDefiningOp<memref::AllocaOp>()
              ? buffer
              : Value();
 }
@@ -35,11 +36,13 @@ bool isComputed(Value value, scf::ForOp loop) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return value == loop.getInductionVar() || !loop->isAncestor(value.getParentBlock()->getParentOp());
-  return !loop->isAncestor(op) || (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-                                   llvm::all_of(op->getOperands(), [&](Value operand) { return isComputed(operand, loop); }));
+  return !loop->isAncestor(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isComputed(operand, loop); }));
 }
 
-bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, int64_t laneOfB, index::IndexSpace &space) {
+bool mayBeOneElement(const LaneAccess &a, int64_t laneOfA, const LaneAccess &b, int64_t laneOfB,
+                     index::IndexSpace &space) {
   if (a.buffer != b.buffer) {
     Value rootOfA = getRoot(a.buffer), rootOfB = getRoot(b.buffer);
     return !rootOfA || !rootOfB || rootOfA == rootOfB;

@@ -1,6 +1,6 @@
 //===- LanePredicates.cpp - predicates in front of a vectorized loop ------===//
-#include "passes/loops-to-gpu/Lanes.h"
 #include "passes/index/Stride.h"
+#include "passes/loops-to-gpu/Lanes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -15,7 +15,8 @@ bool LanePredicates::isKnownBefore(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !loop->isAncestor(op))
     return !loop->isAncestor(value.getParentBlock()->getParentOp());
-  return op->getNumRegions() == 0 && isPure(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isKnownBefore(operand); });
+  return op->getNumRegions() == 0 && isPure(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isKnownBefore(operand); });
 }
 
 bool LanePredicates::canHoist() {
@@ -53,7 +54,8 @@ scf::ForOp LanePredicates::createUnguarded() {
   builder.setInsertionPointToStart(copy.getBody());
   copyUnguarded(builder, *loop.getBody(), mapping);
   // What the predicates alone were computed from is of no use in it.
-  SmallVector<Operation *> ops = llvm::map_to_vector(copy.getBody()->without_terminator(), [](Operation &op) { return &op; });
+  SmallVector<Operation *> ops =
+      llvm::map_to_vector(copy.getBody()->without_terminator(), [](Operation &op) { return &op; });
   for (Operation *op : llvm::reverse(ops))
     if (isOpTriviallyDead(op))
       op->erase();
@@ -101,7 +103,8 @@ bool isSameInAllLanes(Value condition, scf::ForOp loop, int64_t lanes) {
   // Lanes that begin at a multiple of their number are all on one side of another multiple of it.
   auto predicate = compare.getPredicate();
   return (predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sge) &&
-         index::getStride(compare.getLhs(), variable) == 1 && *slope == 1 && index::getDivisor(compare.getLhs(), variable) % lanes == 0 &&
+         index::getStride(compare.getLhs(), variable) == 1 && *slope == 1 &&
+         index::getDivisor(compare.getLhs(), variable) % lanes == 0 &&
          index::getDivisor(compare.getRhs(), variable) % lanes == 0;
 }
 
@@ -132,7 +135,8 @@ scf::ForOp LanePredicates::hoist(scf::ForOp unguarded) {
   Location loc = loop.getLoc();
   Value all;
   // Nothing is left to do for the lanes outside if all of them are, and if nothing stands beside the predicate.
-  bool isWhole = guards.size() == 1 && !guards.front().elseBlock() && isSameInAllLanes(guards.front().getCondition(), loop, lanes) &&
+  bool isWhole = guards.size() == 1 && !guards.front().elseBlock() &&
+                 isSameInAllLanes(guards.front().getCondition(), loop, lanes) &&
                  loop.getBody()->getOps<memref::StoreOp>().empty();
   for (scf::IfOp guard : guards) {
     Value holds = holdsInAllLanes(builder, guard.getCondition());

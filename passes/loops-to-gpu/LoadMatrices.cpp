@@ -1,8 +1,8 @@
 //===- LoadMatrices.cpp - tiles fetched by a warp together ----------------===//
 //
-// An ldmatrix fetches up to four matrices of 8 rows of 16 bytes. Lanes 8m to 8m + 7 say where the rows of matrix m start;
-// each lane gets what FragmentLayout says it has of each matrix. Transposed, for elements of 16 bits, it gets what the
-// layout says of columns and rows exchanged.
+// An ldmatrix fetches up to four matrices of 8 rows of 16 bytes. Lanes 8m to 8m + 7 say where the rows of matrix m
+// start; each lane gets what FragmentLayout says it has of each matrix. Transposed, for elements of 16 bits, it gets
+// what the layout says of columns and rows exchanged.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/index/Bounds.h"
@@ -38,8 +38,8 @@ static std::optional<FragmentFill> findFill(const FragmentAccess &access, index:
   scf::ForOp rowLoop = access.rowLoop, colLoop = access.colLoop, inner = rowLoop, outer = colLoop;
   if (inner->isProperAncestor(outer))
     std::swap(inner, outer);
-  if (!load || !isShared(load.getMemRef()) || store->getBlock() != inner.getBody() || load->getBlock() != inner.getBody() ||
-      inner->getParentOp() != outer)
+  if (!load || !isShared(load.getMemRef()) || store->getBlock() != inner.getBody() ||
+      load->getBlock() != inner.getBody() || inner->getParentOp() != outer)
     return std::nullopt;
   for (Block *block : {inner.getBody(), outer.getBody()})
     for (Operation &op : block->without_terminator())
@@ -50,7 +50,11 @@ static std::optional<FragmentFill> findFill(const FragmentAccess &access, index:
     if (d != row && d != col &&
         (space.dependsOn(expr, rowLoop.getInductionVar()) || space.dependsOn(expr, colLoop.getInductionVar())))
       return std::nullopt;
-  return FragmentFill{rowLoop, colLoop, load, store, access.layout,
+  return FragmentFill{rowLoop,
+                      colLoop,
+                      load,
+                      store,
+                      access.layout,
                       space.without(access.indices[row], rowLoop.getInductionVar()),
                       space.without(access.indices[col], colLoop.getInductionVar())};
 }
@@ -91,7 +95,8 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
     return nullptr;
   scf::ForOp rowLoop = fill.rowLoop, colLoop = fill.colLoop;
   bool isTransposed = !liesTogether(load, colLoop.getInductionVar(), columns, space);
-  if (isTransposed && (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, space)))
+  if (isTransposed &&
+      (elementBytes != 2 || !liesTogether(load, rowLoop.getInductionVar(), FragmentLayout::kRows, space)))
     return nullptr;
   int64_t rows = *getConstantIntValue(rowLoop.getUpperBound()), cols = *getConstantIntValue(colLoop.getUpperBound());
   if (rows % layout.rowTile || cols % layout.colTile || !index::isMultipleOf(fill.row, layout.rowTile) ||
@@ -148,8 +153,8 @@ scf::ForOp loadMatrices(const FragmentAccess &access, Value buffer, Value lane, 
   };
   SmallVector<Value> indices = llvm::map_to_vector(load.getIndices(), copy);
   auto type = VectorType::get({matrices, layout.pack}, element);
-  Value loaded = nvgpu::LdMatrixOp::create(builder, loc, type, load.getMemRef(), indices, builder.getBoolAttr(isTransposed),
-                                           builder.getI32IntegerAttr(matrices));
+  Value loaded = nvgpu::LdMatrixOp::create(builder, loc, type, load.getMemRef(), indices,
+                                           builder.getBoolAttr(isTransposed), builder.getI32IntegerAttr(matrices));
   int64_t count = layout.getElements();
   Value flat = vector::ShapeCastOp::create(builder, loc, VectorType::get({matrices * layout.pack}, element), loaded);
 

@@ -1,7 +1,7 @@
 //===- LowerWarpBuffers.cpp - lanes of a warp exchange registers -----------===//
 //
-// A buffer of scope "warp" is filled by the threads of a block like a shared one. Where each lane of a warp stores elements
-// of its own, these are its registers, and who reads another lane's element gets it by a shuffle.
+// A buffer of scope "warp" is filled by the threads of a block like a shared one. Where each lane of a warp stores
+// elements of its own, these are its registers, and who reads another lane's element gets it by a shuffle.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
@@ -58,12 +58,14 @@ private:
   bool readThreads();
   bool readStore(memref::StoreOp op);
   bool readLoad(memref::LoadOp op);
-  /// Where all lanes of a warp come by, at the load or before the predicates around it; null where there is no such place.
+  /// Where all lanes of a warp come by, at the load or before the predicates around it; null where there is no such
+  /// place.
   Operation *findPoint(memref::LoadOp op);
   /// The number of an element, of values from 0 on whose greatest is known; null where one is not.
   AffineExpr getNumber(ValueRange indices);
   AffineExpr simplified(AffineExpr expr) {
-    return index::simplify(expr, [&](unsigned dim) { return getAffineConstantExpr(*ranges[dim].max + 1, kernel.getContext()); });
+    return index::simplify(
+        expr, [&](unsigned dim) { return getAffineConstantExpr(*ranges[dim].max + 1, kernel.getContext()); });
   }
   AffineExpr removed(AffineExpr number, const Digit &digit) {
     AffineExpr above = number.floorDiv(digit.unit * digit.extent) * digit.unit;
@@ -77,8 +79,8 @@ private:
   DominanceInfo dominance;
   std::array<int64_t, 3> block;
   std::array<Value, 3> ids;
-  int64_t width = 0;     // of a shuffle
-  unsigned inWarp = 0;   // the thread indices that differ among the lanes of a warp
+  int64_t width = 0;                // of a shuffle
+  unsigned inWarp = 0;              // the thread indices that differ among the lanes of a warp
   SmallVector<index::Range> ranges; // of the values that indices are computed from
   SmallVector<Digit> digits;        // that of the lane first
   SmallVector<Store> stores;
@@ -224,7 +226,8 @@ void WarpBuffer::lower() {
       given->setAttr(kExchangedAttr, builder.getUnitAttr());
       return threads.fetch(given, from, width);
     };
-    bool isOfLane = llvm::any_of(space.getValues(load.place), [&](Value value) { return dependence.of(value) & inWarp; });
+    bool isOfLane =
+        llvm::any_of(space.getValues(load.place), [&](Value value) { return dependence.of(value) & inWarp; });
     Value value, place = space.materialize(builder, loc, load.place);
     if (isOfLane) {
       for (int64_t number = 0; number < size; ++number) {
@@ -256,8 +259,10 @@ static LogicalResult giveRows(gpu::GPUFuncOp kernel, memref::AllocOp buffer, int
   for (Operation *user : users)
     if (!isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp>(user))
       return user->emitError() << "expected loads and stores of what a warp exchanges, got '" << user->getName() << "'";
-  if (!buffer.getType().hasStaticShape() || !buffer.getType().getLayout().isIdentity() || llvm::any_of(getBlockSize(kernel), [](int64_t n) { return n < 1; }))
-    return buffer.emitError() << "expected a buffer of constant extents in a block of constant extents, got " << buffer.getType();
+  if (!buffer.getType().hasStaticShape() || !buffer.getType().getLayout().isIdentity() ||
+      llvm::any_of(getBlockSize(kernel), [](int64_t n) { return n < 1; }))
+    return buffer.emitError() << "expected a buffer of constant extents in a block of constant extents, got "
+                              << buffer.getType();
   SmallVector<int64_t> shape;
   SmallVector<Value> own;
   OpBuilder builder(&kernel.getBody().front(), kernel.getBody().front().begin());
@@ -271,8 +276,8 @@ static LogicalResult giveRows(gpu::GPUFuncOp kernel, memref::AllocOp buffer, int
   llvm::append_range(shape, buffer.getType().getShape());
   builder.setInsertionPoint(buffer);
   auto whole = memref::AllocOp::create(builder, buffer.getLoc(),
-                                       MemRefType::get(shape, buffer.getType().getElementType(), MemRefLayoutAttrInterface(),
-                                                       buffer.getType().getMemorySpace()));
+                                       MemRefType::get(shape, buffer.getType().getElementType(),
+                                                       MemRefLayoutAttrInterface(), buffer.getType().getMemorySpace()));
   whole->setDiscardableAttrs(buffer->getDiscardableAttrDictionary());
   for (Operation *user : users) {
     unsigned place = llvm::find(user->getOperands(), buffer.getMemref()) - user->operand_begin();

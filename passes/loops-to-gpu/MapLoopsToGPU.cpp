@@ -1,7 +1,7 @@
 //===- MapLoopsToGPU.cpp - nests with bound loops become launches ---------===//
-#include "passes/HoistValue.h"
 #include "dialects/Program/Program.h"
 #include "dialects/Schedule/BoundIndices.h"
+#include "passes/HoistValue.h"
 #include "passes/linalg-to-loops/KnownValues.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
 #include "passes/loops-to-gpu/NestedThreads.h"
@@ -181,8 +181,8 @@ LogicalResult Kernel::checkThreads() {
     // Of a symbolic one the launch is refused where it is too large.
     int64_t extent = getStaticExtent(tag).value_or(1);
     if (tag == kFirstThreadTag + 2 && extent > kMaxBlockThreadsZ)
-      return loop.emitError() << "expected at most " << kMaxBlockThreadsZ << " threads along threadIdx.z, got " << extent
-                              << " of " << quoted(loop);
+      return loop.emitError() << "expected at most " << kMaxBlockThreadsZ << " threads along threadIdx.z, got "
+                              << extent << " of " << quoted(loop);
     at = at ? at : loop;
     // Each factor may be as large as an index: the product must not wrap around.
     threads = std::min(threads, kMaxBlockThreads + 1) * std::min(extent, kMaxBlockThreads + 1);
@@ -200,10 +200,9 @@ LogicalResult Kernel::checkGrid() {
   for (unsigned tag = 0; tag < kFirstThreadTag; ++tag) {
     std::optional<int64_t> extent = getStaticExtent(tag);
     if (extent && *extent > kMaxGrid[tag])
-      return loops[tag].front().emitError()
-             << "expected at most " << kMaxGrid[tag] << " blocks along "
-             << getTagName(static_cast<schedule::ThreadTag>(tag)) << ", got " << *extent << " of "
-             << quoted(loops[tag].front());
+      return loops[tag].front().emitError() << "expected at most " << kMaxGrid[tag] << " blocks along "
+                                            << getTagName(static_cast<schedule::ThreadTag>(tag)) << ", got " << *extent
+                                            << " of " << quoted(loops[tag].front());
   }
   return success();
 }
@@ -231,7 +230,8 @@ void Kernel::combineParts(scf::ForOp loop, unsigned tag, ArrayRef<Value> ids, st
     mapping.map(ValueRange(parts), others);
     for (Operation *op : reducer)
       builder.clone(*op, mapping);
-    return llvm::map_to_vector(yield.getOperands().take_front(half), [&](Value value) { return mapping.lookupOrDefault(value); });
+    return llvm::map_to_vector(yield.getOperands().take_front(half),
+                               [&](Value value) { return mapping.lookupOrDefault(value); });
   };
   ThreadReduction reduction(builder, loop.getLoc(), block, {ids[3], ids[4], ids[5]}, getAxisName(loop).stage);
   SmallVector<Value> total = reduction.reduce(tag - kFirstThreadTag, parts, combine);
@@ -266,8 +266,8 @@ LogicalResult Kernel::map() {
     std::string stage = getAxisName(cast<scf::ForOp>(nest)).stage;
     auto own = llvm::find_if(loops[tag], [&](scf::ForOp one) { return getAxisName(one).stage == stage; });
     scf::ForOp said = own == loops[tag].end() ? loop : *own;
-    origin.push_back(builder.getNamedAttr(
-        kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said), said.getLoc()))));
+    origin.push_back(
+        builder.getNamedAttr(kNames[tag], builder.getStringAttr(describeOrigin(getAxisName(said), said.getLoc()))));
   }
   KnownValues known(function);
   bool isNonEmpty = llvm::all_of(extents, [&](Value extent) { return known.isPositive(extent); });
@@ -288,7 +288,8 @@ LogicalResult Kernel::map() {
 
   // A buffer that a block or thread keeps from one iteration of the nest's outermost loop to the next stands before it.
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    bool isBuffer = isa<memref::AllocOp, memref::AllocaOp>(op) && cast<MemRefType>(op.getResult(0).getType()).getMemorySpace();
+    bool isBuffer =
+        isa<memref::AllocOp, memref::AllocaOp>(op) && cast<MemRefType>(op.getResult(0).getType()).getMemorySpace();
     if (isBuffer && llvm::all_of(op.getUsers(), [&](Operation *user) { return launch->isAncestor(user); }))
       op.moveBefore(&body, body.begin());
   }
@@ -315,9 +316,10 @@ LogicalResult Kernel::map() {
 /// An op at the top of a function computes something, but no loop around or in it is bound.
 static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
   if (auto name = op->getAttrOfType<StringAttr>(te::kExternAttr))
-    return op->emitError() << "stage '" << name.getValue()
-                           << "' is not bound to any block or thread: let all of its statements stand in thread axes, such as "
-                              "ib.scope_attr(te.thread_axis(\"blockIdx.x\"), \"thread_extent\", 1)";
+    return op->emitError()
+           << "stage '" << name.getValue()
+           << "' is not bound to any block or thread: let all of its statements stand in thread axes, such as "
+              "ib.scope_attr(te.thread_axis(\"blockIdx.x\"), \"thread_extent\", 1)";
   // A scan's iterations come in order, so another loop is to be bound.
   scf::ForOp outermost, ordered;
   op->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
@@ -325,9 +327,10 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
     return outermost ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (ordered && !outermost)
-    return ordered.emitError() << "stage '" << getAxisName(ordered).stage
-                               << "' is not bound to any block or thread: it is a scan without another axis, so give its "
-                                  "tensors one, for which extent 1 is enough, and bind that";
+    return ordered.emitError()
+           << "stage '" << getAxisName(ordered).stage
+           << "' is not bound to any block or thread: it is a scan without another axis, so give its "
+              "tensors one, for which extent 1 is enough, and bind that";
   AxisName name = outermost ? getAxisName(outermost) : AxisName();
   if (!name.axis.empty())
     return outermost.emitError() << "stage '" << name.stage
@@ -341,9 +344,10 @@ static LogicalResult refuseUnbound(Operation *op, func::FuncOp function) {
         store = inner;
     });
   if (store)
-    return store.emitError() << "stage '" << getBufferName(store.getMemRef())
-                               << "' is not bound to any block or thread: bind an axis of it, for which extent 1 is "
-                                  "enough and which fuse() without axes makes, or compute it at a bound axis of its consumer";
+    return store.emitError()
+           << "stage '" << getBufferName(store.getMemRef())
+           << "' is not bound to any block or thread: bind an axis of it, for which extent 1 is "
+              "enough and which fuse() without axes makes, or compute it at a bound axis of its consumer";
   return op->emitError("expected all work to stand in loops bound to blocks or threads");
 }
 
@@ -359,9 +363,9 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
     });
     if (parallel) {
       AxisName name = getAxisName(parallel);
-      return parallel.emitError() << "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of "
-                                  << "a CPU: use s[" << name.stage << "].bind(" << name.axis
-                                  << ", te.thread_axis(\"blockIdx.x\"))";
+      return parallel.emitError()
+             << "parallel: expected a loop bound to a block or thread index, for a GPU has no threads of "
+             << "a CPU: use s[" << name.stage << "].bind(" << name.axis << ", te.thread_axis(\"blockIdx.x\"))";
     }
     for (scf::ForOp loop : bound)
       if (Kernel::getTag(loop) == schedule::ThreadTag::VThread)
@@ -369,7 +373,8 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
     if (!bound.empty()) {
       if (failed(Kernel(&op, function, bound).map()))
         return failure();
-    } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp, gpu::LaunchOp>(op)) {
+    } else if (!isMemoryEffectFree(&op) &&
+               !isa<memref::AllocOp, memref::AllocaOp, memref::DeallocOp, gpu::LaunchOp>(op)) {
       return refuseUnbound(&op, function);
     }
   }

@@ -38,18 +38,23 @@ FailureOr<MatrixProduct> readProductLoops(scf::ForOp nest) {
       if (dependsOn(indices, loop) == (loop == without))
         return refuse() << "expected the loops of one product, got " << what << " that "
                         << (loop == without ? "changes" : "does not change") << " with the loop over "
-                        << (loop == product.m ? "rows" : loop == product.n ? "columns" : "what is summed over");
+                        << (loop == product.m   ? "rows"
+                            : loop == product.n ? "columns"
+                                                : "what is summed over");
   return product;
 }
 
 void stageFactor(MatrixProduct &product, memref::LoadOp &load, Value row, Value col) {
   OpBuilder builder(product.m);
   Location loc = load.getLoc();
-  auto getLoop = [](Value variable) { return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp()); };
+  auto getLoop = [](Value variable) {
+    return cast<scf::ForOp>(cast<BlockArgument>(variable).getOwner()->getParentOp());
+  };
   SmallVector<int64_t> shape;
   for (Value variable : {row, col})
     shape.push_back(*getConstantIntValue(getLoop(variable).getUpperBound()));
-  Value buffer = createPrivateBuffer(builder, loc, shape, load.getType(), builder.getStringAttr(getBufferName(load.getMemRef())));
+  Value buffer =
+      createPrivateBuffer(builder, loc, shape, load.getType(), builder.getStringAttr(getBufferName(load.getMemRef())));
   IRMapping mapping;
   SmallVector<Value> indices;
   for (Value variable : {row, col}) {
@@ -111,8 +116,8 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
   auto load = [&](Value buffer, ValueRange indices) -> Value {
     const FragmentLayout &layout = layouts[buffer];
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
-    Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element), laneBuffers[buffer],
-                                        indicesOf(buffer, indices));
+    Value flat = vector::LoadOp::create(builder, loc, VectorType::get({layout.getElements()}, element),
+                                        laneBuffers[buffer], indicesOf(buffer, indices));
     if (isByteFloat(element)) {
       element = builder.getI8Type();
       flat = arith::BitcastOp::create(builder, loc, VectorType::get({layout.getElements()}, element), flat);
@@ -132,7 +137,8 @@ void emitProduct(MatrixProduct product, FragmentLayouts &layouts, LaneBuffers &l
   if (isByteFloat(loadA.getType()))
     sum->setAttr(kOperandTypeAttr, TypeAttr::get(loadA.getType()));
   Value flat = vector::ShapeCastOp::create(
-      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()), sum.getResult());
+      builder, loc, VectorType::get({layout.getElements()}, cast<VectorType>(sum.getType()).getElementType()),
+      sum.getResult());
   vector::StoreOp::create(builder, loc, flat, laneBuffers[result], indicesOf(result, store.getIndices()));
 }
 

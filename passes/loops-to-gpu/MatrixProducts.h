@@ -23,8 +23,8 @@ struct MatrixProduct {
 /// The loops of `nest`, which are proven to be such: an error says what else they do.
 mlir::FailureOr<MatrixProduct> readProductLoops(mlir::scf::ForOp nest);
 
-/// A factor that lies elsewhere is copied to a private buffer just before the product. `row` and `col` are the variables
-/// of the loops along its tile.
+/// A factor that lies elsewhere is copied to a private buffer just before the product. `row` and `col` are the
+/// variables of the loops along its tile.
 void stageFactor(MatrixProduct &product, mlir::memref::LoadOp &load, mlir::Value row, mlir::Value col);
 
 /// The instruction before the loops that it replaces, which are left for the caller to erase.

@@ -78,9 +78,8 @@ bool IterationDependence::compute(Value value) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
     return isPrivate(load.getMemRef()) && holdsItsOwn(load.getMemRef());
   // What its regions yield, and what decides that.
-  WalkResult walked = op->walk([&](Operation *inner) {
-    return WalkResult(failure(inner != op && dependsOnIt(inner->getOperands())));
-  });
+  WalkResult walked =
+      op->walk([&](Operation *inner) { return WalkResult(failure(inner != op && dependsOnIt(inner->getOperands()))); });
   return walked.wasInterrupted();
 }
 
@@ -106,7 +105,8 @@ bool dependsOnIteration(scf::ForOp inner, scf::ForOp outer) {
   return walked.wasInterrupted();
 }
 
-/// Whether `inner` changes elements that nothing in the loop around it set before: each iteration of that changes them again.
+/// Whether `inner` changes elements that nothing in the loop around it set before: each iteration of that changes them
+/// again.
 bool changesAgain(scf::ForOp inner, scf::ForOp outer) {
   index::IndexSpace space(inner.getContext());
   WalkResult walked = inner->walk([&](memref::LoadOp load) {
@@ -152,11 +152,11 @@ LogicalResult checkThreadRaces(Operation *nest, func::FuncOp function) {
     return loop->walk([&](memref::StoreOp store) -> WalkResult {
       if (!racesAt(store, dependence, loop))
         return WalkResult::advance();
-      return store.emitError() << "expected one value for each element, got a store to one place of other values in each "
-                                  "iteration of "
-                               << getAxisName(loop).quoted() << ", which is bound to "
-                               << schedule::stringifyThreadTag(bind.getValue())
-                               << ": the iteration that runs last would decide; a reduction carries what it reduces";
+      return store.emitError()
+             << "expected one value for each element, got a store to one place of other values in each "
+                "iteration of "
+             << getAxisName(loop).quoted() << ", which is bound to " << schedule::stringifyThreadTag(bind.getValue())
+             << ": the iteration that runs last would decide; a reduction carries what it reduces";
     });
   });
   return failure(walked.wasInterrupted());
@@ -179,9 +179,10 @@ LogicalResult checkNestedThreads(Operation *nest, func::FuncOp function) {
       bool isOfBlocks = tag < schedule::ThreadTag::ThreadIdxX;
       if (!isOfBlocks && !dependsOnIteration(inner, outer) && !changesAgain(inner, outer))
         continue;
-      InFlightDiagnostic diag = inner.emitError() << "expected one loop on " << schedule::stringifyThreadTag(tag)
-                                                  << ", or an inner one that does the same in each iteration of the outer, got " << quoted(inner) << " inside of "
-                                                  << quoted(outer);
+      InFlightDiagnostic diag = inner.emitError()
+                                << "expected one loop on " << schedule::stringifyThreadTag(tag)
+                                << ", or an inner one that does the same in each iteration of the outer, got "
+                                << quoted(inner) << " inside of " << quoted(outer);
       diag.attachNote(outer.getLoc()) << quoted(outer) << " is bound here";
       return diag;
     }

@@ -11,8 +11,8 @@ namespace tilewright {
 /// the outer loop.
 mlir::LogicalResult checkNestedThreads(mlir::Operation *nest, mlir::func::FuncOp function);
 
-/// Refuses a store to an element that the iterations of a loop on a block or thread index share, of a value that each of
-/// them has another of: run in sequence the last one counts, run at once any of them.
+/// Refuses a store to an element that the iterations of a loop on a block or thread index share, of a value that each
+/// of them has another of: run in sequence the last one counts, run at once any of them.
 mlir::LogicalResult checkThreadRaces(mlir::Operation *nest, mlir::func::FuncOp function);
 
 } // namespace tilewright

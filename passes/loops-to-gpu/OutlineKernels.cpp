@@ -1,6 +1,6 @@
 //===- OutlineKernels.cpp - launches become kernels of one module ---------===//
-#include "passes/ArgumentAlignment.h"
 #include "dialects/Program/Program.h"
+#include "passes/ArgumentAlignment.h"
 #include "passes/PassSupport.h"
 
 #include "mlir/Dialect/GPU/Utils/GPUUtils.h"
@@ -51,9 +51,8 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
   OpBuilder builder(function);
   std::string moduleName = (function.getSymName() + "_kernels").str();
   if (Operation *taken = symbols.lookup(moduleName)) {
-    InFlightDiagnostic diagnostic = function.emitError()
-                                    << "expected the name @" << moduleName << " to be free for the kernels of @"
-                                    << function.getSymName();
+    InFlightDiagnostic diagnostic = function.emitError() << "expected the name @" << moduleName
+                                                         << " to be free for the kernels of @" << function.getSymName();
     diagnostic.attachNote(taken->getLoc()) << "it is used here";
     return diagnostic;
   }
@@ -79,7 +78,8 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
       kernel->setAttr(te::kExternAttr, isExtern);
     // Names of tensors go along, for the messages of later stages, and how far their memory is aligned.
     for (auto [i, operand] : llvm::enumerate(operands))
-      if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getOwner() == &function.getBody().front())
+      if (auto argument = dyn_cast<BlockArgument>(operand);
+          argument && argument.getOwner() == &function.getBody().front())
         for (StringRef name : {StringRef(te::kNameAttr), StringRef(te::kAlignAttr)})
           if (Attribute known = function.getArgAttr(argument.getArgNumber(), name))
             kernel.setArgAttr(i, name, known);
@@ -88,10 +88,10 @@ LogicalResult OutlineKernels::outline(func::FuncOp function, SymbolTable &symbol
     std::optional<gpu::KernelDim3> cluster;
     if (launch.hasClusterSize())
       cluster = launch.getClusterSizeOperandValues();
-    auto call = gpu::LaunchFuncOp::create(builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
-                                          launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(),
-                                          operands, /*asyncTokenType=*/Type(), /*asyncDependencies=*/ValueRange(),
-                                          cluster);
+    auto call =
+        gpu::LaunchFuncOp::create(builder, launch.getLoc(), kernel, launch.getGridSizeOperandValues(),
+                                  launch.getBlockSizeOperandValues(), launch.getDynamicSharedMemorySize(), operands,
+                                  /*asyncTokenType=*/Type(), /*asyncDependencies=*/ValueRange(), cluster);
     if (cluster) {
       SmallVector<int32_t> sizes;
       for (Value size : {cluster->x, cluster->y, cluster->z})

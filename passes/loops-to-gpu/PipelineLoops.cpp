@@ -1,8 +1,8 @@
 //===- PipelineLoops.cpp - shared buffers are filled iterations ahead -----===//
 //
 // A pipelined loop fills shared buffers and computes with them. Each buffer gets `depth` places, which the iterations
-// take in turn. Before the loop the first `depth - 1` iterations fill theirs; in the loop, iteration k computes with its
-// place while that of iteration k + depth - 1 is on its way.
+// take in turn. Before the loop the first `depth - 1` iterations fill theirs; in the loop, iteration k computes with
+// its place while that of iteration k + depth - 1 is on its way.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/AddressSpaces.h"
@@ -134,20 +134,23 @@ LogicalResult Pipeliner::checkReads() {
     if (writesMore || op->walk([&](memref::LoadOp load) {
                           return written.contains(load.getMemRef()) ? WalkResult::interrupt() : WalkResult::advance();
                         }).wasInterrupted())
-      return op->emitError("software_pipeline: expected a stage that reads what is there before the loop, got one that reads "
-                           "what the same iteration computes");
+      return op->emitError(
+          "software_pipeline: expected a stage that reads what is there before the loop, got one that reads "
+          "what the same iteration computes");
   return success();
 }
 
 LogicalResult Pipeliner::checkStore(memref::StoreOp store) {
   auto load = dyn_cast_or_null<memref::LoadOp>(getCopied(store.getValue()).load);
   if (isAsync && (!load || isShared(load.getMemRef()) || isPrivate(load.getMemRef())))
-    return store.emitError("software_pipeline: expected a stage that copies a global tensor, which can be done asynchronously, "
-                           "got one that computes its elements");
+    return store.emitError(
+        "software_pipeline: expected a stage that copies a global tensor, which can be done asynchronously, "
+        "got one that computes its elements");
   for (Operation *around = store->getParentOp(); around != loop; around = around->getParentOp())
     if (auto inner = dyn_cast<scf::ForOp>(around); inner && !isAsync && !getConstantIntValue(inner.getUpperBound()))
-      return inner.emitError("software_pipeline: expected a loop of constant extent, as its elements are held in registers, got "
-                             "one that is symbolic");
+      return inner.emitError(
+          "software_pipeline: expected a loop of constant extent, as its elements are held in registers, got "
+          "one that is symbolic");
   return success();
 }
 
@@ -165,7 +168,8 @@ void Pipeliner::usePlace(Operation *root, Value k) {
       builder.setInsertionPoint(root);
       AffineExpr turn = builder.getAffineDimExpr(0) % depth;
       place = getValueOrCreateConstantIndexOp(
-          builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(1, 0, turn), OpFoldResult(k)));
+          builder, loc,
+          affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(1, 0, turn), OpFoldResult(k)));
     }
     SmallVector<Value> indices = {place};
     llvm::append_range(indices, old);
@@ -223,7 +227,8 @@ void Pipeliner::emitProducers(Value k, Part part) {
     // What was fetched is not fetched again, nor is computed what was computed of it.
     bool isFetched = !isMemoryEffectFree(producer);
     producer->walk([&](Operation *op) {
-      isFetched |= llvm::any_of(op->getOperands(), [&](Value value) { return fetched.contains(value.getDefiningOp()); });
+      isFetched |=
+          llvm::any_of(op->getOperands(), [&](Value value) { return fetched.contains(value.getDefiningOp()); });
     });
     if (part == Part::FromRegisters && !isNest && isFetched) {
       fetched.insert(producer);

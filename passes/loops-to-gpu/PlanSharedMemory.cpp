@@ -42,9 +42,9 @@ public:
   explicit Timeline(gpu::GPUFuncOp kernel) { number(kernel); }
 
   /// From the first use of a buffer to its last. Where a loop uses a buffer that lives around it, the next iteration
-  /// may read what this one wrote: the buffer lives as long as the loop. A buffer also lives until what was read from it
-  /// is written to another one: threads go from reading the one to writing the other without a barrier, which the two
-  /// at one place would need.
+  /// may read what this one wrote: the buffer lives as long as the loop. A buffer also lives until what was read from
+  /// it is written to another one: threads go from reading the one to writing the other without a barrier, which the
+  /// two at one place would need.
   void setLifetime(memref::AllocOp alloc, PlannedBuffer &buffer) const {
     buffer.begin = ~0u;
     buffer.end = begins.lookup(alloc);
@@ -138,8 +138,8 @@ LogicalResult PlanSharedMemory::plan(gpu::GPUFuncOp kernel) {
   int64_t total = planOffsets(buffers);
   if (total > sharedLimit) {
     InFlightDiagnostic diagnostic = kernel.emitError()
-                                    << "expected at most " << sharedLimit.getValue() << " bytes of shared memory a block, got "
-                                    << total << ": " << list;
+                                    << "expected at most " << sharedLimit.getValue()
+                                    << " bytes of shared memory a block, got " << total << ": " << list;
     for (memref::AllocOp alloc : allocs)
       diagnostic.attachNote(alloc.getLoc()) << "'" << getBufferName(alloc) << "' is allocated here";
     return diagnostic;

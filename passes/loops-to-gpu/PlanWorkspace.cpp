@@ -206,9 +206,8 @@ void PlanWorkspace::runOnOperation() {
   for (memref::AllocOp alloc : allocs)
     if (alloc->getParentOp() != function || alloc.getType().getMemorySpace() ||
         !alloc.getType().getLayout().isIdentity()) {
-      alloc.emitError() << "expected temporary '" << getBufferName(alloc)
-                        << "' to stand at the top of @" << function.getSymName() << " in global memory, got "
-                        << alloc.getType();
+      alloc.emitError() << "expected temporary '" << getBufferName(alloc) << "' to stand at the top of @"
+                        << function.getSymName() << " in global memory, got " << alloc.getType();
       return signalPassFailure();
     }
   if (failed(WorkspacePlanner(function, allocs).run()))

@@ -24,7 +24,8 @@ SmallVector<Value> ThreadReduction::reduce(unsigned dim, ValueRange parts, Combi
       row = arith::AddIOp::create(builder, loc, row, arith::MulIOp::create(builder, loc, ids[2], constant(block[1])));
     Value lane = constant(0);
     if (threads < width)
-      lane = arith::RemUIOp::create(builder, loc, arith::MulIOp::create(builder, loc, row, constant(threads)), constant(width));
+      lane = arith::RemUIOp::create(builder, loc, arith::MulIOp::create(builder, loc, row, constant(threads)),
+                                    constant(width));
     return llvm::map_to_vector(first, [&](Value value) { return shuffle(value, gpu::ShuffleMode::IDX, lane, true); });
   }
   if (dim == 0 && width && threads % kWarpSize == 0) {
@@ -117,8 +118,9 @@ Value ThreadReduction::shuffle(Value value, gpu::ShuffleMode mode, Value lane, b
   if (type.isF32() || type.isInteger(32))
     return move(value);
   if (type.isIndex())
-    return arith::IndexCastOp::create(builder, loc, type,
-                                      shuffle(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value), mode, lane, isUniform));
+    return arith::IndexCastOp::create(
+        builder, loc, type,
+        shuffle(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value), mode, lane, isUniform));
   unsigned bitWidth = type.getIntOrFloatBitWidth();
   Type bitsType = builder.getIntegerType(bitWidth);
   Value bits = isa<FloatType>(type) ? arith::BitcastOp::create(builder, loc, bitsType, value).getResult() : value;

@@ -2,16 +2,16 @@
 //
 // The loops of a schedule compute element by element, so the body of a vectorized loop is scalar code in one variable.
 // Each op becomes its vector twin: a load along the last dimension a vector load, one that does not move a scalar, any
-// other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp). A loop whose iterations need
-// each other's results stays a loop (LaneDependences.cpp).
+// other a gather of elements. Predicates on the lanes are hoisted first (LanePredicates.cpp). A loop whose iterations
+// need each other's results stays a loop (LaneDependences.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ArgumentAlignment.h"
 #include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
+#include "passes/index/Stride.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 #include "passes/loops-to-gpu/KernelMemory.h"
-#include "passes/index/Stride.h"
 #include "passes/loops-to-gpu/Lanes.h"
 #include "passes/loops-to-tile/Extents.h"
 
@@ -38,8 +38,8 @@ public:
   LoopVectorizer(scf::ForOp loop, int64_t lanes, bool onProcessor = false)
       : loop(loop), lanes(lanes), onProcessor(onProcessor), builder(loop) {}
 
-  /// Whether every op of the body has a vector twin, and the lanes compute what the iterations do. A loop of which that is
-  /// not so stays a loop.
+  /// Whether every op of the body has a vector twin, and the lanes compute what the iterations do. A loop of which that
+  /// is not so stays a loop.
   bool canVectorize() {
     return loop.getNumResults() == 0 && canVectorize(*loop.getBody()) && areLanesIndependent(loop, lanes);
   }
@@ -56,11 +56,12 @@ public:
     return llvm::all_of(block.without_terminator(), [&](Operation &op) {
       if (isa<memref::LoadOp, memref::StoreOp, affine::AffineApplyOp, arith::ConstantOp>(op))
         return true;
-      // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of the
-      // kind is hoisted instead.
+      // What stands in place of elements that are not there, for all lanes or for none. A predicate around nothing of
+      // the kind is hoisted instead.
       if (auto choice = dyn_cast<scf::IfOp>(op))
         return isSameInAllLanes(choice.getCondition(), loop, lanes) && canVectorize(*choice.thenBlock()) &&
-               (choice.elseBlock() ? canVectorize(*choice.elseBlock()) : !choice.thenBlock()->getOps<scf::IfOp>().empty());
+               (choice.elseBlock() ? canVectorize(*choice.elseBlock())
+                                   : !choice.thenBlock()->getOps<scf::IfOp>().empty());
       return op.getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(&op) &&
              llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
     });
@@ -74,7 +75,8 @@ public:
     auto result = loop.getBody()->walk([&](Operation *op) {
       auto load = dyn_cast<memref::LoadOp>(op);
       auto store = dyn_cast<memref::StoreOp>(op);
-      bool isWide = (load && isWider(load.getMemRef(), load.getIndices())) || (store && isWider(store.getMemRef(), store.getIndices()));
+      bool isWide = (load && isWider(load.getMemRef(), load.getIndices())) ||
+                    (store && isWider(store.getMemRef(), store.getIndices()));
       return isWide ? WalkResult::interrupt() : WalkResult::advance();
     });
     return result.wasInterrupted();
@@ -101,7 +103,8 @@ private:
       for (int64_t i = 0; i < lanes; ++i)
         steps.push_back(builder.getIndexAttr(i));
       auto type = VectorType::get({lanes}, builder.getIndexType());
-      lane.map(value, arith::ConstantOp::create(builder, loop.getLoc(), DenseElementsAttr::get(type, steps)).getResult());
+      lane.map(value,
+               arith::ConstantOp::create(builder, loop.getLoc(), DenseElementsAttr::get(type, steps)).getResult());
     }
     if (lane.contains(value))
       return lane.lookup(value);
@@ -126,7 +129,8 @@ private:
   /// How many lanes an access may take at once: all that lie together, as far as the address is aligned.
   int64_t getWidth(Value memref, ValueRange indices) {
     auto type = cast<MemRefType>(memref.getType());
-    if (indices.empty() || !hasUnitRows(type) || !type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1))
+    if (indices.empty() || !hasUnitRows(type) || !type.getElementType().isIntOrFloat() ||
+        type.getElementType().isInteger(1))
       return 1;
     for (Value index : indices.drop_back())
       if (index::getStride(index, loop.getInductionVar()) != 0)
@@ -163,9 +167,12 @@ private:
   void visitLoad(memref::LoadOp load) {
     Location loc = load.getLoc();
     MemRefType type = load.getMemRefType();
-    bool moves = llvm::any_of(load.getIndices(), [&](Value index) { return index::getStride(index, loop.getInductionVar()) != 0; });
+    bool moves = llvm::any_of(load.getIndices(),
+                              [&](Value index) { return index::getStride(index, loop.getInductionVar()) != 0; });
     if (!moves) {
-      first.map(load.getResult(), memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), 0, loc)).getResult());
+      first.map(
+          load.getResult(),
+          memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), 0, loc)).getResult());
       return;
     }
     int64_t width = getWidth(load.getMemRef(), load.getIndices());
@@ -173,7 +180,8 @@ private:
     if (width == 1) {
       SmallVector<Value> elements;
       for (int64_t i = 0; i < lanes; ++i)
-        elements.push_back(memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc)));
+        elements.push_back(
+            memref::LoadOp::create(builder, loc, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc)));
       lane.map(load.getResult(), vector::FromElementsOp::create(builder, loc, vectorType, elements).getResult());
       return;
     }
@@ -181,14 +189,16 @@ private:
     llvm::MaybeAlign align = getAlignment(load.getMemRef(), width);
     Value whole;
     for (int64_t i = 0; i < lanes; i += width) {
-      Value part = vector::LoadOp::create(builder, loc, partType, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc),
-                                          /*nontemporal=*/false, align);
+      Value part =
+          vector::LoadOp::create(builder, loc, partType, load.getMemRef(), indicesOfLane(load.getIndices(), i, loc),
+                                 /*nontemporal=*/false, align);
       if (width == lanes)
         whole = part;
       else {
         if (!whole)
           whole = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(vectorType));
-        whole = vector::InsertStridedSliceOp::create(builder, loc, part, whole, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{1});
+        whole =
+            vector::InsertStridedSliceOp::create(builder, loc, part, whole, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{1});
       }
     }
     lane.map(load.getResult(), whole);
@@ -207,10 +217,11 @@ private:
     llvm::MaybeAlign align = getAlignment(store.getMemRef(), width);
     Value whole = asVector(store.getValueToStore());
     for (int64_t i = 0; i < lanes; i += width) {
-      Value part = width == lanes ? whole
-                                  : vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{i},
-                                                                          ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1})
-                                        .getResult();
+      Value part = width == lanes
+                       ? whole
+                       : vector::ExtractStridedSliceOp::create(builder, loc, whole, ArrayRef<int64_t>{i},
+                                                               ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1})
+                             .getResult();
       vector::StoreOp::create(builder, loc, part, store.getMemRef(), indicesOfLane(store.getIndices(), i, loc),
                               /*nontemporal=*/false, align)
           ->setDiscardableAttrs(store->getDiscardableAttrDictionary());
@@ -224,7 +235,8 @@ private:
       if (Operation *twin = visit(op))
         twins.push_back(twin);
     if (yields) {
-      auto values = llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return asVector(value); });
+      auto values =
+          llvm::map_to_vector(block.getTerminator()->getOperands(), [&](Value value) { return asVector(value); });
       scf::YieldOp::create(builder, block.getTerminator()->getLoc(), values);
     }
     // Conditions are decided in the first lane alone.
@@ -250,7 +262,8 @@ private:
     bool hasElse = choice.elseBlock();
     auto made = scf::IfOp::create(builder, choice.getLoc(), types, inFirstLane(choice.getCondition()), hasElse);
     OpBuilder::InsertionGuard guard(builder);
-    for (auto [from, to] : {std::pair(choice.thenBlock(), made.thenBlock()), std::pair(choice.elseBlock(), made.elseBlock())}) {
+    for (auto [from, to] :
+         {std::pair(choice.thenBlock(), made.thenBlock()), std::pair(choice.elseBlock(), made.elseBlock())}) {
       if (!from)
         continue;
       if (!to->empty())
@@ -283,7 +296,8 @@ private:
         SmallVector<Value> elements;
         for (int64_t i = 0; i < lanes; ++i)
           elements.push_back(indexOfLane(apply, i, op.getLoc()));
-        auto made = vector::FromElementsOp::create(builder, op.getLoc(), VectorType::get({lanes}, builder.getIndexType()), elements);
+        auto made = vector::FromElementsOp::create(builder, op.getLoc(),
+                                                   VectorType::get({lanes}, builder.getIndexType()), elements);
         lane.map(apply.getResult(), made.getResult());
         return made;
       }
@@ -326,7 +340,8 @@ private:
   }
   scf::ForOp createLoop(int64_t extent) { return createLoop(arith::ConstantIndexOp::create(builder, loc, extent)); }
   Value apply(AffineExpr expr, ArrayRef<OpFoldResult> operands) {
-    return getValueOrCreateConstantIndexOp(builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, expr, operands));
+    return getValueOrCreateConstantIndexOp(builder, loc,
+                                           affine::makeComposedFoldedAffineApply(builder, loc, expr, operands));
   }
   /// Puts the body into `into`, with `iteration` as its variable.
   void cloneBody(scf::ForOp into, Value iteration) {
@@ -357,7 +372,8 @@ void LaneSplitter::run(SmallVectorImpl<scf::ForOp> &loops) {
     builder.setInsertionPoint(outer.getBody()->getTerminator());
     scf::ForOp inner = createLoop(lanes);
     builder.setInsertionPointToStart(inner.getBody());
-    cloneBody(inner, apply(d0 * lanes + d1, {OpFoldResult(outer.getInductionVar()), OpFoldResult(inner.getInductionVar())}));
+    cloneBody(inner,
+              apply(d0 * lanes + d1, {OpFoldResult(outer.getInductionVar()), OpFoldResult(inner.getInductionVar())}));
     loops.push_back(inner);
   }
   if (!extent || *extent % lanes) {
@@ -387,7 +403,8 @@ struct VectorizeScheduledLoops : impl::VectorizeScheduledLoopsBase<VectorizeSche
     for (scf::ForOp loop : marked) {
       auto extent = getConstantIntValue(loop.getUpperBound());
       if (onProcessor) {
-        if (!loop.getInitArgs().empty() || getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
+        if (!loop.getInitArgs().empty() || getConstantIntValue(loop.getLowerBound()) != 0 ||
+            getConstantIntValue(loop.getStep()) != 1)
           loop->removeAttr(schedule::kVectorizeAttr);
         else if (extent && *extent <= kMaxProcessorLanes)
           loops.push_back(loop);

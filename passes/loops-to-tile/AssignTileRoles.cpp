@@ -16,8 +16,8 @@ namespace {
 /// Loads of one block whose tiles are first needed by the same op: they go by way of one ring.
 struct LoadGroup {
   SmallVector<tile::LoadOp> loads;
-  Operation *user;      // in the same block
-  scf::ForOp pipeline;  // around them, whose depth the ring has; null where there is none
+  Operation *user;     // in the same block
+  scf::ForOp pipeline; // around them, whose depth the ring has; null where there is none
   tile::RingOp ring;
 };
 
@@ -27,7 +27,8 @@ struct AssignTileRoles : impl::AssignTileRolesBase<AssignTileRoles> {
     getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
     for (tile::KernelOp kernel : kernels) {
       if (kernel.getOrder()) {
-        orderError(kernel) << "expected a kernel without an order, which persist-tiles leaves, got " << kernel.getOrderAttr();
+        orderError(kernel) << "expected a kernel without an order, which persist-tiles leaves, got "
+                           << kernel.getOrderAttr();
         return signalPassFailure();
       }
       SmallVector<LoadGroup> groups = findGroups(kernel);
@@ -40,7 +41,8 @@ struct AssignTileRoles : impl::AssignTileRolesBase<AssignTileRoles> {
   static SmallVector<LoadGroup> findGroups(tile::KernelOp kernel);
   static void makeRings(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups);
   static LogicalResult splitRoles(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups);
-  static LogicalResult alternate(tile::KernelOp kernel, tile::RoleOp role, Value set, MutableArrayRef<LoadGroup> groups);
+  static LogicalResult alternate(tile::KernelOp kernel, tile::RoleOp role, Value set,
+                                 MutableArrayRef<LoadGroup> groups);
   static LogicalResult loadAhead(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups);
 };
 
@@ -89,7 +91,8 @@ void AssignTileRoles::makeRings(tile::KernelOp kernel, MutableArrayRef<LoadGroup
     SmallVector<tile::BufferType> buffers;
     for (tile::LoadOp load : group.loads)
       buffers.push_back(load.getTile().getType());
-    int64_t depth = group.pipeline ? group.pipeline->getAttrOfType<schedule::PipelineAttr>(schedule::kPipelineAttr).getStages() : 1;
+    int64_t depth =
+        group.pipeline ? group.pipeline->getAttrOfType<schedule::PipelineAttr>(schedule::kPipelineAttr).getStages() : 1;
     auto type = tile::RingType::get(kernel.getContext(), depth, buffers);
     Location loc = group.pipeline ? group.pipeline.getLoc() : group.loads.front().getLoc();
     group.ring = tile::RingOp::create(builder, loc, type, kernel.getWarpgroups(), IntegerAttr(), IntegerAttr());
@@ -104,7 +107,8 @@ namespace {
 /// Clones loads, and what says when and of what they are, to a producer.
 class LoadCloner {
 public:
-  LoadCloner(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups, OpBuilder &builder) : kernel(kernel), groups(groups), builder(builder) {}
+  LoadCloner(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups, OpBuilder &builder)
+      : kernel(kernel), groups(groups), builder(builder) {}
 
   LogicalResult clone() {
     for (LoadGroup &group : groups)
@@ -120,7 +124,8 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
       if (loop && loop.getInductionVar() != value)
-        return emitError(value.getLoc()) << "wgmma: expected tiles whose places do not depend on what the kernel computes";
+        return emitError(value.getLoc())
+               << "wgmma: expected tiles whose places do not depend on what the kernel computes";
       return success();
     }
     Operation *op = value.getDefiningOp();
@@ -169,8 +174,9 @@ private:
           put(load, made);
         continue;
       }
-      auto made = scf::ForOp::create(builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
-                                     mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()));
+      auto made =
+          scf::ForOp::create(builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+                             mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()));
       made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
       mapping.map(loop.getInductionVar(), made.getInductionVar());
       OpBuilder::InsertionGuard guard(builder);
@@ -229,7 +235,8 @@ LogicalResult AssignTileRoles::splitRoles(tile::KernelOp kernel, MutableArrayRef
   auto number = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
   auto roles = tile::RolesOp::create(builder, loc);
   builder.createBlock(&roles.getBody());
-  auto producer = tile::RoleOp::create(builder, loc, "producer", tile::kWarpgroupWarps, number((*kernel.getRegisters())[0]), IntegerAttr());
+  auto producer = tile::RoleOp::create(builder, loc, "producer", tile::kWarpgroupWarps,
+                                       number((*kernel.getRegisters())[0]), IntegerAttr());
   auto consumer = tile::RoleOp::create(builder, loc, "consumer", tile::kWarpgroupWarps * warpgroups * sets,
                                        number((*kernel.getRegisters())[1]), sets > 1 ? number(sets) : IntegerAttr());
   builder.createBlock(&producer.getBody());
@@ -257,7 +264,8 @@ LogicalResult AssignTileRoles::splitRoles(tile::KernelOp kernel, MutableArrayRef
 }
 
 /// The sets of consumer warpgroups take the block's tiles alternately: one computes while another stores.
-LogicalResult AssignTileRoles::alternate(tile::KernelOp kernel, tile::RoleOp role, Value set, MutableArrayRef<LoadGroup> groups) {
+LogicalResult AssignTileRoles::alternate(tile::KernelOp kernel, tile::RoleOp role, Value set,
+                                         MutableArrayRef<LoadGroup> groups) {
   SmallVector<scf::ForOp> pipelines = getPipelines(role);
   scf::ForOp pipeline = pipelines.size() == 1 ? pipelines[0] : scf::ForOp();
   auto tiles = pipeline ? dyn_cast<scf::ForOp>(pipeline->getParentOp()) : scf::ForOp();
@@ -320,13 +328,15 @@ static void putTiles(OpBuilder &builder, LoadGroup &group, Value iteration) {
 
 LogicalResult AssignTileRoles::loadAhead(tile::KernelOp kernel, MutableArrayRef<LoadGroup> groups) {
   for (LoadGroup &group : groups) {
-    if (!group.pipeline || group.loads.front()->getBlock() != scf::ForOp(group.pipeline).getBody() || !isa<tile::MatmulOp>(group.user))
+    if (!group.pipeline || group.loads.front()->getBlock() != scf::ForOp(group.pipeline).getBody() ||
+        !isa<tile::MatmulOp>(group.user))
       return emitError(group.loads.front().getLoc())
              << "software_pipeline: expected roles for tiles that are loaded outside of a pipelined loop";
     scf::ForOp loop = group.pipeline;
     Location loc = loop.getLoc();
     int64_t depth = group.ring.getRing().getType().getDepth();
-    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()), end = getConstantIntValue(loop.getUpperBound());
+    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
+                           end = getConstantIntValue(loop.getUpperBound());
     bool isKnown = first && end;
     int64_t count = isKnown ? std::min(depth, *end - *first) : depth;
     OpBuilder builder(loop);
@@ -338,19 +348,23 @@ LogicalResult AssignTileRoles::loadAhead(tile::KernelOp kernel, MutableArrayRef<
       Value iteration = numbers.add(loop.getLowerBound(), number);
       if (!isKnown && number > 0)
         builder.setInsertionPointToStart(
-            scf::IfOp::create(builder, loc, numbers.isLess(iteration, loop.getUpperBound()), /*withElseRegion=*/false).thenBlock());
+            scf::IfOp::create(builder, loc, numbers.isLess(iteration, loop.getUpperBound()), /*withElseRegion=*/false)
+                .thenBlock());
       putTiles(builder, group, iteration);
     }
-    // The matmuls of the iteration before are done: its slot is for the one that comes as many later as there are slots.
+    // The matmuls of the iteration before are done: its slot is for the one that comes as many later as there are
+    // slots.
     Operation *last = group.user;
     while (isa<tile::MatmulOp>(last->getNextNode()))
       last = last->getNextNode();
     builder.setInsertionPointAfter(last);
-    Value isLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
+    Value isLater =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isLater, /*withElseRegion=*/false).thenBlock());
     auto again = tile::ElectOp::create(builder, loc, tile::ElectScope::Role);
     builder.createBlock(&again.getBody());
-    Value later = arith::AddIOp::create(builder, loc, loop.getInductionVar(), arith::ConstantIndexOp::create(builder, loc, depth - 1));
+    Value later = arith::AddIOp::create(builder, loc, loop.getInductionVar(),
+                                        arith::ConstantIndexOp::create(builder, loc, depth - 1));
     Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, later, loop.getUpperBound());
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isThere, /*withElseRegion=*/false).thenBlock());
     putTiles(builder, group, later);

@@ -1,7 +1,8 @@
 //===- DeferStores.cpp - tiles stored while the next one is computed ------===//
 //
-// A block that goes through several tiles holds what it stores of a tile in registers, rounded, begins the matmuls of the
-// next, and then stores it: the tensor cores do not wait for that. What is left after the last tile is stored at the end.
+// A block that goes through several tiles holds what it stores of a tile in registers, rounded, begins the matmuls of
+// the next, and then stores it: the tensor cores do not wait for that. What is left after the last tile is stored at
+// the end.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Tile.h"
@@ -58,7 +59,8 @@ private:
   void emitHeld(const HeldTile &held, int64_t firstPart, int64_t parts) {
     OpBuilder::InsertionGuard guard(builder);
     Location loc = getIterationLoc();
-    builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, held.isThere, /*withElseRegion=*/false).thenBlock());
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loc, held.isThere, /*withElseRegion=*/false).thenBlock());
     emitParts(held, firstPart, parts);
   }
   void emitParts(const HeldTile &held, int64_t firstPart, int64_t parts) {
@@ -103,9 +105,9 @@ struct DeferStores : impl::DeferStoresBase<DeferStores> {
   }
 };
 
-/// Whether the warpgroups of a tile begin its iterations one after the other: each gets through what it does between two
-/// tiles while the tensor cores do what the others began. Not those that share iterations with other blocks, for which
-/// this gains little: what they know of their shares takes the registers that it needs.
+/// Whether the warpgroups of a tile begin its iterations one after the other: each gets through what it does between
+/// two tiles while the tensor cores do what the others began. Not those that share iterations with other blocks, for
+/// which this gains little: what they know of their shares takes the registers that it needs.
 bool alternatesIterations(tile::KernelOp kernel, ArrayRef<scf::ForOp> loops) {
   return kernel.getRegisters() && kernel.getPingpong() == 1 && kernel.getWarpgroups() > 1 &&
          llvm::none_of(loops, [](scf::ForOp loop) { return loop->hasAttr(tile::kLeastIterationsAttr); });
@@ -117,7 +119,8 @@ int64_t StoreDeferrer::countStoringIterations(scf::ForOp loop) {
   int64_t least = 1;
   if (auto known = loop->getAttrOfType<IntegerAttr>(tile::kLeastIterationsAttr))
     least = known.getInt();
-  else if (std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound()); end && getConstantIntValue(loop.getLowerBound()))
+  else if (std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound());
+           end && getConstantIntValue(loop.getLowerBound()))
     least = *end;
   return std::min(least, store.countParts());
 }
@@ -135,7 +138,8 @@ void StoreDeferrer::emitBehind(const HeldTile &held, scf::ForOp loop) {
   builder.setInsertionPoint(loop.getBody()->getTerminator());
   Numbers numbers{builder, loop.getLoc()};
   auto startIf = [&](Value condition) {
-    builder.setInsertionPointToStart(scf::IfOp::create(builder, loop.getLoc(), condition, /*withElseRegion=*/false).thenBlock());
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loop.getLoc(), condition, /*withElseRegion=*/false).thenBlock());
   };
   // Counted from the iteration before the loop on, where there is one.
   Value number = loop.getInductionVar(), first = loop.getLowerBound();
@@ -164,9 +168,10 @@ LogicalResult StoreDeferrer::defer() {
       accumulations.push_back(loop);
   });
   if (accumulations.size() != 1)
-    return emitError(loc) << "copy_by: expected one loop with a matmul for a deferred result, which is stored behind the next "
-                             "tile's matmuls, got "
-                          << accumulations.size();
+    return emitError(loc)
+           << "copy_by: expected one loop with a matmul for a deferred result, which is stored behind the next "
+              "tile's matmuls, got "
+           << accumulations.size();
   bool alternates = alternatesIterations(kernel, accumulations);
   Location at = getIterationLoc();
   int64_t warpgroups = kernel.getWarpgroups();

@@ -20,8 +20,9 @@ static func::FuncOp getFunction(Value tensor) {
 
 std::string getSymbolName(Value tensor, unsigned dimension) {
   func::FuncOp function = getFunction(tensor);
-  auto symbols = function ? function.getArgAttrOfType<ArrayAttr>(cast<BlockArgument>(tensor).getArgNumber(), te::kSymbolsAttr)
-                          : nullptr;
+  auto symbols =
+      function ? function.getArgAttrOfType<ArrayAttr>(cast<BlockArgument>(tensor).getArgNumber(), te::kSymbolsAttr)
+               : nullptr;
   return symbols ? cast<StringAttr>(symbols[dimension]).str() : "";
 }
 
@@ -52,7 +53,8 @@ bool isExtent(const LinearIndex &index, Value tensor, unsigned dimension) {
   if (!of || factor != unit)
     return false;
   std::string name = getSymbolName(tensor, dimension);
-  return (dim.getSource() == tensor && *of == dimension) || (!name.empty() && name == getSymbolName(dim.getSource(), *of));
+  return (dim.getSource() == tensor && *of == dimension) ||
+         (!name.empty() && name == getSymbolName(dim.getSource(), *of));
 }
 
 int64_t getKnownDivisor(Value tensor, unsigned dimension) {

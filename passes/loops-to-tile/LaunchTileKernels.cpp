@@ -1,6 +1,6 @@
 //===- LaunchTileKernels.cpp - kernels of tiles as launches ---------------===//
-#include "dialects/Tile/Instructions.h"
 #include "dialects/Program/Program.h"
+#include "dialects/Tile/Instructions.h"
 #include "passes/loops-to-gpu/UserNames.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
@@ -20,7 +20,8 @@ struct LaunchTileKernels : impl::LaunchTileKernelsBase<LaunchTileKernels> {
       WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
         if (!isa<tile::LoadOp, tile::StoreOp, tile::MatmulOp, tile::GetOp, tile::PutOp, tile::SkipOp>(op))
           return WalkResult::advance();
-        return op->emitOpError("expected a kernel with roles and barriers, which assign-tile-roles and place-tile-barriers make");
+        return op->emitOpError(
+            "expected a kernel with roles and barriers, which assign-tile-roles and place-tile-barriers make");
       });
       if (walked.wasInterrupted())
         return signalPassFailure();
@@ -42,8 +43,8 @@ struct LaunchTileKernels : impl::LaunchTileKernelsBase<LaunchTileKernels> {
     int64_t multiplying = kernel.getWarpgroups() * kernel.getPingpong();
     Value one = numbers.constant(1), threads = numbers.constant(tile::kWarpgroupSize * (hasProducer + multiplying));
     bool isCluster = getClusterBlocks(kernel) > 1;
-    auto launch = gpu::LaunchOp::create(builder, loc, grid[0], grid[1], grid[2], threads, one, one, Value(), Type(), ValueRange(),
-                                        TypeRange(), TypeRange(), isCluster ? ofCluster[0] : Value(),
+    auto launch = gpu::LaunchOp::create(builder, loc, grid[0], grid[1], grid[2], threads, one, one, Value(), Type(),
+                                        ValueRange(), TypeRange(), TypeRange(), isCluster ? ofCluster[0] : Value(),
                                         isCluster ? ofCluster[1] : Value(), isCluster ? ofCluster[2] : Value());
     // The builder leaves out the arguments for the cluster's ids and sizes.
     Block &body = launch.getBody().front();
@@ -62,8 +63,9 @@ struct LaunchTileKernels : impl::LaunchTileKernelsBase<LaunchTileKernels> {
           origin.push_back(one);
     std::string line = getFileAndLine(at);
     origin.push_back(builder.getNamedAttr(
-        "block.x", builder.getStringAttr(Twine(hasProducer ? "a warpgroup that copies and " : "warpgroups that multiply: ") +
-                                         Twine(multiplying) + (hasProducer ? " that multiply, " : ", ") + line)));
+        "block.x",
+        builder.getStringAttr(Twine(hasProducer ? "a warpgroup that copies and " : "warpgroups that multiply: ") +
+                              Twine(multiplying) + (hasProducer ? " that multiply, " : ", ") + line)));
     launch->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
     if (kernel->hasAttr(kNonEmptyAttr))
       launch->setAttr(kNonEmptyAttr, builder.getUnitAttr());

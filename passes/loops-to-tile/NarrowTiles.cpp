@@ -23,8 +23,8 @@ namespace tilewright {
 namespace {
 /// Tiles of several widths: in some rows of tiles there is one more than in the others, and many of them are narrower.
 struct NarrowerTiles {
-  /// Tiles of one width that are numbered one behind the other, in so many rows and columns of them; `firstRow` is a row of
-  /// tiles, `firstColumn` one of the tensor.
+  /// Tiles of one width that are numbered one behind the other, in so many rows and columns of them; `firstRow` is a
+  /// row of tiles, `firstColumn` one of the tensor.
   struct Zone {
     int64_t rows, columns, firstRow, firstColumn, width;
     int64_t first = 0; // the number of its first tile
@@ -41,7 +41,6 @@ struct NarrowerTiles {
   llvm::SmallVector<Zone, 4> zones;  // from the widest on
   llvm::SmallVector<int64_t> widths; // each once, from the widest on
 };
-
 
 /// Gives one kernel tiles of several widths.
 class TileNarrower {
@@ -105,7 +104,8 @@ bool TileNarrower::asksForColumns(tile::MapOp map, int64_t width) {
   // Where several loops went through the columns, the place is in digits.
   SmallVector<Value> digits;
   for (Operation *user : place.getUsers())
-    if (auto digit = dyn_cast<affine::AffineApplyOp>(user); digit && digit.getMapOperands().size() == 1 && getDigitStride(digit))
+    if (auto digit = dyn_cast<affine::AffineApplyOp>(user);
+        digit && digit.getMapOperands().size() == 1 && getDigitStride(digit))
       digits.push_back(digit);
   auto isColumn = [&](const LinearIndex &index) {
     int64_t times = index.terms.lookup(column) / width;
@@ -147,13 +147,15 @@ LogicalResult TileNarrower::match() {
   if (!hasAxis(kernel, 0) || !hasAxis(kernel, 1) || hasAxis(kernel, 2))
     return refuse() << "expected tiles along blockIdx.x and blockIdx.y alone for narrower ones";
   if (!columns || !rows)
-    return refuse() << "expected constant extents for narrower tiles, which are dealt out when the program is compiled, got a "
-                       "symbolic one of "
-                    << kernel.quoteAxis(columns ? 1 : 0);
+    return refuse()
+           << "expected constant extents for narrower tiles, which are dealt out when the program is compiled, got a "
+              "symbolic one of "
+           << kernel.quoteAxis(columns ? 1 : 0);
   if (int64_t blocks = getClusterBlocks(kernel); blocks > 1)
     return refuse() << "expected blocks without clusters for narrower tiles, got clusters of " << blocks;
   if (kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for narrower tiles, got " << kernel.getPingpong() << ", which take tiles in turn";
+    return refuse() << "expected one set of consumers for narrower tiles, got " << kernel.getPingpong()
+                    << ", which take tiles in turn";
   SmallVector<tile::StoreOp> stores;
   bool storesOthers = false, isPromoted = false;
   kernel.walk([&](Operation *op) {
@@ -185,28 +187,34 @@ LogicalResult TileNarrower::match() {
   tile::OrderAttr order = kernel.getOrderAttr();
   tile::MatmulOp matmul = matmuls[0];
   int64_t less = order.getNarrower();
-  int64_t step = tile::findWgmma(tile::getOperandElement(matmul.getA().getType()), matmul.getB().getType().getElementType(),
-                                 matmul.getResult().getType().getElementType())->columnStep;
+  int64_t step =
+      tile::findWgmma(tile::getOperandElement(matmul.getA().getType()), matmul.getB().getType().getElementType(),
+                      matmul.getResult().getType().getElementType())
+          ->columnStep;
   if (less % step || less >= width)
-    return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " " << what << ", got " << less;
+    return refuse() << "expected tiles narrower by a multiple of " << step << " below their " << width << " " << what
+                    << ", got " << less;
   int64_t most = order.getBlocks(), count = *rows * *columns;
-  int64_t longer = std::min<int64_t>(*rows, llvm::alignTo(count, most) - count), missing = (*columns + 1) * width - total;
+  int64_t longer = std::min<int64_t>(*rows, llvm::alignTo(count, most) - count),
+          missing = (*columns + 1) * width - total;
   if (longer == 0)
-    return refuse() << "expected blocks without a tile in the last turn, for which there are narrower ones, got " << count
-                    << " tiles for " << most << " blocks";
+    return refuse() << "expected blocks without a tile in the last turn, for which there are narrower ones, got "
+                    << count << " tiles for " << most << " blocks";
   if (missing % less || missing / less > *columns)
-    return refuse() << "expected " << *columns + 1 << " tiles of " << width << " and " << width - less << " " << what << ", at least one of "
-                    << width << ", to have the " << total << " " << what << " of a " << (isTransposed ? "column" : "row") << ", got "
-                    << less << " less";
+    return refuse() << "expected " << *columns + 1 << " tiles of " << width << " and " << width - less << " " << what
+                    << ", at least one of " << width << ", to have the " << total << " " << what << " of a "
+                    << (isTransposed ? "column" : "row") << ", got " << less << " less";
   for (tile::MapOp map : maps)
     if (!asksForColumns(map, width)) {
       auto stage = map->getAttrOfType<StringAttr>(te::kStageAttr);
-      return emitError(map.getLoc()) << "persistent: expected stage '" << (stage ? stage.getValue() : "") << "' to depend on " << what
+      return emitError(map.getLoc()) << "persistent: expected stage '" << (stage ? stage.getValue() : "")
+                                     << "' to depend on " << what
                                      << " and not on places in the tile, for narrower tiles";
     }
   WalkResult walked = kernel.walk([&](tile::LoadOp load) {
     for (Value coordinate : load.getCoordinates())
-      if (auto index = LinearIndex::get(coordinate); index && index->dependsOn(column) && index->terms.lookup(column) % width)
+      if (auto index = LinearIndex::get(coordinate);
+          index && index->dependsOn(column) && index->terms.lookup(column) % width)
         return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -235,8 +243,8 @@ LogicalResult TileNarrower::match() {
   return success();
 }
 
-/// Such tiles lie at the end of a row, where what is computed of a fragment is asked for columns that are not there. Rows of
-/// the tensor begin at what TMA steps over, those of B in whole sectors of the cache.
+/// Such tiles lie at the end of a row, where what is computed of a fragment is asked for columns that are not there.
+/// Rows of the tensor begin at what TMA steps over, those of B in whole sectors of the cache.
 bool TileNarrower::canHalve(int64_t less) {
   bool readsMore = llvm::any_of(maps, [](tile::MapOp map) {
     return map.walk([](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -331,7 +339,8 @@ void TileNarrower::narrow() {
   Location loc = kernel.getLoc();
   Numbers numbers{builder, loc};
   Value tile = kernel.getPlace(0);
-  SmallVector<OpOperand *> columns(llvm::make_pointer_range(tile.getUses())), rows(llvm::make_pointer_range(kernel.getPlace(1).getUses()));
+  SmallVector<OpOperand *> columns(llvm::make_pointer_range(tile.getUses())),
+      rows(llvm::make_pointer_range(kernel.getPlace(1).getUses()));
   Value width = emitWidth(numbers, tile);
   TilePlace place = emitPlace(numbers, tile);
   for (OpOperand *use : columns)
@@ -351,7 +360,9 @@ void TileNarrower::narrow() {
   store.setNarrow(narrow);
   tile::OrderAttr order = kernel.getOrderAttr();
   OpBuilder host(kernel);
-  setGrid(kernel, arith::ConstantIndexOp::create(host, loc, tiles->countAll()), arith::ConstantIndexOp::create(host, loc, 1),
-          tile::OrderAttr::get(kernel.getContext(), order.getBlocks(), tile::Raster::Linear, 1, false, 0, order.getSerpentineK()));
+  setGrid(kernel, arith::ConstantIndexOp::create(host, loc, tiles->countAll()),
+          arith::ConstantIndexOp::create(host, loc, 1),
+          tile::OrderAttr::get(kernel.getContext(), order.getBlocks(), tile::Raster::Linear, 1, false, 0,
+                               order.getSerpentineK()));
 }
 } // namespace tilewright

@@ -29,7 +29,9 @@ struct Numbers {
   Value exclusiveOr(Value a, Value b) const { return make<mlir::arith::XOrIOp>(a, b); }
   Value least(Value a, Value b) const { return make<mlir::arith::MinUIOp>(a, b); }
   Value most(Value a, Value b) const { return make<mlir::arith::MaxUIOp>(a, b); }
-  Value choose(Value condition, Value a, Value b) const { return builder.createOrFold<mlir::arith::SelectOp>(loc, condition, a, b); }
+  Value choose(Value condition, Value a, Value b) const {
+    return builder.createOrFold<mlir::arith::SelectOp>(loc, condition, a, b);
+  }
   Value isLess(Value a, Value b) const { return compare(mlir::arith::CmpIPredicate::ult, a, b); }
   Value isLess(Value a, int64_t b) const { return isLess(a, constant(b)); }
   Value isEqual(Value a, Value b) const { return compare(mlir::arith::CmpIPredicate::eq, a, b); }

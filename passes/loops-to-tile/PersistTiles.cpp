@@ -31,7 +31,8 @@ struct PersistTiles : impl::PersistTilesBase<PersistTiles> {
       if (!order)
         continue;
       if (order.getRaster() != tile::Raster::Linear || order.getStreamK()) {
-        orderError(kernel) << "expected a linear order of tiles, which raster-tiles and share-iterations leave, got " << order;
+        orderError(kernel) << "expected a linear order of tiles, which raster-tiles and share-iterations leave, got "
+                           << order;
         return signalPassFailure();
       }
       persist(kernel, order);

@@ -86,7 +86,8 @@ bool ChainPipeliner::matchDelayed(unsigned number) {
           continue;
         }
         auto argument = dyn_cast<BlockArgument>(value);
-        if (isOfDelayed || (argument && op.isAncestor(argument.getOwner()->getParentOp())) || (made && op.isProperAncestor(made)))
+        if (isOfDelayed || (argument && op.isAncestor(argument.getOwner()->getParentOp())) ||
+            (made && op.isProperAncestor(made)))
           continue;
         fits &= !argument || argument.getOwner() != body;
         if (made && made->getBlock() == body) {
@@ -108,7 +109,8 @@ bool ChainPipeliner::match() {
   if (!isFound)
     return false;
   --carried;
-  // The first matmul's accumulator, all that goes to the next iteration, and addresses with what is computed in between.
+  // The first matmul's accumulator, all that goes to the next iteration, and addresses with what is computed in
+  // between.
   constexpr int64_t kOthers = 40;
   int64_t held = kOthers;
   auto count = [&](Type type) {
@@ -185,7 +187,8 @@ struct PipelineChains : impl::PipelineChainsBase<PipelineChains> {
     SmallVector<std::pair<scf::ForOp, int64_t>> loops;
     getOperation().walk([&](tile::RoleOp role) {
       for (scf::ForOp loop : getPipelines(role))
-        if (role.getRegisters() && loop->getParentOfType<tile::RoleOp>() == role && !loop->getParentOfType<tile::ElectOp>())
+        if (role.getRegisters() && loop->getParentOfType<tile::RoleOp>() == role &&
+            !loop->getParentOfType<tile::ElectOp>())
           loops.push_back({loop, *role.getRegisters()});
     });
     for (auto [loop, registers] : loops)

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace tilewright {
 
-scf::IndexSwitchOp emitForWidth(OpBuilder &builder, Location loc, Value width, ArrayRef<int64_t> widths, TypeRange types,
-                                function_ref<SmallVector<Value>(int64_t)> emit) {
+scf::IndexSwitchOp emitForWidth(OpBuilder &builder, Location loc, Value width, ArrayRef<int64_t> widths,
+                                TypeRange types, function_ref<SmallVector<Value>(int64_t)> emit) {
   SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(1, widths.size()));
   auto choice = scf::IndexSwitchOp::create(builder, loc, types, width, cases, cases.size());
   OpBuilder::InsertionGuard guard(builder);
@@ -37,8 +37,9 @@ static bool passesTurn(Operation *op) {
 /// Past the turns that are passed on behind `op`, and what they are computed from.
 static Operation *skipTurns(Operation *op) {
   Operation *last = op;
-  for (Operation *next = op->getNextNode(); next && (passesTurn(next) || (isMemoryEffectFree(next) && next->getNumRegions() == 0 &&
-                                                                         !isa<tile::MatmulOp, tile::FillOp, scf::YieldOp>(next)));
+  for (Operation *next = op->getNextNode();
+       next && (passesTurn(next) || (isMemoryEffectFree(next) && next->getNumRegions() == 0 &&
+                                     !isa<tile::MatmulOp, tile::FillOp, scf::YieldOp>(next)));
        next = next->getNextNode())
     if (passesTurn(next))
       last = next;
@@ -58,7 +59,8 @@ Value BarrierPlacer::emitGroup(ArrayRef<tile::MatmulOp> group, Value accumulator
   auto multiply = [&](IntegerAttr columns) {
     Value sum = accumulator;
     for (tile::MatmulOp one : group)
-      sum = tile::WgmmaOp::create(builder, one.getLoc(), type, one.getA(), one.getB(), sum, one.getMnMajorA(), one.getMnMajorB(), columns);
+      sum = tile::WgmmaOp::create(builder, one.getLoc(), type, one.getA(), one.getB(), sum, one.getMnMajorA(),
+                                  one.getMnMajorB(), columns);
     tile::WgmmaCommitOp::create(builder, first.getLoc());
     return sum;
   };
@@ -66,14 +68,17 @@ Value BarrierPlacer::emitGroup(ArrayRef<tile::MatmulOp> group, Value accumulator
     return multiply(IntegerAttr());
   // A group begins and ends in each case: what is under way where they meet is one accumulator, of one group.
   int64_t widest = type.getColumns();
-  return emitForWidth(builder, first.getLoc(), first.getWidth(), *first.getWidths(), type, [&](int64_t columns) -> SmallVector<Value> {
-           return {multiply(columns == widest ? IntegerAttr() : builder.getI64IntegerAttr(columns))};
-         }).getResult(0);
+  return emitForWidth(builder, first.getLoc(), first.getWidth(), *first.getWidths(), type,
+                      [&](int64_t columns) -> SmallVector<Value> {
+                        return {multiply(columns == widest ? IntegerAttr() : builder.getI64IntegerAttr(columns))};
+                      })
+      .getResult(0);
 }
 
 SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first) {
   SmallVector<tile::MatmulOp> group = {first};
-  for (auto next = dyn_cast_or_null<tile::MatmulOp>(first->getNextNode()); next && next.getAccumulator() == group.back().getResult();
+  for (auto next = dyn_cast_or_null<tile::MatmulOp>(first->getNextNode());
+       next && next.getAccumulator() == group.back().getResult();
        next = dyn_cast_or_null<tile::MatmulOp>(next->getNextNode()))
     group.push_back(next);
   return group;
@@ -82,8 +87,8 @@ SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first) {
 bool BarrierPlacer::isUsedLater(tile::MatmulOp last) {
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
     bool uses = op->walk([&](Operation *inner) {
-      return WalkResult(failure(llvm::is_contained(inner->getOperands(), last.getResult())));
-    }).wasInterrupted();
+                    return WalkResult(failure(llvm::is_contained(inner->getOperands(), last.getResult())));
+                  }).wasInterrupted();
     if (uses)
       return false;
     if (isa<tile::MatmulOp>(op))
@@ -96,8 +101,8 @@ void BarrierPlacer::waitBefore(Operation *op, bool forAll) {
   size_t count = forAll ? groups.size() : 0;
   for (auto [number, group] : llvm::enumerate(groups)) {
     bool uses = op->walk([&, result = group.result](Operation *inner) {
-      return WalkResult(failure(llvm::is_contained(inner->getOperands(), result)));
-    }).wasInterrupted();
+                    return WalkResult(failure(llvm::is_contained(inner->getOperands(), result)));
+                  }).wasInterrupted();
     count = uses ? std::max(count, number + 1) : count;
   }
   if (count == 0)
@@ -136,7 +141,8 @@ LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
   auto next = dyn_cast_or_null<scf::ForOp>(user);
   if (isCarried) {
     builder.setInsertionPointAfter(skipTurns(last));
-    bool isLast = !llvm::any_of(llvm::make_range(std::next(last->getIterator()), last->getBlock()->end()), llvm::IsaPred<tile::MatmulOp>);
+    bool isLast = !llvm::any_of(llvm::make_range(std::next(last->getIterator()), last->getBlock()->end()),
+                                llvm::IsaPred<tile::MatmulOp>);
     // The groups of one iteration are under way while those of the next are begun.
     if (isLast)
       tile::WgmmaWaitOp::create(builder, accumulation.getLoc(), Type(), numAccumulators, Value());
@@ -148,7 +154,8 @@ LogicalResult BarrierPlacer::placeMatmuls(tile::MatmulOp first) {
       Value hasBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, accumulation.getInductionVar(),
                                               accumulation.getLowerBound());
       OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, hasBefore, /*withElseRegion=*/false).thenBlock());
+      builder.setInsertionPointToStart(
+          scf::IfOp::create(builder, loc, hasBefore, /*withElseRegion=*/false).thenBlock());
       release(readBefore);
     } else {
       release(readBefore);

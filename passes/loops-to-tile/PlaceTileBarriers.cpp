@@ -23,7 +23,9 @@ RingState &BarrierPlacer::getState(Value ring) {
   if (!state.slot) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(top);
-    auto zero = [&]() -> Value { return arith::ConstantOp::create(builder, ring.getLoc(), builder.getI32IntegerAttr(0)); };
+    auto zero = [&]() -> Value {
+      return arith::ConstantOp::create(builder, ring.getLoc(), builder.getI32IntegerAttr(0));
+    };
     state.slot = zero();
     state.phase = zero();
   }
@@ -117,11 +119,13 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
       target = tile::PartOp::create(builder, loc, part, buffer, byColumns ? zero : rank, byColumns ? rank : zero);
       if (byColumns)
         coordinates.back() = affine::makeComposedAffineApply(
-            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * columns, {coordinates.back(), rank});
+            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * columns,
+            {coordinates.back(), rank});
       else
         TileBox::of(load).moveToPart(builder, loc, rows, rank, coordinates);
     }
-    tile::TMALoadOp::create(builder, loc, encodeTile(load, kernel, part), coordinates, target, ring, state.slot, load.getMulticastAttr());
+    tile::TMALoadOp::create(builder, loc, encodeTile(load, kernel, part), coordinates, target, ring, state.slot,
+                            load.getMulticastAttr());
   }
   builder.setInsertionPoint(put);
   Operation *commit = tile::CommitOp::create(builder, put.getLoc(), ring, state.slot);
@@ -250,7 +254,8 @@ LogicalResult BarrierPlacer::placeLoop(scf::ForOp loop) {
     carried.append({getState(ring).slot, getState(ring).phase});
   unsigned count = carried.size();
   llvm::append_range(carried, loop.getInitArgs());
-  auto made = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), carried);
+  auto made =
+      scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), carried);
   for (NamedAttribute attribute : loop->getDiscardableAttrs())
     if (attribute.getName() != schedule::kPipelineAttr)
       made->setAttr(attribute.getName(), attribute.getValue());

@@ -77,8 +77,8 @@ static LogicalResult checkStrides(Value tensor, llvm::function_ref<InFlightDiagn
   if (type.getLayout().isIdentity())
     return success();
   if (!hasUnitRows(type))
-    return refuse() << "expected a tensor whose last stride is 1, as the engine copies rows, got " << getBufferName(tensor) << " as "
-                    << type;
+    return refuse() << "expected a tensor whose last stride is 1, as the engine copies rows, got "
+                    << getBufferName(tensor) << " as " << type;
   int64_t bytes = getElementBytes(type.getElementType());
   for (int64_t dimension = 0; dimension + 1 < type.getRank(); ++dimension) {
     int64_t known = type.getStridesAndOffset().first[dimension], divisor = getStrideDivisor(tensor, dimension);
@@ -104,8 +104,10 @@ static std::string describeRow(const TileCopy &copy) {
   std::string symbol = getSymbolName(copy.tensor, last), text;
   bool isDynamic = type.isDynamicDim(last);
   llvm::raw_string_ostream stream(text);
-  stream << (!isDynamic ? std::to_string(known) : symbol.empty() ? "any number of" : symbol) << " elements of '"
-         << type.getElementType() << "', ";
+  stream << (!isDynamic       ? std::to_string(known)
+             : symbol.empty() ? "any number of"
+                              : symbol)
+         << " elements of '" << type.getElementType() << "', ";
   if (!isDynamic)
     stream << known * bytes << " bytes, ";
   else if (known > 1)
@@ -119,7 +121,9 @@ static std::string describeRow(const TileCopy &copy) {
 FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) {
   TileCopy copy;
   copy.store = store;
-  auto refuse = [&] { return error("copy_by", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "': "; };
+  auto refuse = [&] {
+    return error("copy_by", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "': ";
+  };
   bool isLoad = isShared(store.getMemRef());
   // The element, or zero where the tensor has none.
   Value value = store.getValue();
@@ -141,7 +145,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
       conditions.push_back(guard.getCondition());
     }
   copy.load = value.getDefiningOp<memref::LoadOp>();
-  if (!copy.load || (isLoad ? !isInGlobalMemory(copy.load.getMemRef()) : !isShared(copy.load.getMemRef()) || !isInGlobalMemory(store.getMemRef())))
+  if (!copy.load || (isLoad ? !isInGlobalMemory(copy.load.getMemRef())
+                            : !isShared(copy.load.getMemRef()) || !isInGlobalMemory(store.getMemRef())))
     return refuse() << (isLoad ? "expected a copy of a tensor in global memory, zero at most where that ends"
                                : "expected a copy of a stage in shared memory");
   copy.tensor = isLoad ? copy.load.getMemRef() : store.getMemRef();
@@ -163,7 +168,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     if (!isWithin(condition, copy.tensor, *inTensor, guarded))
       return refuse() << "expected zeros where the tensor ends and nowhere else, as the engine fills them in";
 
-  // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the map's.
+  // Each dimension of the buffer runs along one of the tensor. Where several do along one, that is so many of the
+  // map's.
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   SmallVector<LinearIndex> inner, outer;
   for (const LinearIndex &index : *inTensor) {
@@ -190,7 +196,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     if (!first.isZero() || !getDigits(along, extent))
       return refuse() << "expected loops that go through all of the buffer";
     auto [loop, factor] = *along.terms.begin();
-    const auto *found = llvm::find_if(inner, [&, loop = loop](const LinearIndex &one) { return one.terms.contains(loop); });
+    const auto *found =
+        llvm::find_if(inner, [&, loop = loop](const LinearIndex &one) { return one.terms.contains(loop); });
     int64_t step = found == inner.end() ? 0 : found->terms.lookup(loop) / factor;
     if (step < 1)
       return refuse() << "expected each dimension of the buffer to go along one of the tensor";
@@ -202,14 +209,17 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (llvm::any_of(inner, [](const LinearIndex &rest) { return !rest.terms.empty(); }))
     return refuse() << "expected each dimension of the buffer to go along one of the tensor";
   if (movements.size() < 2 || movements.back().dimension + 1 != rank || movements.back().step != 1)
-    return refuse() << "expected a tile of rows and columns, whose columns are elements of the tensor that lie together";
+    return refuse()
+           << "expected a tile of rows and columns, whose columns are elements of the tensor that lie together";
   for (unsigned of = 0; of < rank; ++of)
     if (llvm::none_of(movements, [&](const Movement &one) { return one.dimension == of; }))
       copy.dimensions.push_back({shape[of], strides[of], 1, 1, outer[of]});
   for (auto [dimension, box, step] : movements) {
-    bool isAlone = llvm::count_if(movements, [&, of = dimension](const Movement &one) { return one.dimension == of; }) == 1;
+    bool isAlone =
+        llvm::count_if(movements, [&, of = dimension](const Movement &one) { return one.dimension == of; }) == 1;
     if (isAlone && step > tile::kMaxTensorStep)
-      return refuse() << "expected every element of a dimension, or one in up to " << tile::kMaxTensorStep << ", got one in " << step;
+      return refuse() << "expected every element of a dimension, or one in up to " << tile::kMaxTensorStep
+                      << ", got one in " << step;
     if (isAlone) {
       copy.dimensions.push_back({shape[dimension], strides[dimension], box, step, outer[dimension]});
       continue;
@@ -233,8 +243,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     first = first.plus(multiples, -1);
     std::optional<int64_t> last = multiples.getMaximum();
     if (guarded[dimension] || !last || (isLeast && !rest.isZero()))
-      return refuse() << "expected elements that are all inside of dimension " << dimension << " of " << getBufferName(copy.tensor)
-                      << ", along which several loops of the copy go";
+      return refuse() << "expected elements that are all inside of dimension " << dimension << " of "
+                      << getBufferName(copy.tensor) << ", along which several loops of the copy go";
     bool isKnown = !ShapedType::isDynamic(strides[dimension]);
     copy.dimensions.push_back({*last / step + box, isKnown ? strides[dimension] * step : ShapedType::kDynamic, box, 1,
                                multiples.dividedBy(step)});
@@ -247,7 +257,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
     copy.rows *= dimension.box;
     if (int64_t across = dimension.box * dimension.step;
         across > tile::kMaxBoxExtent && (movements.size() > 2 || dimension.step > 1))
-      return refuse() << "expected a box across at most " << tile::kMaxBoxExtent << " elements of a dimension, got " << across;
+      return refuse() << "expected a box across at most " << tile::kMaxBoxExtent << " elements of a dimension, got "
+                      << across;
   }
   if (copy.rows % 8)
     return refuse() << "expected a multiple of 8 rows, after which the swizzle is the same again, got " << copy.rows;
@@ -258,15 +269,18 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (type.getLayout().isIdentity() && getKnownDivisor(copy.tensor, rank - 1) * bytes % tile::kTensorStrideBytes)
     return refuse() << "expected a tensor with rows of a multiple of " << tile::kTensorStrideBytes
                     << " bytes, which the engine can step over, got " << describeRow(copy);
-  if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() && llvm::is_contained(strides, ShapedType::kDynamic))
-    return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor) << " as it is, for it has strides that only a call knows";
+  if (!type.getLayout().isIdentity() && !copy.hasTensorDimensions() &&
+      llvm::is_contained(strides, ShapedType::kDynamic))
+    return refuse() << "expected a copy of boxes of " << getBufferName(copy.tensor)
+                    << " as it is, for it has strides that only a call knows";
   for (const TileDimension &dimension : ArrayRef(copy.dimensions).drop_back())
     if (!ShapedType::isDynamic(dimension.stride) && dimension.stride * bytes % tile::kTensorStrideBytes)
-      return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes << " bytes along a dimension, got "
-                      << dimension.stride * bytes;
+      return refuse() << "expected steps of multiples of " << tile::kTensorStrideBytes
+                      << " bytes along a dimension, got " << dimension.stride * bytes;
   if (!copy.dimensions.back().first.isMultipleOf(tile::kTensorStrideBytes / bytes))
     return refuse() << "expected boxes that begin at multiples of " << tile::kTensorStrideBytes << " bytes of a row of "
-                    << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes << " elements, as the engine copies them";
+                    << getBufferName(copy.tensor) << ", of " << tile::kTensorStrideBytes / bytes
+                    << " elements, as the engine copies them";
   if (int64_t(copy.dimensions.size()) > tile::kMaxTensorRank)
     return refuse() << "expected at most " << tile::kMaxTensorRank << " dimensions, got " << copy.dimensions.size();
   bool isByRows = !isLoad && transposed.contains(copy.buffer);
@@ -276,7 +290,8 @@ FailureOr<TileCopy> TileRaiser::matchCopy(Operation *of, memref::StoreOp store) 
   if (all % copy.atOnce)
     return refuse() << "expected " << what << " at once that divide the tile's " << all << ", got " << copy.atOnce;
   if (copy.atOnce < all && copy.atOnce % tile::kStoredColumns)
-    return refuse() << "expected " << what << " at once that are a multiple of " << tile::kStoredColumns << ", got " << copy.atOnce;
+    return refuse() << "expected " << what << " at once that are a multiple of " << tile::kStoredColumns << ", got "
+                    << copy.atOnce;
   int64_t columns = isByRows ? copy.columns : copy.atOnce;
   if (columns * bytes % copy.swizzle)
     return refuse() << "expected a tile with rows of whole swizzle spans of " << copy.swizzle << " bytes, got "
@@ -335,11 +350,13 @@ LogicalResult TileRaiser::raiseLoad(Operation *of, memref::StoreOp store) {
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   if (element.isF32())
     element = FloatTF32Type::get(element.getContext());
-  auto type = tile::BufferType::get(builder.getContext(), {copy->rows, copy->columns}, element, copy->swizzle, copy->rows);
+  auto type =
+      tile::BufferType::get(builder.getContext(), {copy->rows, copy->columns}, element, copy->swizzle, copy->rows);
   SmallVector<Value> coordinates = getCoordinates(*copy);
   OwnDimensions own(builder, *copy);
-  auto load = tile::LoadOp::create(builder, copy->getLoc(), type, copy->tensor, coordinates, builder.getDenseI64ArrayAttr(copy->getBox()),
-                                   own.extents, own.strides, own.steps, getMulticast(*copy));
+  auto load = tile::LoadOp::create(builder, copy->getLoc(), type, copy->tensor, coordinates,
+                                   builder.getDenseI64ArrayAttr(copy->getBox()), own.extents, own.strides, own.steps,
+                                   getMulticast(*copy));
   load->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(buffer)));
   tiles[buffer] = load;
   return success();
@@ -371,18 +388,18 @@ LogicalResult TileRaiser::raiseStore(Operation *of, memref::StoreOp store) {
     TileBox whole{box, steps};
     std::optional<SmallVector<int64_t>> part = whole.getPart(tile::kWgmmaRows);
     if (!part)
-      return matmulError() << "expected a result of which the " << tile::kWgmmaRows << " rows of a warpgroup are a box, got "
-                           << copy->describeRows() << " rows";
+      return matmulError() << "expected a result of which the " << tile::kWgmmaRows
+                           << " rows of a warpgroup are a box, got " << copy->describeRows() << " rows";
     whole.moveToPart(builder, copy->getLoc(), tile::kWgmmaRows, kernel.getWarpgroup(), coordinates);
     box = *part;
   }
   OwnDimensions own(builder, *copy);
-  auto made = tile::StoreOp::create(builder, copy->getLoc(), fragment, copy->tensor, coordinates, /*width=*/Value(),
-                                    builder.getDenseI64ArrayAttr(box), own.extents, own.strides, own.steps,
-                                    builder.getI64IntegerAttr(copy->atOnce), builder.getI64IntegerAttr(copy->swizzle),
-                                    isTransposed ? builder.getUnitAttr() : UnitAttr(),
-                                    copy->isDeferred ? builder.getUnitAttr() : UnitAttr(), /*parts=*/DenseI64ArrayAttr(),
-                                    /*narrow=*/DenseI64ArrayAttr());
+  auto made = tile::StoreOp::create(
+      builder, copy->getLoc(), fragment, copy->tensor, coordinates, /*width=*/Value(),
+      builder.getDenseI64ArrayAttr(box), own.extents, own.strides, own.steps, builder.getI64IntegerAttr(copy->atOnce),
+      builder.getI64IntegerAttr(copy->swizzle), isTransposed ? builder.getUnitAttr() : UnitAttr(),
+      copy->isDeferred ? builder.getUnitAttr() : UnitAttr(), /*parts=*/DenseI64ArrayAttr(),
+      /*narrow=*/DenseI64ArrayAttr());
   made->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(copy->buffer)));
   hasResult = true;
   return success();

@@ -29,7 +29,8 @@ bool TileRaiser::matchElements(Elements &elements) {
     auto type = cast<tile::FragmentType>(held.getType());
     if (!elements.like || elements.like.isColumn())
       elements.like = type;
-    bool agrees = type.isColumn() ? agree(row, *getRow(buffer, load.getIndices())) : agree(row, place->first) && agree(column, place->second);
+    bool agrees = type.isColumn() ? agree(row, *getRow(buffer, load.getIndices()))
+                                  : agree(row, place->first) && agree(column, place->second);
     return WalkResult(success(agrees));
   });
   if (walked.wasInterrupted() || !row)
@@ -41,7 +42,8 @@ bool TileRaiser::matchElements(Elements &elements) {
 
 LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store) {
   auto refuse = [&] {
-    return error("wgmma", store.getLoc()) << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
+    return error("wgmma", store.getLoc())
+           << "stage '" << getBufferName(store.getMemRef()) << "' of the sums of '" << getStage() << "': ";
   };
   for (Operation *around = store->getParentOp(); around != of->getParentOp(); around = around->getParentOp()) {
     auto guard = dyn_cast<scf::IfOp>(around);
@@ -52,16 +54,19 @@ LogicalResult TileRaiser::raiseElementwise(Operation *of, memref::StoreOp store)
     // In registers there is no element that is left as it was.
     size_t stores = llvm::count_if(store.getMemRef().getUsers(), llvm::IsaPred<memref::StoreOp>);
     if (!isInGlobalMemory(store.getMemRef()) && stores > 1)
-      return refuse() << "expected elements that are stored anew everywhere, got a condition under which they stay as they were: "
+      return refuse() << "expected elements that are stored anew everywhere, got a condition under which they stay as "
+                         "they were: "
                          "compute both by te.if_then_else";
   }
   Elements elements{of, store, {}, {}, {}, {}};
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   if (!matchElements(elements))
-    return refuse() << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
+    return refuse()
+           << "expected elements that are computed each of the sum at its own place, and of what is in global memory";
   int64_t columns = elements.like.getColumns();
   auto rowDigits = getDigits(elements.row, tile::kWgmmaRows), columnDigits = getDigits(elements.column, columns);
-  size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
+  size_t numLoops =
+      llvm::count_if(loops, [](scf::ForOp loop) { return getConstantIntValue(loop.getUpperBound()) != 1; });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops)
     return refuse() << "expected loops that go through all " << tile::kWgmmaRows << " rows and " << columns
                     << " columns of a warpgroup's sums";
@@ -160,7 +165,8 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
   // What is only stored makes no other fragment.
   if (stores)
     element = cast<tile::FragmentType>(read[0].getType()).getElementType();
-  auto map = tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
+  auto map =
+      tile::MapOp::create(builder, at, tile::FragmentType::get(builder.getContext(), like.getShape(), element), read);
   map->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(store.getMemRef())));
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&map.getBody());
@@ -179,7 +185,8 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
       if (position + 1 != digits.size())
         expr = expr % digit.extent;
       bool isWhole = digits.size() == 1 && digit.stride == 1;
-      mapping.map(scf::ForOp(digit.loop).getInductionVar(), isWhole ? number : affine::makeComposedAffineApply(builder, at, expr, {OpFoldResult(number)}));
+      mapping.map(scf::ForOp(digit.loop).getInductionVar(),
+                  isWhole ? number : affine::makeComposedAffineApply(builder, at, expr, {OpFoldResult(number)}));
     }
   elements.nest->walk([&](memref::LoadOp load) {
     if (const auto *found = llvm::find(buffers, load.getMemRef()); found != buffers.end())
@@ -214,7 +221,8 @@ Value TileRaiser::makeMap(const Elements &elements, Value value, Type element, b
     compute();
   } else {
     bool gives = !stores;
-    auto choice = scf::IfOp::create(builder, at, gives ? TypeRange(element) : TypeRange(), condition, /*withElseRegion=*/gives);
+    auto choice =
+        scf::IfOp::create(builder, at, gives ? TypeRange(element) : TypeRange(), condition, /*withElseRegion=*/gives);
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(choice.thenBlock());
     compute();

@@ -10,8 +10,9 @@ using namespace mlir;
 
 namespace tilewright {
 
-FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of, ArrayRef<scf::ForOp> loops,
-                                                const LinearIndex &along, int64_t extent, LinearIndex &summed, int64_t &k) {
+FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef which, scf::ForOp of,
+                                                ArrayRef<scf::ForOp> loops, const LinearIndex &along, int64_t extent,
+                                                LinearIndex &summed, int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
@@ -20,7 +21,7 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   const TileCopy *filled = llvm::find_if(loads, [&](const TileCopy &copy) { return copy.buffer == operand.buffer; });
   if (filled == loads.end() || !tiles.contains(operand.buffer))
     return refuse() << "expected a " << which << " operand in shared memory that its loop's copies fill, got '"
-                        << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
+                    << getBufferName(operand.buffer) << "': cache_read it to \"shared\" and copy it by \"tma\"";
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   if (!place || !areOfLoops({place->first, place->second}, of))
     return refuse() << "expected the loops of one product, got indices that are no sums of multiples of loops";
@@ -29,40 +30,44 @@ FailureOr<TileOperand> TileRaiser::matchOperand(memref::LoadOp load, StringRef w
   operand.isMNMajor = column == along;
   if (!operand.isMNMajor && !(row == along))
     return refuse() << "expected a " << which << " operand whose rows, or columns, lie one behind the other in buffer '"
-                        << getBufferName(operand.buffer) << "' as those of the sums do: have a stage of its own hold them so";
+                    << getBufferName(operand.buffer)
+                    << "' as those of the sums do: have a stage of its own hold them so";
   summed = operand.isMNMajor ? row : column;
   k = 1;
   for (auto [loop, factor] : summed.terms)
     k *= getLoopExtent(loop).value_or(0);
   if (!getDigits(summed, k))
-    return refuse() << "expected to sum over elements of buffer '" << getBufferName(operand.buffer) << "' that lie one behind the other";
+    return refuse() << "expected to sum over elements of buffer '" << getBufferName(operand.buffer)
+                    << "' that lie one behind the other";
   operand.rows = operand.isMNMajor ? k : extent;
   operand.columns = operand.isMNMajor ? extent : k;
   // A part begins where the swizzle does.
   int64_t panel = filled->swizzle / tile::getElementBytes(cast<MemRefType>(operand.buffer.getType()).getElementType());
   if (!firstRow.isMultipleOf(8))
     return refuse() << "expected a " << which << " operand from a multiple of 8 rows of buffer '"
-                        << getBufferName(operand.buffer) << "' on";
+                    << getBufferName(operand.buffer) << "' on";
   if (!firstColumn.isMultipleOf(operand.columns) || (filled->columns != operand.columns && operand.columns % panel))
-    return refuse() << "expected a " << which << " operand from a multiple of " << operand.columns << " columns of buffer '"
-                        << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
+    return refuse() << "expected a " << which << " operand from a multiple of " << operand.columns
+                    << " columns of buffer '" << getBufferName(operand.buffer) << "' on, in whole swizzle spans";
   operand.firstRow = firstRow;
   operand.firstColumn = firstColumn;
   return operand;
 }
 
-FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which, scf::ForOp of,
-                                                 ArrayRef<scf::ForOp> loops, const LinearIndex &along, LinearIndex &summed, int64_t &k) {
+FailureOr<TileOperand> TileRaiser::matchFragment(memref::LoadOp load, tile::FragmentType type, StringRef which,
+                                                 scf::ForOp of, ArrayRef<scf::ForOp> loops, const LinearIndex &along,
+                                                 LinearIndex &summed, int64_t &k) {
   auto refuse = [&] { return error("wgmma of stage '" + getAxisName(of).stage + "'", of.getLoc()); };
   TileOperand operand;
   operand.buffer = load.getMemRef();
   if (which != "first" || type.isColumn() || type.getElementType().getIntOrFloatBitWidth() != 16)
-    return refuse() << "expected a first operand of 16-bit elements in registers, got '" << getBufferName(operand.buffer) << "', a "
-                    << which << " operand of " << type.getElementType();
+    return refuse() << "expected a first operand of 16-bit elements in registers, got '"
+                    << getBufferName(operand.buffer) << "', a " << which << " operand of " << type.getElementType();
   auto place = getRowAndColumn(operand.buffer, load.getIndices());
   k = type.getColumns();
   if (!place || !(place->first == along) || !place->second.split(loops).second.isZero() || !getDigits(place->second, k))
-    return refuse() << "expected to sum over all columns of '" << getBufferName(operand.buffer) << "', which is in registers";
+    return refuse() << "expected to sum over all columns of '" << getBufferName(operand.buffer)
+                    << "', which is in registers";
   summed = place->second;
   operand.rows = tile::kWgmmaRows;
   operand.columns = k;
@@ -86,7 +91,7 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   Value sum = store.getMemRef();
   if (!isPrivate(sum))
     return refuse() << "expected a stage in local memory, whose elements are in registers, got one in "
-                        << (isShared(sum) ? "shared" : "global") << " memory: cache_write it to \"local\"";
+                    << (isShared(sum) ? "shared" : "global") << " memory: cache_write it to \"local\"";
   ArrayRef<scf::ForOp> loops = found->loops;
   auto inSum = getRowAndColumn(sum, store.getIndices());
   if (!inSum || !areOfLoops({inSum->first, inSum->second}, of))
@@ -94,11 +99,12 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   auto type = cast<MemRefType>(sum.getType());
   int64_t rows = countRows(sum), columns = type.getShape().back();
   if (type.getRank() < 2 || rows != tile::kWgmmaRows)
-    return refuse() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got " << (type.getRank() < 2 ? 1 : rows)
-                        << ": bind the loop over rows of " << tile::kWgmmaRows << " to threadIdx.y";
+    return refuse() << "expected " << tile::kWgmmaRows << " rows of sums a warpgroup, got "
+                    << (type.getRank() < 2 ? 1 : rows) << ": bind the loop over rows of " << tile::kWgmmaRows
+                    << " to threadIdx.y";
   if (columns > tile::kWgmmaMaxColumns || columns % tile::kWgmmaColumnStep)
     return refuse() << "expected a multiple of " << tile::kWgmmaColumnStep << " columns of sums up to "
-                        << tile::kWgmmaMaxColumns << ", got " << columns;
+                    << tile::kWgmmaMaxColumns << ", got " << columns;
   const auto &[row, column] = *inSum;
   if (!row.split(loops).second.isZero() || !column.split(loops).second.isZero() || !getDigits(row, tile::kWgmmaRows) ||
       !getDigits(column, columns))
@@ -120,18 +126,21 @@ LogicalResult TileRaiser::raiseMatmul(scf::ForOp of, ArrayRef<scf::ForOp> unroll
   const tile::WgmmaInstruction *instruction = tile::findWgmma(aType, bType, type.getElementType());
   if (!instruction)
     return refuse() << "expected types that it has an instruction for, got " << aType << " and " << bType << " to "
-                        << type.getElementType();
+                    << type.getElementType();
   if ((a->isMNMajor || b->isMNMajor) && !instruction->takesMNMajor)
     return refuse() << "expected operands of " << aType << " whose rows are summed over along, got '"
-                        << getBufferName(a->isMNMajor ? a->buffer : b->buffer) << "', whose columns are summed over";
+                    << getBufferName(a->isMNMajor ? a->buffer : b->buffer) << "', whose columns are summed over";
   if (!instruction->takesColumns(columns))
-    return refuse() << "expected a multiple of " << instruction->columnStep << " columns of sums of " << aType << ", got " << columns;
+    return refuse() << "expected a multiple of " << instruction->columnStep << " columns of sums of " << aType
+                    << ", got " << columns;
   if (k % instruction->k)
-    return refuse() << "expected steps of a multiple of " << instruction->k << " elements of " << aType << ", got " << k;
+    return refuse() << "expected steps of a multiple of " << instruction->k << " elements of " << aType << ", got "
+                    << k;
 
   Value accumulator = tiles.lookup(sum);
   if (!accumulator)
-    return refuse() << "expected sums that begin at zero, got stage '" << getBufferName(sum) << "' without a value before them";
+    return refuse() << "expected sums that begin at zero, got stage '" << getBufferName(sum)
+                    << "' without a value before them";
   // The operands of all matmuls first: those that follow each other are one group of instructions.
   int64_t count = 1;
   for (scf::ForOp around : unrolled)
@@ -165,6 +174,7 @@ Value TileRaiser::makeOperand(const TileOperand &of, Location loc) {
   bool isCounted = whole.getRows() % of.rows == 0 && of.firstRow.isMultipleOf(of.rows);
   Value row = of.firstRow.dividedBy(isCounted ? of.rows : 8).materialize(builder, loc, places);
   Value column = of.firstColumn.dividedBy(of.columns).materialize(builder, loc, places);
-  return tile::PartOp::create(builder, loc, part, buffer, row, column, isCounted ? IntegerAttr() : builder.getI64IntegerAttr(8));
+  return tile::PartOp::create(builder, loc, part, buffer, row, column,
+                              isCounted ? IntegerAttr() : builder.getI64IntegerAttr(8));
 }
 } // namespace tilewright

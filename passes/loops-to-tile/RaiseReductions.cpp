@@ -40,7 +40,8 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
     return std::nullopt;
   auto [kind, element] = *combination;
   auto refuse = [&] {
-    return error("wgmma", store.getLoc()) << "stage '" << getBufferName(buffer) << "' of the sums of '" << getStage() << "': ";
+    return error("wgmma", store.getLoc())
+           << "stage '" << getBufferName(buffer) << "' of the sums of '" << getStage() << "': ";
   };
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   Elements elements{of, store, {}, {}, {}, {}};
@@ -51,7 +52,8 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
     return std::nullopt;
   if (!isMatched || !row || !(*row == elements.row))
     return LogicalResult(refuse() << "expected a reduction of each row of a warpgroup's sums to one element");
-  auto rowDigits = getDigits(elements.row, tile::kWgmmaRows), columnDigits = getDigits(elements.column, elements.like.getColumns());
+  auto rowDigits = getDigits(elements.row, tile::kWgmmaRows),
+       columnDigits = getDigits(elements.column, elements.like.getColumns());
   size_t numLoops = llvm::count_if(loops, [](scf::ForOp loop) { return getLoopExtent(loop.getInductionVar()) != 1; });
   bool isInLoops = llvm::all_of(stores, [](memref::StoreOp one) { return isa<scf::ForOp>(one->getParentOp()); });
   if (!rowDigits || !columnDigits || rowDigits->size() + columnDigits->size() != numLoops || !isInLoops)
@@ -66,7 +68,8 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
   Location loc = store.getLoc();
   if (memref::StoreOp first = stores.front(); first != store) {
     bool isAround = first->getParentOp() != store->getParentOp() && first->getParentOp()->isAncestor(store);
-    if (first.getMemRef() != buffer || first.getIndices() != store.getIndices() || !isAround || !matchPattern(first.getValue(), m_Constant()))
+    if (first.getMemRef() != buffer || first.getIndices() != store.getIndices() || !isAround ||
+        !matchPattern(first.getValue(), m_Constant()))
       return LogicalResult(refuse() << "expected a reduction that begins with a constant");
     Value value = builder.clone(*first.getValue().getDefiningOp())->getResult(0);
     tiles[buffer] = tile::FillOp::create(builder, first.getLoc(), getFragmentType(buffer), value);
@@ -76,7 +79,7 @@ std::optional<LogicalResult> TileRaiser::raiseRowReduction(Operation *of, ArrayR
     return LogicalResult(refuse() << "expected a reduction that begins with a constant");
   auto load = element.getDefiningOp<memref::LoadOp>();
   Value reduced = load && tiles.contains(load.getMemRef()) ? tiles[load.getMemRef()]
-                                                         : makeMap(elements, element, type, /*stores=*/false);
+                                                           : makeMap(elements, element, type, /*stores=*/false);
   auto made = tile::RowReduceOp::create(builder, loc, before.getType(), kind, reduced, before);
   made->setAttr(te::kStageAttr, builder.getStringAttr(getBufferName(buffer)));
   tiles[buffer] = made;

@@ -83,7 +83,8 @@ bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || match
 static Operation *findOther(Operation *statement) {
   Operation *other = nullptr;
   statement->walk([&](Operation *op) {
-    bool isKnown = isa<scf::ForOp, scf::IfOp, memref::LoadOp, memref::StoreOp, memref::PrefetchOp>(op) || isOnlyComputed(op);
+    bool isKnown =
+        isa<scf::ForOp, scf::IfOp, memref::LoadOp, memref::StoreOp, memref::PrefetchOp>(op) || isOnlyComputed(op);
     other = isKnown ? other : op;
   });
   return other;
@@ -95,7 +96,8 @@ static bool hasMatmul(Operation *statement) {
 
 LogicalResult TileRaiser::raiseBlock(Block &block, scf::ForOp around) {
   for (Operation &op : block)
-    if (!isOnlyComputed(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::LoadOp>(op) && failed(raiseStatement(&op, around)))
+    if (!isOnlyComputed(&op) && !isa<memref::AllocOp, memref::AllocaOp, memref::LoadOp>(op) &&
+        failed(raiseStatement(&op, around)))
       return failure();
   return success();
 }
@@ -110,60 +112,71 @@ LogicalResult TileRaiser::raiseStatement(Operation *statement, scf::ForOp around
     if (isMatmul(statement))
       return raiseMatmul(loop, {});
     if (!loop)
-      return around ? LogicalResult(matmulError() << "expected nothing but loops of constant extents between it and the pipelined loop, "
-                                                     "got a condition")
-                    : LogicalResult(error("software_pipeline", pipeline.getLoc())
-                                    << "expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside "
-                                       "a condition");
+      return around
+                 ? LogicalResult(matmulError()
+                                 << "expected nothing but loops of constant extents between it and the pipelined loop, "
+                                    "got a condition")
+                 : LogicalResult(
+                       error("software_pipeline", pipeline.getLoc())
+                       << "expected the pipelined loop right inside the loops on blocks and warpgroups, got it inside "
+                          "a condition");
     return around && !loop->hasAttr(schedule::kPipelineAttr) ? raiseUnrolled(loop) : raiseLoop(loop, around);
   }
   if (Operation *other = findOther(statement)) {
     if (around)
       return error("software_pipeline", other->getLoc())
-             << "expected a loop with wgmma to fill shared buffers and to multiply, got '" << other->getName() << "' in it";
+             << "expected a loop with wgmma to fill shared buffers and to multiply, got '" << other->getName()
+             << "' in it";
     if (auto stage = other->getAttrOfType<StringAttr>(te::kStageAttr))
-      return error("wgmma", other->getLoc()) << "expected stages that read the sums beside the product, got the reduction of stage '"
-                                             << stage.getValue() << "': compute it in a kernel of its own, by s["
-                                             << stage.getValue() << "].compute_root()";
-    return error("wgmma", other->getLoc()) << "expected loops that load, compute and store beside those of the product, got '"
-                                           << other->getName() << "'";
+      return error("wgmma", other->getLoc())
+             << "expected stages that read the sums beside the product, got the reduction of stage '"
+             << stage.getValue() << "': compute it in a kernel of its own, by s[" << stage.getValue()
+             << "].compute_root()";
+    return error("wgmma", other->getLoc())
+           << "expected loops that load, compute and store beside those of the product, got '" << other->getName()
+           << "'";
   }
   SmallVector<memref::StoreOp> stores = getStores(statement);
   if (std::optional<LogicalResult> raised = raiseRowReduction(statement, stores))
     return *raised;
   if (stores.size() != 1)
-    return error("wgmma", statement->getLoc()) << "expected loops that store to one buffer beside those of the product, got "
-                                               << stores.size() << " stores";
+    return error("wgmma", statement->getLoc())
+           << "expected loops that store to one buffer beside those of the product, got " << stores.size() << " stores";
   memref::StoreOp store = stores[0];
   Value buffer = store.getMemRef();
   if (store->hasAttr(schedule::kCopyAttr))
     return isShared(buffer) ? raiseLoad(statement, store) : raiseStore(statement, store);
   bool readsTiles = false;
-  statement->walk([&](memref::LoadOp load) { readsTiles |= tiles.contains(load.getMemRef()) && isPrivate(load.getMemRef()); });
+  statement->walk(
+      [&](memref::LoadOp load) { readsTiles |= tiles.contains(load.getMemRef()) && isPrivate(load.getMemRef()); });
   if (!readsTiles && isPrivate(buffer) && matchPattern(store.getValue(), m_Constant()))
     return raiseFill(store, statement);
   // What a matmul adds to elsewhere than in registers is refused there.
-  if (!isPrivate(buffer) && llvm::any_of(getStores(matmul), [&](memref::StoreOp one) { return one.getMemRef() == buffer; }))
+  if (!isPrivate(buffer) &&
+      llvm::any_of(getStores(matmul), [&](memref::StoreOp one) { return one.getMemRef() == buffer; }))
     return success();
   if (around && !readsTiles) {
     bool isTile = isShared(buffer) && buffer.getParentBlock() == around.getBody() && !tiles.contains(buffer);
     if (isTile && !store.getValue().getDefiningOp<memref::LoadOp>())
       return error("software_pipeline", around.getLoc())
              << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(buffer)
-             << "', which computes its elements: compute it in global memory, and copy that with cache_read and copy_by(\"tma\")";
+             << "', which computes its elements: compute it in global memory, and copy that with cache_read and "
+                "copy_by(\"tma\")";
     if (isTile)
       return error("software_pipeline", around.getLoc())
-             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(buffer) << "': use s["
-             << getBufferName(buffer) << "].copy_by(\"tma\")";
+             << "expected shared buffers that the copy engine fills for wgmma, got stage '" << getBufferName(buffer)
+             << "': use s[" << getBufferName(buffer) << "].copy_by(\"tma\")";
     return error("software_pipeline", statement->getLoc())
            << "expected a loop with wgmma to fill shared buffers and to multiply, got another stage in it";
   }
   if (!hasResult && tiles.empty() && statement->getBlock() == warpgroupBody)
-    return error("wgmma", statement->getLoc()) << "expected stages that are computed before the product to be its operands, got stage '"
-                                               << getBufferName(buffer) << "'";
+    return error("wgmma", statement->getLoc())
+           << "expected stages that are computed before the product to be its operands, got stage '"
+           << getBufferName(buffer) << "'";
   if (statement->getBlock() == blockBody && statement->getBlock() != warpgroupBody)
-    return error("wgmma", statement->getLoc()) << "expected stage '" << getBufferName(buffer)
-                                               << "' to be computed by each warpgroup of its own rows, got it outside of them";
+    return error("wgmma", statement->getLoc())
+           << "expected stage '" << getBufferName(buffer)
+           << "' to be computed by each warpgroup of its own rows, got it outside of them";
   return raiseElementwise(statement, store);
 }
 
@@ -172,8 +185,9 @@ LogicalResult TileRaiser::raiseFill(memref::StoreOp store, Operation *of) {
   auto type = cast<MemRefType>(buffer.getType());
   // A private buffer that is no tile of a warpgroup is refused where it is used.
   bool isOneAColumn = isColumn(buffer);
-  if (!isOneAColumn && (type.getRank() < 2 || countRows(buffer) != tile::kWgmmaRows || type.getShape().back() > tile::kWgmmaMaxColumns ||
-      type.getShape().back() % tile::kWgmmaColumnStep))
+  if (!isOneAColumn &&
+      (type.getRank() < 2 || countRows(buffer) != tile::kWgmmaRows || type.getShape().back() > tile::kWgmmaMaxColumns ||
+       type.getShape().back() % tile::kWgmmaColumnStep))
     return success();
   SmallVector<scf::ForOp> loops = getLoopsAround(store, of);
   bool isWhole = !loops.empty() && store->getParentOp() == loops.back();
@@ -237,7 +251,8 @@ LogicalResult TileRaiser::raiseLoop(scf::ForOp loop, scf::ForOp around) {
   // What is in registers before the loop and is stored to in it goes from one iteration to the next.
   SmallVector<Value> buffers, carried;
   for (auto [buffer, held] : tiles) {
-    bool isStored = llvm::any_of(getStores(loop), [&, buffer = buffer](memref::StoreOp store) { return store.getMemRef() == buffer; });
+    bool isStored = llvm::any_of(getStores(loop),
+                                 [&, buffer = buffer](memref::StoreOp store) { return store.getMemRef() == buffer; });
     if (isStored && isa<tile::FragmentType>(held.getType())) {
       buffers.push_back(buffer);
       carried.push_back(held);
@@ -274,7 +289,8 @@ LogicalResult TileRaiser::raiseUnrolled(scf::ForOp outermost) {
   SmallVector<scf::ForOp> loops;
   for (scf::ForOp loop = outermost; loop && !isMatmul(loop);) {
     if (!getConstantIntValue(loop.getUpperBound()))
-      return matmulError() << "expected nothing but loops of constant extents between it and the pipelined loop, got a symbolic extent";
+      return matmulError() << "expected nothing but loops of constant extents between it and the pipelined loop, got a "
+                              "symbolic extent";
     loops.push_back(loop);
     Operation *inner = nullptr;
     for (Operation &op : *loop.getBody()) {
@@ -287,7 +303,8 @@ LogicalResult TileRaiser::raiseUnrolled(scf::ForOp outermost) {
     }
     loop = dyn_cast<scf::ForOp>(inner);
     if (!loop)
-      return matmulError() << "expected nothing but loops of constant extents between it and the pipelined loop, got a condition";
+      return matmulError()
+             << "expected nothing but loops of constant extents between it and the pipelined loop, got a condition";
     if (isMatmul(loop))
       return raiseMatmul(loop, loops);
   }

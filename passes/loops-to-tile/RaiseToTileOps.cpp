@@ -26,10 +26,10 @@ bool isMatmul(Operation *op) {
 
 /// The primitives that need a kernel of tiles, by what they leave on ops.
 static constexpr std::pair<StringLiteral, StringLiteral> kMarks[] = {{schedule::kCopyAttr, "copy_by"},
-                                                                    {schedule::kSpecializeAttr, "specialize"},
-                                                                    {schedule::kClusterAttr, "cluster"},
-                                                                    {schedule::kPersistentAttr, "persistent"},
-                                                                    {schedule::kRollingAttr, "rolling_update"}};
+                                                                     {schedule::kSpecializeAttr, "specialize"},
+                                                                     {schedule::kClusterAttr, "cluster"},
+                                                                     {schedule::kPersistentAttr, "persistent"},
+                                                                     {schedule::kRollingAttr, "rolling_update"}};
 
 bool TileRaiser::isWanted(Operation *nest) {
   WalkResult walked = nest->walk([](Operation *op) {
@@ -77,7 +77,9 @@ LogicalResult TileRaiser::raise() {
   if (succeeded(raised) && !hasResult)
     raised = matmulError() << "expected a stage that reads the sums, got none in the kernel";
   // Loops that become one take less.
-  bool isRolled = kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(schedule::kRollingAttr))); }).wasInterrupted();
+  bool isRolled =
+      kernel.walk([](scf::ForOp loop) { return WalkResult(failure(loop->hasAttr(schedule::kRollingAttr))); })
+          .wasInterrupted();
   if (succeeded(raised) && !isRolled)
     raised = checkResources(kernel);
   if (failed(raised))
@@ -173,14 +175,16 @@ LogicalResult TileRaiser::checkLanes() {
   });
   if (own) {
     std::string stage = getAxisName(own).stage;
-    return matmulError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got "
-                         << getAxisName(own).quoted() << ": compute stage '" << stage
-                         << "' in a kernel of its own, by s[" << stage << "].compute_root()";
+    return matmulError()
+           << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction, got "
+           << getAxisName(own).quoted() << ": compute stage '" << stage << "' in a kernel of its own, by s[" << stage
+           << "].compute_root()";
   }
   if (!lanes || getConstantIntValue(lanes.getUpperBound()) != tile::kWarpgroupSize)
-    return matmulError() << "expected " << tile::kWarpgroupSize
-                         << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
-                            "kernel's stage with te.thread_axis((0, 128), \"threadIdx.x\")";
+    return matmulError()
+           << "expected " << tile::kWarpgroupSize
+           << " threads along threadIdx.x, a warpgroup, which multiply together: use s[...].env_threads of the "
+              "kernel's stage with te.thread_axis((0, 128), \"threadIdx.x\")";
   if (!lanes.getInductionVar().use_empty())
     return matmulError() << "expected no loop bound to threadIdx.x, whose threads are the lanes of the instruction";
   return success();
@@ -192,8 +196,8 @@ FailureOr<Value> TileRaiser::hoistExtent(StringRef primitive, scf::ForOp loop) {
     builder.setInsertionPoint(kernel);
   FailureOr<Value> extent = hoistValue(builder, nest, loop.getUpperBound());
   if (failed(extent))
-    return error(primitive, loop.getLoc()) << "expected the extent of " << getAxisName(loop).quoted()
-                                           << " to be known when the kernel is launched";
+    return error(primitive, loop.getLoc())
+           << "expected the extent of " << getAxisName(loop).quoted() << " to be known when the kernel is launched";
   return extent;
 }
 
@@ -242,17 +246,18 @@ LogicalResult TileRaiser::makeKernel() {
   locations.push_back(warpgroups ? warpgroups.getLoc() : nest->getLoc());
   SmallVector<NamedAttribute> origin;
   scf::ForOp along = blocks[0] ? blocks[0] : pipeline;
-  origin.push_back(builder.getNamedAttr(kPersistentOrigin, builder.getStringAttr("persistent blocks of stage " +
-                                                                                 getAxisName(along).stage)));
+  origin.push_back(builder.getNamedAttr(
+      kPersistentOrigin, builder.getStringAttr("persistent blocks of stage " + getAxisName(along).stage)));
   static constexpr StringLiteral kNames[] = {"grid.x", "grid.y", "grid.z"};
   for (unsigned dimension = 0; dimension < 3; ++dimension)
     if (scf::ForOp loop = blocks[dimension])
       origin.push_back(builder.getNamedAttr(kNames[dimension],
                                             builder.getStringAttr(describeOrigin(getAxisName(loop), loop.getLoc()))));
-  auto registers = roles ? builder.getDenseI64ArrayAttr({roles.getProducer(), roles.getConsumer()}) : DenseI64ArrayAttr();
-  kernel = tile::KernelOp::create(builder, nest->getLoc(), sizes[0], sizes[1], sizes[2], builder.getDenseI64ArrayAttr(cluster),
-                                  builder.getI64IntegerAttr(numWarpgroups), registers, builder.getI64IntegerAttr(numSets), order,
-                                  builder.getArrayAttr(axes));
+  auto registers =
+      roles ? builder.getDenseI64ArrayAttr({roles.getProducer(), roles.getConsumer()}) : DenseI64ArrayAttr();
+  kernel = tile::KernelOp::create(builder, nest->getLoc(), sizes[0], sizes[1], sizes[2],
+                                  builder.getDenseI64ArrayAttr(cluster), builder.getI64IntegerAttr(numWarpgroups),
+                                  registers, builder.getI64IntegerAttr(numSets), order, builder.getArrayAttr(axes));
   kernel->setAttr(kLaunchOriginAttr, builder.getDictionaryAttr(origin));
   if (isNonEmpty && !llvm::all_of(sizes, [](Value size) { return getConstantIntValue(size).has_value(); }))
     kernel->setAttr(kNonEmptyAttr, builder.getUnitAttr());
@@ -275,8 +280,9 @@ LogicalResult checkAlignment(Operation *nest, func::FuncOp function, TileRaiser 
     if (alignment >= kArgumentAlignment || !isUsed)
       continue;
     auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
-    return raiser.matmulError() << "expected tensors aligned to " << kArgumentAlignment << " bytes, as the copy engine needs them, got "
-                                << (name ? name.getValue() : "one") << ", aligned to " << alignment;
+    return raiser.matmulError() << "expected tensors aligned to " << kArgumentAlignment
+                                << " bytes, as the copy engine needs them, got " << (name ? name.getValue() : "one")
+                                << ", aligned to " << alignment;
   }
   return success();
 }
@@ -297,7 +303,8 @@ struct RaiseToTileOps : impl::RaiseToTileOpsBase<RaiseToTileOps> {
       if (failed(checkNestedThreads(nest, function)) || failed(raiser.raise()))
         return signalPassFailure();
       if (const Architecture *architecture = findArchitecture(arch); !architecture || !architecture->hasWgmma()) {
-        raiser.matmulError() << "expected the architecture " << kWgmmaArchitecture << ", which has this instruction, got " << arch;
+        raiser.matmulError() << "expected the architecture " << kWgmmaArchitecture
+                             << ", which has this instruction, got " << arch;
         return signalPassFailure();
       }
       if (failed(checkAlignment(nest, function, raiser)))

@@ -1,7 +1,7 @@
 //===- RollReductions.cpp - loops over the same tiles that become one -----===//
 //
-// A loop that reduces what it computes of another loop's result x becomes one with that: what is reduced so far is repaired
-// whenever x changes (passes/Repair.h). Of attention's maximum, sum and values it makes one loop.
+// A loop that reduces what it computes of another loop's result x becomes one with that: what is reduced so far is
+// repaired whenever x changes (passes/Repair.h). Of attention's maximum, sum and values it makes one loop.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Tile.h"
@@ -25,7 +25,8 @@ namespace {
 /// One loop that follows another.
 class LoopRoller {
 public:
-  LoopRoller(scf::ForOp loop) : loop(loop), followed(loop->getAttrOfType<StringAttr>(schedule::kRollingAttr)), builder(loop) {}
+  LoopRoller(scf::ForOp loop)
+      : loop(loop), followed(loop->getAttrOfType<StringAttr>(schedule::kRollingAttr)), builder(loop) {}
   LogicalResult roll();
 
 private:
@@ -43,7 +44,7 @@ private:
   scf::ForOp loop, first;
   StringAttr followed;
   OpBuilder builder;
-  unsigned number = 0; // of x
+  unsigned number = 0;                          // of x
   SmallVector<std::unique_ptr<Repair>> repairs; // of what the loop carries, null where it does not depend on x
 };
 
@@ -60,7 +61,8 @@ LogicalResult LoopRoller::findFollowed() {
     }
   }
   if (!first)
-    return refuse() << "'" << followed.getValue() << "' to reduce rows of an accumulator in a loop of the same kernel before it";
+    return refuse() << "'" << followed.getValue()
+                    << "' to reduce rows of an accumulator in a loop of the same kernel before it";
   auto isSame = [](Value a, Value b) { return a == b || isEqualConstantIntOrValue(a, b); };
   if (!isSame(first.getLowerBound(), loop.getLowerBound()) || !isSame(first.getUpperBound(), loop.getUpperBound()) ||
       !isSame(first.getStep(), loop.getStep()))
@@ -143,8 +145,9 @@ LogicalResult LoopRoller::findRepair(Value carried) {
   for (Operation *reader : x.getUsers())
     if (loop->isProperAncestor(reader) && !isa<tile::MapOp>(reader))
       return refuse() << "'" << followed.getValue() << "' to be read element by element";
-  bool isReadBefore = map ? llvm::any_of(map.getFragments(), [&](Value fragment) { return fragment != x && dependsOnX(fragment); })
-                          : dependsOnX(element);
+  bool isReadBefore =
+      map ? llvm::any_of(map.getFragments(), [&](Value fragment) { return fragment != x && dependsOnX(fragment); })
+          : dependsOnX(element);
   if (isReadBefore || (map && !isRead && dependsOnX(element)))
     return refuse() << "'" << followed.getValue() << "' to be read where the elements that are reduced are computed";
   if (!isRead)

@@ -1,10 +1,10 @@
 //===- ShareIterations.cpp - blocks that share the reductions of the last tiles ---===//
 //
 // Each cluster first computes whole tiles, as long as there are some for all and one turn more. The steps of the tiles
-// that are left are dealt out in equal shares that lie together, one after the other, and a share is gone through from its
-// end: what it has of a tile that the next share ends is saved first, and its own first tile, which the shares before
-// have parts of, comes last. Whoever arrives last has the sum of all parts, always added in the same order, beginning
-// with the part that ends the tile. Nobody waits for anybody, so blocks may run in any order, or one by one.
+// that are left are dealt out in equal shares that lie together, one after the other, and a share is gone through from
+// its end: what it has of a tile that the next share ends is saved first, and its own first tile, which the shares
+// before have parts of, comes last. Whoever arrives last has the sum of all parts, always added in the same order,
+// beginning with the part that ends the tile. Nobody waits for anybody, so blocks may run in any order, or one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/loops-to-gpu/UserNames.h"
@@ -20,8 +20,9 @@ namespace tilewright {
 #include "passes/loops-to-tile/Passes.h.inc"
 
 namespace {
-/// How clusters share the iterations of tiles: each has `whole` tiles for itself; of the `shared` tiles that are left each
-/// has `each` iterations, the first `more` clusters one more. No share ends within `grain` iterations of the end of a tile.
+/// How clusters share the iterations of tiles: each has `whole` tiles for itself; of the `shared` tiles that are left
+/// each has `each` iterations, the first `more` clusters one more. No share ends within `grain` iterations of the end
+/// of a tile.
 struct TileShares {
   TileShares(int64_t tiles, int64_t steps, int64_t clusters);
   int64_t steps, clusters, whole = 0, shared = 0, each = 0, more = 0, grain = 0;
@@ -84,7 +85,8 @@ struct ShareIterations : impl::ShareIterationsBase<ShareIterations> {
 
   LogicalResult share(tile::KernelOp kernel, tile::OrderAttr order);
   /// Gives back whether this warpgroup has the sum of the whole tile, and that sum.
-  std::pair<Value, Value> emitSumOfParts(OpBuilder &builder, const TileShares &shares, const TilePart &part, Value fragment);
+  std::pair<Value, Value> emitSumOfParts(OpBuilder &builder, const TileShares &shares, const TilePart &part,
+                                         Value fragment);
   Value getRank(tile::KernelOp kernel, unsigned dimension) {
     for (auto rank : kernel.getBody().front().getOps<gpu::ClusterBlockIdOp>())
       if (unsigned(rank.getDimension()) == dimension)
@@ -104,15 +106,19 @@ LogicalResult ShareIterations::share(tile::KernelOp of, tile::OrderAttr order) {
   auto refuse = [&] { return orderError(kernel); };
   std::optional<int64_t> tiles = getConstantIntValue(kernel.getX());
   if (order.getRaster() != tile::Raster::Linear || !tiles)
-    return refuse() << "expected a linear order of a constant number of tiles for stream_k, which raster-tiles leaves, got " << order;
+    return refuse()
+           << "expected a linear order of a constant number of tiles for stream_k, which raster-tiles leaves, got "
+           << order;
   scf::ForOp pipeline = pipelines.size() == 1 ? pipelines[0] : scf::ForOp();
-  if (!pipeline || pipeline->getParentOp() != kernel || pipeline.getNumResults() != 1 || pipeline.getResult(0).use_empty())
+  if (!pipeline || pipeline->getParentOp() != kernel || pipeline.getNumResults() != 1 ||
+      pipeline.getResult(0).use_empty())
     return refuse() << "expected one loop with one matmul for stream_k, whose iterations blocks share";
   Location loc = pipeline.getLoc();
-  TileShares shares(*tiles, *getConstantIntValue(pipeline.getUpperBound()), order.getBlocks() / getClusterBlocks(kernel));
+  TileShares shares(*tiles, *getConstantIntValue(pipeline.getUpperBound()),
+                    order.getBlocks() / getClusterBlocks(kernel));
   if (!shares.shared) {
-    kernel.setOrderAttr(tile::OrderAttr::get(kernel.getContext(), order.getBlocks(), order.getRaster(), order.getGroup(), false, 0,
-                                             order.getSerpentineK()));
+    kernel.setOrderAttr(tile::OrderAttr::get(kernel.getContext(), order.getBlocks(), order.getRaster(),
+                                             order.getGroup(), false, 0, order.getSerpentineK()));
     return success();
   }
   OpBuilder builder(kernel);
@@ -125,7 +131,8 @@ LogicalResult ShareIterations::share(tile::KernelOp of, tile::OrderAttr order) {
     return alloc;
   };
   // Of each cluster what it has of a tile that it does not end, and of one that it does.
-  savedParts = make({2 * shares.clusters * ofCluster, sum.getRows() * sum.getColumns()}, sum.getElementType(), ".parts");
+  savedParts =
+      make({2 * shares.clusters * ofCluster, sum.getRows() * sum.getColumns()}, sum.getElementType(), ".parts");
   arrivals = make({shares.shared * ofCluster}, builder.getI64Type(), ".arrivals");
 
   Block *body = &kernel.getBody().front();
@@ -188,18 +195,21 @@ LogicalResult ShareIterations::share(tile::KernelOp of, tile::OrderAttr order) {
   }
   builder.setInsertionPoint(kernel);
   sayBlocksStay(kernel);
-  setGrid(kernel, numbers.constant(shares.clusters * kernel.getCluster()[0]), numbers.constant(kernel.getCluster()[1]), nullptr);
+  setGrid(kernel, numbers.constant(shares.clusters * kernel.getCluster()[0]), numbers.constant(kernel.getCluster()[1]),
+          nullptr);
   return success();
 }
 
-std::pair<Value, Value> ShareIterations::emitSumOfParts(OpBuilder &builder, const TileShares &shares, const TilePart &part, Value fragment) {
+std::pair<Value, Value> ShareIterations::emitSumOfParts(OpBuilder &builder, const TileShares &shares,
+                                                        const TilePart &part, Value fragment) {
   Location loc = fragment.getLoc();
   Numbers numbers{builder, loc};
   Type boolean = builder.getI1Type(), type = fragment.getType();
   auto yield = [&](ValueRange values) { scf::YieldOp::create(builder, loc, values); };
   auto constantTrue = [&] { return arith::ConstantIntOp::create(builder, loc, 1, 1).getResult(); };
   /// What one branch or the other gives.
-  auto choose = [&](TypeRange types, Value condition, llvm::function_ref<void()> holds, llvm::function_ref<void()> otherwise) {
+  auto choose = [&](TypeRange types, Value condition, llvm::function_ref<void()> holds,
+                    llvm::function_ref<void()> otherwise) {
     auto choice = scf::IfOp::create(builder, loc, types, condition, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.thenBlock());
@@ -221,34 +231,47 @@ std::pair<Value, Value> ShareIterations::emitSumOfParts(OpBuilder &builder, cons
     return numbers.add(numbers.multiply(numbers.add(numbers.multiply(cluster, 2), ends), ofCluster), mine);
   };
 
-  auto whole = choose({boolean, type}, part.isWhole, [&] { yield({constantTrue(), fragment}); }, [&] {
-    Value counter = numbers.add(numbers.multiply(part.tile, ofCluster), mine);
-    Value ofTile = numbers.multiply(part.tile, shares.steps);
-    Value first = getCluster(numbers, shares, numbers.add(ofTile, shares.grain));
-    Value last = getCluster(numbers, shares, numbers.add(ofTile, shares.steps - 1 - shares.grain));
-    Value count = numbers.add(numbers.subtract(last, first), 1);
-    // The sum of all but one is in registers where this part is the last to be done, as it mostly is.
-    auto arrived = choose(boolean, part.ends,
-                          [&] { yield(tile::ArriveOp::create(builder, loc, arrivals, counter, count, /*ifLast=*/true).getLast()); },
-                          [&] { yield(arith::ConstantIntOp::create(builder, loc, 0, 1).getResult()); });
-    auto isLast = choose(boolean, arrived.getResult(0), [&] { yield(constantTrue()); }, [&] {
-      Value ends = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), part.ends);
-      tile::SaveFragmentOp::create(builder, loc, fragment, savedParts, getRow(part.cluster, ends));
-      yield(tile::ArriveOp::create(builder, loc, arrivals, counter, count, /*ifLast=*/false).getLast());
-    });
-    auto sum = choose(type, isLast.getResult(0), [&] {
-      auto start = choose(type, part.ends, [&] { yield(fragment); },
-                          [&] { yield(tile::RestoreFragmentOp::create(builder, loc, type, savedParts, getRow(last, 1)).getFragment()); });
-      auto loop = scf::ForOp::create(builder, loc, first, last, numbers.constant(1), start.getResults());
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      Value other = tile::RestoreFragmentOp::create(builder, loc, type, savedParts, getRow(loop.getInductionVar(), 0));
-      yield(makeSum(builder, loc, loop.getRegionIterArg(0), other));
-      builder.setInsertionPointAfter(loop);
-      yield(loop.getResults());
-    }, [&] { yield(fragment); });
-    yield({isLast.getResult(0), sum.getResult(0)});
-  });
+  auto whole = choose(
+      {boolean, type}, part.isWhole, [&] { yield({constantTrue(), fragment}); },
+      [&] {
+        Value counter = numbers.add(numbers.multiply(part.tile, ofCluster), mine);
+        Value ofTile = numbers.multiply(part.tile, shares.steps);
+        Value first = getCluster(numbers, shares, numbers.add(ofTile, shares.grain));
+        Value last = getCluster(numbers, shares, numbers.add(ofTile, shares.steps - 1 - shares.grain));
+        Value count = numbers.add(numbers.subtract(last, first), 1);
+        // The sum of all but one is in registers where this part is the last to be done, as it mostly is.
+        auto arrived = choose(
+            boolean, part.ends,
+            [&] { yield(tile::ArriveOp::create(builder, loc, arrivals, counter, count, /*ifLast=*/true).getLast()); },
+            [&] { yield(arith::ConstantIntOp::create(builder, loc, 0, 1).getResult()); });
+        auto isLast = choose(
+            boolean, arrived.getResult(0), [&] { yield(constantTrue()); },
+            [&] {
+              Value ends = arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), part.ends);
+              tile::SaveFragmentOp::create(builder, loc, fragment, savedParts, getRow(part.cluster, ends));
+              yield(tile::ArriveOp::create(builder, loc, arrivals, counter, count, /*ifLast=*/false).getLast());
+            });
+        auto sum = choose(
+            type, isLast.getResult(0),
+            [&] {
+              auto start = choose(
+                  type, part.ends, [&] { yield(fragment); },
+                  [&] {
+                    yield(
+                        tile::RestoreFragmentOp::create(builder, loc, type, savedParts, getRow(last, 1)).getFragment());
+                  });
+              auto loop = scf::ForOp::create(builder, loc, first, last, numbers.constant(1), start.getResults());
+              OpBuilder::InsertionGuard guard(builder);
+              builder.setInsertionPointToStart(loop.getBody());
+              Value other =
+                  tile::RestoreFragmentOp::create(builder, loc, type, savedParts, getRow(loop.getInductionVar(), 0));
+              yield(makeSum(builder, loc, loop.getRegionIterArg(0), other));
+              builder.setInsertionPointAfter(loop);
+              yield(loop.getResults());
+            },
+            [&] { yield(fragment); });
+        yield({isLast.getResult(0), sum.getResult(0)});
+      });
   return {whole.getResult(0), whole.getResult(1)};
 }
 } // namespace tilewright

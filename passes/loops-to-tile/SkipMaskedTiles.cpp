@@ -1,8 +1,8 @@
 //===- SkipMaskedTiles.cpp - tiles that a mask leaves nothing of ----------===//
 //
-// A mask chooses a constant where a condition on an element's place does not hold. Where it holds for no element of a tile, the
-// iteration computes of constants; if it then carries on what it was given, it is left out. Causal attention ends its loop
-// over the keys at the diagonal so.
+// A mask chooses a constant where a condition on an element's place does not hold. Where it holds for no element of a
+// tile, the iteration computes of constants; if it then carries on what it was given, it is left out. Causal attention
+// ends its loop over the keys at the diagonal so.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
@@ -36,7 +36,8 @@ struct Known {
 class MaskedLoop {
 public:
   MaskedLoop(tile::KernelOp kernel, scf::ForOp loop) : kernel(kernel), loop(loop) {}
-  /// Ends the loop behind the last tile of which the mask leaves something. Says which tiles have more to do, as an index.
+  /// Ends the loop behind the last tile of which the mask leaves something. Says which tiles have more to do, as an
+  /// index.
   std::optional<LinearIndex> end();
 
 private:
@@ -148,7 +149,9 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
   } else if (auto reduce = dyn_cast<tile::RowReduceOp>(op)) {
     Known elements = evaluate(reduce.getFragment(), known);
     double infinity = std::numeric_limits<double>::infinity();
-    double identity = reduce.getKind() == tile::Reduction::Sum ? 0 : reduce.getKind() == tile::Reduction::Max ? -infinity : infinity;
+    double identity = reduce.getKind() == tile::Reduction::Sum   ? 0
+                      : reduce.getKind() == tile::Reduction::Max ? -infinity
+                                                                 : infinity;
     if (elements.isNumber(identity))
       made = evaluate(reduce.getInit(), known);
   } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
@@ -162,7 +165,8 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
 }
 
 std::optional<LinearIndex> MaskedLoop::end() {
-  if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 || loop.getNumRegionIterArgs() == 0)
+  if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 ||
+      loop.getNumRegionIterArgs() == 0)
     return std::nullopt;
   std::optional<LinearIndex> reach;
   loop.getBody()->walk([&](Operation *op) {

@@ -43,7 +43,8 @@ bool isAccumulation(scf::ForOp loop) {
     return !isa<BlockArgument>(accumulator) && !accumulator.getDefiningOp<tile::MatmulOp>();
   });
   return loop.getNumRegionIterArgs() > 0 && !hasOthers &&
-         llvm::all_of(llvm::seq(loop.getNumRegionIterArgs()), [&](unsigned number) { return isAccumulator(loop, number); });
+         llvm::all_of(llvm::seq(loop.getNumRegionIterArgs()),
+                      [&](unsigned number) { return isAccumulator(loop, number); });
 }
 
 namespace {
@@ -74,7 +75,8 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
   }
 
   /// An iteration at the builder's insertion point; gives back the accumulators after it.
-  static SmallVector<Value> cloneIteration(OpBuilder &builder, scf::ForOp loop, Value iteration, ValueRange accumulators, bool isFirst) {
+  static SmallVector<Value> cloneIteration(OpBuilder &builder, scf::ForOp loop, Value iteration,
+                                           ValueRange accumulators, bool isFirst) {
     IRMapping mapping;
     if (iteration)
       mapping.map(loop.getInductionVar(), iteration);
@@ -89,14 +91,16 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
       if (auto matmul = dyn_cast<tile::MatmulOp>(made))
         matmul.removePromotedAttr();
     }
-    return llvm::map_to_vector(loop.getBody()->getTerminator()->getOperands(), [&](Value value) { return mapping.lookup(value); });
+    return llvm::map_to_vector(loop.getBody()->getTerminator()->getOperands(),
+                               [&](Value value) { return mapping.lookup(value); });
   }
 
   /// The first iteration stands before the loop, as nothing is added to in it.
   static void peel(scf::ForOp loop) {
     OpBuilder builder(loop);
     Numbers numbers{builder, loop.getLoc()};
-    SmallVector<Value> begun = cloneIteration(builder, loop, loop.getLowerBound(), loop.getInitArgs(), /*isFirst=*/true);
+    SmallVector<Value> begun =
+        cloneIteration(builder, loop, loop.getLowerBound(), loop.getInitArgs(), /*isFirst=*/true);
     for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
       auto guard = dyn_cast<scf::IfOp>(op);
       if (!guard || !isNotFirst(guard.getCondition(), loop))
@@ -113,13 +117,15 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
   /// The tensor cores, which keep few bits of some sums, sum over few iterations alone.
   static LogicalResult promote(scf::ForOp loop, int64_t promoted) {
     if (loop.getNumResults() > 1)
-      return loop.emitError() << "wgmma: expected one accumulator of promoted sums in a loop, got " << loop.getNumResults();
+      return loop.emitError() << "wgmma: expected one accumulator of promoted sums in a loop, got "
+                              << loop.getNumResults();
     if (!loop.getInductionVar().use_empty())
       return loop.emitError() << "wgmma: expected roles for promoted sums, whose iterations load nothing";
     OpBuilder builder(loop);
     Location loc = loop.getLoc();
     Numbers numbers{builder, loc};
-    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()), end = getConstantIntValue(loop.getUpperBound());
+    std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
+                           end = getConstantIntValue(loop.getUpperBound());
     // Of a part of a tile, or where an extent is symbolic, nobody knows how many iterations there are.
     bool isKnown = first && end;
     int64_t iterations = isKnown ? *end - *first : 1, each = std::min(promoted, iterations);
@@ -128,7 +134,8 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
       Value part = cloneIteration(builder, loop, Value(), zero, /*isFirst=*/false)[0];
       if (count == 1)
         return part;
-      auto inner = scf::ForOp::create(builder, loc, numbers.constant(1), numbers.constant(count), numbers.constant(1), part);
+      auto inner =
+          scf::ForOp::create(builder, loc, numbers.constant(1), numbers.constant(count), numbers.constant(1), part);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(inner.getBody());
       Value added = cloneIteration(builder, loop, Value(), inner.getRegionIterArg(0), /*isFirst=*/false)[0];
@@ -137,8 +144,9 @@ struct SplitAccumulations : impl::SplitAccumulationsBase<SplitAccumulations> {
     };
     Value sum = emitPart(each);
     Value second = numbers.add(loop.getLowerBound(), 1);
-    auto groups = scf::ForOp::create(builder, loc, second, isKnown ? numbers.constant(iterations / each) : loop.getUpperBound(),
-                                     numbers.constant(1), sum);
+    auto groups =
+        scf::ForOp::create(builder, loc, second, isKnown ? numbers.constant(iterations / each) : loop.getUpperBound(),
+                           numbers.constant(1), sum);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(groups.getBody());

@@ -14,7 +14,8 @@ struct RingState {
   mlir::Value slot, phase;
 };
 
-/// A slot whose tiles are read, until the matmuls that read them are done. `last` is the last op of the block that reads.
+/// A slot whose tiles are read, until the matmuls that read them are done. `last` is the last op of the block that
+/// reads.
 struct ReadSlot {
   mlir::Value ring, slot;
   mlir::Operation *last;
@@ -69,8 +70,8 @@ private:
   bool isUsedLater(tile::MatmulOp last);
   /// Waits for what is under way of which `op` uses the result, or for all of it.
   void waitBefore(mlir::Operation *op, bool forAll);
-  /// Waits until all slots have been used, by the cluster's other blocks too: then nothing of theirs is on its way to this
-  /// block's memory, and it may end.
+  /// Waits until all slots have been used, by the cluster's other blocks too: then nothing of theirs is on its way to
+  /// this block's memory, and it may end.
   void drain(mlir::Block &block);
 
   RingState advance(mlir::Value ring, RingState state, int64_t by = 1);
@@ -84,13 +85,14 @@ private:
   mlir::Block &role;
   mlir::OpBuilder builder;
   StorePlacer stores;
-  mlir::Block *top = nullptr;                            // where the rings' states begin
-  bool getsTiles = false;                                // the role, beside those that it puts
-  llvm::SmallMapVector<mlir::Value, RingState, 4> states; // of the slots that the role gets or, if it gets none, puts next
-  llvm::SmallMapVector<mlir::Value, RingState, 4> ahead;  // of those that a role that gets tiles puts next
+  mlir::Block *top = nullptr; // where the rings' states begin
+  bool getsTiles = false;     // the role, beside those that it puts
+  llvm::SmallMapVector<mlir::Value, RingState, 4>
+      states; // of the slots that the role gets or, if it gets none, puts next
+  llvm::SmallMapVector<mlir::Value, RingState, 4> ahead; // of those that a role that gets tiles puts next
   llvm::SmallVector<mlir::Value> taken;                  // rings whose state is still that of a slot that was taken
   llvm::SmallVector<ReadSlot> reading;                   // slots that were taken
-  llvm::SmallVector<ReadSlot> underWay;                  // those that matmuls read of which nobody knows that they are done
+  llvm::SmallVector<ReadSlot> underWay; // those that matmuls read of which nobody knows that they are done
   llvm::DenseMap<mlir::Value, mlir::Value> accumulators; // of fragments whose matmuls are under way
   /// Groups of matmuls that are waited for where their result is used, the oldest first.
   struct Group {
@@ -98,7 +100,8 @@ private:
     llvm::SmallVector<ReadSlot> read;
   };
   llvm::SmallVector<Group> groups;
-  // In a loop that is an accumulation: its accumulators, what the iteration before read, and whether there always was one.
+  // In a loop that is an accumulation: its accumulators, what the iteration before read, and whether there always was
+  // one.
   mlir::scf::ForOp accumulation;
   int64_t numAccumulators = 0;
   bool isBegun = false;
@@ -110,8 +113,8 @@ llvm::SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first);
 /// On the host: the map of a tensor for copies of parts of a tile. `op` is a load or a store.
 template <typename Op> mlir::Value encodeTile(Op op, tile::KernelOp kernel, tile::BufferType part);
 /// Which of its widths a tile has: what `emit` makes for each, of which one is chosen.
-mlir::scf::IndexSwitchOp emitForWidth(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value width, llvm::ArrayRef<int64_t> widths,
-                                      mlir::TypeRange types,
+mlir::scf::IndexSwitchOp emitForWidth(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value width,
+                                      llvm::ArrayRef<int64_t> widths, mlir::TypeRange types,
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>(int64_t)> emit);
 
 } // namespace tilewright

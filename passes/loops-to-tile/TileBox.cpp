@@ -20,7 +20,8 @@ std::optional<SmallVector<int64_t>> TileBox::getPart(int64_t partRows) const {
   return partRows == 1 ? std::optional(part) : std::nullopt;
 }
 
-void TileBox::moveToPart(OpBuilder &builder, Location loc, int64_t partRows, Value number, MutableArrayRef<Value> coordinates) const {
+void TileBox::moveToPart(OpBuilder &builder, Location loc, int64_t partRows, Value number,
+                         MutableArrayRef<Value> coordinates) const {
   SmallVector<int64_t> part = *getPart(partRows);
   AffineExpr first = builder.getAffineDimExpr(0), rest = builder.getAffineDimExpr(1);
   int64_t left = getRows() / partRows;
@@ -29,7 +30,8 @@ void TileBox::moveToPart(OpBuilder &builder, Location loc, int64_t partRows, Val
     if (parts == 1)
       continue;
     AffineExpr digit = left == parts ? rest : rest % parts;
-    coordinates[i] = affine::makeComposedAffineApply(builder, loc, first + digit * (part[i] * steps[i]), {coordinates[i], number});
+    coordinates[i] =
+        affine::makeComposedAffineApply(builder, loc, first + digit * (part[i] * steps[i]), {coordinates[i], number});
     rest = rest.floorDiv(parts);
     left /= parts;
   }

@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// How many elements of a tensor a tile takes along each dimension, and one in how many. The last dimension has columns,
-/// all others rows.
+/// How many elements of a tensor a tile takes along each dimension, and one in how many. The last dimension has
+/// columns, all others rows.
 struct TileBox {
   llvm::SmallVector<int64_t> box, steps;
 

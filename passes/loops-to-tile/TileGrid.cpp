@@ -27,10 +27,11 @@ TilePlace getOnCurve(const Numbers &numbers, Value number, int64_t side) {
   return {x, y};
 }
 
-/// Of the place of a number in groups of `size` rows, where these lie: groups are gone through by squares on the curve, from
-/// the left or, in every second group, from the right; what is left beside the squares, or of the last group, as it was.
-TilePlace getOnCurves(const Numbers &numbers, TilePlace place, Value group, Value inGroup, int64_t columns, int64_t rows,
-                      int64_t size) {
+/// Of the place of a number in groups of `size` rows, where these lie: groups are gone through by squares on the curve,
+/// from the left or, in every second group, from the right; what is left beside the squares, or of the last group, as
+/// it was.
+TilePlace getOnCurves(const Numbers &numbers, TilePlace place, Value group, Value inGroup, int64_t columns,
+                      int64_t rows, int64_t size) {
   int64_t inSquares = columns / size * size;
   TilePlace onIt = getOnCurve(numbers, numbers.remainder(inGroup, size * size), size);
   onIt.column = numbers.add(onIt.column, numbers.multiply(numbers.divide(inGroup, size * size), size));
@@ -59,10 +60,12 @@ TilePlace getInGroups(const Numbers &numbers, Value number, Value columns, Value
 }
 } // namespace
 
-TilePlace getTilePlace(const Numbers &numbers, tile::OrderAttr order, ArrayRef<int64_t> cluster, Value number, Value columns, Value rows) {
+TilePlace getTilePlace(const Numbers &numbers, tile::OrderAttr order, ArrayRef<int64_t> cluster, Value number,
+                       Value columns, Value rows) {
   int64_t group = order.getGroup();
   // A group has no more rows than there are, where that is known.
-  int64_t numColumns = getConstantIntValue(columns).value_or(INT64_MAX), numRows = getConstantIntValue(rows).value_or(INT64_MAX);
+  int64_t numColumns = getConstantIntValue(columns).value_or(INT64_MAX),
+          numRows = getConstantIntValue(rows).value_or(INT64_MAX);
   switch (order.getRaster()) {
   case tile::Raster::Linear:
   case tile::Raster::Row:
@@ -97,27 +100,32 @@ LogicalResult checkOrder(tile::KernelOp kernel) {
   if (isCurve)
     for (unsigned dimension = 0; dimension < 2; ++dimension)
       if (!hasAxis(kernel, dimension))
-        return refuse() << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx." << "xy"[dimension];
+        return refuse()
+               << "expected tiles along blockIdx.x and blockIdx.y for Hilbert's curve, got none along blockIdx."
+               << "xy"[dimension];
   SmallVector<scf::ForOp> pipelines = getPipelines(kernel);
   if (order.getStreamK() && !kernel.getRegisters() && !pipelines.empty())
     return refuse() << "expected roles for stream_k, warps that copy beside those that multiply: use s["
                     << getAxisName(pipelines[0]).stage << "].specialize(" << getAxisName(pipelines[0]).axis << ")";
   if (order.getStreamK() && kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for stream_k, got " << kernel.getPingpong() << ", which take tiles in turn";
+    return refuse() << "expected one set of consumers for stream_k, got " << kernel.getPingpong()
+                    << ", which take tiles in turn";
   std::string symbolic;
   Value sizes[] = {kernel.getX(), kernel.getY(), kernel.getZ()};
   for (unsigned dimension = 3; dimension-- > 0;)
     if (!getConstantIntValue(sizes[dimension]))
       symbolic = kernel.quoteAxis(dimension);
   if (!symbolic.empty() && isCurve)
-    return refuse() << "expected constant extents for Hilbert's curve, whose squares are laid when the program is compiled, got a "
+    return refuse() << "expected constant extents for Hilbert's curve, whose squares are laid when the program is "
+                       "compiled, got a "
                        "symbolic one of "
                     << symbolic << ": use raster=\"grouped\"";
   for (scf::ForOp loop : pipelines)
     if (symbolic.empty() && !getConstantIntValue(loop.getUpperBound()))
       symbolic = getAxisName(loop).quoted();
   if (!symbolic.empty() && order.getStreamK())
-    return refuse() << "expected constant extents for stream_k, which deals out the steps of tiles when the program is compiled, "
+    return refuse() << "expected constant extents for stream_k, which deals out the steps of tiles when the program is "
+                       "compiled, "
                        "got a symbolic one of "
                     << symbolic;
   return success();

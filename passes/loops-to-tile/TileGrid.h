@@ -14,8 +14,8 @@ struct TilePlace {
 };
 
 /// The place of a number in an order of tiles among so many columns and rows of clusters.
-TilePlace getTilePlace(const Numbers &numbers, tile::OrderAttr order, llvm::ArrayRef<int64_t> cluster, mlir::Value number,
-                       mlir::Value columns, mlir::Value rows);
+TilePlace getTilePlace(const Numbers &numbers, tile::OrderAttr order, llvm::ArrayRef<int64_t> cluster,
+                       mlir::Value number, mlir::Value columns, mlir::Value rows);
 
 /// In a kernel's `tilewright.launch_origin`: where the number of blocks comes from once these stay.
 inline constexpr llvm::StringLiteral kPersistentOrigin = "persistent";

@@ -1,7 +1,7 @@
 //===- TileRaiser.h - a nest of loops as ops on tiles ---------------------===//
 //
-// What raise-to-tile-ops makes of a nest: loops on blocks and warpgroups are a tile.kernel's grid, and each statement in
-// them is an op on tiles by itself, at its place. Everything is checked against what the loops say, so that the ops
+// What raise-to-tile-ops makes of a nest: loops on blocks and warpgroups are a tile.kernel's grid, and each statement
+// in them is an op on tiles by itself, at its place. Everything is checked against what the loops say, so that the ops
 // compute the same.
 //
 //===----------------------------------------------------------------------===//
@@ -26,9 +26,10 @@ struct TileDimension {
 struct TileCopy {
   mlir::memref::StoreOp store;
   mlir::memref::LoadOp load;
-  mlir::Value tensor, buffer;                     // in global memory, in shared memory
-  llvm::SmallVector<TileDimension, 0> dimensions; // of the tensor map, outermost first; the last one's are columns, all others rows
-  int64_t rows = 0, columns = 0;                  // of the tile
+  mlir::Value tensor, buffer; // in global memory, in shared memory
+  llvm::SmallVector<TileDimension, 0>
+      dimensions;                // of the tensor map, outermost first; the last one's are columns, all others rows
+  int64_t rows = 0, columns = 0; // of the tile
   int64_t swizzle = 0;
   int64_t atOnce = 0;      // so many columns of the tile, or of the accumulator, are in the buffer at a time
   bool isDeferred = false; // until the block's next tile is computed
@@ -94,12 +95,12 @@ private:
   // RaiseMatmuls.cpp
   mlir::LogicalResult raiseMatmul(mlir::scf::ForOp loops, mlir::ArrayRef<mlir::scf::ForOp> unrolled);
   mlir::FailureOr<TileOperand> matchOperand(mlir::memref::LoadOp load, llvm::StringRef which, mlir::scf::ForOp nest,
-                                            mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along, int64_t extent,
-                                            LinearIndex &summed, int64_t &k);
+                                            mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along,
+                                            int64_t extent, LinearIndex &summed, int64_t &k);
   /// The same of a first operand that is in registers.
   mlir::FailureOr<TileOperand> matchFragment(mlir::memref::LoadOp load, tile::FragmentType type, llvm::StringRef which,
-                                             mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops, const LinearIndex &along,
-                                             LinearIndex &summed, int64_t &k);
+                                             mlir::scf::ForOp nest, mlir::ArrayRef<mlir::scf::ForOp> loops,
+                                             const LinearIndex &along, LinearIndex &summed, int64_t &k);
   mlir::Value makeOperand(const TileOperand &of, mlir::Location loc);
 
   // RaiseElementwise.cpp
@@ -116,7 +117,8 @@ private:
   /// What is read of fragments: elements at one place, and of columns the row's.
   bool matchElements(Elements &elements);
   /// Loops that reduce each row of elements to one. Nothing where they do something else.
-  std::optional<mlir::LogicalResult> raiseRowReduction(mlir::Operation *of, llvm::ArrayRef<mlir::memref::StoreOp> stores);
+  std::optional<mlir::LogicalResult> raiseRowReduction(mlir::Operation *of,
+                                                       llvm::ArrayRef<mlir::memref::StoreOp> stores);
   /// A map of fragments whose elements are `value`, or, if it `stores`, that stores them where the loops do.
   mlir::Value makeMap(const Elements &elements, mlir::Value value, mlir::Type element, bool stores);
   /// A value of the nest, made again at the insertion point from what `mapping` has.
@@ -133,16 +135,18 @@ private:
   int64_t cluster[3] = {1, 1, 1}, numWarpgroups = 1, numSets = 1;
 
   tile::KernelOp kernel;
-  mlir::IRMapping places;                               // what loops on blocks, warpgroups and iterations are in the kernel
+  mlir::IRMapping places; // what loops on blocks, warpgroups and iterations are in the kernel
   llvm::SmallMapVector<mlir::Value, mlir::Value, 8> tiles; // what buffers of the nest hold: tiles, and fragments
-  llvm::SmallDenseSet<mlir::Value> transposed;          // shared buffers whose rows are the fragment's columns
+  llvm::SmallDenseSet<mlir::Value> transposed;             // shared buffers whose rows are the fragment's columns
   llvm::SmallVector<TileCopy> loads;
   bool hasResult = false;
 };
 
 /// The loops around `op` up to `nest`, which is one of them, outermost first.
 llvm::SmallVector<mlir::scf::ForOp> getLoopsAround(mlir::Operation *op, mlir::Operation *nest);
-inline bool isInGlobalMemory(mlir::Value buffer) { return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace(); }
+inline bool isInGlobalMemory(mlir::Value buffer) {
+  return !mlir::cast<mlir::MemRefType>(buffer.getType()).getMemorySpace();
+}
 /// Whether all that is computed in `nest` of such indices is sums of multiples of loops.
 bool areOfLoops(llvm::ArrayRef<LinearIndex> indices, mlir::Operation *nest);
 /// The row and the column of an element of a buffer: all of its dimensions but the last are rows.

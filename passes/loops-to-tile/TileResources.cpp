@@ -1,6 +1,6 @@
 //===- TileResources.cpp - whether a block can hold its tiles -------------===//
-#include "dialects/Tile/Instructions.h"
 #include "dialects/Target/Architectures.h"
+#include "dialects/Tile/Instructions.h"
 #include "passes/loops-to-tile/TileBox.h"
 #include "passes/loops-to-tile/TileGrid.h"
 
@@ -39,10 +39,12 @@ static LogicalResult checkMulticast(tile::KernelOp kernel, tile::LoadOp load) {
 static LogicalResult checkDeferred(tile::KernelOp kernel, tile::StoreOp store, bool isPromoted) {
   auto refuse = [&] { return emitError(store.getLoc()) << "copy_by: "; };
   if (!kernel.getOrder())
-    return refuse() << "expected a kernel whose blocks go through several tiles for a deferred result, which is stored behind the "
+    return refuse() << "expected a kernel whose blocks go through several tiles for a deferred result, which is stored "
+                       "behind the "
                        "next tile's products: use s[...].persistent of the kernel's stage";
   if (kernel.getPingpong() > 1)
-    return refuse() << "expected one set of consumers for a deferred result, got " << kernel.getPingpong() << ", which take tiles in turn";
+    return refuse() << "expected one set of consumers for a deferred result, got " << kernel.getPingpong()
+                    << ", which take tiles in turn";
   if (isPromoted)
     return refuse() << "expected sums that the tensor cores keep for a deferred result, got promoted ones";
   return success();
@@ -100,8 +102,9 @@ LogicalResult checkResources(tile::KernelOp kernel) {
       deferred += fragment.getElementsPerThread() * bytes / 4;
   }
   if (int64_t limit = findArchitecture(kWgmmaArchitecture)->sharedLimit; shared > limit) {
-    InFlightDiagnostic diag = emitError(loc) << "software_pipeline: expected at most " << limit << " bytes of shared memory a block, got "
-                                             << shared << ": " << depth << " times " << slot << " for the tiles of a step";
+    InFlightDiagnostic diag = emitError(loc) << "software_pipeline: expected at most " << limit
+                                             << " bytes of shared memory a block, got " << shared << ": " << depth
+                                             << " times " << slot << " for the tiles of a step";
     if (!stores.empty())
       diag << ", and " << stored << " for those of stage '" << getStage(stores[0]) << "'";
     return diag;
@@ -110,8 +113,9 @@ LogicalResult checkResources(tile::KernelOp kernel) {
   int64_t multiplying = kernel.getWarpgroups() * sets, threads = tile::kWarpgroupSize * (hasProducer + multiplying);
   StringRef primitive = hasProducer ? "specialize" : "software_pipeline";
   if (threads > 1024)
-    return emitError(loc) << primitive << ": expected at most 1024 threads a block, got " << threads << ": those of " << multiplying
-                          << " warpgroups that multiply" << (hasProducer ? " and of one that copies" : "");
+    return emitError(loc) << primitive << ": expected at most 1024 threads a block, got " << threads << ": those of "
+                          << multiplying << " warpgroups that multiply"
+                          << (hasProducer ? " and of one that copies" : "");
   int64_t most = threads * tile::getRegistersAtLaunch(threads);
   // All threads have the same number where none is handed out.
   int64_t each = std::min<int64_t>(255, tile::getRegistersAtLaunch(threads));
@@ -119,15 +123,17 @@ LogicalResult checkResources(tile::KernelOp kernel) {
     int64_t ofProducer = (*kernel.getRegisters())[0];
     each = (*kernel.getRegisters())[1];
     if (int64_t registers = tile::kWarpgroupSize * (ofProducer + multiplying * each); registers > most)
-      return emitError(loc) << "specialize: expected at most " << most << " registers a block of " << threads << " threads, got " << registers
-                            << ": " << ofProducer << " for each of " << tile::kWarpgroupSize << " threads that copy, and " << each
-                            << " for each of " << tile::kWarpgroupSize * multiplying << " that multiply";
+      return emitError(loc) << "specialize: expected at most " << most << " registers a block of " << threads
+                            << " threads, got " << registers << ": " << ofProducer << " for each of "
+                            << tile::kWarpgroupSize << " threads that copy, and " << each << " for each of "
+                            << tile::kWarpgroupSize * multiplying << " that multiply";
   }
   // Addresses, the ring's state and what the epilogue computes.
   constexpr int64_t kOthers = 24;
   if (int64_t least = held + deferred + kOthers; least > each) {
-    InFlightDiagnostic diag = emitError(loc) << (deferred ? "copy_by" : primitive) << ": expected at least " << least
-                                             << " registers for a thread that multiplies, " << held << " of which hold its sums";
+    InFlightDiagnostic diag = emitError(loc)
+                              << (deferred ? "copy_by" : primitive) << ": expected at least " << least
+                              << " registers for a thread that multiplies, " << held << " of which hold its sums";
     if (deferred)
       diag << " and " << deferred << " a deferred result";
     return diag << ", got " << each;

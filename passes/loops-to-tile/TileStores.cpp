@@ -25,7 +25,8 @@ template <typename Op> Value encodeTile(Op op, tile::KernelOp kernel, tile::Buff
   box.back() = part.getPanelColumns();
   auto type = tile::TensorMapType::get(op.getContext(), box, part.getElementType(), part.getSwizzle());
   OpBuilder builder(kernel);
-  return tile::EncodeOp::create(builder, op.getLoc(), type, op.getTensor(), op.getExtentsAttr(), op.getStridesAttr(), op.getStepsAttr());
+  return tile::EncodeOp::create(builder, op.getLoc(), type, op.getTensor(), op.getExtentsAttr(), op.getStridesAttr(),
+                                op.getStepsAttr());
 }
 template Value encodeTile<tile::LoadOp>(tile::LoadOp, tile::KernelOp, tile::BufferType);
 template Value encodeTile<tile::StoreOp>(tile::StoreOp, tile::KernelOp, tile::BufferType);
@@ -35,7 +36,8 @@ static tile::BufferType getPart(tile::BufferType whole, int64_t rows, int64_t co
                                columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
 }
 
-/// The buffer that a tile goes by way of. Each set of warpgroups has its own rows: one writes to them while TMA reads another's.
+/// The buffer that a tile goes by way of. Each set of warpgroups has its own rows: one writes to them while TMA reads
+/// another's.
 static tile::BufferType getWholeType(tile::KernelOp kernel, tile::StoreOp store) {
   auto [rows, columns] = store.getBufferShape(tile::kWgmmaRows * kernel.getWarpgroups(), store.getColumns());
   rows *= kernel.getPingpong();
@@ -111,17 +113,17 @@ Value StorePlacer::getMap(tile::StoreOp store, tile::BufferType part) {
   return map;
 }
 
-/// What is stored of a narrow tile is what is inside of the tensor, as this map has it: columns of each narrow tile are a
-/// dimension of their own, and so is where the first begins. Where the fragment's columns are rows of the tensor, the map's
-/// boxes have as many as are left for the last part.
+/// What is stored of a narrow tile is what is inside of the tensor, as this map has it: columns of each narrow tile are
+/// a dimension of their own, and so is where the first begins. Where the fragment's columns are rows of the tensor, the
+/// map's boxes have as many as are left for the last part.
 Value StorePlacer::getNarrowMap(tile::StoreOp store, tile::BufferType part, int64_t width) {
   Value &map = narrowMaps[{store.getTensor(), width}];
   if (map)
     return map;
   OpBuilder host(kernel);
   if (store.getTransposed()) {
-    auto type = tile::TensorMapType::get(store.getContext(), {width % part.getRows(), part.getPanelColumns()}, part.getElementType(),
-                                         part.getSwizzle());
+    auto type = tile::TensorMapType::get(store.getContext(), {width % part.getRows(), part.getPanelColumns()},
+                                         part.getElementType(), part.getSwizzle());
     return map = tile::EncodeOp::create(host, store.getLoc(), type, store.getTensor());
   }
   ArrayRef<int64_t> narrow = *store.getNarrow();
@@ -130,7 +132,8 @@ Value StorePlacer::getNarrowMap(tile::StoreOp store, tile::BufferType part, int6
     at += 3;
   auto tensor = cast<MemRefType>(store.getTensor().getType());
   int64_t count = narrow[at + 1], first = narrow[at + 2];
-  SmallVector<int64_t> box = {tile::kWgmmaRows, 1, part.getPanelColumns()}, extents = {tensor.getDimSize(0), count, width};
+  SmallVector<int64_t> box = {tile::kWgmmaRows, 1, part.getPanelColumns()},
+                       extents = {tensor.getDimSize(0), count, width};
   SmallVector<int64_t> strides = {tensor.getStridesAndOffset().first[0], width, 1};
   if (first) {
     box.insert(box.begin(), 1);
@@ -166,8 +169,8 @@ void StorePlacer::emitCopy(tile::StoreOp store, Value buffer, ValueRange coordin
     if (store.getTransposed()) {
       if (columns <= firstColumn)
         return {};
-      Value inside = tile::PartOp::create(builder, at, getPart(part, columns - firstColumn, part.getColumns()), buffer, constant(0),
-                                          constant(0), builder.getI64IntegerAttr(8));
+      Value inside = tile::PartOp::create(builder, at, getPart(part, columns - firstColumn, part.getColumns()), buffer,
+                                          constant(0), constant(0), builder.getI64IntegerAttr(8));
       tile::TMAStoreOp::create(builder, at, inside, getNarrowMap(store, part, columns), coordinates);
       return {};
     }
@@ -190,7 +193,8 @@ static Value withoutRounding(Value fragment) {
   auto rounded = yield.getElement().getDefiningOp<arith::TruncFOp>();
   if (!rounded || !rounded.getIn().getType().isF32())
     return fragment;
-  auto type = tile::FragmentType::get(map.getContext(), map.getResult().getType().getShape(), rounded.getIn().getType());
+  auto type =
+      tile::FragmentType::get(map.getContext(), map.getResult().getType().getShape(), rounded.getIn().getType());
   Value element = rounded.getIn();
   if (auto argument = dyn_cast<BlockArgument>(element);
       argument && argument.getOwner() == &map.getBody().front() && argument.getArgNumber() < map.getFragments().size())
@@ -208,7 +212,8 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
     return failure();
   Location at = store.getLoc();
   builder.setInsertionPoint(store);
-  Value mine = getBuffer(store), fragment = store.getDeferred() ? store.getFragment() : withoutRounding(store.getFragment());
+  Value mine = getBuffer(store),
+        fragment = store.getDeferred() ? store.getFragment() : withoutRounding(store.getFragment());
   int64_t columns = store.getPartColumns(), places = store.getColumns() / columns;
   tile::BufferType partType = getPartType(kernel, store);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, at, value); };
@@ -233,8 +238,8 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
     if (part && store.getTransposed())
       box.moveToPart(builder, at, columns, constant(part), coordinates);
     else if (part)
-      coordinates.back() =
-          affine::makeComposedAffineApply(builder, at, builder.getAffineDimExpr(0) + part * columns, {OpFoldResult(begins.back())});
+      coordinates.back() = affine::makeComposedAffineApply(builder, at, builder.getAffineDimExpr(0) + part * columns,
+                                                           {OpFoldResult(begins.back())});
     auto elect = tile::ElectOp::create(builder, at, tile::ElectScope::Warpgroup);
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(&elect.getBody());

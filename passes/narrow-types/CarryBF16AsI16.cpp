@@ -1,6 +1,6 @@
 //===- CarryBF16AsI16.cpp - bf16 is moved as the integer of its bits ------===//
-#include "passes/PassSupport.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/PassSupport.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 

@@ -32,15 +32,15 @@ bool haveShortBuffers(gpu::GPUModuleOp module) {
               .wasInterrupted();
 }
 
-/// Whether the indices among the operands of `op` pick elements of buffers. Where the access is made they are within the
-/// buffer, so that the low 32 bits say it all; where one overshoots, a predicate keeps the access from being made.
+/// Whether the indices among the operands of `op` pick elements of buffers. Where the access is made they are within
+/// the buffer, so that the low 32 bits say it all; where one overshoots, a predicate keeps the access from being made.
 bool isAccess(Operation *op) {
   if (auto read = dyn_cast<vector::TransferReadOp>(op))
     return !read.hasOutOfBoundsDim();
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return !write.hasOutOfBoundsDim();
-  return isa<memref::LoadOp, memref::StoreOp, memref::PrefetchOp, vector::LoadOp, vector::StoreOp, nvgpu::DeviceAsyncCopyOp,
-             nvgpu::LdMatrixOp>(op);
+  return isa<memref::LoadOp, memref::StoreOp, memref::PrefetchOp, vector::LoadOp, vector::StoreOp,
+             nvgpu::DeviceAsyncCopyOp, nvgpu::LdMatrixOp>(op);
 }
 
 /// What is affine becomes ops of arith where a number in it has more than 32 bits.

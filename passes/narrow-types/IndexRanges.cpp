@@ -15,9 +15,13 @@ static constexpr unsigned kStorageBits = 64; // of the ranges of an index
 
 static APInt number(int64_t value) { return APInt(kStorageBits, value, /*isSigned=*/true); }
 
-static ConstantIntRanges between(const APInt &least, const APInt &most) { return ConstantIntRanges::fromSigned(least, most); }
+static ConstantIntRanges between(const APInt &least, const APInt &most) {
+  return ConstantIntRanges::fromSigned(least, most);
+}
 
-static bool fits32(const ConstantIntRanges &range) { return range.smin().isSignedIntN(32) && range.smax().isSignedIntN(32); }
+static bool fits32(const ConstantIntRanges &range) {
+  return range.smin().isSignedIntN(32) && range.smax().isSignedIntN(32);
+}
 
 /// The hardware's limits, which are below those of the type of an index.
 static int64_t getLargest(gpu::Dimension dimension, bool isOfGrid) {
@@ -86,7 +90,8 @@ Value computeInIntegers(OpBuilder &builder, Operation *op, IntegerType type, llv
     auto resize = [&](const APInt &value) { return value.sextOrTrunc(type.getWidth()); };
     if (auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue()))
       return arith::ConstantOp::create(builder, loc, elements.mapValues(type, resize));
-    return arith::ConstantOp::create(builder, loc, IntegerAttr::get(type, resize(cast<IntegerAttr>(constant.getValue()).getValue())));
+    return arith::ConstantOp::create(builder, loc,
+                                     IntegerAttr::get(type, resize(cast<IntegerAttr>(constant.getValue()).getValue())));
   }
   IRMapping mapping;
   for (Value each : op->getOperands())
@@ -116,15 +121,16 @@ bool IndexRanges::fits(Value value) const { return !isIndexLike(value.getType())
 void IndexRanges::setMax(Value value) { ranges.erase(value); }
 
 /// Whether `op` is the compiler's own choice of a tile in a kernel of asynchronous tiles. It knows that its numbers are
-/// small: tiles of a static program are counted. Ranges do not show it, for it computes places on both sides of a select,
-/// of unsigned numbers that would be negative on the other side. What is computed of data, and for the elements of a tile, is
-/// the program's.
+/// small: tiles of a static program are counted. Ranges do not show it, for it computes places on both sides of a
+/// select, of unsigned numbers that would be negative on the other side. What is computed of data, and for the elements
+/// of a tile, is the program's.
 bool IndexRanges::isOfScheduler(Operation *op) const {
   if (!isOfTiles || op->getParentOfType<tile::MapOp>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return !fromData.contains(loop.getInductionVar());
-  return (isIndexArithmetic(op) || isa<affine::AffineDialect>(op->getDialect())) && !fromData.contains(op->getResult(0));
+  return (isIndexArithmetic(op) || isa<affine::AffineDialect>(op->getDialect())) &&
+         !fromData.contains(op->getResult(0));
 }
 
 void IndexRanges::visit(Block &block) {
@@ -147,7 +153,8 @@ void IndexRanges::visit(Operation *op) {
   auto choice = dyn_cast<scf::IfOp>(op);
   if (!choice || choice.getNumResults() == 0)
     return infer(op);
-  for (auto [result, first, second] : llvm::zip(choice.getResults(), choice.thenYield().getOperands(), choice.elseYield().getOperands()))
+  for (auto [result, first, second] :
+       llvm::zip(choice.getResults(), choice.thenYield().getOperands(), choice.elseYield().getOperands()))
     if (result.getType().isIntOrIndex()) {
       ranges.insert_or_assign(result, of(first).rangeUnion(of(second)));
       if (fromData.contains(first) || fromData.contains(second))
@@ -166,7 +173,8 @@ void IndexRanges::visit(scf::ForOp loop) {
     setMax(counter);
   }
   auto isCarried = [](Value value) { return value.getType().isIndex(); };
-  // What a loop carries may first be anything. What the body makes of anything (`(x + 1) mod 3`) is then all that it hands on.
+  // What a loop carries may first be anything. What the body makes of anything (`(x + 1) mod 3`) is then all that it
+  // hands on.
   for (Value carried : loop.getRegionIterArgs())
     setMax(carried);
   if (fromData.contains(loop.getLowerBound()) || fromData.contains(loop.getUpperBound()))
@@ -179,7 +187,8 @@ void IndexRanges::visit(scf::ForOp loop) {
       fromData.insert(result);
     }
   if (llvm::any_of(loop.getRegionIterArgs(), isCarried)) {
-    for (auto [carried, initial, handedOn] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues()))
+    for (auto [carried, initial, handedOn] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues()))
       if (isCarried(carried))
         ranges.insert_or_assign(carried, of(initial).rangeUnion(of(handedOn)));
     visit(*loop.getBody());
@@ -215,10 +224,12 @@ void IndexRanges::infer(Operation *op) {
     ranges.insert_or_assign(apply.getResult(), evaluate(map.getResult(0), map, op->getOperands(), fits));
   } else if (auto inferable = dyn_cast<InferIntRangeInterface>(op)) {
     auto given = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-      return ConstantIntRanges::getStorageBitwidth(operand.getType()) == 0 ? IntegerValueRange() : IntegerValueRange(of(operand));
+      return ConstantIntRanges::getStorageBitwidth(operand.getType()) == 0 ? IntegerValueRange()
+                                                                           : IntegerValueRange(of(operand));
     });
     inferable.inferResultRangesFromOptional(given, [&](Value value, const IntegerValueRange &range) {
-      if (!range.isUninitialized() && range.getValue().smin().getBitWidth() == ConstantIntRanges::getStorageBitwidth(value.getType()))
+      if (!range.isUninitialized() &&
+          range.getValue().smin().getBitWidth() == ConstantIntRanges::getStorageBitwidth(value.getType()))
         ranges.insert_or_assign(value, range.getValue());
     });
   }
@@ -266,7 +277,8 @@ ConstantIntRanges IndexRanges::evaluate(AffineExpr expr, AffineMap map, ValueRan
     break;
   }
   auto both = cast<AffineBinaryOpExpr>(expr);
-  ConstantIntRanges left = evaluate(both.getLHS(), map, operands, fits), right = evaluate(both.getRHS(), map, operands, fits);
+  ConstantIntRanges left = evaluate(both.getLHS(), map, operands, fits),
+                    right = evaluate(both.getRHS(), map, operands, fits);
   switch (expr.getKind()) {
   case AffineExprKind::Mul:
     return made(intrange::inferMul({left, right}));

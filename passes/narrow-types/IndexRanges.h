@@ -20,8 +20,8 @@ public:
   /// Whether 32 bits hold every value of `value`; of what is no index, yes.
   bool fits(mlir::Value value) const;
 
-  /// Whether `op` gives another result where indices have 32 bits: an operand, a result or a number between does not fit,
-  /// or the operation is one of unsigned numbers and meets a negative one.
+  /// Whether `op` gives another result where indices have 32 bits: an operand, a result or a number between does not
+  /// fit, or the operation is one of unsigned numbers and meets a negative one.
   bool needs64Bits(mlir::Operation *op) const;
 
 private:
@@ -31,7 +31,8 @@ private:
   void infer(mlir::Operation *op);
   void setMax(mlir::Value value);
   bool isOfScheduler(mlir::Operation *op) const;
-  mlir::ConstantIntRanges evaluate(mlir::AffineExpr expr, mlir::AffineMap map, mlir::ValueRange operands, bool &fits) const;
+  mlir::ConstantIntRanges evaluate(mlir::AffineExpr expr, mlir::AffineMap map, mlir::ValueRange operands,
+                                   bool &fits) const;
   bool fitsAffine(mlir::AffineMap map, mlir::ValueRange operands) const;
 
   llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> ranges;
@@ -45,7 +46,8 @@ bool isIndexLike(mlir::Type type);
 /// Whether `op` is an op of arith on indices.
 bool isIndexArithmetic(mlir::Operation *op);
 
-/// The result of `op`, an op of arith on indices, computed in integers of `type`. `operand` gives those of its operands.
+/// The result of `op`, an op of arith on indices, computed in integers of `type`. `operand` gives those of its
+/// operands.
 mlir::Value computeInIntegers(mlir::OpBuilder &builder, mlir::Operation *op, mlir::IntegerType type,
                               llvm::function_ref<mlir::Value(mlir::Value)> operand);
 

@@ -35,15 +35,16 @@ struct Arith {
     TypedAttr value = vector ? cast<TypedAttr>(DenseElementsAttr::get(vector, element)) : element;
     return arith::ConstantOp::create(b, value);
   }
-  Value integer(Type type, int64_t value) { return constant(type, b.getIntegerAttr(getElementTypeOrSelf(type), value)); }
+  Value integer(Type type, int64_t value) {
+    return constant(type, b.getIntegerAttr(getElementTypeOrSelf(type), value));
+  }
   Value number(Type type, double value) { return constant(type, b.getFloatAttr(getElementTypeOrSelf(type), value)); }
 
-  template <typename Op>
-  Value binary(Value lhs, Value rhs) { return Op::create(b, lhs, rhs); }
-  template <typename Op>
-  Value binary(Value lhs, int64_t rhs) { return Op::create(b, lhs, integer(lhs.getType(), rhs)); }
-  template <typename Op>
-  Value cast_(Type type, Value value) { return Op::create(b, type, value); }
+  template <typename Op> Value binary(Value lhs, Value rhs) { return Op::create(b, lhs, rhs); }
+  template <typename Op> Value binary(Value lhs, int64_t rhs) {
+    return Op::create(b, lhs, integer(lhs.getType(), rhs));
+  }
+  template <typename Op> Value cast_(Type type, Value value) { return Op::create(b, type, value); }
   Value compare(arith::CmpIPredicate predicate, Value lhs, int64_t rhs) {
     return arith::CmpIOp::create(b, predicate, lhs, integer(lhs.getType(), rhs));
   }
@@ -66,7 +67,8 @@ struct Arith {
       return binary<arith::AndIOp>(cast_<arith::BitcastOp>(type, value), mask);
     };
     int64_t mask = std::numeric_limits<int64_t>::max();
-    Value isAway = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, magnitude(back, i(64), mask), magnitude(wide, i(64), mask));
+    Value isAway =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, magnitude(back, i(64), mask), magnitude(wide, i(64), mask));
     Value bits = cast_<arith::BitcastOp>(i(32), near);
     Value truncated = select(isAway, binary<arith::SubIOp>(bits, 1), bits);
     Value odd = select(isInexact, binary<arith::OrIOp>(truncated, 1), bits);
@@ -132,14 +134,17 @@ struct ExpandTruncFToF8 : OpRewritePattern<arith::TruncFOp> {
     int64_t dropped = 23 - mantissa, minNormal = (127 + 1 - bias) << 23;
 
     unsigned width = getElementTypeOrSelf(op.getIn().getType()).getIntOrFloatBitWidth();
-    Value wide = width == 64 ? a.roundToOdd(op.getIn()) : width == 32 ? op.getIn() : a.cast_<arith::ExtFOp>(a.f32(), op.getIn());
+    Value wide = width == 64   ? a.roundToOdd(op.getIn())
+                 : width == 32 ? op.getIn()
+                               : a.cast_<arith::ExtFOp>(a.f32(), op.getIn());
     Value bits = a.cast_<arith::BitcastOp>(a.i(32), wide);
     Value magnitude = a.binary<arith::AndIOp>(bits, 0x7fffffff);
     Value sign = a.binary<arith::AndIOp>(a.binary<arith::ShRUIOp>(bits, 24), 0x80);
 
     // Half of what the last bit kept is worth, less one where that bit is even, carries into it.
     Value lastBit = a.binary<arith::AndIOp>(a.binary<arith::ShRUIOp>(magnitude, dropped), 1);
-    Value rounded = a.binary<arith::AddIOp>(a.binary<arith::AddIOp>(magnitude, (int64_t(1) << (dropped - 1)) - 1), lastBit);
+    Value rounded =
+        a.binary<arith::AddIOp>(a.binary<arith::AddIOp>(magnitude, (int64_t(1) << (dropped - 1)) - 1), lastBit);
     Value normal = a.binary<arith::SubIOp>(a.binary<arith::ShRUIOp>(rounded, dropped), (127 - bias) << mantissa);
     // Adding a power of two whose last bit is worth the smallest subnormal rounds to subnormals.
     double power = std::ldexp(1.0, 1 - bias - mantissa + 23);

@@ -206,7 +206,8 @@ void Converter::buildBody(OpBuilder &builder, Location loc, ValueRange args) {
   linalg::YieldOp::create(builder, yield.getLoc(), elements);
 }
 
-SmallVector<Value> Converter::buildCombine(OpBuilder &builder, Location loc, ValueRange reduced, ArrayRef<Value> elements) {
+SmallVector<Value> Converter::buildCombine(OpBuilder &builder, Location loc, ValueRange reduced,
+                                           ArrayRef<Value> elements) {
   // Stand-ins for the elements, so that two results that reduce the same element are told apart.
   SmallVector<Operation *> standIns;
   SmallVector<Value> values;
@@ -219,7 +220,8 @@ SmallVector<Value> Converter::buildCombine(OpBuilder &builder, Location loc, Val
   for (auto it = std::next(standIns.back()->getIterator()); it != block->end(); ++it) {
     SmallVector<int64_t> numbers;
     for (Value operand : it->getOperands())
-      numbers.push_back(llvm::find(values, operand) == values.end() ? -1 : llvm::find(values, operand) - values.begin());
+      numbers.push_back(llvm::find(values, operand) == values.end() ? -1
+                                                                    : llvm::find(values, operand) - values.begin());
     it->setAttr(te::kCombineAttr, builder.getDenseI64ArrayAttr(numbers));
   }
   for (auto [standIn, element] : llvm::zip(standIns, elements)) {
@@ -264,8 +266,8 @@ void Converter::convert(ArrayRef<Value> outputs) {
   collectOperands();
   SmallVector<Value> inits = createInits(outputs);
   AffineMap allAxes = rewriter.getMultiDimIdentityMap(compute.getNumAxes());
-  AffineMap resultMap = AffineMap::get(compute.getNumAxes(), 0, allAxes.getResults().take_front(compute.getNumSpatial()),
-                                       rewriter.getContext());
+  AffineMap resultMap = AffineMap::get(compute.getNumAxes(), 0,
+                                       allAxes.getResults().take_front(compute.getNumSpatial()), rewriter.getContext());
   maps.append(inits.size(), resultMap);
   SmallVector<utils::IteratorType> iterators(compute.getNumSpatial(), utils::IteratorType::parallel);
   iterators.append(compute.getNumReduce(), utils::IteratorType::reduction);
@@ -321,10 +323,11 @@ FailureOr<DenseMap<Value, Value>> ConvertTEToLinalg::matchOutputs(func::FuncOp f
   DenseMap<Value, Value> outputs;
   for (auto [i, value, arg] : llvm::enumerate(ret->getOperands(), arguments)) {
     if (!value.getDefiningOp() || !isa<te::ComputeOp, te::ExternOp>(value.getDefiningOp()))
-      return ret->emitOpError() << "output " << i << ": expected the result of a te.compute or te.extern, got another value";
+      return ret->emitOpError() << "output " << i
+                                << ": expected the result of a te.compute or te.extern, got another value";
     if (value.getType() != arg.getType())
-      return ret->emitOpError() << "output " << i << ": expected the type of its argument, " << arg.getType() << ", got "
-                                << value.getType();
+      return ret->emitOpError() << "output " << i << ": expected the type of its argument, " << arg.getType()
+                                << ", got " << value.getType();
     if (!outputs.try_emplace(value, arg).second)
       return ret->emitOpError() << "output " << i << ": expected outputs that differ, got one tensor twice";
   }
@@ -338,10 +341,11 @@ LogicalResult ConvertTEToLinalg::matchStates(func::FuncOp func, DenseMap<Value, 
       if (compute.getName() == state.getOf())
         scan = compute;
     if (!scan || !scan.getScan() || scan.getNumResults() != 1)
-      return state.emitOpError() << "expected the name of a te.compute with 'scan' and one result, got '" << state.getOf() << "'";
+      return state.emitOpError() << "expected the name of a te.compute with 'scan' and one result, got '"
+                                 << state.getOf() << "'";
     if (scan->getResultTypes()[0] != state.getType())
-      return state.emitOpError() << "expected the type of what '" << state.getOf() << "' computes, " << scan->getResultTypes()[0]
-                                 << ", got " << state.getType();
+      return state.emitOpError() << "expected the type of what '" << state.getOf() << "' computes, "
+                                 << scan->getResultTypes()[0] << ", got " << state.getType();
     Value &place = outputs[scan.getResult(0)];
     if (place && place.getDefiningOp<te::StateOp>())
       return state.emitOpError() << "expected one state of '" << state.getOf() << "', got several";
@@ -375,7 +379,8 @@ LogicalResult ConvertTEToLinalg::convert(func::FuncOp func) {
         rewriter.eraseOp(empty);
     }
   for (te::ComputeOp compute : computes) {
-    auto destinations = llvm::map_to_vector(compute.getResults(), [&](Value result) { return outputs->lookup(result); });
+    auto destinations =
+        llvm::map_to_vector(compute.getResults(), [&](Value result) { return outputs->lookup(result); });
     Converter(rewriter, compute).convert(destinations);
   }
   return success();

@@ -1,7 +1,7 @@
 //===- ApplyRfactor.cpp - one reduction becomes two -----------------------===//
 //
-// rfactor keeps one loop of a reduction as an axis of a new stage, which reduces over the other loops; the old stage then
-// reduces over that axis alone. The loops that the axis is of one make with become axes of the expression itself.
+// rfactor keeps one loop of a reduction as an axis of a new stage, which reduces over the other loops; the old stage
+// then reduces over that axis alone. The loops that the axis is of one make with become axes of the expression itself.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/te-to-te/LoopRelations.h"
@@ -214,8 +214,8 @@ te::ComputeOp Factoring::createRest(te::ComputeOp factored) {
   auto identity = AffineMapAttr::get(builder.getMultiDimIdentityMap(indices.size()));
   SmallVector<Value> elements;
   for (Value tensor : factored.getResults())
-    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(tensor.getType()).getElementType(), tensor,
-                                          indices, identity));
+    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(tensor.getType()).getElementType(),
+                                          tensor, indices, identity));
   te::YieldOp::create(builder, loc, elements);
   return rest;
 }
@@ -250,7 +250,8 @@ LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow) {
   // The stage has other axes now.
   for (Operation *old : llvm::reverse(factoring.getOldPrimitives())) {
     if (!old->use_empty())
-      return old->emitOpError() << "expected the axes of stage '" << name << "' to be named anew after its rfactor, got "
+      return old->emitOpError() << "expected the axes of stage '" << name
+                                << "' to be named anew after its rfactor, got "
                                 << "a use of those that it had before";
     old->erase();
   }

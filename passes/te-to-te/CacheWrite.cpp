@@ -35,7 +35,8 @@ LogicalResult SpatialLoops::read(schedule::CacheWriteOp op, te::ComputeOp stage)
   for (Value loop : schedule::loopsBefore(op.getOf(), op))
     if (!schedule::isReduceAxis(loop))
       leaves.push_back(loop);
-  assert(llvm::all_of(leaves, [&](Value leaf) { return axes.contains(leaf); }) && "fuse's verifier keeps spatial axes apart");
+  assert(llvm::all_of(leaves, [&](Value leaf) { return axes.contains(leaf); }) &&
+         "fuse's verifier keeps spatial axes apart");
   // Reduction axes alone may have changed places.
   isReordered = llvm::any_of(primitives, llvm::IsaPred<schedule::ReorderOp>) && leaves != roots;
   return success();
@@ -86,7 +87,8 @@ private:
   OpFoldResult materialize(AffineExpr expr, ValueRange dims) {
     SmallVector<OpFoldResult> operands(dims.begin(), dims.end());
     llvm::append_range(operands, loops.symbols);
-    return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(dims.size(), loops.symbols.size(), expr), operands);
+    return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(dims.size(), loops.symbols.size(), expr),
+                                                 operands);
   }
 
   schedule::CacheWriteOp op;
@@ -139,7 +141,8 @@ void Relayout::createElement(te::ComputeOp cached) {
   // Beyond the end of a split there is no element: what stands there nobody reads.
   SmallVector<TypedAttr> outside;
   for (auto [position, type] : llvm::enumerate(stage.getResultTypes()))
-    outside.push_back(stage.getNumReduce() ? stage.getIdentities()[position] : builder.getZeroAttr(getElementTypeOrSelf(type)));
+    outside.push_back(stage.getNumReduce() ? stage.getIdentities()[position]
+                                           : builder.getZeroAttr(getElementTypeOrSelf(type)));
   SmallVector<Type> types = llvm::map_to_vector(outside, [](TypedAttr value) { return value.getType(); });
   auto guarded = scf::IfOp::create(builder, loc, types, inside, /*withElseRegion=*/true);
   te::YieldOp::create(builder, loc, guarded.getResults());
@@ -180,8 +183,8 @@ LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
   if (!stage)
     return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";
   if (stage.getScan())
-    return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '" << stage.getName()
-                            << "', which reads its own";
+    return op.emitOpError() << "expected a stage whose elements can be kept elsewhere, got the scan '"
+                            << stage.getName() << "', which reads its own";
   std::string name = stage.getName().str();
   SpatialLoops loops(op.getContext());
   if (failed(loops.read(op, stage)))
@@ -199,7 +202,8 @@ LogicalResult applyCacheWrite(schedule::CacheWriteOp op, Dataflow &dataflow) {
   // The stage has other axes now.
   for (Operation *old : llvm::reverse(loops.primitives)) {
     if (!old->use_empty())
-      return old->emitOpError() << "expected the axes of stage '" << name << "' to be named anew after its cache_write, got "
+      return old->emitOpError() << "expected the axes of stage '" << name
+                                << "' to be named anew after its cache_write, got "
                                 << "a use of those that it had before";
     old->erase();
   }

@@ -61,8 +61,7 @@ mlir::LogicalResult applyRfactor(schedule::RfactorOp op, Dataflow &dataflow);
 mlir::LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflow);
 
 /// Handles find stages by name.
-template <typename Op>
-mlir::LogicalResult checkIsFree(Op op, Dataflow &dataflow) {
+template <typename Op> mlir::LogicalResult checkIsFree(Op op, Dataflow &dataflow) {
   if (dataflow.getTensor(op.getName()))
     return op.emitOpError() << "expected a name of its own, got '" << op.getName() << "', which another tensor has";
   return mlir::success();

@@ -24,8 +24,9 @@ LogicalResult LoopRelations::read(Operation *op, te::ComputeOp stage, bool reduc
       primitives.push_back(&other);
       if (auto splitOp = dyn_cast<schedule::SplitOp>(other))
         if (StringRef name = splitOp.getFactorSymbol().value_or(splitOp.getNpartsSymbol().value_or("")); !name.empty())
-          return op->emitOpError() << "expected the loops of stage '" << stage.getName() << "' to be split by numbers, got '"
-                                   << schedule::axisName(splitOp.getAxis()) << "' split by '" << name << "': split it afterwards";
+          return op->emitOpError() << "expected the loops of stage '" << stage.getName()
+                                   << "' to be split by numbers, got '" << schedule::axisName(splitOp.getAxis())
+                                   << "' split by '" << name << "': split it afterwards";
       addPrimitive(&other);
     }
   }
@@ -36,19 +37,21 @@ LogicalResult LoopRelations::addRoots(Operation *op, te::ComputeOp stage, bool r
   bool isReduce = isa<schedule::ReduceAxesOp>(op);
   unsigned expected = isReduce ? stage.getNumReduce() : stage.getNumSpatial();
   if (op->getNumResults() != expected)
-    return op->emitOpError() << "expected " << expected << (isReduce ? " reduction axes" : " spatial axes") << " of stage '"
-                             << stage.getName() << "', got " << op->getNumResults();
+    return op->emitOpError() << "expected " << expected << (isReduce ? " reduction axes" : " spatial axes")
+                             << " of stage '" << stage.getName() << "', got " << op->getNumResults();
   if (isReduce != reduce)
     return success();
   if (!roots.empty())
-    return op->emitOpError() << "expected the axes of stage '" << stage.getName() << "' to be named once, got them named again";
+    return op->emitOpError() << "expected the axes of stage '" << stage.getName()
+                             << "' to be named once, got them named again";
   llvm::append_range(roots, op->getResults());
   SmallVector<OpFoldResult> extents = stage.getMixedExtents();
   for (auto [axis, extent] : llvm::zip(roots, ArrayRef(extents).drop_front(reduce ? stage.getNumSpatial() : 0))) {
     auto constant = getConstantIntValue(extent);
     if (!constant)
       symbols.push_back(cast<Value>(extent));
-    axes[axis].extent = constant ? getAffineConstantExpr(*constant, context) : getAffineSymbolExpr(symbols.size() - 1, context);
+    axes[axis].extent =
+        constant ? getAffineConstantExpr(*constant, context) : getAffineSymbolExpr(symbols.size() - 1, context);
   }
   return success();
 }

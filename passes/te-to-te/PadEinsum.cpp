@@ -1,7 +1,7 @@
 //===- PadEinsum.cpp - sums of products over longer axes ------------------===//
 //
-// The tensors that a sum of products reads are copied, with zeros beyond the ends of its axes. The sum over longer axes then
-// has what it had, and zeros added; the old stage copies the elements that there are.
+// The tensors that a sum of products reads are copied, with zeros beyond the ends of its axes. The sum over longer axes
+// then has what it had, and zeros added; the old stage copies the elements that there are.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/te-to-te/Dataflow.h"
@@ -62,7 +62,9 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
     }
     for (te::ReadOp known : reads)
       if (known.getTensor() == read.getTensor())
-        return *getAxes(known) == *axes ? success() : error() << "expected each tensor to be read at one place, got a tensor read at two";
+        return *getAxes(known) == *axes
+                   ? success()
+                   : error() << "expected each tensor to be read at one place, got a tensor read at two";
     // Zeros of all factors, so that none that is infinite meets one.
     for (unsigned axis = stage.getNumSpatial(); axis < stage.getNumAxes(); ++axis)
       if (grows(axis) && !llvm::is_contained(*axes, axis))
@@ -71,8 +73,8 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
     reads.push_back(read);
     return success();
   }
-  if (!made || !isa<arith::MulFOp, arith::MulIOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
-                    arith::UIToFPOp>(made))
+  if (!made || !isa<arith::MulFOp, arith::MulIOp, arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+                    arith::SIToFPOp, arith::UIToFPOp>(made))
     return error() << "expected a sum of products of elements, got "
                    << (made ? "'" + made->getName().getStringRef().str() + "'" : std::string("an axis"));
   for (Value operand : made->getOperands())
@@ -83,7 +85,8 @@ LogicalResult EinsumPadding::checkProduct(Value value) {
 
 LogicalResult EinsumPadding::check() {
   if (!stage.getNumReduce() || stage.getReducer() != te::ReducerKind::Sum)
-    return error() << "expected a sum of products, got " << (stage.getNumReduce() ? "another reduction" : "no reduction");
+    return error() << "expected a sum of products, got "
+                   << (stage.getNumReduce() ? "another reduction" : "no reduction");
   ArrayRef<int64_t> padding = op.getPadding();
   if (padding.size() != stage.getNumAxes())
     return error() << "expected a number for each axis, " << stage.getNumAxes() << ", got " << padding.size();
@@ -126,7 +129,9 @@ te::ComputeOp EinsumPadding::createPadded(te::ReadOp read, StringRef name) {
     inside = inside ? arith::AndIOp::create(builder, loc, inside, here).getResult() : here;
   }
   auto identity = AffineMapAttr::get(builder.getMultiDimIdentityMap(places.size()));
-  auto createRead = [&] { return te::ReadOp::create(builder, loc, element, read.getTensor(), block.getArguments(), identity).getResult(); };
+  auto createRead = [&] {
+    return te::ReadOp::create(builder, loc, element, read.getTensor(), block.getArguments(), identity).getResult();
+  };
   if (!inside) {
     te::YieldOp::create(builder, loc, createRead());
     return made;
@@ -169,8 +174,9 @@ te::ComputeOp EinsumPadding::createCopy(te::ComputeOp sum) {
   OpBuilder::InsertionGuard guard(builder);
   Block &block = copy.getBody().front();
   builder.setInsertionPointToEnd(&block);
-  Value element = te::ReadOp::create(builder, stage.getLoc(), getElementTypeOrSelf(copy.getResult(0).getType()), sum.getResult(0),
-                                     block.getArguments(), AffineMapAttr::get(builder.getMultiDimIdentityMap(block.getNumArguments())));
+  Value element = te::ReadOp::create(builder, stage.getLoc(), getElementTypeOrSelf(copy.getResult(0).getType()),
+                                     sum.getResult(0), block.getArguments(),
+                                     AffineMapAttr::get(builder.getMultiDimIdentityMap(block.getNumArguments())));
   te::YieldOp::create(builder, stage.getLoc(), element);
   return copy;
 }
@@ -197,7 +203,8 @@ LogicalResult EinsumPadding::apply() {
 LogicalResult applyPadEinsum(schedule::PadEinsumOp op, Dataflow &dataflow) {
   for (auto name : op.getNames().getAsRange<StringAttr>())
     if (dataflow.getTensor(name.getValue()))
-      return op.emitOpError() << "expected names of their own, got '" << name.getValue() << "', which another tensor has";
+      return op.emitOpError() << "expected names of their own, got '" << name.getValue()
+                              << "', which another tensor has";
   te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getOf()));
   if (!stage)
     return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(op.getOf()) << "'";

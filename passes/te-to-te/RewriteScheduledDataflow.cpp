@@ -1,11 +1,12 @@
 //===- RewriteScheduledDataflow.cpp - caches and inlining on te -----------===//
 //
-// cache_read, cache_write, rfactor and compute_inline change which stages there are, not how one of them is looped over. They
-// are therefore rewrites of tensor expressions, done first; what remains of the schedule speaks of loops alone.
+// cache_read, cache_write, rfactor and compute_inline change which stages there are, not how one of them is looped
+// over. They are therefore rewrites of tensor expressions, done first; what remains of the schedule speaks of loops
+// alone.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/te-to-te/Dataflow.h"
 #include "passes/Externs.h"
+#include "passes/te-to-te/Dataflow.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -75,10 +76,10 @@ te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name, Value
     if (type.isDynamicDim(i)) // That of a stage is where the stage has it from: the stage may be inlined.
       extents.push_back(made ? cast<Value>(made.getMixedExtents()[i])
                              : tensor::DimOp::create(builder, loc, sources[0], i).getResult());
-  auto copy = te::ComputeOp::create(builder, loc, sources.getTypes(), builder.getStringAttr(name),
-                                    builder.getArrayAttr(names), builder.getArrayAttr({}),
-                                    builder.getDenseI64ArrayAttr(type.getShape()), extents,
-                                    /*reducer=*/nullptr, /*identity=*/nullptr, /*is_unsigned=*/nullptr, /*scan=*/UnitAttr());
+  auto copy =
+      te::ComputeOp::create(builder, loc, sources.getTypes(), builder.getStringAttr(name), builder.getArrayAttr(names),
+                            builder.getArrayAttr({}), builder.getDenseI64ArrayAttr(type.getShape()), extents,
+                            /*reducer=*/nullptr, /*identity=*/nullptr, /*is_unsigned=*/nullptr, /*scan=*/UnitAttr());
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&copy.getBody());
   for (int64_t i = 0; i < type.getRank(); ++i)
@@ -86,8 +87,8 @@ te::ComputeOp createCopy(OpBuilder &builder, Location loc, StringRef name, Value
   auto identity = AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
   SmallVector<Value> elements;
   for (Value source : sources)
-    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(source.getType()).getElementType(), source,
-                                          block->getArguments(), identity));
+    elements.push_back(te::ReadOp::create(builder, loc, cast<RankedTensorType>(source.getType()).getElementType(),
+                                          source, block->getArguments(), identity));
   te::YieldOp::create(builder, loc, elements);
   return copy;
 }
@@ -178,8 +179,8 @@ SmallVector<Value> cloneBodyAt(OpBuilder &builder, Location loc, te::ComputeOp s
     if (!standIn.use_empty() || llvm::is_contained(elements, standIn)) {
       SmallVector<OpFoldResult> operands(places.operands.begin(), places.operands.end());
       AffineMap at = places.map.getSubMap(position);
-      Value value = getValueOrCreateConstantIndexOp(
-          builder, loc, affine::makeComposedFoldedAffineApply(builder, loc, at, operands));
+      Value value = getValueOrCreateConstantIndexOp(builder, loc,
+                                                    affine::makeComposedFoldedAffineApply(builder, loc, at, operands));
       std::replace(elements.begin(), elements.end(), standIn, value);
       standIn.replaceAllUsesWith(value);
     }
@@ -204,8 +205,8 @@ LogicalResult eraseHandle(Operation *handle, StringRef what) {
     // Of axes, the primitive that uses them.
     if (isa<schedule::AxesOp, schedule::ReduceAxesOp>(user))
       user = *user->user_begin();
-    return user->emitOpError() << "expected a stage with loops of its own, got '" << schedule::stageName(handle->getResult(0))
-                               << "', which " << what;
+    return user->emitOpError() << "expected a stage with loops of its own, got '"
+                               << schedule::stageName(handle->getResult(0)) << "', which " << what;
   }
   handle->erase();
   return success();
@@ -245,7 +246,8 @@ static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
   if (producer.getNumReduce())
     return "an elementwise producer, got stage '" + name + "', which reduces: use reverse_compute_at";
   if (stage.getNumReduce())
-    return "an elementwise stage, got '" + stage.getName().str() + "', which reduces: use compute_inline of stage '" + name + "'";
+    return "an elementwise stage, got '" + stage.getName().str() + "', which reduces: use compute_inline of stage '" +
+           name + "'";
   for (te::ComputeOp each : {producer, stage})
     if (each.getScan())
       return "elementwise stages, got the scan '" + each.getName().str() + "'";
@@ -260,8 +262,10 @@ static std::string whyNotInto(te::ComputeOp stage, te::ComputeOp producer) {
       return "the only reader of stage '" + name + "', got " +
              (read ? "another, stage '" + reader.getName().str() + "'" : "an output of the program");
     if (!read.getMap().isIdentity() || !llvm::equal(read.getIndices(), stage.getBody().getArguments()))
-      return "reads of stage '" + name + "' at the stage's own axes in their order, got other indices: use compute_inline of "
-             "stage '" + name + "'";
+      return "reads of stage '" + name +
+             "' at the stage's own axes in their order, got other indices: use compute_inline of "
+             "stage '" +
+             name + "'";
   }
   return "";
 }
@@ -288,7 +292,8 @@ static LogicalResult applyReverseInline(schedule::ReverseComputeInlineOp op, Dat
 /// Of the primitives that say where a stage is computed the last counts: those before it go, where it or they inline.
 static void keepLastPlaces(schedule::OfOp of) {
   llvm::StringMap<Operation *> last;
-  auto isPlace = llvm::IsaPred<schedule::ComputeInlineOp, schedule::ComputeRootOp, schedule::ComputeAtOp, schedule::ReverseComputeAtOp>;
+  auto isPlace = llvm::IsaPred<schedule::ComputeInlineOp, schedule::ComputeRootOp, schedule::ComputeAtOp,
+                               schedule::ReverseComputeAtOp>;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(of.getBody().front()))) {
     if (!isPlace(&op))
       continue;

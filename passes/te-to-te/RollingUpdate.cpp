@@ -1,8 +1,8 @@
 //===- RollingUpdate.cpp - a reduction that needs another one's result ----===//
 //
-// T = (+)_j g(x, c_j) reads the result x of another reduction over j, M, and so needs a loop of its own behind M's. With
-// a repair (passes/Repair.h) one loop does both: it reduces pairs, of what is reduced so far with the x that it was
-// computed by, and repairs either side of a combination to the x of both.
+// T = (+)_j g(x, c_j) reads the result x of another reduction over j, M, and so needs a loop of its own behind M's.
+// With a repair (passes/Repair.h) one loop does both: it reduces pairs, of what is reduced so far with the x that it
+// was computed by, and repairs either side of a combination to the x of both.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Repair.h"
@@ -57,8 +57,9 @@ LogicalResult Rolling::findRepair() {
   case te::ReducerKind::Min:
     return repair.findOfExtremum(element);
   default:
-    repair.reason = ("a reduction by sum, max or min, got one by " + te::stringifyReducerKind(*stage.getReducer()) + " in '" +
-                     stage.getName() + "'").str();
+    repair.reason = ("a reduction by sum, max or min, got one by " + te::stringifyReducerKind(*stage.getReducer()) +
+                     " in '" + stage.getName() + "'")
+                        .str();
     return failure();
   }
 }
@@ -66,7 +67,8 @@ LogicalResult Rolling::findRepair() {
 LogicalResult Rolling::check() {
   StringRef name = stage.getName(), of = followed.getName();
   for (te::ComputeOp each : {stage, followed}) {
-    if (!each.getNumReduce() || each.getScan() || each.getNumResults() != 1 || *each.getReducer() == te::ReducerKind::Custom)
+    if (!each.getNumReduce() || each.getScan() || each.getNumResults() != 1 ||
+        *each.getReducer() == te::ReducerKind::Custom)
       return op.emitOpError() << "expected a reduction by a named combiner, got stage '" << each.getName() << "'";
     if (!isa<FloatType>(getElementTypeOrSelf(each.getResult(0).getType())))
       return op.emitOpError() << "expected a reduction of floats, got stage '" << each.getName() << "'";
@@ -135,7 +137,8 @@ static void simplifyDifferences(Block &block) {
     bool isDifference = isa<arith::SubFOp>(op) && op.getOperand(0) == op.getOperand(1);
     bool isScaled = isa<arith::MulFOp>(op) && llvm::any_of(op.getOperands(), isZero) &&
                     llvm::all_of(op.getOperands(), [](Value each) { return matchPattern(each, m_Constant()); });
-    if (isDifference || isScaled || (isa<arith::DivFOp>(op) && isZero(op.getOperand(0)) && matchPattern(op.getOperand(1), m_Constant())))
+    if (isDifference || isScaled ||
+        (isa<arith::DivFOp>(op) && isZero(op.getOperand(0)) && matchPattern(op.getOperand(1), m_Constant())))
       replace(0);
     else if (isa<math::ExpOp, math::Exp2Op>(op) && isZero(op.getOperand(0)))
       replace(1);
@@ -165,7 +168,8 @@ void Rolling::createElement(te::ComputeOp merged) {
   AffineMap map = place->map;
   unsigned numDims = map.getNumDims();
   for (AffineExpr place : map.getResults())
-    places.push_back(place.replaceDimsAndSymbols(ArrayRef(dims).take_front(numDims), ArrayRef(dims).drop_front(numDims)));
+    places.push_back(
+        place.replaceDimsAndSymbols(ArrayRef(dims).take_front(numDims), ArrayRef(dims).drop_front(numDims)));
   for (unsigned i = numSpatial; i < numAxes; ++i)
     places.push_back(builder.getAffineDimExpr(i));
   SmallVector<Value> axes(block.getArguments());
@@ -193,7 +197,8 @@ void Rolling::createElement(te::ComputeOp merged) {
 void Rolling::createCombiner(te::ComputeOp merged) {
   Location loc = stage.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  Type type = getElementTypeOrSelf(stage.getResult(0).getType()), xType = getElementTypeOrSelf(followed.getResult(0).getType());
+  Type type = getElementTypeOrSelf(stage.getResult(0).getType()),
+       xType = getElementTypeOrSelf(followed.getResult(0).getType());
   Block *block = builder.createBlock(&merged.getCombiner());
   block->addArguments({type, xType, type, xType}, SmallVector<Location>(4, loc));
   Value a = block->getArgument(0), xa = block->getArgument(1), b = block->getArgument(2), xb = block->getArgument(3);
@@ -292,12 +297,13 @@ LogicalResult applyRollingUpdate(schedule::RollingUpdateOp op, Dataflow &dataflo
   te::ComputeOp stage = dataflow.getStage(schedule::stageName(op.getStage()));
   te::ComputeOp followed = dataflow.getStage(schedule::stageName(op.getOf()));
   if (!stage || !followed)
-    return op.emitOpError() << "expected the name of a stage, got '" << schedule::stageName(stage ? op.getOf() : op.getStage())
-                            << "'";
+    return op.emitOpError() << "expected the name of a stage, got '"
+                            << schedule::stageName(stage ? op.getOf() : op.getStage()) << "'";
   // What has a pipelined loop over tiles of its own stays a stage: roll-reductions makes one of both loops.
-  bool hasOwnLoop = llvm::any_of(op->getBlock()->getOps<schedule::SoftwarePipelineOp>(), [&](schedule::SoftwarePipelineOp pipeline) {
-    return schedule::stageName(schedule::axisStage(pipeline.getAxis())) == schedule::stageName(op.getOf());
-  });
+  bool hasOwnLoop =
+      llvm::any_of(op->getBlock()->getOps<schedule::SoftwarePipelineOp>(), [&](schedule::SoftwarePipelineOp pipeline) {
+        return schedule::stageName(schedule::axisStage(pipeline.getAxis())) == schedule::stageName(op.getOf());
+      });
   if (hasOwnLoop)
     return success();
   inlineReads(op, stage, dataflow);

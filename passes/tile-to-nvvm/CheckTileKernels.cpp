@@ -35,7 +35,8 @@ LogicalResult CheckTileKernels::checkBlock(gpu::GPUFuncOp kernel) {
   if (!block || block[1] != 1 || block[2] != 1 || block[0] % tile::kWarpSize)
     return kernel.emitError("expected known_block_size of whole warps along x alone for a kernel of tiles");
   if (DenseI32ArrayAttr cluster = kernel.getKnownClusterSizeAttr(); cluster && cluster[2] != 1)
-    return kernel.emitError("expected a cluster along x and y for a kernel of tiles, got ") << cluster[2] << " blocks along z";
+    return kernel.emitError("expected a cluster along x and y for a kernel of tiles, got ")
+           << cluster[2] << " blocks along z";
   for (auto roles : kernel.getOps<tile::RolesOp>()) {
     int64_t threads = 0;
     for (auto role : roles.getOps<tile::RoleOp>())
@@ -107,7 +108,8 @@ LogicalResult CheckTileKernels::checkSlots(gpu::GPUFuncOp kernel) {
                << number << " of the slot with its " << wanted << " bytes, got " << bytes;
     }
     bool isCommitted = llvm::any_of(acquire->getBlock()->getOps<tile::CommitOp>(), [&](tile::CommitOp commit) {
-      return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot() && acquire->isBeforeInBlock(commit);
+      return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot() &&
+             acquire->isBeforeInBlock(commit);
     });
     if (!isCommitted)
       return acquire.emitOpError("expected tile.commit of the slot after it");
@@ -123,8 +125,8 @@ LogicalResult CheckTileKernels::checkTurns(gpu::GPUFuncOp kernel) {
     // Where the role's sets of warpgroups have no tiles of their own they take turns within one.
     if (!role || role.getTurns().value_or(op.getSets()) != op.getSets() ||
         role.getWarps() != int64_t(op.getSets() * op.getWarpgroups()) * tile::kWarpgroupWarps)
-      return op.emitOpError("expected a role with turns ") << op.getSets() << " of " << op.getWarpgroups()
-                                                           << " warpgroups each around it";
+      return op.emitOpError("expected a role with turns ")
+             << op.getSets() << " of " << op.getWarpgroups() << " warpgroups each around it";
     return success();
   };
   WalkResult walked = kernel.walk([&](Operation *op) -> WalkResult {
@@ -161,8 +163,8 @@ LogicalResult CheckTileKernels::checkArrivals(gpu::GPUFuncOp kernel) {
       }
     // A ring whose every slot is used once is never released.
     if (!releasing.empty() && consumers != ring.getConsumers())
-      return ring.emitOpError("expected ") << consumers << " consumers, the warpgroups that release the ring, got "
-                                           << ring.getConsumers();
+      return ring.emitOpError("expected ")
+             << consumers << " consumers, the warpgroups that release the ring, got " << ring.getConsumers();
   }
   return success();
 }

@@ -81,7 +81,8 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
   static void expand(tile::FillOp fill) {
     OpBuilder builder(fill);
     SmallVector<Value> elements(fill.getFragment().getType().getElementsPerThread(), fill.getValue());
-    fill.replaceAllUsesWith(tile::AssembleOp::create(builder, fill.getLoc(), fill.getFragment().getType(), elements).getResult());
+    fill.replaceAllUsesWith(
+        tile::AssembleOp::create(builder, fill.getLoc(), fill.getFragment().getType(), elements).getResult());
     fill.erase();
   }
 
@@ -92,11 +93,14 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     bool isFloat = isa<FloatType>(a.getType());
     switch (kind) {
     case tile::Reduction::Sum:
-      return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult() : arith::AddIOp::create(builder, loc, a, b).getResult();
+      return isFloat ? arith::AddFOp::create(builder, loc, a, b).getResult()
+                     : arith::AddIOp::create(builder, loc, a, b).getResult();
     case tile::Reduction::Max:
-      return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult() : arith::MaxSIOp::create(builder, loc, a, b).getResult();
+      return isFloat ? arith::MaximumFOp::create(builder, loc, a, b).getResult()
+                     : arith::MaxSIOp::create(builder, loc, a, b).getResult();
     case tile::Reduction::Min:
-      return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult() : arith::MinSIOp::create(builder, loc, a, b).getResult();
+      return isFloat ? arith::MinimumFOp::create(builder, loc, a, b).getResult()
+                     : arith::MinSIOp::create(builder, loc, a, b).getResult();
     }
     llvm_unreachable("no kind of reduction");
   }
@@ -121,7 +125,9 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     for (int64_t row = 0; row < to.getElementsPerThread(); ++row) {
       Value made = both(parts[row][0], parts[row][1]);
       for (int32_t distance : {1, 2})
-        made = both(made, gpu::ShuffleOp::create(builder, loc, made, distance, kWarpSize, gpu::ShuffleMode::XOR).getShuffleResult());
+        made = both(
+            made,
+            gpu::ShuffleOp::create(builder, loc, made, distance, kWarpSize, gpu::ShuffleMode::XOR).getShuffleResult());
       rows.push_back(both(extract(reduce.getInit(), row), made));
     }
     reduce.replaceAllUsesWith(tile::AssembleOp::create(builder, loc, to, rows).getResult());
@@ -147,21 +153,25 @@ struct ExpandTileMaps : impl::ExpandTileMapsBase<ExpandTileMaps> {
     bool isOfFirst = type.isColumn() && !isMemoryEffectFree(map) && isa<BlockArgument>(yield.getElement());
     Value isFirst;
     if (isOfFirst)
-      isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, apply(t % 4), arith::ConstantIndexOp::create(builder, loc, 0));
+      isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, apply(t % 4),
+                                      arith::ConstantIndexOp::create(builder, loc, 0));
     for (int64_t number = 0; number < type.getElementsPerThread(); ++number) {
       IRMapping mapping;
       unsigned count = map.getFragments().size();
       int64_t row = getRow(type, number);
       for (auto [argument, fragment] : llvm::zip(body.getArguments(), map.getFragments())) {
         bool isColumn = cast<tile::FragmentType>(fragment.getType()).isColumn();
-        mapping.map(argument, tile::ExtractOp::create(builder, loc, argument.getType(), fragment, isColumn ? row : number));
+        mapping.map(argument,
+                    tile::ExtractOp::create(builder, loc, argument.getType(), fragment, isColumn ? row : number));
       }
       mapping.map(body.getArgument(count), rows[row]);
-      mapping.map(body.getArgument(count + 1), type.isColumn() ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
-                                                               : apply(column + number / 4 * 8 + number % 2));
+      mapping.map(body.getArgument(count + 1), type.isColumn()
+                                                   ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
+                                                   : apply(column + number / 4 * 8 + number % 2));
       OpBuilder::InsertionGuard guard(builder);
       if (isOfFirst)
-        builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false).thenBlock());
+        builder.setInsertionPointToStart(
+            scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/false).thenBlock());
       for (Operation &op : body.without_terminator())
         builder.clone(op, mapping);
       elements.push_back(mapping.lookupOrDefault(yield.getElement()));

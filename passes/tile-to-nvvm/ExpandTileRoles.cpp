@@ -98,7 +98,8 @@ LogicalResult ExpandTileRoles::startBarriers(gpu::GPUFuncOp kernel) {
     for (BlockArgument argument : kernel.getArguments())
       if (isa<tile::TensorMapType>(argument.getType())) {
         Value map = UnrealizedConversionCastOp::create(inner, loc, pointer, argument).getResult(0);
-        NVVM::PrefetchOp::create(inner, loc, /*cacheLevel=*/nullptr, /*evictPriority=*/nullptr, map, /*predicate=*/Value(),
+        NVVM::PrefetchOp::create(inner, loc, /*cacheLevel=*/nullptr, /*evictPriority=*/nullptr, map,
+                                 /*predicate=*/Value(),
                                  /*tensormap=*/inner.getUnitAttr(), /*uniform=*/nullptr, /*in_param_space=*/nullptr);
       }
   }
@@ -107,8 +108,8 @@ LogicalResult ExpandTileRoles::startBarriers(gpu::GPUFuncOp kernel) {
     gpu::BarrierOp::create(builder, loc);
     return success();
   }
-  // What the fence covers is all that others need to know: nothing else was written, and a release would wait for all of
-  // memory.
+  // What the fence covers is all that others need to know: nothing else was written, and a release would wait for all
+  // of memory.
   NVVM::ClusterArriveRelaxedOp::create(builder, loc, /*aligned=*/builder.getUnitAttr());
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/builder.getUnitAttr());
   // Who waits until all slots have been used needs no barrier at the end.

@@ -91,15 +91,16 @@ LogicalResult PlanTileMemory::plan(gpu::GPUModuleOp kernels, gpu::GPUFuncOp kern
     if (!ring.getBarriers())
       ring.setBarriers(space.take(ring.getRing().getType().getBarrierBytes(), 8));
   if (space.getEnd() > sharedLimit) {
-    InFlightDiagnostic diagnostic = kernel.emitError()
-                                    << "expected at most " << sharedLimit.getValue() << " bytes of shared memory a block, got "
-                                    << space.getEnd();
+    InFlightDiagnostic diagnostic = kernel.emitError() << "expected at most " << sharedLimit.getValue()
+                                                       << " bytes of shared memory a block, got " << space.getEnd();
     for (tile::RingOp ring : rings) {
       tile::RingType type = ring.getRing().getType();
-      diagnostic.attachNote(ring.getLoc()) << "the ring takes " << type.getDepth() << " times " << type.getSlotBytes() << " bytes";
+      diagnostic.attachNote(ring.getLoc())
+          << "the ring takes " << type.getDepth() << " times " << type.getSlotBytes() << " bytes";
     }
     for (tile::AllocOp alloc : buffers)
-      diagnostic.attachNote(alloc.getLoc()) << "the buffer takes " << alloc.getBuffer().getType().getBytes() << " bytes";
+      diagnostic.attachNote(alloc.getLoc())
+          << "the buffer takes " << alloc.getBuffer().getType().getBytes() << " bytes";
     return diagnostic;
   }
   getSharedMemorySymbol(kernels);

@@ -24,13 +24,15 @@ Value getWarpgroupBarrier(SharedAddress address, OpBuilder &builder, Location lo
 /// A barrier for the threads of a warpgroup.
 void waitForWarpgroup(OpBuilder &builder, Location loc) {
   SharedAddress address(builder, loc);
-  NVVM::BarrierOp::create(builder, loc, TypeRange(), getWarpgroupBarrier(address, builder, loc), address.constant(tile::kWarpgroupSize),
+  NVVM::BarrierOp::create(builder, loc, TypeRange(), getWarpgroupBarrier(address, builder, loc),
+                          address.constant(tile::kWarpgroupSize),
                           /*reductionOp=*/NVVM::BarrierReductionAttr(), /*reductionPredicate=*/Value());
 }
 
 struct ConvertSyncWarpgroup : ConvertOpToLLVMPattern<tile::SyncWarpgroupOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::SyncWarpgroupOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::SyncWarpgroupOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     waitForWarpgroup(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
@@ -45,11 +47,13 @@ struct ConvertSyncWarpgroup : ConvertOpToLLVMPattern<tile::SyncWarpgroupOp> {
 /// many blocks. Memory that holds anything else is taken for a count only if it has these 48 bits by chance.
 constexpr int64_t kNobodyArrived = 0x5d3c9a617be40000, kMostArrivals = 1 << 16;
 
-/// One thread counts for its warpgroup, behind a barrier that all wait at with what they wrote, and tells them at another.
+/// One thread counts for its warpgroup, behind a barrier that all wait at with what they wrote, and tells them at
+/// another.
 struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(tile::ArriveOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ArriveOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     Type i64 = rewriter.getI64Type();
@@ -60,12 +64,14 @@ struct ConvertArrive : ConvertOpToLLVMPattern<tile::ArriveOp> {
     constexpr llvm::StringLiteral kGrid = "device";
     constexpr unsigned kAlign = 8;
 
-    Value place = getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
+    Value place =
+        getStridedElementPtr(rewriter, loc, op.getCounters().getType(), adaptor.getCounters(), adaptor.getIndex());
     Value parts = adaptor.getParts();
     if (parts.getType() != i64)
       parts = LLVM::ZExtOp::create(rewriter, loc, i64, parts);
     Value all = LLVM::AddOp::create(rewriter, loc, parts, constant64(kNobodyArrived));
-    Value inWarpgroup = LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(tile::kWarpgroupSize - 1));
+    Value inWarpgroup =
+        LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(tile::kWarpgroupSize - 1));
     Value counts = compare(LLVM::ICmpPredicate::eq, inWarpgroup, address.constant(0));
     auto boolean = [&](bool value) -> Value {
       return LLVM::ConstantOp::create(rewriter, loc, rewriter.getI1Type(), rewriter.getBoolAttr(value));
@@ -145,16 +151,19 @@ template <typename Op> std::pair<Value, Value> getTurn(SharedAddress address, Op
 
 struct ConvertTakeTurn : ConvertOpToLLVMPattern<tile::TakeTurnOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::TakeTurnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::TakeTurnOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto [number, threads] = getTurn(SharedAddress(rewriter, op.getLoc()), op, adaptor.getSet());
-    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(op, TypeRange(), number, threads, NVVM::BarrierReductionAttr(), Value());
+    rewriter.replaceOpWithNewOp<NVVM::BarrierOp>(op, TypeRange(), number, threads, NVVM::BarrierReductionAttr(),
+                                                 Value());
     return success();
   }
 };
 
 struct ConvertPassTurn : ConvertOpToLLVMPattern<tile::PassTurnOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::PassTurnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::PassTurnOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     Value next = address.add(address.narrow(adaptor.getSet()), address.constant(1));

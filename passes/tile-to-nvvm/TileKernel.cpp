@@ -23,9 +23,10 @@ bool tilewright::isMulticastAlong(tile::RingOp ring, tile::ClusterAxis axis) {
 }
 
 bool tilewright::isDrain(tile::AcquireOp acquire) {
-  return acquire.use_empty() && llvm::none_of(acquire->getBlock()->getOps<tile::CommitOp>(), [&](tile::CommitOp commit) {
-    return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot();
-  });
+  return acquire.use_empty() &&
+         llvm::none_of(acquire->getBlock()->getOps<tile::CommitOp>(), [&](tile::CommitOp commit) {
+           return commit.getRing() == acquire.getRing() && commit.getSlot() == acquire.getSlot();
+         });
 }
 
 int64_t tilewright::countPeers(Operation *kernel, tile::RingOp ring) {

@@ -35,7 +35,9 @@ Value WgmmaOperand::at(int64_t k) {
   return LLVM::BitcastOp::create(builder, loc, builder.getI64Type(), halves);
 }
 
-Value WgmmaOperand::i32(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value)); }
+Value WgmmaOperand::i32(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value));
+}
 
 namespace {
 
@@ -76,8 +78,8 @@ Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
 }
 
 /// One instruction whose first operand is in registers, of which it takes four. Neither LLVM nor NVVM have it.
-Value multiplyRegisters(OpBuilder &builder, Location loc, ValueRange a, Value b, Value sum, const tile::WgmmaInstruction &instruction,
-                        int64_t columns, bool isMNMajorB, bool accumulates) {
+Value multiplyRegisters(OpBuilder &builder, Location loc, ValueRange a, Value b, Value sum,
+                        const tile::WgmmaInstruction &instruction, int64_t columns, bool isMNMajorB, bool accumulates) {
   auto type = cast<LLVM::LLVMStructType>(sum.getType());
   int64_t count = type.getBody().size();
   // Results, then the same registers as operands, then a, b and whether it accumulates.
@@ -94,24 +96,28 @@ Value multiplyRegisters(OpBuilder &builder, Location loc, ValueRange a, Value b,
   operands.push_back(LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), accumulates));
   auto argument = [&](int64_t number) { return "$" + std::to_string(2 * count + number); };
   auto name = [](tile::Element element) { return NVVM::stringifyWGMMATypes(getWgmmaType(element)).str(); };
-  text = "{\n.reg .pred p;\nsetp.ne.b32 p, " + argument(5) + ", 0;\nwgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k" +
-         std::to_string(instruction.k) + "." + name(instruction.accumulator) + "." + name(instruction.a) + "." + name(instruction.b) +
-         " {" + registers + "}, {" + argument(0) + ", " + argument(1) + ", " + argument(2) + ", " + argument(3) + "}, " + argument(4) +
-         ", p, 1, 1, " + (isMNMajorB ? "1" : "0") + ";\n}\n";
-  auto made = LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints + own + "r,r,r,r,l,n",
-                                        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                        LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  text = "{\n.reg .pred p;\nsetp.ne.b32 p, " + argument(5) + ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
+         std::to_string(columns) + "k" + std::to_string(instruction.k) + "." + name(instruction.accumulator) + "." +
+         name(instruction.a) + "." + name(instruction.b) + " {" + registers + "}, {" + argument(0) + ", " +
+         argument(1) + ", " + argument(2) + ", " + argument(3) + "}, " + argument(4) + ", p, 1, 1, " +
+         (isMNMajorB ? "1" : "0") + ";\n}\n";
+  auto made =
+      LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints + own + "r,r,r,r,l,n",
+                                /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   return made.getResult(0);
 }
 
 struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto a = dyn_cast<tile::BufferType>(op.getA().getType());
     tile::BufferType b = op.getB().getType();
     tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction = tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+    const auto *instruction =
+        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
     std::optional<WgmmaOperand> left;
     if (a)
       left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
@@ -142,7 +148,8 @@ struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
         SmallVector<Value> registers;
         for (int64_t i = 0; i < 4; ++i)
           registers.push_back(LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / 4 + i));
-        sum = multiplyRegisters(rewriter, loc, registers, right.at(k), sum, *instruction, columns, op.getMnMajorB(), !isFirst || k);
+        sum = multiplyRegisters(rewriter, loc, registers, right.at(k), sum, *instruction, columns, op.getMnMajorB(),
+                                !isFirst || k);
         continue;
       }
       auto scale = isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one;
@@ -167,7 +174,8 @@ struct ConvertZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
 
 struct ConvertToAccumulator : ConvertOpToLLVMPattern<tile::ToAccumulatorOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ToAccumulatorOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, adaptor.getFragment());
     return success();
   }
@@ -183,7 +191,8 @@ struct ConvertWgmmaCommit : ConvertOpToLLVMPattern<tile::WgmmaCommitOp> {
 
 struct ConvertWgmmaWait : ConvertOpToLLVMPattern<tile::WgmmaWaitOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::WgmmaWaitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), op.getPending());
     if (op.getFragment())
       rewriter.replaceOp(op, adaptor.getAccumulator());
@@ -244,8 +253,8 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
     Type element = cast<LLVM::LLVMStructType>(fragment.getType()).getBody()[0];
     Value pair = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, element));
     for (int64_t i = 0; i < 2; ++i)
-      pair = LLVM::InsertElementOp::create(builder, loc, pair, LLVM::ExtractValueOp::create(builder, loc, fragment, first + i),
-                                           address.constant(i));
+      pair = LLVM::InsertElementOp::create(
+          builder, loc, pair, LLVM::ExtractValueOp::create(builder, loc, fragment, first + i), address.constant(i));
     return pair;
   }
 
@@ -253,11 +262,13 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
   static Value getPacked(OpBuilder &builder, Location loc, Value fragment, int64_t pair, Type element) {
     if (cast<LLVM::LLVMStructType>(fragment.getType()).getBody()[0].isInteger(32))
       return LLVM::ExtractValueOp::create(builder, loc, fragment, pair);
-    Value rounded = LLVM::FPTruncOp::create(builder, loc, VectorType::get({2}, element), getPair(builder, loc, fragment, 2 * pair));
+    Value rounded =
+        LLVM::FPTruncOp::create(builder, loc, VectorType::get({2}, element), getPair(builder, loc, fragment, 2 * pair));
     return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), rounded);
   }
 
-  LogicalResult matchAndRewrite(tile::StoreFragmentOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::StoreFragmentOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     tile::BufferType buffer = op.getBuffer().getType();
@@ -277,7 +288,8 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
         SmallVector<Value> registers;
         for (int64_t i = 0; i < (columns - column >= 16 ? 4 : 2); ++i)
           registers.push_back(getPacked(rewriter, loc, adaptor.getFragment(), (first + column) / 4 + i, element));
-        NVVM::StMatrixOp::create(rewriter, loc, getAddress(column), registers, layout, shape, NVVM::LdStMatrixEltType::B16);
+        NVVM::StMatrixOp::create(rewriter, loc, getAddress(column), registers, layout, shape,
+                                 NVVM::LdStMatrixEltType::B16);
       }
     };
 
@@ -291,9 +303,10 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
         return LaneAddress(rewriter, loc, pointer, buffer, row, binary(LLVM::AndOp(), chunk, chunks - 1));
       };
       if (is16Bits) {
-        // Lanes 8 i and further give the addresses of the rows of matrix i: the left and the right one of the warp's columns
-        // in 8 rows, then those 8 rows further down.
-        Value row = address.add(binary(LLVM::AndOp(), lane, 7), binary(LLVM::AndOp(), binary(LLVM::LShrOp(), lane, 1), 8));
+        // Lanes 8 i and further give the addresses of the rows of matrix i: the left and the right one of the warp's
+        // columns in 8 rows, then those 8 rows further down.
+        Value row =
+            address.add(binary(LLVM::AndOp(), lane, 7), binary(LLVM::AndOp(), binary(LLVM::LShrOp(), lane, 1), 8));
         LaneAddress place = getPlace(row, address.add(warpRow, binary(LLVM::AndOp(), lane, 8)));
         storeMatrices([&](int64_t column) { return place.down(column); }, NVVM::MMALayout::col);
         rewriter.eraseOp(op);
@@ -343,7 +356,8 @@ struct ConvertStoreFragment : ConvertOpToLLVMPattern<tile::StoreFragmentOp> {
 
 struct ConvertExtract : ConvertOpToLLVMPattern<tile::ExtractOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ExtractOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Type element = op.getElement().getType();
     int64_t number = op.getNumber();
     if (element.getIntOrFloatBitWidth() != 16) {
@@ -352,14 +366,16 @@ struct ConvertExtract : ConvertOpToLLVMPattern<tile::ExtractOp> {
     }
     Value packed = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getFragment(), number / 2);
     Value pair = LLVM::BitcastOp::create(rewriter, op.getLoc(), VectorType::get({2}, element), packed);
-    rewriter.replaceOpWithNewOp<LLVM::ExtractElementOp>(op, pair, SharedAddress(rewriter, op.getLoc()).constant(number % 2));
+    rewriter.replaceOpWithNewOp<LLVM::ExtractElementOp>(op, pair,
+                                                        SharedAddress(rewriter, op.getLoc()).constant(number % 2));
     return success();
   }
 };
 
 struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::AssembleOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::AssembleOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     Type element = op.getFragment().getType().getElementType();
@@ -387,8 +403,8 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertWgmma, ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment, ConvertExtract, ConvertAssemble>(
-      converter);
+  patterns.add<ConvertWgmma, ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait,
+               ConvertStoreFragment, ConvertExtract, ConvertAssemble>(converter);
 }
 
 } // namespace tilewright

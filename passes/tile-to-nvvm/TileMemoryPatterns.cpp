@@ -39,7 +39,9 @@ void tilewright::addTileTypeConversions(LLVMTypeConverter &converter) {
 
 namespace tilewright {
 
-Value SharedAddress::constant(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value); }
+Value SharedAddress::constant(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
+}
 
 Value SharedAddress::multiply(Value value, int64_t by) {
   return LLVM::MulOp::create(builder, loc, value, constant(by));
@@ -60,7 +62,8 @@ Value SharedAddress::start() {
 }
 
 Value SharedAddress::offset(Value pointer, Value bytes) {
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{bytes});
 }
 
 Value SharedAddress::offset(Value pointer, int64_t bytes) {
@@ -68,7 +71,8 @@ Value SharedAddress::offset(Value pointer, int64_t bytes) {
     return pointer;
   constexpr int64_t kMostOfAnAddress = 1 << 28; // that GEP takes as a number
   if (bytes < 0 || bytes >= kMostOfAnAddress)
-    return offset(pointer, LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes)));
+    return offset(pointer,
+                  LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes)));
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
 }
@@ -91,7 +95,8 @@ Value getBarrier(SharedAddress address, tile::RingOp ring, BarrierKind kind, Val
 
 SmallVector<Value> getBuffers(SharedAddress address, tile::RingOp ring, Value slot) {
   tile::RingType type = ring.getRing().getType();
-  Value start = address.offset(address.offset(address.start(), *ring.getOffset()), address.multiply(slot, type.getSlotBytes()));
+  Value start =
+      address.offset(address.offset(address.start(), *ring.getOffset()), address.multiply(slot, type.getSlotBytes()));
   SmallVector<Value> buffers;
   for (unsigned i = 0; i < type.getBuffers().size(); ++i)
     buffers.push_back(address.offset(start, type.getBufferOffset(i)));
@@ -118,13 +123,15 @@ struct ConvertAlloc : TilePattern<tile::AllocOp> {
 
 struct ConvertPart : TilePattern<tile::PartOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::PartOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::PartOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SharedAddress address(rewriter, op.getLoc());
     tile::BufferType source = op.getSource().getType(), part = op.getPart().getType();
     Value pointer = adaptor.getSource();
     if (part.getRows() < source.getRows())
-      pointer = address.offset(pointer, address.multiply(address.narrow(adaptor.getRow()),
-                                                         op.getEvery().value_or(part.getRows()) * source.getPanelRowBytes()));
+      pointer =
+          address.offset(pointer, address.multiply(address.narrow(adaptor.getRow()),
+                                                   op.getEvery().value_or(part.getRows()) * source.getPanelRowBytes()));
     if (part.getColumns() < source.getColumns()) {
       int64_t bytes = part.getColumns() / part.getPanelColumns() * source.getPanelBytes();
       pointer = address.offset(pointer, address.multiply(address.narrow(adaptor.getColumn()), bytes));
@@ -162,7 +169,8 @@ struct ConvertInit : TilePattern<tile::InitOp> {
 
 struct ConvertAdvance : TilePattern<tile::AdvanceOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::AdvanceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::AdvanceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     // Whole turns change the phase alone; of what is left the slot goes past the end once at most.
@@ -188,7 +196,8 @@ struct ConvertAdvance : TilePattern<tile::AdvanceOp> {
 
 struct ConvertAcquire : TilePattern<tile::AcquireOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::AcquireOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::AcquireOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
     // In the first turn nobody has released the slot: a barrier counts as being past the phase before its first.
@@ -201,7 +210,8 @@ struct ConvertAcquire : TilePattern<tile::AcquireOp> {
 
 struct ConvertWait : TilePattern<tile::WaitOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::WaitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::WaitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
     waitFor(rewriter, op.getLoc(), getBarrier(address, ring, BarrierKind::Full, adaptor.getSlot()), adaptor.getPhase());
@@ -212,7 +222,8 @@ struct ConvertWait : TilePattern<tile::WaitOp> {
 
 struct ConvertCommit : TilePattern<tile::CommitOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::CommitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::CommitOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SharedAddress address(rewriter, op.getLoc());
     tile::RingOp ring = getRing(op.getRing());
     Value barrier = getBarrier(address, ring, BarrierKind::Full, adaptor.getSlot());
@@ -235,14 +246,17 @@ Value getClusterIndex(OpBuilder &builder, Location loc, tile::ClusterAxis axis) 
 struct ConvertRelease : TilePattern<tile::ReleaseOp> {
   using TilePattern::TilePattern;
 
-  /// The rank in the cluster of the `number`th block that copies to this one: those in its row, then those in its column.
+  /// The rank in the cluster of the `number`th block that copies to this one: those in its row, then those in its
+  /// column.
   static Value getPeer(OpBuilder &builder, Location loc, Operation *kernel, tile::RingOp ring, Value number) {
     SharedAddress address(builder, loc);
-    int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X), alongY = getClusterExtent(kernel, tile::ClusterAxis::Y);
+    int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X),
+            alongY = getClusterExtent(kernel, tile::ClusterAxis::Y);
     bool inRow = isMulticastAlong(ring, tile::ClusterAxis::X), inColumn = isMulticastAlong(ring, tile::ClusterAxis::Y);
     if (inRow && alongY == 1)
       return number;
-    Value x = getClusterIndex(builder, loc, tile::ClusterAxis::X), y = getClusterIndex(builder, loc, tile::ClusterAxis::Y);
+    Value x = getClusterIndex(builder, loc, tile::ClusterAxis::X),
+          y = getClusterIndex(builder, loc, tile::ClusterAxis::Y);
     Value row = address.add(number, address.multiply(y, alongX)); // of the row's block
     if (!inColumn)
       return row;
@@ -257,13 +271,15 @@ struct ConvertRelease : TilePattern<tile::ReleaseOp> {
     return LLVM::SelectOp::create(builder, loc, isOfRow, row, ofColumn(other));
   }
 
-  LogicalResult matchAndRewrite(tile::ReleaseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::ReleaseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     tile::RingOp ring = getRing(op.getRing());
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     int64_t peers = countPeers(kernel, ring);
     SharedAddress address(rewriter, loc);
-    Value inWarpgroup = LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(tile::kWarpgroupSize - 1));
+    Value inWarpgroup =
+        LLVM::AndOp::create(rewriter, loc, address.thread(), address.constant(tile::kWarpgroupSize - 1));
     Value tells = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::ult, inWarpgroup, address.constant(peers));
     Block *before = op->getBlock();
     Block *after = rewriter.splitBlock(before, op->getIterator());
@@ -304,7 +320,8 @@ void forEachBox(OpBuilder &builder, Location loc, tile::TensorMapType map, tile:
         here[0] = address.add(here[0], address.constant(column));
       if (row)
         here[1] = address.add(here[1], address.constant(row));
-      copy(address.offset(pointer, column / buffer.getPanelColumns() * buffer.getPanelBytes() + row * buffer.getPanelRowBytes()),
+      copy(address.offset(pointer,
+                          column / buffer.getPanelColumns() * buffer.getPanelBytes() + row * buffer.getPanelRowBytes()),
            here);
     }
 }
@@ -314,7 +331,8 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
 
   /// A bit for each block, by its rank in the cluster.
   static Value getMask(OpBuilder &builder, Location loc, Operation *kernel, tile::ClusterAxis axis) {
-    int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X), alongY = getClusterExtent(kernel, tile::ClusterAxis::Y);
+    int64_t alongX = getClusterExtent(kernel, tile::ClusterAxis::X),
+            alongY = getClusterExtent(kernel, tile::ClusterAxis::Y);
     bool isRow = axis == tile::ClusterAxis::X;
     int64_t bits = 0;
     for (int64_t i = 0; i < (isRow ? alongX : alongY); ++i)
@@ -328,18 +346,20 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
                                  LLVM::ShlOp::create(builder, loc, address.constant(bits), shift));
   }
 
-  LogicalResult matchAndRewrite(tile::TMALoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::TMALoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     SharedAddress address(rewriter, loc);
     auto kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
     Value barrier = getBarrier(address, getRing(op.getRing()), BarrierKind::Full, adaptor.getSlot());
     Value mask = op.getMulticast() ? getMask(rewriter, loc, kernel, *op.getMulticast()) : Value();
     auto inCluster = LLVM::LLVMPointerType::get(rewriter.getContext(), kClusterSpace);
-    forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(), adaptor.getCoordinates(),
-               [&](Value pointer, ValueRange coordinates) {
+    forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(),
+               adaptor.getCoordinates(), [&](Value pointer, ValueRange coordinates) {
                  Value target = LLVM::AddrSpaceCastOp::create(rewriter, loc, inCluster, pointer);
                  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                     rewriter, loc, target, adaptor.getMap(), coordinates, barrier, /*im2colOffsets=*/ValueRange(), mask,
+                     rewriter, loc, target, adaptor.getMap(), coordinates, barrier, /*im2colOffsets=*/ValueRange(),
+                     mask,
                      /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
                      /*predicate=*/Value());
                });
@@ -350,11 +370,13 @@ struct ConvertTMALoad : TilePattern<tile::TMALoadOp> {
 
 struct ConvertTMAStore : TilePattern<tile::TMAStoreOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::TMAStoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::TMAStoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(), adaptor.getCoordinates(),
-               [&](Value pointer, ValueRange coordinates) {
-                 NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getMap(), pointer, coordinates,
+    forEachBox(rewriter, loc, op.getMap().getType(), op.getBuffer().getType(), adaptor.getBuffer(),
+               adaptor.getCoordinates(), [&](Value pointer, ValueRange coordinates) {
+                 NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(rewriter, loc, adaptor.getMap(), pointer,
+                                                                    coordinates,
                                                                     /*l2CacheHint=*/Value(), NVVM::TMAStoreMode::TILE,
                                                                     /*predicate=*/Value());
                });
@@ -365,7 +387,8 @@ struct ConvertTMAStore : TilePattern<tile::TMAStoreOp> {
 
 struct ConvertCommitStores : TilePattern<tile::CommitStoresOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(tile::CommitStoresOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tile::CommitStoresOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkCommitGroupOp>(op);
     return success();
   }
@@ -374,7 +397,8 @@ struct ConvertCommitStores : TilePattern<tile::CommitStoresOp> {
 struct ConvertWaitStores : TilePattern<tile::WaitStoresOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(tile::WaitStoresOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(op, static_cast<uint32_t>(op.getPending()), op.getReadAttr());
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(op, static_cast<uint32_t>(op.getPending()),
+                                                              op.getReadAttr());
     return success();
   }
 };
@@ -391,8 +415,8 @@ struct ConvertFenceAsync : TilePattern<tile::FenceAsyncOp> {
 } // namespace
 
 void populateTileMemoryPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertAlloc, ConvertPart, ConvertRing, ConvertInit, ConvertAdvance, ConvertAcquire, ConvertWait, ConvertCommit,
-               ConvertRelease, ConvertTMALoad, ConvertTMAStore, ConvertCommitStores, ConvertWaitStores,
+  patterns.add<ConvertAlloc, ConvertPart, ConvertRing, ConvertInit, ConvertAdvance, ConvertAcquire, ConvertWait,
+               ConvertCommit, ConvertRelease, ConvertTMALoad, ConvertTMAStore, ConvertCommitStores, ConvertWaitStores,
                ConvertFenceAsync>(converter);
 }
 

@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// A buffer and a ring are pointers to shared memory, a tensor map a pointer to a parameter, a tile in registers a struct
-/// of what one thread holds.
+/// A buffer and a ring are pointers to shared memory, a tensor map a pointer to a parameter, a tile in registers a
+/// struct of what one thread holds.
 void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
 
 /// Rings, their barriers and bulk copies, in kernels that are functions of the LLVM dialect already.
@@ -41,12 +41,13 @@ private:
   mlir::Location loc;
 };
 
-/// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances, all
-/// in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's columns
-/// are not what is summed over does an instruction take several panels; the distance between them is the other.
+/// What tells the tensor cores where an operand lies (PTX ISA, "matrix descriptor"): its address, and two distances,
+/// all in units of 16 bytes. From one group of 8 rows to the next it is that of 8 rows of a panel. Only where a panel's
+/// columns are not what is summed over does an instruction take several panels; the distance between them is the other.
 class WgmmaOperand {
 public:
-  WgmmaOperand(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, tile::BufferType type, bool isMNMajor);
+  WgmmaOperand(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer, tile::BufferType type,
+               bool isMNMajor);
 
   /// The descriptor of what an instruction takes that begins `k` elements on.
   mlir::Value at(int64_t k);

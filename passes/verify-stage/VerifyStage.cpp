@@ -59,13 +59,15 @@ struct VerifyStage : impl::VerifyStageBase<VerifyStage> {
   }
 
 private:
-  InFlightDiagnostic refuse(Operation *op) { return op->emitError() << "stage " << getStageName(stage) << ": expected "; }
+  InFlightDiagnostic refuse(Operation *op) {
+    return op->emitError() << "stage " << getStageName(stage) << ": expected ";
+  }
 
   LogicalResult verifyLeftovers(Operation *op) {
     for (const Leftover &leftover : kLeftovers)
       if (stage >= leftover.from && op->hasAttr(leftover.attribute) && !isOnTensors(op))
-        return refuse(op) << "no '" << leftover.attribute << "', got it on '" << op->getName() << "': run " << leftover.pass
-                          << " before";
+        return refuse(op) << "no '" << leftover.attribute << "', got it on '" << op->getName() << "': run "
+                          << leftover.pass << " before";
     return success();
   }
 
@@ -107,7 +109,8 @@ private:
     for (auto thread : said.getAsRange<schedule::ThreadTagAttr>())
       if (!llvm::is_contained(bound, thread.getValue()))
         return refuse(function) << "a loop bound to " << schedule::stringifyThreadTag(thread.getValue()) << ", as '"
-                                << schedule::kBoundAttr << "' says, got none: loops may not be simplified before map-loops-to-gpu";
+                                << schedule::kBoundAttr
+                                << "' says, got none: loops may not be simplified before map-loops-to-gpu";
     return success();
   }
 

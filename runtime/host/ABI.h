@@ -25,9 +25,20 @@ struct TilewrightAny {
   };
 };
 
-enum : int32_t { TilewrightTypeNone = 0, TilewrightTypeInt = 1, TilewrightTypeBool = 2, TilewrightTypeFloat = 3, TilewrightTypeBigInt = 78 };
+enum : int32_t {
+  TilewrightTypeNone = 0,
+  TilewrightTypeInt = 1,
+  TilewrightTypeBool = 2,
+  TilewrightTypeFloat = 3,
+  TilewrightTypeBigInt = 78
+};
 enum : int32_t { TilewrightTypeDLTensor = 7, TilewrightTypeTensor = 70, TilewrightTensorOffset = 24 };
-enum : int32_t { TilewrightTypePointer = 4, TilewrightTypeShape = 69, TilewrightTypeArray = 71, TilewrightTypeList = 75 };
+enum : int32_t {
+  TilewrightTypePointer = 4,
+  TilewrightTypeShape = 69,
+  TilewrightTypeArray = 71,
+  TilewrightTypeList = 75
+};
 /// What no call gives: in place of what one leaves out.
 enum : int32_t { TilewrightTypeLeftOut = -1 };
 
@@ -51,7 +62,12 @@ struct TilewrightShape {
 };
 /// As the padding of an int, from callers of this project's: its 64 bits have no sign. tvm-ffi's own has none.
 enum : uint32_t { TilewrightUnsignedInt = 1 };
-enum : int32_t { TilewrightDeviceCPU = 1, TilewrightDeviceCUDA = 2, TilewrightDeviceCUDAHost = 3, TilewrightDeviceManaged = 13 };
+enum : int32_t {
+  TilewrightDeviceCPU = 1,
+  TilewrightDeviceCUDA = 2,
+  TilewrightDeviceCUDAHost = 3,
+  TilewrightDeviceManaged = 13
+};
 
 /// An extent: a number, or where that is negative, a symbol. Symbols of one name have one extent.
 struct TilewrightExtent {
@@ -75,8 +91,8 @@ struct TilewrightArgument {
   int32_t output;
   int32_t alignment;
   int32_t kind;
-  /// A tensor in whose place None may be given. After the extents of all arguments come, for each of these in their order,
-  /// 1 where it is there and 0 where not; after their addresses as many nulls.
+  /// A tensor in whose place None may be given. After the extents of all arguments come, for each of these in their
+  /// order, 1 where it is there and 0 where not; after their addresses as many nulls.
   int32_t optional;
   /// Which one it is, as messages say it: "1", "1[0]", "1.scale".
   const char *place;
@@ -107,7 +123,8 @@ struct TilewrightSignature {
   int32_t argumentCount;
   /// TilewrightDeviceCPU or TilewrightDeviceCUDA.
   int32_t device;
-  /// What a call gives and, after these, the elements of groups. Null where there are none: then it gives the arguments.
+  /// What a call gives and, after these, the elements of groups. Null where there are none: then it gives the
+  /// arguments.
   const TilewrightParameter *parameters;
   int32_t parameterCount;
 };
@@ -143,14 +160,14 @@ enum : int32_t { TilewrightFits = 0, TilewrightTypeError = 1, TilewrightValueErr
 /// What a check is about: a whole call, the first `count` arguments of one, or those that are no outputs.
 enum : int32_t { TilewrightWhole = 0, TilewrightFirst = 1, TilewrightInputs = 2 };
 
-/// Whether a call of `count` values leaves out the outputs, which are to be allocated. It may leave out what stands last,
-/// too, and is one of all arguments where it can be that.
+/// Whether a call of `count` values leaves out the outputs, which are to be allocated. It may leave out what stands
+/// last, too, and is one of all arguments where it can be that.
 int32_t tilewrightHostLeavesOutputs(const TilewrightSignature *signature, int32_t count);
 
-/// Makes of what a call gives one value for each argument: those of groups, and for what it leaves out what that is then.
-/// With TilewrightInputs the outputs are left out. What is wrong goes to `message`.
-int32_t tilewrightHostArrange(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int32_t partial,
-                              TilewrightAny *args, char *message, size_t capacity);
+/// Makes of what a call gives one value for each argument: those of groups, and for what it leaves out what that is
+/// then. With TilewrightInputs the outputs are left out. What is wrong goes to `message`.
+int32_t tilewrightHostArrange(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count,
+                              int32_t partial, TilewrightAny *args, char *message, size_t capacity);
 
 /// Checks arguments in order and writes the first refusal to `message`. `readOnly` (null: none) has a byte for each
 /// argument. All rules and texts of the checks are here; what is compiled into a function only decides whether to ask.
@@ -159,7 +176,8 @@ int32_t tilewrightHostCheck(const TilewrightSignature *signature, const Tilewrig
 
 /// Takes a call apart that fits: `data` gets the tensors' addresses, `shape` all their extents, and the numbers' bits.
 /// Returns the number of the device, or TilewrightCurrentDevice.
-int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape);
+int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data,
+                             int64_t *shape);
 
 /// The bits that a number of that type has among the extents. TilewrightTypeError where the value is none,
 /// TilewrightValueError where it is beyond the type's range.
@@ -168,20 +186,21 @@ int32_t tilewrightHostReadNumber(const TilewrightAny *value, int32_t dtype, int6
 /// Of a call on GPUs that gives no tensor: the thread's current one, the first where there is none.
 enum : int32_t { TilewrightCurrentDevice = INT32_MAX };
 
-/// Checks a call that is no plain one, and takes it apart. Returns the number of the device, or raises what is wrong and returns -1.
-int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int64_t *data,
-                           int64_t *shape);
+/// Checks a call that is no plain one, and takes it apart. Returns the number of the device, or raises what is wrong
+/// and returns -1.
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count,
+                           int64_t *data, int64_t *shape);
 
 /// Whether an output's memory, from where it begins to where it ends, is another argument's too.
 int64_t tilewrightHostShareMemory(const TilewrightSignature *signature, const int64_t *begins, const int64_t *ends);
 
-/// Memory for a temporary of a program for the cpu, to be freed by `free`. Where there is none, or the bytes are -1, more
-/// than can be said, it raises that and returns null.
+/// Memory for a temporary of a program for the cpu, to be freed by `free`. Where there is none, or the bytes are -1,
+/// more than can be said, it raises that and returns null.
 void *tilewrightHostAllocate(const char *program, int64_t bytes);
 
-/// The call of a function that is not given everything. Where it is given its inputs alone this allocates the outputs by the
-/// environment's allocator, beside the first input, calls `call` with all arguments and returns the outputs: a tensor, or
-/// an array of them where there are several. An output's extents must be known from the inputs.
+/// The call of a function that is not given everything. Where it is given its inputs alone this allocates the outputs
+/// by the environment's allocator, beside the first input, calls `call` with all arguments and returns the outputs: a
+/// tensor, or an array of them where there are several. An output's extents must be known from the inputs.
 int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
                                      int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count),
                                      const TilewrightAny *given, int32_t count, TilewrightAny *result);
@@ -199,8 +218,8 @@ struct TilewrightDispatch {
   int32_t count;
 };
 
-/// Calls the function that the call is for, or raises what each says to it. Where `result` is not null the inputs alone may
-/// be given: the outputs are allocated and returned.
+/// Calls the function that the call is for, or raises what each says to it. Where `result` is not null the inputs alone
+/// may be given: the outputs are allocated and returned.
 int32_t tilewrightHostDispatch(const TilewrightDispatch *dispatch, void *const *stream, const TilewrightAny *args,
                                int32_t count, TilewrightAny *result);
 
@@ -212,9 +231,9 @@ int32_t tilewrightHostReturnText(const char *text, int64_t length, TilewrightAny
 int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
                               const int64_t *shape);
 
-/// The same with arrays of this machine's: they are copied to the GPU and back in the stream's order, and have been when
-/// this returns. On the GPU of that number where there is a stream; otherwise on the thread's current one, the first where
-/// there is none, and on the environment's stream of it.
+/// The same with arrays of this machine's: they are copied to the GPU and back in the stream's order, and have been
+/// when this returns. On the GPU of that number where there is a stream; otherwise on the thread's current one, the
+/// first where there is none, and on the environment's stream of it.
 int32_t tilewrightHostRunManaged(TilewrightProgram *program, void *const *stream, int32_t device, void **data,
                                  const int64_t *shape);
 

@@ -95,12 +95,15 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
       strides[dim] = stride;
       stride *= shape[dim];
       if (shape[dim] < 0) {
-        text << signature->text << ": argument " << argument.place << " (" << argument.name << "): expected an array, for no input says what its extent " << extent.symbol << " is";
+        text << signature->text << ": argument " << argument.place << " (" << argument.name
+             << "): expected an array, for no input says what its extent " << extent.symbol << " is";
         failed = raiseCheck(TilewrightTypeError, message);
       }
     }
     if (!failed && !tilewrightFFI.getAllocator()) {
-      text << signature->text << ": argument " << argument.place << " (" << argument.name << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set an allocator, or pass one";
+      text << signature->text << ": argument " << argument.place << " (" << argument.name
+           << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set "
+              "an allocator, or pass one";
       const char *parts[] = {message};
       tilewrightFFI.raise("RuntimeError", parts, 1);
       failed = -1;

@@ -7,8 +7,8 @@ using namespace tilewright::host;
 
 namespace {
 
-/// Writes the strides of a tensor that has its own, and returns the place behind them. Where it has none that counts, for
-/// there is one element, or no tensor, they are such as the program may rely on.
+/// Writes the strides of a tensor that has its own, and returns the place behind them. Where it has none that counts,
+/// for there is one element, or no tensor, they are such as the program may rely on.
 int64_t *unpackStrides(const Symbols &symbols, int32_t position, int64_t *to) {
   const TilewrightArgument &argument = symbols.signature.arguments[position];
   const TilewrightDLTensor *tensor = tensorOf(symbols.args[position]);
@@ -22,16 +22,17 @@ int64_t *unpackStrides(const Symbols &symbols, int32_t position, int64_t *to) {
     else if (symbols.find(stride.symbol, place))
       *to++ = place.value;
     else
-      *to++ = stride.divisibleBy > stride.minimum ? stride.divisibleBy
-                                                  : (stride.minimum + stride.divisibleBy - 1) / stride.divisibleBy * stride.divisibleBy;
+      *to++ = stride.divisibleBy > stride.minimum
+                  ? stride.divisibleBy
+                  : (stride.minimum + stride.divisibleBy - 1) / stride.divisibleBy * stride.divisibleBy;
   }
   return to;
 }
 
 } // namespace
 
-int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int64_t *data,
-                           int64_t *shape) {
+int32_t tilewrightHostBind(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count,
+                           int64_t *data, int64_t *shape) {
   char message[4096];
   int32_t arguments = signature->argumentCount;
   auto *args = static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (arguments + 1)));
@@ -45,7 +46,8 @@ int32_t tilewrightHostBind(const TilewrightSignature *signature, const Tilewrigh
   return -1;
 }
 
-int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data, int64_t *shape) {
+int32_t tilewrightHostUnpack(const TilewrightSignature *signature, const TilewrightAny *args, int64_t *data,
+                             int64_t *shape) {
   int32_t device = TilewrightCurrentDevice;
   Symbols symbols{*signature, args};
   for (int32_t position = 0; position < signature->argumentCount; ++position) {

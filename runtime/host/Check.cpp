@@ -52,7 +52,9 @@ struct Check : Symbols {
   int32_t checkPointer(int32_t position);
   int32_t checkArgument(int32_t position) {
     int32_t kind = signature.arguments[position].kind;
-    return kind == TilewrightIsNumber ? checkNumber(position) : kind == TilewrightIsPointer ? checkPointer(position) : checkTensor(position);
+    return kind == TilewrightIsNumber    ? checkNumber(position)
+           : kind == TilewrightIsPointer ? checkPointer(position)
+                                         : checkTensor(position);
   }
   bool findMemory(int32_t position, uint64_t &first, uint64_t &last);
   int32_t checkAddresses(int32_t count);
@@ -66,11 +68,15 @@ void Check::addPlace(const Place &place, bool isStride) {
     text << ", as argument " << argument.place << " (" << argument.name << ") says, ";
     return;
   }
-  text << ", as " << (place.isStride == isStride ? "" : place.isStride ? "the stride " : "the extent ") << "in dimension " << place.dim
-       << " of " << argument.name << ", ";
+  text << ", as "
+       << (place.isStride == isStride ? ""
+           : place.isStride           ? "the stride "
+                                      : "the extent ")
+       << "in dimension " << place.dim << " of " << argument.name << ", ";
 }
 
-int32_t Check::checkBounds(int32_t position, int32_t dim, const TilewrightExtent &wanted, bool isStride, int64_t value) {
+int32_t Check::checkBounds(int32_t position, int32_t dim, const TilewrightExtent &wanted, bool isStride,
+                           int64_t value) {
   bool isNumber = signature.arguments[position].kind == TilewrightIsNumber;
   auto expect = [&](const char *what, int64_t bound) {
     begin(position) << "expected ";
@@ -193,7 +199,8 @@ int32_t Check::checkTensor(int32_t position) {
   if (argument.optional && args[position].type == TilewrightTypeNone)
     return TilewrightFits;
   if (!tensor) {
-    begin(position) << (argument.optional ? "expected a tensor or None, got " : "expected a tensor, got ") << nameOfType(args[position], "tensor");
+    begin(position) << (argument.optional ? "expected a tensor or None, got " : "expected a tensor, got ")
+                    << nameOfType(args[position], "tensor");
     return TilewrightTypeError;
   }
   if (dtypeOf(*tensor) != argument.dtype) {
@@ -236,8 +243,8 @@ int32_t Check::checkTensor(int32_t position) {
     return TilewrightValueError;
   }
   if (uint64_t past = addressOf(*tensor) % argument.alignment; past && countElements(*tensor)) {
-    begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address "
-                    << past << " bytes past that";
+    begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address " << past
+                    << " bytes past that";
     return TilewrightValueError;
   }
   if (argument.output && readOnly && readOnly[position]) {
@@ -293,7 +300,8 @@ int32_t Check::checkAddresses(int32_t count) {
       return TilewrightValueError;
     }
     if (uint64_t past = first % argument.alignment) {
-      begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address " << past << " bytes past that";
+      begin(position) << "expected memory aligned to " << argument.alignment << " bytes, got an address " << past
+                      << " bytes past that";
       return TilewrightValueError;
     }
   }

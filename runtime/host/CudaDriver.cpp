@@ -24,13 +24,14 @@ const TilewrightCudaDriver *findDriver() {
       dlclose(there);
       beginFailure() << "no CUDA driver: " << error;
     } else {
-      beginFailure() << "no CUDA driver: libcuda.so.1 was not found; install NVIDIA's driver to run on a GPU" << instead;
+      beginFailure() << "no CUDA driver: libcuda.so.1 was not found; install NVIDIA's driver to run on a GPU"
+                     << instead;
     }
     return nullptr;
   }
   if (int32_t code = opened.init(0)) {
-    beginFailure(opened, "cuInit", code)
-        << "the driver is there, but " << (code == NoDevice ? "no GPU is" : "does not start") << instead;
+    beginFailure(opened, "cuInit", code) << "the driver is there, but "
+                                         << (code == NoDevice ? "no GPU is" : "does not start") << instead;
     return nullptr;
   }
   __atomic_store_n(&usedDriver, &opened, __ATOMIC_RELEASE);
@@ -87,4 +88,6 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
   return nullptr;
 }
 
-void tilewrightCudaUse(const TilewrightCudaDriver *driver) { __atomic_store_n(&tilewright::host::usedDriver, driver, __ATOMIC_RELEASE); }
+void tilewrightCudaUse(const TilewrightCudaDriver *driver) {
+  __atomic_store_n(&tilewright::host::usedDriver, driver, __ATOMIC_RELEASE);
+}

@@ -1,8 +1,8 @@
 //===- Dispatch.cpp - one function for several kinds of calls -------------===//
 //
 // Which of several compiled functions a call is for: the first whose types, ranks, devices, extents and alignments are
-// those of the arguments. Whatever else is wrong with a call (strides, overlaps) is for that function to say, but where some
-// of them take arrays that are not row-major: then it is the first that takes the call.
+// those of the arguments. Whatever else is wrong with a call (strides, overlaps) is for that function to say, but where
+// some of them take arrays that are not row-major: then it is the first that takes the call.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/host/Layout.h"
@@ -31,13 +31,16 @@ struct Arguments : Symbols {
     const TilewrightAny &given = args[position];
     if (argument.kind == TilewrightIsNumber) {
       int64_t bits;
-      return readNumber(given, argument.dtype, bits) == Reading::Number && (!argument.extents || accepts(position, 0, bits));
+      return readNumber(given, argument.dtype, bits) == Reading::Number &&
+             (!argument.extents || accepts(position, 0, bits));
     }
     if (argument.kind == TilewrightIsPointer)
-      return (given.type == TilewrightTypeInt || given.type == TilewrightTypePointer) && given.integer % argument.alignment == 0;
+      return (given.type == TilewrightTypeInt || given.type == TilewrightTypePointer) &&
+             given.integer % argument.alignment == 0;
     const TilewrightDLTensor *tensor = tensorOf(given);
     if (!tensor)
-      return (argument.output && given.type == TilewrightTypeLeftOut) || (argument.optional && given.type == TilewrightTypeNone);
+      return (argument.output && given.type == TilewrightTypeLeftOut) ||
+             (argument.optional && given.type == TilewrightTypeNone);
     if ((tensor->code | tensor->bits << 8 | tensor->lanes << 16) != argument.dtype || tensor->ndim != argument.rank ||
         kindOf(tensor->deviceType) != signature.device)
       return false;

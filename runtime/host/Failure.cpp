@@ -40,7 +40,8 @@ const char *adviceFor(int32_t code) {
     return "; an earlier kernel of this process did that, and the GPU's context is lost with it: target \"sim\" names "
            "such an access of a kernel of Tilewright's, compute-sanitizer of any";
   case CaptureUnsupported:
-    return "; a stream is being captured, and this call is on another one: capture on a stream of the GPU that the arrays "
+    return "; a stream is being captured, and this call is on another one: capture on a stream of the GPU that the "
+           "arrays "
            "are on";
   case CooperativeTooLarge:
     return "; the schedule asks for all blocks at once: launch fewer, or smaller ones";
@@ -55,7 +56,8 @@ int32_t raiseFailure() {
   char head[256];
   Text text(head, sizeof(head));
   if (failure.call)
-    text << failure.call << " failed with " << failure.name << " (" << failure.code << ")" << (*failure.detail ? ": " : "");
+    text << failure.call << " failed with " << failure.name << " (" << failure.code << ")"
+         << (*failure.detail ? ": " : "");
   const char *parts[] = {head, failure.detail};
   tilewrightFFI.raise("RuntimeError", parts, 2);
   return -1;

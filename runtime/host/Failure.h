@@ -1,7 +1,7 @@
 //===- Failure.h - what went wrong with a driver --------------------------===//
 //
-// A failure is begun where it is found, with text added to it, and raised where the call of the program ends: until then
-// the thread keeps it, so that Python can make its own error of it.
+// A failure is begun where it is found, with text added to it, and raised where the call of the program ends: until
+// then the thread keeps it, so that Python can make its own error of it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_RUNTIME_HOST_FAILURE_H

@@ -43,7 +43,7 @@ struct Limit {
   const char *name;
   int32_t attribute;
 };
-constexpr Limit configLimits[] = {{"grid.x", 5},  {"grid.y", 6},  {"grid.z", 7}, {"block.x", 2},
+constexpr Limit configLimits[] = {{"grid.x", 5},  {"grid.y", 6},  {"grid.z", 7},        {"block.x", 2},
                                   {"block.y", 3}, {"block.z", 4}, {"shared memory", 97}};
 
 /// The numbers of a launch that the GPU cannot have.
@@ -60,7 +60,8 @@ void addOverLimits(Text &text, const LoadedProgram &loaded, const uint64_t *conf
   }
   for (int32_t i = 0; i < 3; ++i)
     if (int32_t blocks = loaded.details->program->cluster[i]; config[i] % blocks)
-      text << "; expected " << configLimits[i].name << " to be a multiple of the cluster's " << blocks << ", got " << config[i];
+      text << "; expected " << configLimits[i].name << " to be a multiple of the cluster's " << blocks << ", got "
+           << config[i];
 }
 
 __attribute__((cold, noinline)) int32_t failLaunch(const LoadedProgram &loaded, const char *call, int32_t kernel,
@@ -69,8 +70,8 @@ __attribute__((cold, noinline)) int32_t failLaunch(const LoadedProgram &loaded, 
   Text text = beginFailure(*loaded.details->driver, call, code);
   bool known = kernel >= 0 && kernel < loaded.kernelCount;
   text << (known ? program.kernels[kernel] : "an unknown kernel") << " with grid (" << config[0] << ", " << config[1]
-       << ", " << config[2] << "), block (" << config[3] << ", " << config[4] << ", " << config[5] << ") and " << config[6]
-       << " bytes of shared memory on cuda:" << loaded.device;
+       << ", " << config[2] << "), block (" << config[3] << ", " << config[4] << ", " << config[5] << ") and "
+       << config[6] << " bytes of shared memory on cuda:" << loaded.device;
   if (code == InvalidValue || code == InvalidClusterSize)
     addOverLimits(text, loaded, config);
   text << adviceFor(code);
@@ -78,7 +79,8 @@ __attribute__((cold, noinline)) int32_t failLaunch(const LoadedProgram &loaded, 
 }
 
 /// Lets the kernel use that much shared memory, unless it may already.
-__attribute__((cold, noinline)) int32_t raiseSharedLimit(LoadedProgram &loaded, int32_t kernel, const uint64_t *config) {
+__attribute__((cold, noinline)) int32_t raiseSharedLimit(LoadedProgram &loaded, int32_t kernel,
+                                                         const uint64_t *config) {
   // Under the lock, so that no other thread's smaller launch takes the limit down again.
   LoadGuard guard;
   LoadedKernel &known = loaded.kernels()[kernel];
@@ -95,8 +97,8 @@ __attribute__((cold, noinline)) int32_t raiseSharedLimit(LoadedProgram &loaded, 
 }
 
 /// A launch that the schedule wants attributes for.
-__attribute__((noinline)) int32_t launchWithAttributes(const LoadedProgram &loaded, LaunchConfig &numbers, void *function,
-                                                       void **params, void **extra) {
+__attribute__((noinline)) int32_t launchWithAttributes(const LoadedProgram &loaded, LaunchConfig &numbers,
+                                                       void *function, void **params, void **extra) {
   LaunchAttribute attributes[2];
   numbers.attributes = attributes;
   if (loaded.launchFlags & TilewrightLaunchDependent)
@@ -118,9 +120,16 @@ HOT int32_t launchKernel(void *context, int32_t kernel, const uint64_t *config, 
   if (__builtin_expect(config[6] > __atomic_load_n(&known.sharedLimit, __ATOMIC_ACQUIRE), 0))
     if (int32_t failed = raiseSharedLimit(loaded, kernel, config))
       return failed;
-  LaunchConfig numbers = {unsigned(config[0]), unsigned(config[1]), unsigned(config[2]), unsigned(config[3]),
-                          unsigned(config[4]), unsigned(config[5]), unsigned(config[6]), launch.stream,
-                          nullptr,             0};
+  LaunchConfig numbers = {unsigned(config[0]),
+                          unsigned(config[1]),
+                          unsigned(config[2]),
+                          unsigned(config[3]),
+                          unsigned(config[4]),
+                          unsigned(config[5]),
+                          unsigned(config[6]),
+                          launch.stream,
+                          nullptr,
+                          0};
   // As one block of bytes (CU_LAUNCH_PARAM_*) they cost the driver less than one by one.
   size_t bytes = 0;
   void *block[] = {reinterpret_cast<void *>(1), params[0], reinterpret_cast<void *>(2), &bytes, nullptr};
@@ -154,7 +163,8 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
   const LoadedProgram &loaded = *static_cast<Launch *>(context)->loaded;
   auto *encode = loaded.details->driver->tensorMapEncodeTiled;
   if (!encode) {
-    beginFailure() << "no cuTensorMapEncodeTiled, which kernels with tensor maps need: install a driver for CUDA 12 or later";
+    beginFailure()
+        << "no cuTensorMapEncodeTiled, which kernels with tensor maps need: install a driver for CUDA 12 or later";
     return -1;
   }
   uint64_t element[TilewrightTensorSize];
@@ -170,15 +180,16 @@ int32_t encodeTensorMap(void *context, void *map, const uint64_t *tensor) {
   int32_t swizzle = span == 128 ? 3 : span == 64 ? 2 : span == 32 ? 1 : 0; // CU_TENSOR_MAP_SWIZZLE_*
   // The driver knows the innermost stride. Lines of 256 bytes go to the cache of level 2; outside are zeros.
   constexpr int32_t interleaveNone = 0, promotion256 = 3, fillZeros = 0;
-  int32_t code = encode(map, int32_t(tensor[TilewrightTensorElement]), uint32_t(tensor[TilewrightTensorRank]),
-                        reinterpret_cast<void *>(tensor[TilewrightTensorData]), tensor + TilewrightTensorExtents,
-                        tensor + TilewrightTensorStrides + 1, box, steps, interleaveNone, swizzle, promotion256, fillZeros);
+  int32_t code =
+      encode(map, int32_t(tensor[TilewrightTensorElement]), uint32_t(tensor[TilewrightTensorRank]),
+             reinterpret_cast<void *>(tensor[TilewrightTensorData]), tensor + TilewrightTensorExtents,
+             tensor + TilewrightTensorStrides + 1, box, steps, interleaveNone, swizzle, promotion256, fillZeros);
   return code ? failEncode(loaded, tensor, code) : 0;
 }
 
 /// Runs a program with a workspace, which is the stream's for as long as its kernels run.
-__attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *stream, void **data, const int64_t *shape,
-                                                   TilewrightLauncher &launcher) {
+__attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *stream, void **data,
+                                                   const int64_t *shape, TilewrightLauncher &launcher) {
   const TilewrightCudaDriver &driver = *loaded.details->driver;
   int64_t bytes = loaded.workspaceBytes(shape);
   if (bytes < 0) {
@@ -194,8 +205,8 @@ __attribute__((noinline)) int32_t runWithWorkspace(LoadedProgram &loaded, void *
   uint64_t workspace = 0;
   if (int32_t code = driver.memAllocFromPoolAsync(&workspace, bytes, pool, stream)) {
     beginFailure(driver, "cuMemAllocFromPoolAsync", code)
-        << bytes << " bytes of workspace for " << loaded.details->program->signature->name << " on cuda:"
-        << loaded.device << adviceFor(code);
+        << bytes << " bytes of workspace for " << loaded.details->program->signature->name
+        << " on cuda:" << loaded.device << adviceFor(code);
     return -1;
   }
   int32_t result = loaded.host(data, shape, reinterpret_cast<void *>(workspace), &launcher);
@@ -237,7 +248,8 @@ HOT int32_t tilewrightHostRunCuda(TilewrightProgram *program, void *const *strea
   LoadedProgram *loaded = findLoaded(program, device);
   if (__builtin_expect(!loaded, 0))
     return -1;
-  void *launchStream = __builtin_expect(stream != nullptr, 1) ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device);
+  void *launchStream =
+      __builtin_expect(stream != nullptr, 1) ? *stream : tilewrightFFI.getStream(TilewrightDeviceCUDA, loaded->device);
   void *current = nullptr;
   loaded->ctxGetCurrent(&current);
   if (__builtin_expect(current == loaded->context, 1))

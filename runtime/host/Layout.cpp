@@ -3,7 +3,8 @@
 
 namespace {
 
-/// How many bytes there are from the first to the last of a tensor's, in all of its dimensions but those with that step.
+/// How many bytes there are from the first to the last of a tensor's, in all of its dimensions but those with that
+/// step.
 int64_t countBytesWithout(const TilewrightDLTensor &tensor, int64_t without) {
   int64_t span = tilewright::host::countElements(tensor) ? 1 : 0, bytes = tensor.bits / 8;
   for (int32_t dim = 0; span && dim < tensor.ndim; ++dim)
@@ -16,7 +17,8 @@ int64_t countBytesWithout(const TilewrightDLTensor &tensor, int64_t without) {
 int64_t largestStep(const TilewrightDLTensor &tensor) {
   int64_t largest = 0;
   for (int32_t dim = 0; dim < tensor.ndim; ++dim)
-    if (int64_t step = tilewright::host::strideOf(tensor, dim) * (tensor.bits / 8); tensor.shape[dim] > 1 && step > largest)
+    if (int64_t step = tilewright::host::strideOf(tensor, dim) * (tensor.bits / 8);
+        tensor.shape[dim] > 1 && step > largest)
       largest = step;
   return largest;
 }
@@ -67,7 +69,9 @@ bool tilewright::host::areElementsApart(const TilewrightDLTensor &tensor) {
   }
 }
 
-int64_t tilewright::host::countSpanBytes(const TilewrightDLTensor &tensor) { return countBytesWithout(tensor, /*without=*/-1); }
+int64_t tilewright::host::countSpanBytes(const TilewrightDLTensor &tensor) {
+  return countBytesWithout(tensor, /*without=*/-1);
+}
 
 bool tilewright::host::areBesideEachOther(const TilewrightDLTensor &a, const TilewrightDLTensor &b) {
   int64_t first = largestStep(a), second = largestStep(b), row = first > second ? first : second;

@@ -42,8 +42,8 @@ bool areElementsApart(const TilewrightDLTensor &tensor);
 /// strides that are not negative.
 int64_t countSpanBytes(const TilewrightDLTensor &tensor);
 
-/// Whether two tensors whose memory interleaves have no byte in common, as those have that are columns of one matrix: within
-/// rows at one distance the bytes of one lie beside the other's.
+/// Whether two tensors whose memory interleaves have no byte in common, as those have that are columns of one matrix:
+/// within rows at one distance the bytes of one lie beside the other's.
 bool areBesideEachOther(const TilewrightDLTensor &a, const TilewrightDLTensor &b);
 
 } // namespace tilewright::host

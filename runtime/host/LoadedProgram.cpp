@@ -67,14 +67,15 @@ const TilewrightImage *chooseImage(const TilewrightProgram &program, int32_t maj
   return best;
 }
 
-void addOtherArchitecture(Text &text, const TilewrightCudaDriver &driver, const TilewrightProgram &program, int32_t device,
-                          int32_t major, int32_t minor) {
+void addOtherArchitecture(Text &text, const TilewrightCudaDriver &driver, const TilewrightProgram &program,
+                          int32_t device, int32_t major, int32_t minor) {
   char name[256] = "";
   driver.deviceGetName(name, sizeof(name), device);
   text << program.signature->name << " is compiled for ";
   for (int32_t i = 0; i < program.imageCount; ++i)
     text << (i ? ", " : "") << program.images[i].arch;
-  text << ", and cuda:" << device << " (" << name << ") is sm_" << major << minor << ": build it with target=tw.Target(\"cuda\", "
+  text << ", and cuda:" << device << " (" << name << ") is sm_" << major << minor
+       << ": build it with target=tw.Target(\"cuda\", "
        << "arch=\"sm_" << major << minor << "\")";
 }
 

@@ -57,7 +57,8 @@ const TilewrightCudaDriver *findDriver();
 /// The pool that workspaces on a GPU come from, or null with a failure begun.
 void *findPool(LoadedProgram &loaded);
 
-/// The program in a GPU where it is not the first that it was loaded into: loaded if need be, or null with an error raised.
+/// The program in a GPU where it is not the first that it was loaded into: loaded if need be, or null with an error
+/// raised.
 __attribute__((noinline, cold)) LoadedProgram *findLoadedElsewhere(TilewrightProgram *program, int32_t device);
 
 /// The program in a GPU, loaded if need be, or null with an error raised.

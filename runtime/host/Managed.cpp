@@ -52,7 +52,8 @@ struct Arrays {
         return -1;
       if (int32_t code = driver().memAllocFromPoolAsync(&memory, all, pool, stream)) {
         beginFailure(driver(), "cuMemAllocFromPoolAsync", code)
-            << all << " bytes for the arrays of " << signature().name << " on cuda:" << loaded.device << adviceFor(code);
+            << all << " bytes for the arrays of " << signature().name << " on cuda:" << loaded.device
+            << adviceFor(code);
         return -1;
       }
     }

@@ -13,7 +13,8 @@ void addDType(Text &text, int32_t dtype);
 /// The device's kind as the checks see it: pinned memory is the cpu's, managed memory a GPU's.
 void addDevice(Text &text, int32_t type);
 
-/// What a value is, in Python's words, where it is not what was `expected`: "tensor", "number", "address", "tuple", "shape".
+/// What a value is, in Python's words, where it is not what was `expected`: "tensor", "number", "address", "tuple",
+/// "shape".
 const char *nameOfType(const TilewrightAny &value, const char *expected);
 
 } // namespace tilewright::host

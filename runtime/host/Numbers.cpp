@@ -29,7 +29,8 @@ double greatest(Format format) { return std::ldexp(2.0 - std::ldexp(1.0, -format
 /// The nearest number of a narrow format, even where two are as near: its bits.
 int64_t encode(double value, Format format, int32_t bits) {
   int32_t exponentBits = bits - 1 - format.fraction;
-  int64_t sign = int64_t(std::signbit(value)) << (bits - 1), top = ((int64_t(1) << exponentBits) - 1) << format.fraction;
+  int64_t sign = int64_t(std::signbit(value)) << (bits - 1), top = ((int64_t(1) << exponentBits) - 1)
+                                                                   << format.fraction;
   if (std::isnan(value))
     return sign | top | int64_t(1) << (format.fraction - 1);
   double magnitude = std::fabs(value);

@@ -10,8 +10,8 @@ namespace tilewright::host {
 /// What came of an argument that is to be a number.
 enum class Reading { Number, OtherType, OutOfRange };
 
-/// The number of that DLPack type that a value is; `bits` are those that it has in memory, as the low bytes of 64 and above
-/// them zeros, of a signed integer its sign.
+/// The number of that DLPack type that a value is; `bits` are those that it has in memory, as the low bytes of 64 and
+/// above them zeros, of a signed integer its sign.
 Reading readNumber(const TilewrightAny &value, int32_t dtype, int64_t &bits);
 
 /// "-128 to 127", the integers that a type has; "at most 65504.0 in magnitude" of floats.

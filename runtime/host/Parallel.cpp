@@ -1,7 +1,7 @@
 //===- Parallel.cpp - the loops of target cpu on several threads ----------===//
 //
-// One pool of threads, which wait for work. Whoever runs a loop is one of its threads, and there is one loop at a time: a
-// loop inside of another's iteration, and one of another caller meanwhile, run on the caller's thread alone.
+// One pool of threads, which wait for work. Whoever runs a loop is one of its threads, and there is one loop at a time:
+// a loop inside of another's iteration, and one of another caller meanwhile, run on the caller's thread alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef _GNU_SOURCE
@@ -19,7 +19,7 @@ namespace {
 
 enum : int32_t { MaxThreads = 256 };
 
-pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER; // whoever runs a loop on the pool
+pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;     // whoever runs a loop on the pool
 pthread_mutex_t poolLock = PTHREAD_MUTEX_INITIALIZER; // of all that follows
 pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
 pthread_t threads[MaxThreads];
@@ -119,8 +119,8 @@ void makeThreads(int32_t count) {
   for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
     sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (threadCount < count &&
-         pthread_create(&threads[threadCount], nullptr, serve, reinterpret_cast<void *>(static_cast<intptr_t>(threadCount))) == 0)
+  while (threadCount < count && pthread_create(&threads[threadCount], nullptr, serve,
+                                               reinterpret_cast<void *>(static_cast<intptr_t>(threadCount))) == 0)
     ++threadCount;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -160,7 +160,8 @@ void tilewrightHostSetThreads(int32_t count) {
 
 int32_t tilewrightHostLastThreads() { return lastShares; }
 
-int32_t tilewrightHostParallel(int32_t (*task)(void *context, int64_t begin, int64_t end), void *context, int64_t extent) {
+int32_t tilewrightHostParallel(int32_t (*task)(void *context, int64_t begin, int64_t end), void *context,
+                               int64_t extent) {
   if (extent <= 0)
     return 0;
   if (isInLoop)

@@ -4,15 +4,16 @@
 // see but arguments.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/host/Names.h"
 #include "runtime/host/Parameters.h"
+#include "runtime/host/Names.h"
 
 using namespace tilewright::host;
 
 int32_t tilewright::host::countRequired(const TilewrightSignature &signature) {
   int32_t required = signature.parameterCount;
   for (int32_t argument; required > 0; --required)
-    if ((argument = argumentOf(signature, required - 1)) < 0 || signature.arguments[argument].otherwise.type == TilewrightTypeLeftOut)
+    if ((argument = argumentOf(signature, required - 1)) < 0 ||
+        signature.arguments[argument].otherwise.type == TilewrightTypeLeftOut)
       break;
   return required;
 }
@@ -61,7 +62,8 @@ struct Expansion {
     }
     bool isShape = parameter.kind == TilewrightIsShape;
     const TilewrightArray *array = arrayOf(value);
-    auto *shape = isShape && value.type == TilewrightTypeShape ? static_cast<const TilewrightShape *>(value.pointer) : nullptr;
+    auto *shape =
+        isShape && value.type == TilewrightTypeShape ? static_cast<const TilewrightShape *>(value.pointer) : nullptr;
     if (!array && !shape) {
       addExpected(parameter) << "got " << nameOfType(value, isShape ? "shape" : "tuple");
       return TilewrightTypeError;
@@ -105,8 +107,8 @@ int32_t tilewright::host::expand(const TilewrightSignature &signature, const Til
   return TilewrightFits;
 }
 
-int32_t tilewrightHostArrange(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count, int32_t partial,
-                              TilewrightAny *args, char *message, size_t capacity) {
+int32_t tilewrightHostArrange(const TilewrightSignature *signature, const TilewrightAny *given, int32_t count,
+                              int32_t partial, TilewrightAny *args, char *message, size_t capacity) {
   Text text(message, capacity);
   bool inputsAlone = partial == TilewrightInputs;
   int32_t required = countRequired(*signature);
@@ -117,7 +119,8 @@ int32_t tilewrightHostArrange(const TilewrightSignature *signature, const Tilewr
     text.addCount(signature->parameterCount, "argument") << ", got " << count;
     return TilewrightTypeError;
   }
-  auto *values = static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (signature->parameterCount + 1)));
+  auto *values =
+      static_cast<TilewrightAny *>(__builtin_alloca(sizeof(TilewrightAny) * (signature->parameterCount + 1)));
   place(*signature, given, count, inputsAlone, values);
   return expand(*signature, values, args, text);
 }

@@ -16,9 +16,13 @@ bool Symbols::find(const char *symbol, int32_t position, int32_t at, Place &foun
       bool isStride = !isNumber && place >= argument.rank;
       int32_t dim = isStride ? place - argument.rank : place;
       const TilewrightExtent &wanted = isStride ? argument.strides[dim] : argument.extents[dim];
-      if (wanted.number >= 0 || !sameText(wanted.symbol, symbol) || (isStride && (tensor->shape[dim] <= 1 || !countElements(*tensor))))
+      if (wanted.number >= 0 || !sameText(wanted.symbol, symbol) ||
+          (isStride && (tensor->shape[dim] <= 1 || !countElements(*tensor))))
         continue;
-      found = {other, dim, isStride, isNumber ? args[other].integer : isStride ? strideOf(*tensor, dim) : tensor->shape[dim]};
+      found = {other, dim, isStride,
+               isNumber   ? args[other].integer
+               : isStride ? strideOf(*tensor, dim)
+                          : tensor->shape[dim]};
       return true;
     }
   }

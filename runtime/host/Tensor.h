@@ -15,7 +15,8 @@ inline const TilewrightDLTensor *tensorOf(const TilewrightAny &any) {
   if (any.type == TilewrightTypeDLTensor)
     return static_cast<const TilewrightDLTensor *>(any.pointer);
   if (any.type == TilewrightTypeTensor)
-    return reinterpret_cast<const TilewrightDLTensor *>(static_cast<const char *>(any.pointer) + TilewrightTensorOffset);
+    return reinterpret_cast<const TilewrightDLTensor *>(static_cast<const char *>(any.pointer) +
+                                                        TilewrightTensorOffset);
   return nullptr;
 }
 

@@ -35,7 +35,8 @@ public:
   }
 
   Text &operator<<(int64_t number) {
-    return number < 0 ? *this << "-" << (uint64_t(0) - static_cast<uint64_t>(number)) : *this << static_cast<uint64_t>(number);
+    return number < 0 ? *this << "-" << (uint64_t(0) - static_cast<uint64_t>(number))
+                      : *this << static_cast<uint64_t>(number);
   }
 
   Text &operator<<(int32_t number) { return *this << static_cast<int64_t>(number); }
@@ -50,7 +51,9 @@ public:
   }
 
   /// "1 byte", "2 bytes".
-  Text &addCount(int64_t number, const char *noun) { return *this << number << " " << noun << (number == 1 ? "" : "s"); }
+  Text &addCount(int64_t number, const char *noun) {
+    return *this << number << " " << noun << (number == 1 ? "" : "s");
+  }
 
 private:
   char *data;

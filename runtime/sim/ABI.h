@@ -1,7 +1,8 @@
 //===- ABI.h - what compiled kernels and the simulator agree on -----------===//
 //
 // The pass convert-gpu-to-sim makes of each kernel a function `void kernel(ThreadState *, void **params)` and constants
-// `int64_t kernel_info[]` and `char kernel_arguments[]`. Both sides include this header; it needs neither MLIR nor anything of the run time.
+// `int64_t kernel_info[]` and `char kernel_arguments[]`. Both sides include this header; it needs neither MLIR nor
+// anything of the run time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_RUNTIME_SIM_ABI_H
@@ -25,7 +26,7 @@ enum StateWord : int {
   BlockInClusterX,
   ClusterBlocksX = BlockInClusterX + 3, // blocks of a cluster
   ClusterIdX = ClusterBlocksX + 3,
-  ClusterCountX = ClusterIdX + 3, // clusters of the grid
+  ClusterCountX = ClusterIdX + 3,  // clusters of the grid
   ClusterRank = ClusterCountX + 3, // the block's number in its cluster
   NumStateWords
 };
@@ -43,8 +44,8 @@ enum InfoWord : int {
   InfoClusterZ,
   InfoNumRegions, // of shared memory, that have names
   InfoNumArguments,
-  // Then for each argument: parameter, element bytes (0: no memory), rank, how many strides it has (0: it is row-major), its
-  // extents and its strides in elements (-1: the next parameter).
+  // Then for each argument: parameter, element bytes (0: no memory), rank, how many strides it has (0: it is
+  // row-major), its extents and its strides in elements (-1: the next parameter).
   NumInfoWords
 };
 
@@ -57,9 +58,18 @@ enum RegionWord : int {
   NumRegionWords
 };
 
-/// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds. A division
-/// by zero has a result, which is reported where it is used.
-enum Defect : int32_t { NoDefect, OutOfBounds, UnwrittenRead, Race, UnfinishedCopy, MissingFence, BarrierAccess, DivisionByZero };
+/// What a check finds. A bad access is reported and then done all the same, except one that is out of bounds. A
+/// division by zero has a result, which is reported where it is used.
+enum Defect : int32_t {
+  NoDefect,
+  OutOfBounds,
+  UnwrittenRead,
+  Race,
+  UnfinishedCopy,
+  MissingFence,
+  BarrierAccess,
+  DivisionByZero
+};
 
 /// An access as compiled code describes it: these bits or'ed.
 enum AccessFlag : int32_t { AccessWrites = 1, AccessShared = 2, AccessPrivate = 4 };
@@ -80,7 +90,7 @@ enum ProductWord : int {
   ProductSum,
   ProductColumns,
   ProductSumColumns, // at least as many
-  ProductMajors, // 1: the first operand's rows are summed over; 2: the second's
+  ProductMajors,     // 1: the first operand's rows are summed over; 2: the second's
   ProductInstructions,
   NumProductWords
 };
@@ -92,13 +102,14 @@ enum class Fence : int32_t { Async, BarrierInit };
 //
 // The functions that compiled code calls. A site is two strings, one behind the other, each ended by a zero: the name
 // of the buffer or operation, and the source line.
-constexpr const char barrierFunction[] = "tw_sim_barrier";          // (state, site)
-constexpr const char pollFunction[] = "tw_sim_poll";                // (state), now and then in what runs long
-constexpr const char endFunction[] = "tw_sim_end";                  // (state, site)
-constexpr const char shuffleFunction[] = "tw_sim_shuffle";          // (state, site, mode, bits, offset, width) -> bits
-constexpr const char loadMatricesFunction[] = "tw_sim_load_matrices"; // (state, site, matrices, transposed, row, result)
-constexpr const char multiplyFunction[] = "tw_sim_multiply";          // (state, site, types, k, a, b, c, which it adds to)
-constexpr const char loadGlobalFunction[] = "tw_sim_load_global";   // (state, argument or -1, address, bytes) -> defect
+constexpr const char barrierFunction[] = "tw_sim_barrier"; // (state, site)
+constexpr const char pollFunction[] = "tw_sim_poll";       // (state), now and then in what runs long
+constexpr const char endFunction[] = "tw_sim_end";         // (state, site)
+constexpr const char shuffleFunction[] = "tw_sim_shuffle"; // (state, site, mode, bits, offset, width) -> bits
+constexpr const char loadMatricesFunction[] =
+    "tw_sim_load_matrices";                                       // (state, site, matrices, transposed, row, result)
+constexpr const char multiplyFunction[] = "tw_sim_multiply";      // (state, site, types, k, a, b, c, which it adds to)
+constexpr const char loadGlobalFunction[] = "tw_sim_load_global"; // (state, argument or -1, address, bytes) -> defect
 constexpr const char storeGlobalFunction[] = "tw_sim_store_global"; // (state, argument or -1, address, bytes) -> defect
 constexpr const char loadSharedFunction[] = "tw_sim_load_shared";   // (state, address, bytes, site) -> defect
 constexpr const char storeSharedFunction[] = "tw_sim_store_shared"; // (state, address, bytes, site, value) -> defect
@@ -106,37 +117,38 @@ constexpr const char copySharedFunction[] = "tw_sim_copy_shared";   // the same,
 constexpr const char commitCopiesFunction[] = "tw_sim_commit_copies"; // (state)
 constexpr const char waitCopiesFunction[] = "tw_sim_wait_copies";     // (state, how many groups may be under way)
 // Of kernels of asynchronous tiles. Addresses lie in shared memory, one of the cluster's if not the block's own.
-constexpr const char loadBytesFunction[] = "tw_sim_load_bytes";       // (state, site, address, result, bytes)
-constexpr const char storeBytesFunction[] = "tw_sim_store_bytes";     // (state, site, address, value, bytes)
-constexpr const char storeMatricesFunction[] = "tw_sim_store_matrices"; // (state, site, matrices, transposed, address, registers)
-constexpr const char electFunction[] = "tw_sim_elect";                // (state, site) -> 1 in one lane of the warp, else 0
-constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier"; // (state, site, number, threads or 0 for all)
-constexpr const char namedArriveFunction[] = "tw_sim_named_arrive";   // the same, and nobody waits
+constexpr const char loadBytesFunction[] = "tw_sim_load_bytes";   // (state, site, address, result, bytes)
+constexpr const char storeBytesFunction[] = "tw_sim_store_bytes"; // (state, site, address, value, bytes)
+constexpr const char storeMatricesFunction[] =
+    "tw_sim_store_matrices";                           // (state, site, matrices, transposed, address, registers)
+constexpr const char electFunction[] = "tw_sim_elect"; // (state, site) -> 1 in one lane of the warp, else 0
+constexpr const char namedBarrierFunction[] = "tw_sim_named_barrier";   // (state, site, number, threads or 0 for all)
+constexpr const char namedArriveFunction[] = "tw_sim_named_arrive";     // the same, and nobody waits
 constexpr const char clusterArriveFunction[] = "tw_sim_cluster_arrive"; // (state, site)
 constexpr const char clusterArriveRelaxedFunction[] = "tw_sim_cluster_arrive_relaxed"; // (state, site)
-constexpr const char clusterWaitFunction[] = "tw_sim_cluster_wait";     // (state, site)
-constexpr const char peerAddressFunction[] = "tw_sim_peer_address";     // (state, site, address, rank) -> address
-constexpr const char setRegistersFunction[] = "tw_sim_set_registers";   // (state, site, registers)
-constexpr const char fenceFunction[] = "tw_sim_fence";                  // (state, fence)
-constexpr const char startBarrierFunction[] = "tw_sim_start_barrier";   // (state, site, address, arrivals a phase)
+constexpr const char clusterWaitFunction[] = "tw_sim_cluster_wait";                    // (state, site)
+constexpr const char peerAddressFunction[] = "tw_sim_peer_address";   // (state, site, address, rank) -> address
+constexpr const char setRegistersFunction[] = "tw_sim_set_registers"; // (state, site, registers)
+constexpr const char fenceFunction[] = "tw_sim_fence";                // (state, fence)
+constexpr const char startBarrierFunction[] = "tw_sim_start_barrier"; // (state, site, address, arrivals a phase)
 constexpr const char arriveFunction[] = "tw_sim_arrive"; // (state, site, address, arrivals, bytes that are to come)
-constexpr const char waitPhaseFunction[] = "tw_sim_wait_phase";         // (state, site, address, parity)
+constexpr const char waitPhaseFunction[] = "tw_sim_wait_phase"; // (state, site, address, parity)
 // (state, site, target, map, coordinates innermost first, their number, barrier, blocks' bits or 0 for the own alone)
 constexpr const char loadTileFunction[] = "tw_sim_load_tile";
 constexpr const char storeTileFunction[] = "tw_sim_store_tile"; // (state, site, map, source, coordinates, their number)
-constexpr const char commitStoresFunction[] = "tw_sim_commit_stores";     // (state)
-constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";         // (state, how many groups may be under way)
+constexpr const char commitStoresFunction[] = "tw_sim_commit_stores"; // (state)
+constexpr const char waitStoresFunction[] = "tw_sim_wait_stores";     // (state, how many groups may be under way)
 // (state, site, accumulator or 0, product, descriptors) -> accumulator
 constexpr const char beginProductFunction[] = "tw_sim_begin_product";
 // The same of a first operand in registers: (..., registers of all instructions, four each); its descriptors are 0.
 constexpr const char beginRegisterProductFunction[] = "tw_sim_begin_register_product";
 constexpr const char beginSumsFunction[] = "tw_sim_begin_sums"; // (state, site, product, registers) -> accumulator
 constexpr const char commitProductsFunction[] = "tw_sim_commit_products"; // (state)
-constexpr const char waitProductsFunction[] = "tw_sim_wait_products"; // (state, how many groups may be under way)
+constexpr const char waitProductsFunction[] = "tw_sim_wait_products";     // (state, how many groups may be under way)
 // (state, site, counter, warpgroups, whether to count only if it is the last) -> 1 for the last of so many, else 0
 constexpr const char countArrivalFunction[] = "tw_sim_count_arrival";
-constexpr const char readSumsFunction[] = "tw_sim_read_sums";         // (state, site, accumulator, result)
-constexpr const char reportFunction[] = "tw_sim_report"; // (state, defect, flags, site, rank, elements, places)
+constexpr const char readSumsFunction[] = "tw_sim_read_sums"; // (state, site, accumulator, result)
+constexpr const char reportFunction[] = "tw_sim_report";      // (state, defect, flags, site, rank, elements, places)
 
 } // namespace tilewright::sim
 

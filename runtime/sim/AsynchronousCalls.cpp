@@ -19,8 +19,8 @@ void tw_sim_store_bytes(ThreadState *state, const char *site, uint64_t address, 
   of(state).machine->storeBytes(of(state), Site(site), address, value, bytes);
 }
 
-void tw_sim_store_matrices(ThreadState *state, const char *site, int32_t matrices, int32_t isTransposed, uint64_t address,
-                           const char *registers) {
+void tw_sim_store_matrices(ThreadState *state, const char *site, int32_t matrices, int32_t isTransposed,
+                           uint64_t address, const char *registers) {
   Thread &thread = of(state);
   char row[16] = {};
   MatrixPart part;
@@ -114,7 +114,8 @@ void tw_sim_wait_products(ThreadState *state, int32_t underWay) {
   of(state).machine->waitForProducts(of(state), underWay);
 }
 
-int32_t tw_sim_count_arrival(ThreadState *state, const char *site, uint64_t counter, int32_t warpgroups, int32_t ifLast) {
+int32_t tw_sim_count_arrival(ThreadState *state, const char *site, uint64_t counter, int32_t warpgroups,
+                             int32_t ifLast) {
   return of(state).machine->countArrival(of(state), Site(site), counter, warpgroups, ifLast);
 }
 

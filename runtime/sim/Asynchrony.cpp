@@ -165,8 +165,10 @@ bool Machine::countArrival(Thread &thread, Site site, uint64_t counter, int64_t 
     auto [found, isFirst] = arrivals.try_emplace(counter, Arrivals{0, warpgroups, site});
     Arrivals &here = found->second;
     if (here.wanted != warpgroups)
-      reportAt(Race, site, "expected as many arrivals at a counter as others do, " + std::to_string(here.wanted) +
-                               ", got " + std::to_string(warpgroups), *thread.block);
+      reportAt(Race, site,
+               "expected as many arrivals at a counter as others do, " + std::to_string(here.wanted) + ", got " +
+                   std::to_string(warpgroups),
+               *thread.block);
     told.isLast = here.count + 1 == here.wanted;
     if (told.isLast)
       arrivals.erase(found);

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <mutex>
-#include <utility>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 #if !defined(__x86_64__)
 #include <ucontext.h>

@@ -8,8 +8,8 @@
 
 namespace tilewright::sim {
 
-/// Stacks of one size in one mapping, each with a page below it that faults. They are lent for one launch: each takes two
-/// of the mappings that the system has for a process, so those of all programs together would be too many.
+/// Stacks of one size in one mapping, each with a page below it that faults. They are lent for one launch: each takes
+/// two of the mappings that the system has for a process, so those of all programs together would be too many.
 class StackPool {
 public:
   StackPool() = default;

@@ -174,8 +174,8 @@ bool Machine::launch(const Kernel &launched, const uint64_t *config, void **laun
   return reports.empty();
 }
 
-/// Nobody may rely on the order of blocks. Those that meet are run in another with each launch: forwards, backwards, and
-/// from the middle on.
+/// Nobody may rely on the order of blocks. Those that meet are run in another with each launch: forwards, backwards,
+/// and from the middle on.
 uint64_t Machine::clusterAt(uint64_t turn, uint64_t count) const {
   switch (isAsynchronous ? launches % 3 : 1) {
   case 1:

@@ -101,11 +101,11 @@ struct Thread : ThreadState {
   uint16_t number = 0; // in its block
   Fiber fiber;
   Wait wait = Wait::Nothing;
-  int64_t clock = 0;        // steps so far, where a timeline is kept
-  uint32_t polls = 0;       // how often compiled code has asked whether to go on
-  bool isPolling = false;   // it wants to be asked, and waits for nothing else
-  Site waitSite;     // of the wait, or where the thread ended
-  Conflict conflict; // that the last check found
+  int64_t clock = 0;      // steps so far, where a timeline is kept
+  uint32_t polls = 0;     // how often compiled code has asked whether to go on
+  bool isPolling = false; // it wants to be asked, and waits for nothing else
+  Site waitSite;          // of the wait, or where the thread ended
+  Conflict conflict;      // that the last check found
   // The shuffle that the thread is in: what it gives, then what it gets.
   uint64_t shuffleBits = 0;
   ShuffleMode shuffleMode = ShuffleMode::Xor;
@@ -128,7 +128,7 @@ struct Thread : ThreadState {
   uint64_t productResult = 0;
   // Groups of products, bulk stores and copies: those that are ended, and the last that has members.
   struct Groups {
-    Agent agent = 0; // 0 before the first
+    Agent agent = 0;    // 0 before the first
     uint32_t ended = 0; // empty ones too
     uint32_t last = 0;  // of those that have anything in them
     Site lastSite;
@@ -143,9 +143,9 @@ struct SimulatedBlock {
   Thread *threads = nullptr;
   SharedMemory shared;
   TrackedMemory tracked;
-  std::map<uint64_t, PhaseBarrier> barriers; // by offset
+  std::map<uint64_t, PhaseBarrier> barriers;  // by offset
   std::map<uint32_t, NamedArrivals> arrivals; // by the barrier's number
-  std::vector<WarpgroupSums> sums;           // of each warpgroup
+  std::vector<WarpgroupSums> sums;            // of each warpgroup
   // What a warpgroup's threads learn of their last arrival, and how many of them have not yet.
   struct Told {
     bool isLast = false;
@@ -249,7 +249,8 @@ private:
   bool endShuffle(SimulatedBlock &block, size_t firstLane, size_t laneCount);
   void reportStuck(const SimulatedBlock &block);
   // Timeline.cpp
-  /// Notes that the warp of a thread does something, a step long, or what it did since `begin`. One lane speaks for all.
+  /// Notes that the warp of a thread does something, a step long, or what it did since `begin`. One lane speaks for
+  /// all.
   void note(Thread &thread, int32_t kind, Site site, int64_t begin = -1, const PhaseBarrier *barrier = nullptr);
   /// All go on together, no earlier than the last of them and than `least`.
   void align(const std::vector<Thread *> &threads, int64_t least = 0);

@@ -1,8 +1,8 @@
 //===- Matrices.cpp - what a warp does with matrices ----------------------===//
 //
-// Eight rows of 16 bytes lie in one register of 32 lanes: lane l has bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4. The
-// factors of a product are made of such parts, the second with its columns as rows; the sums are too, with two elements a
-// part and lane, whatever their size.
+// Eight rows of 16 bytes lie in one register of 32 lanes: lane l has bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4.
+// The factors of a product are made of such parts, the second with its columns as rows; the sums are too, with two
+// elements a part and lane, whatever their size.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/sim/Matrices.h"
@@ -14,8 +14,7 @@ using namespace tilewright::sim;
 
 static constexpr int rowsOfPart = 8, bytesOfLane = 4, rowsOfSums = 16, columnsOfSums = 8;
 
-template <typename T>
-static T read(const char *from, int element) {
+template <typename T> static T read(const char *from, int element) {
   T value;
   std::memcpy(&value, from + element * sizeof(T), sizeof(T));
   return value;

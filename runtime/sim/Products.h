@@ -59,7 +59,8 @@ struct Descriptor {
 /// The numbers of the elements in a chunk; writes them `step` apart.
 void decode(Element element, const char *chunk, double *numbers, int step);
 
-/// Puts what thread `number` of a warpgroup holds of the first operand of an instruction, of 16-bit elements, into its rows.
+/// Puts what thread `number` of a warpgroup holds of the first operand of an instruction, of 16-bit elements, into its
+/// rows.
 void decodeRegisters(Element element, const char *registers, int number, double *rows);
 
 /// Sums of products of a tile of 64 rows, in the registers of a warpgroup.

@@ -11,7 +11,8 @@
 namespace {
 constexpr int64_t workspaceAlignment = 256;
 
-void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &signature, void **data, const int64_t *shape) {
+void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &signature, void **data,
+                  const int64_t *shape) {
   for (int32_t i = 0; i < signature.argumentCount; ++i) {
     const TilewrightArgument &argument = signature.arguments[i];
     if (argument.kind == TilewrightIsNumber) {
@@ -33,7 +34,8 @@ void addArguments(TilewrightSimulator *simulator, const TilewrightSignature &sig
 }
 } // namespace
 
-extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, int32_t, void **data, const int64_t *shape) {
+extern "C" int32_t tilewrightSimRun(TilewrightProgram *program, void *const *, int32_t, void **data,
+                                    const int64_t *shape) {
   // A simulator has one call at a time; few programs run at once, so that one lock does for all of them.
   static std::mutex mutex;
   std::lock_guard<std::mutex> guard(mutex);

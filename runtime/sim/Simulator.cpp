@@ -48,7 +48,8 @@ static bool bindArguments(TilewrightSimulator &simulator, const Kernel &kernel, 
       std::vector<int64_t> extents(rank);
       for (int64_t &extent : extents)
         extent = read();
-      uint64_t elements = strides ? 1 : std::accumulate(extents.begin(), extents.end(), uint64_t(1), std::multiplies<>());
+      uint64_t elements =
+          strides ? 1 : std::accumulate(extents.begin(), extents.end(), uint64_t(1), std::multiplies<>());
       for (int64_t dim = 0; dim < strides; ++dim)
         elements += (extents[dim] - 1) * read();
       if (std::count(extents.begin(), extents.end(), 0))
@@ -93,8 +94,9 @@ void tilewrightSimAddKernel(TilewrightSimulator *simulator, const char *name, vo
   for (int64_t number = 0; number < info[InfoNumArguments]; ++number)
     word += 4 + word[2] + word[3];
   for (int64_t number = 0; number < info[InfoNumRegions]; ++number, word += NumRegionWords) {
-    kernel.regions.push_back({argumentNames, static_cast<uint64_t>(word[RegionOffset]), static_cast<uint64_t>(word[RegionBytes]),
-                              static_cast<uint64_t>(word[RegionSlots]), word[RegionBarriers]});
+    kernel.regions.push_back({argumentNames, static_cast<uint64_t>(word[RegionOffset]),
+                              static_cast<uint64_t>(word[RegionBytes]), static_cast<uint64_t>(word[RegionSlots]),
+                              word[RegionBarriers]});
     argumentNames += kernel.regions.back().name.size() + 1;
   }
   simulator->kernels.push_back(std::move(kernel));
@@ -197,7 +199,8 @@ void tw_sim_load_matrices(ThreadState *state, const char *site, int32_t matrices
   thread.machine->exchange(thread, Site(site), part);
 }
 
-void tw_sim_multiply(ThreadState *state, const char *site, int32_t types, int32_t k, const char *a, const char *b, char *c) {
+void tw_sim_multiply(ThreadState *state, const char *site, int32_t types, int32_t k, const char *a, const char *b,
+                     char *c) {
   auto &thread = static_cast<Thread &>(*state);
   MatrixPart part;
   part.isProduct = true;

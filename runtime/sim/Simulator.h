@@ -21,7 +21,14 @@ struct TilewrightSimEvent {
 };
 
 /// Kinds of events.
-enum { TilewrightSimWaits, TilewrightSimArrives, TilewrightSimLoads, TilewrightSimStores, TilewrightSimMultiplies, TilewrightSimRuns };
+enum {
+  TilewrightSimWaits,
+  TilewrightSimArrives,
+  TilewrightSimLoads,
+  TilewrightSimStores,
+  TilewrightSimMultiplies,
+  TilewrightSimRuns
+};
 
 /// Keeps up to so many events of the calls from here on, each call's own; 0 turns that off.
 void tilewrightSimRecord(TilewrightSimulator *simulator, uint64_t most);

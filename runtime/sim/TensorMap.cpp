@@ -38,7 +38,8 @@ std::string tilewright::sim::makeTensorMap(TensorMap &map, const uint64_t *tenso
       return "expected a stride of a multiple of 16 bytes below 2^40" + where + ", got " + number(stride);
     uint64_t step = tensor[TilewrightTensorSteps + i];
     if (step < 1 || step > 8 || (!i && step != 1))
-      return (i ? "expected a step of 1 to 8 elements" : "expected a step of 1 element") + where + ", got " + number(step);
+      return (i ? "expected a step of 1 to 8 elements" : "expected a step of 1 element") + where + ", got " +
+             number(step);
     if (box < 1 || box * step > 256)
       return "expected a box across 1 to 256 elements" + where + ", got " + number(box * step);
     map.extents[i] = extent;

@@ -18,7 +18,7 @@ struct TensorMap {
   uint64_t address;
   uint32_t extents[maxRank];
   uint16_t box[maxRank];
-  uint8_t steps[maxRank]; // of so many elements a box takes one
+  uint8_t steps[maxRank];    // of so many elements a box takes one
   uint64_t strides[maxRank]; // in bytes
 
   bool isValid() const { return magic == magicNumber; }

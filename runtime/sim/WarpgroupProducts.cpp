@@ -16,7 +16,8 @@ uint64_t Machine::beginProduct(Thread &thread, Site site, const ProductPart &par
 }
 
 static bool isSame(const ProductPart &a, const ProductPart &b) {
-  return a.isSums() == b.isSums() && !a.registers == !b.registers && a.accumulator == b.accumulator && std::equal(a.words, a.words + NumProductWords, b.words) &&
+  return a.isSums() == b.isSums() && !a.registers == !b.registers && a.accumulator == b.accumulator &&
+         std::equal(a.words, a.words + NumProductWords, b.words) &&
          std::equal(a.descriptors, a.descriptors + 2 * a.words[ProductInstructions], b.descriptors);
 }
 
@@ -70,7 +71,8 @@ bool Machine::endProduct(SimulatedBlock &block, size_t firstThread) {
              "expected all threads of warpgroup " + std::to_string(number) + " to multiply the same tiles", block);
   if (part.isSums()) {
     // They begin with what the threads hold: no product is under way.
-    Sums &begun = block.sums[number].create(static_cast<Element>(part.words[ProductSum]), part.words[ProductSumColumns]);
+    Sums &begun =
+        block.sums[number].create(static_cast<Element>(part.words[ProductSum]), part.words[ProductSumColumns]);
     block.sums[number].rename(begun);
     begun.site = site;
     for (Thread *thread = first; thread != end; ++thread)

@@ -56,7 +56,9 @@ private:
 struct TestIndex : PassWrapper<TestIndex, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TestIndex)
   StringRef getArgument() const override { return "test-index"; }
-  StringRef getDescription() const override { return "Says with remarks what the index library knows of marked values"; }
+  StringRef getDescription() const override {
+    return "Says with remarks what the index library knows of marked values";
+  }
   void runOnOperation() override {
     Questions questions(getOperation());
     getOperation().walk([&](Operation *op) {
@@ -147,8 +149,8 @@ void Questions::answer(Operation *op) {
   } else if (question == "digit") {
     AffineExpr digit = space.get(other);
     SmallVector<index::Range> ranges = getRanges();
-    auto rest = index::removeDigit(index::LinearForm::get(expr), digit, op->getAttrOfType<IntegerAttr>("extent").getInt(),
-                                   {space.getNumDims(), ranges});
+    auto rest = index::removeDigit(index::LinearForm::get(expr), digit,
+                                   op->getAttrOfType<IntegerAttr>("extent").getInt(), {space.getNumDims(), ranges});
     if (rest)
       out << rest->getExpr(context);
     else
@@ -157,7 +159,8 @@ void Questions::answer(Operation *op) {
     AffineExpr there = space.get(other);
     SmallVector<index::Range> ranges = getRanges();
     index::OperandRanges operands{space.getNumDims(), ranges};
-    bool isNever = index::areNeverEqual(index::LinearForm::get(expr), operands, index::LinearForm::get(there), operands);
+    bool isNever =
+        index::areNeverEqual(index::LinearForm::get(expr), operands, index::LinearForm::get(there), operands);
     out << (isNever ? "yes" : "not known");
   } else if (question == "different") {
     AffineExpr there = space.get(other);

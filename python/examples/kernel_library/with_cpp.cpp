@@ -32,15 +32,20 @@ void print_error() {
 
 template <typename T> bool try_add(int64_t length, DLDataTypeCode code) {
   Array<T> a(length, code), b(length, code), c(length, code);
-  for (int64_t i = 0; i < length; ++i) a.data[i] = T(i), b.data[i] = T(2);
-  if (add(&a.tensor, &b.tensor, &c.tensor)) return print_error(), false;
   for (int64_t i = 0; i < length; ++i)
-    if (c.data[i] != T(i + 2)) return false;
+    a.data[i] = T(i), b.data[i] = T(2);
+  if (add(&a.tensor, &b.tensor, &c.tensor))
+    return print_error(), false;
+  for (int64_t i = 0; i < length; ++i)
+    if (c.data[i] != T(i + 2))
+      return false;
   return true;
 }
 
 int main() {
-  if (!try_add<float>(1000, kDLFloat) || !try_add<float>(1001, kDLFloat) || !try_add<int32_t>(10, kDLInt)) return 1;
-  if (try_add<double>(10, kDLFloat)) return 1;  // none is for double: the error says what there is
+  if (!try_add<float>(1000, kDLFloat) || !try_add<float>(1001, kDLFloat) || !try_add<int32_t>(10, kDLInt))
+    return 1;
+  if (try_add<double>(10, kDLFloat))
+    return 1; // none is for double: the error says what there is
   std::puts("right");
 }

@@ -19,8 +19,13 @@ static int32_t readLinkedBigInt(const TilewrightAny *value, uint64_t *bits) {
   return tilewright::host::bigIntContent && tilewright::host::readBigInt(value, bits);
 }
 
-TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts, TVMFFIEnvGetStream, TVMFFIStringFromByteArray,
-                               TVMFFIEnvTensorAlloc,              TVMFFIObjectDecRef, TVMFFIFunctionGetGlobal,
-                               TVMFFIFunctionCall,                TVMFFIEnvGetDLPackManagedTensorAllocator,
+TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts,
+                               TVMFFIEnvGetStream,
+                               TVMFFIStringFromByteArray,
+                               TVMFFIEnvTensorAlloc,
+                               TVMFFIObjectDecRef,
+                               TVMFFIFunctionGetGlobal,
+                               TVMFFIFunctionCall,
+                               TVMFFIEnvGetDLPackManagedTensorAllocator,
                                readLinkedBigInt};
 }
