@@ -52,6 +52,8 @@ static LogicalResult verifyBox(Operation *op, Value tensor, ArrayRef<int64_t> bo
   if (box.size() != coordinates)
     return op->emitOpError("expected a coordinate for each of the box's ")
            << box.size() << " dimensions, got " << coordinates;
+  if (box.size() < 2 || llvm::any_of(box, [](int64_t extent) { return extent < 1; }))
+    return op->emitOpError("expected a box of rows and columns, at least one of each, got [") << box << "]";
   if (cast<MemRefType>(tensor.getType()).getMemorySpace())
     return op->emitOpError("expected a tensor in global memory, got ") << tensor.getType();
   if (failed(verifyCount(op, cast<MemRefType>(tensor.getType()))))

@@ -79,6 +79,22 @@ void BarrierPlacer::placeGet(tile::GetOp get) {
   get.erase();
 }
 
+/// What a block copies of a tile.
+static std::optional<tile::BufferType> getCopiedPart(tile::LoadOp load, tile::KernelOp kernel) {
+  tile::BufferType whole = load.getTile().getType();
+  auto axis = load.getMulticast();
+  return axis ? getCopiedPart(whole, kernel.getCluster()[unsigned(*axis)]) : whole;
+}
+
+static LogicalResult verifyLoad(tile::LoadOp load, tile::KernelOp kernel) {
+  std::optional<tile::BufferType> part = getCopiedPart(load, kernel);
+  if (!part)
+    return load.emitOpError("expected a tile of which each of ")
+           << kernel.getCluster()[unsigned(*load.getMulticast())]
+           << " blocks copies whole panels or a multiple of 8 rows, got " << load.getTile().getType();
+  return getMapType(load, *part);
+}
+
 Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState state) {
   TypedValue<tile::RingType> ring = put.getRing();
   if (before)
@@ -100,13 +116,8 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
     Value target = buffer;
     // Of the blocks that need the same each copies a part to all: columns of it, whole panels, or else rows.
     if (auto axis = load.getMulticast()) {
-      int64_t blocks = kernel.getCluster()[unsigned(*axis)];
-      int64_t bytes = tile::getElementBytes(whole.getElementType());
-      bool byColumns = whole.getColumns() * bytes % (whole.getSwizzle() * blocks) == 0;
-      int64_t rows = byColumns ? whole.getRows() : whole.getRows() / blocks;
-      int64_t columns = byColumns ? whole.getColumns() / blocks : whole.getColumns();
-      part = tile::BufferType::get(whole.getContext(), {rows, columns}, whole.getElementType(), whole.getSwizzle(),
-                                   columns > whole.getPanelColumns() ? whole.getPanelRows() : rows);
+      part = *getCopiedPart(load, kernel);
+      bool byColumns = part.getColumns() < whole.getColumns();
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0), rank;
       {
         // Before the roles, as all that a block is.
@@ -119,10 +130,10 @@ Operation *BarrierPlacer::placePut(tile::PutOp put, Operation *before, RingState
       target = tile::PartOp::create(builder, loc, part, buffer, byColumns ? zero : rank, byColumns ? rank : zero);
       if (byColumns)
         coordinates.back() = affine::makeComposedAffineApply(
-            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * columns,
+            builder, loc, builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * part.getColumns(),
             {coordinates.back(), rank});
       else
-        TileBox::of(load).moveToPart(builder, loc, rows, rank, coordinates);
+        TileBox::of(load).moveToPart(builder, loc, part.getRows(), rank, coordinates);
     }
     tile::TMALoadOp::create(builder, loc, encodeTile(load, kernel, part), coordinates, target, ring, state.slot,
                             load.getMulticastAttr());
@@ -376,6 +387,11 @@ struct PlaceTileBarriers : impl::PlaceTileBarriersBase<PlaceTileBarriers> {
     SmallVector<tile::KernelOp> kernels;
     getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
     for (tile::KernelOp kernel : kernels) {
+      WalkResult loads = kernel.walk([&](tile::LoadOp load) {
+        return failed(verifyLoad(load, kernel)) ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      if (loads.wasInterrupted())
+        return signalPassFailure();
       SmallVector<Block *> bodies;
       for (auto roles : kernel.getBody().getOps<tile::RolesOp>())
         for (auto role : roles.getOps<tile::RoleOp>())

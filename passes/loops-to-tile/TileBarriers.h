@@ -110,7 +110,9 @@ private:
 
 /// The matmuls that stand behind each other from `first` on, each of which adds to the one before.
 llvm::SmallVector<tile::MatmulOp> getMatmulGroup(tile::MatmulOp first);
-/// On the host: the map of a tensor for copies of parts of a tile. `op` is a load or a store.
+/// The type of the map of a tensor for copies of parts of a tile, or an error. `op` is a load or a store.
+template <typename Op> mlir::FailureOr<tile::TensorMapType> getMapType(Op op, tile::BufferType part);
+/// On the host: that map.
 template <typename Op> mlir::Value encodeTile(Op op, tile::KernelOp kernel, tile::BufferType part);
 /// Which of its widths a tile has: what `emit` makes for each, of which one is chosen.
 mlir::scf::IndexSwitchOp emitForWidth(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value width,

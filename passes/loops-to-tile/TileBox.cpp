@@ -1,6 +1,8 @@
 //===- TileBox.cpp - parts of the boxes that TMA copies -------------------===//
 #include "passes/loops-to-tile/TileBox.h"
 
+#include "dialects/Target/ElementBytes.h"
+
 using namespace mlir;
 
 namespace tilewright {
@@ -35,5 +37,17 @@ void TileBox::moveToPart(OpBuilder &builder, Location loc, int64_t partRows, Val
     rest = rest.floorDiv(parts);
     left /= parts;
   }
+}
+
+std::optional<tile::BufferType> getCopiedPart(tile::BufferType tile, int64_t blocks) {
+  int64_t rows = tile.getRows(), columns = tile.getColumns(), span = tile.getSwizzle();
+  if (span && columns * getElementBytes(tile.getElementType()) % (span * blocks) == 0)
+    columns /= blocks;
+  else if (rows % (8 * blocks) == 0)
+    rows /= blocks;
+  else
+    return std::nullopt;
+  return tile::BufferType::get(tile.getContext(), {rows, columns}, tile.getElementType(), span,
+                               columns > tile.getPanelColumns() ? tile.getPanelRows() : rows);
 }
 } // namespace tilewright

@@ -27,6 +27,10 @@ struct TileBox {
                   llvm::MutableArrayRef<mlir::Value> coordinates) const;
 };
 
+/// What each of a cluster's blocks copies of a tile that all of them need: whole panels of its columns, or else rows.
+/// Nothing where these are no equal parts.
+std::optional<tile::BufferType> getCopiedPart(tile::BufferType tile, int64_t blocks);
+
 } // namespace tilewright
 
 #endif

@@ -21,11 +21,10 @@ static LogicalResult checkMulticast(tile::KernelOp kernel, tile::LoadOp load) {
   if (!axis)
     return success();
   tile::BufferType tile = load.getTile().getType();
-  int64_t blocks = kernel.getCluster()[unsigned(*axis)], bytes = tile::getElementBytes(tile.getElementType());
-  if (tile.getColumns() * bytes % (tile.getSwizzle() * blocks) == 0)
-    return success();
+  int64_t blocks = kernel.getCluster()[unsigned(*axis)];
   TileBox box = TileBox::of(load);
-  if (tile.getRows() % (8 * blocks) == 0 && box.getPart(tile.getRows() / blocks))
+  std::optional<tile::BufferType> part = getCopiedPart(tile, blocks);
+  if (part && box.getPart(part->getRows()))
     return success();
   std::string rows;
   for (int64_t extent : ArrayRef(box.box).drop_back())

@@ -16,17 +16,29 @@ static int64_t getBoxRows(int64_t rows) {
   return box;
 }
 
-template <typename Op> Value encodeTile(Op op, tile::KernelOp kernel, tile::BufferType part) {
-  SmallVector<int64_t> box = *TileBox::of(op).getPart(part.getRows());
+template <typename Op> FailureOr<tile::TensorMapType> getMapType(Op op, tile::BufferType part) {
+  auto emitError = [&] { return op.emitOpError("cannot be copied by TMA: "); };
+  std::optional<SmallVector<int64_t>> box = TileBox::of(op).getPart(part.getRows());
+  if (!box) {
+    emitError() << "expected a box whose rows can be parted into boxes of " << part.getRows() << " rows, got ["
+                << op.getBox() << "]";
+    return failure();
+  }
   // Rows along one dimension may take several boxes.
-  int64_t &rows = box[box.size() - 2];
+  int64_t &rows = (*box)[box->size() - 2];
   if (rows == part.getRows())
     rows = getBoxRows(rows);
-  box.back() = part.getPanelColumns();
-  auto type = tile::TensorMapType::get(op.getContext(), box, part.getElementType(), part.getSwizzle());
+  box->back() = part.getPanelColumns();
+  if (failed(tile::TensorMapType::verify(emitError, *box, part.getElementType(), part.getSwizzle())))
+    return failure();
+  return tile::TensorMapType::get(op.getContext(), *box, part.getElementType(), part.getSwizzle());
+}
+template FailureOr<tile::TensorMapType> getMapType<tile::LoadOp>(tile::LoadOp, tile::BufferType);
+
+template <typename Op> Value encodeTile(Op op, tile::KernelOp kernel, tile::BufferType part) {
   OpBuilder builder(kernel);
-  return tile::EncodeOp::create(builder, op.getLoc(), type, op.getTensor(), op.getExtentsAttr(), op.getStridesAttr(),
-                                op.getStepsAttr());
+  return tile::EncodeOp::create(builder, op.getLoc(), *getMapType(op, part), op.getTensor(), op.getExtentsAttr(),
+                                op.getStridesAttr(), op.getStepsAttr());
 }
 template Value encodeTile<tile::LoadOp>(tile::LoadOp, tile::KernelOp, tile::BufferType);
 template Value encodeTile<tile::StoreOp>(tile::StoreOp, tile::KernelOp, tile::BufferType);
@@ -68,7 +80,7 @@ static LogicalResult verifyStore(tile::KernelOp kernel, Block &role, tile::Store
   for (size_t at = 0; store.getTransposed() && at < narrow.size(); at += 3)
     if (int64_t left = narrow[at] % store.getPartColumns(); left && failed(verify(tile::kWgmmaRows, left)))
       return failure();
-  return success();
+  return getMapType(store, getPartType(kernel, store));
 }
 
 Value StorePlacer::getBuffer(tile::StoreOp store) {

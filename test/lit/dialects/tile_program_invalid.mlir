@@ -315,3 +315,25 @@ func.func @count(%A: memref<9223372036854775807x256xbf16>, %c1: index, %c4: inde
   }
   return
 }
+
+// -----
+
+func.func @no_rows(%A: memref<256x256xbf16>, %c1: index) {
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a box of rows and columns, at least one of each, got [64]}}
+    %a = tile.load %A[%x] box [64] : memref<256x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}
+
+// -----
+
+func.func @empty_box(%A: memref<256x256xbf16>, %c1: index) {
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    // expected-error @below {{'tile.load' op expected a box of rows and columns, at least one of each, got [0, 64]}}
+    %a = tile.load %A[%x, %y] box [0, 64] : memref<256x256xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+  }
+  return
+}

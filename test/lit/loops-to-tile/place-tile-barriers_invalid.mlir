@@ -108,3 +108,51 @@ func.func @narrow_rows_of_a_swizzle(%C: memref<256x256xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @rows_beyond_a_box(%A: memref<640x640x64xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  tile.kernel (%c6, %c1, %c1) cluster [1, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<640x64xbf16, swizzle = 128>>
+    // expected-error @below {{'tile.load' op cannot be copied by TMA: expected at most 256 elements in dimension 1 of the box, got 320}}
+    %a = tile.load %A[%c0, %c0, %c0] box [2, 320, 64] : memref<640x640x64xbf16> -> !tile.buffer<640x64xbf16, swizzle = 128>
+    tile.put %a to %ring : !tile.buffer<640x64xbf16, swizzle = 128> to !tile.ring<2, !tile.buffer<640x64xbf16, swizzle = 128>>
+  }
+  return
+}
+
+// -----
+
+func.func @rows_in_no_boxes(%A: memref<640x640x64xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  tile.kernel (%c6, %c1, %c1) cluster [2, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<48x64xbf16, swizzle = 128>>
+    // expected-error @below {{'tile.load' op cannot be copied by TMA: expected a box whose rows can be parted into boxes of 24 rows, got [3, 16, 64]}}
+    %a = tile.load %A[%c0, %c0, %c0] box [3, 16, 64] multicast x : memref<640x640x64xbf16> -> !tile.buffer<48x64xbf16, swizzle = 128>
+    tile.put %a to %ring : !tile.buffer<48x64xbf16, swizzle = 128> to !tile.ring<2, !tile.buffer<48x64xbf16, swizzle = 128>>
+  }
+  return
+}
+
+// -----
+
+func.func @panels_of_no_block(%A: memref<640x640xbf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c6 = arith.constant 6 : index
+  tile.kernel (%c6, %c1, %c1) cluster [3, 1, 1] warpgroups 1 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    // expected-error @below {{'tile.load' op expected a tile of which each of 3 blocks copies whole panels or a multiple of 8 rows, got '!tile.buffer<64x64xbf16, swizzle = 128>'}}
+    %a = tile.load %A[%c0, %c0] box [64, 64] multicast x : memref<640x640xbf16> -> !tile.buffer<64x64xbf16, swizzle = 128>
+    tile.put %a to %ring : !tile.buffer<64x64xbf16, swizzle = 128> to !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+  }
+  return
+}
