@@ -39,6 +39,8 @@ private:
   LogicalResult findRepair(Value carried);
   bool dependsOnX(Value value);
   Value makeMap(ValueRange fragments, tile::FragmentType type, function_ref<Value(Block &)> compute);
+  /// x, and 0 in rows of which nothing is reduced yet.
+  Value makeFinite(Value x, tile::Reduction kind);
   void merge();
 
   scf::ForOp loop, first;
@@ -192,6 +194,25 @@ Value LoopRoller::makeMap(ValueRange fragments, tile::FragmentType type, functio
   return map.getResult();
 }
 
+/// A mask can leave nothing of a row's first tiles. There x is the infinity that its reduction begins with, and the
+/// difference of two infinities is no number.
+Value LoopRoller::makeFinite(Value x, tile::Reduction kind) {
+  if (kind == tile::Reduction::Sum)
+    return x;
+  return makeMap(x, cast<tile::FragmentType>(x.getType()), [&](Block &block) -> Value {
+    Location loc = loop.getLoc();
+    auto type = cast<FloatType>(block.getArgument(0).getType());
+    auto constant = [&](const APFloat &value) -> Value {
+      return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
+    };
+    const llvm::fltSemantics &semantics = type.getFloatSemantics();
+    Value infinity = constant(APFloat::getInf(semantics, /*Negative=*/kind == tile::Reduction::Max));
+    Value isInfinite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, block.getArgument(0), infinity);
+    return arith::SelectOp::create(builder, loc, isInfinite, constant(APFloat::getZero(semantics)),
+                                   block.getArgument(0));
+  });
+}
+
 void LoopRoller::merge() {
   Location loc = loop.getLoc();
   builder.setInsertionPoint(first);
@@ -210,10 +231,11 @@ void LoopRoller::merge() {
                                first.getBody()->getTerminator()->getIterator());
   // Behind what gives x, this one's.
   Value before = merged.getRegionIterArg(number), x = yielded[number];
-  builder.setInsertionPointAfter(x.getDefiningOp());
+  auto reduce = cast<tile::RowReduceOp>(x.getDefiningOp());
+  builder.setInsertionPointAfter(reduce);
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), merged.getInductionVar());
-  mapping.map(first.getResult(number), x);
+  mapping.map(first.getResult(number), makeFinite(x, reduce.getKind()));
   for (auto [index, carried] : llvm::enumerate(loop.getRegionIterArgs())) {
     Value now = merged.getRegionIterArg(count + index);
     if (Repair *repair = repairs[index].get()) {

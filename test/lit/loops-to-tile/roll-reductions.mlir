@@ -8,17 +8,22 @@
 // CHECK-NEXT: %[[K:.*]] = tile.load %arg1[%[[J]], %{{.*}}]
 // CHECK-NEXT: %[[S:.*]] = tile.matmul %[[Q]], %[[K]] into
 // CHECK-NEXT: %[[M1:.*]] = tile.row_reduce max %[[S]] into %[[M]]
-// CHECK-NEXT: %[[FACTOR:.*]] = tile.map %[[M]], %[[M1]]
+// A row of which nothing is reduced yet has a finite number to subtract: masked elements become 0 and not NaN.
+// CHECK-NEXT: %[[FINITE:.*]] = tile.map %[[M1]]
+// CHECK-NEXT: ^bb0(%[[MAX:.*]]: f32,
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[MAX]], %{{.*}}
+// CHECK: arith.select %[[NONE]], %{{.*}}, %[[MAX]]
+// CHECK: %[[FACTOR:.*]] = tile.map %[[M]], %[[M1]]
 // CHECK-NEXT: ^bb0(%[[FROM:.*]]: f32, %[[TO:.*]]: f32,
 // CHECK-NEXT: %[[SAME:.*]] = arith.cmpf oeq, %[[FROM]], %[[TO]]
 // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[FROM]], %[[TO]]
 // CHECK-NEXT: %[[E:.*]] = math.exp2 %[[DIFFERENCE]] fastmath<afn>
 // CHECK: arith.select %[[SAME]], %{{.*}}, %{{.*}}
 // CHECK: %[[L0:.*]] = tile.map %[[L]], %[[FACTOR]]
-// CHECK: %[[P:.*]] = tile.map %[[S]], %[[M1]]
+// CHECK: %[[P:.*]] = tile.map %[[S]], %[[FINITE]]
 // CHECK: %[[L1:.*]] = tile.row_reduce sum %[[P]] into %[[L0]]
 // CHECK: %[[O0:.*]] = tile.map %[[O]], %{{.*}} : !tile.fragment<64x64xf32>, !tile.fragment<64x1xf32>
-// CHECK: %[[H:.*]] = tile.map %[[S]], %[[M1]]
+// CHECK: %[[H:.*]] = tile.map %[[S]], %[[FINITE]]
 // CHECK: %[[V:.*]] = tile.load %arg2
 // CHECK: %[[O1:.*]] = tile.matmul %[[H]], %[[V]] mn_major into %[[O0]]
 // CHECK-NEXT: scf.yield %[[M1]], %[[O1]], %[[L1]]
