@@ -55,7 +55,7 @@ def test_rust(folder: Path) -> None:
 
 
 def test_the_tutorial_has_these_commands() -> None:
-    page = (FOLDER.parents[2] / "docs" / "tutorial" / "10-frameworks.md").read_text()
+    page = (FOLDER.parents[2] / "docs" / "tutorial" / "12-frameworks.md").read_text()
     for file, mark in (("with_cpp.cpp", "//"), ("with_rust.rs", "//!")):
         for command in re.findall(rf"^{mark}   (.*)$", (FOLDER / file).read_text(), re.MULTILINE):
             assert f"\n{command}\n" in page

@@ -38,11 +38,16 @@ def test_every_page_leads_to_the_next() -> None:
         assert f"]({following.name})" in page.read_text().splitlines()[-1], page.name
 
 
+def test_the_list_of_pages_has_each_by_its_title() -> None:
+    links = re.findall(r"^\| \[(.*)\]\((.*)\) \|", (ROOT / "docs/tutorial/index.md").read_text(), re.MULTILINE)
+    assert links == [(page.read_text().splitlines()[0].removeprefix("# "), page.name) for page in PAGES]
+
+
 def test_the_plugin_of_the_page_is_built_and_loaded(tmp_path: Path) -> None:
     """The C++ and the commands of the page on passes, in a folder of their own."""
     if shutil.which("c++") is None or not (Path(mlir.__path__[0]) / "include" / "mlir" / "IR").is_dir():
         pytest.skip("needs a C++ compiler and MLIR's headers: pip install xtc-mlir-dev xtc-llvm-dev")
-    page = (ROOT / "docs" / "tutorial" / "12-passes.md").read_text()
+    page = (ROOT / "docs" / "tutorial" / "14-passes.md").read_text()
     blocks = {
         kind: re.findall(rf"^```{kind}\n(.*?)^```", page, re.MULTILINE | re.DOTALL) for kind in ("cpp", "bash", "")
     }
@@ -81,6 +86,17 @@ def test_the_figures_of_the_steps_are_those_measured() -> None:
     ]
     for name in runs.keys() - {"cuBLAS"}:
         assert f'    "{name}": {{' in page
+
+
+def test_the_figures_of_attention_are_those_measured() -> None:
+    page = (ROOT / "docs" / "tutorial" / "08-attention.md").read_text()
+    rows = []
+    for name, run in json.loads((ROOT / "bench" / "results" / "h200-attention.json").read_text()).items():
+        if found := re.fullmatch(r"forward d(\d+) \d+x\d+x(\d+) (full|causal)", name):
+            width, keys, mask = found.groups()
+            ours, cudnn = run[run["best"]["choice"]]["TFLOPs"], run["cudnn"]["TFLOPs"]
+            rows.append(f"| {width} | {mask} | {keys} | {ours:.0f} | {cudnn:.0f} | {run['best']['of_cudnn']:.2f}x |")
+    assert rows and sorted(line for line in page.splitlines() if line.endswith("x |")) == sorted(rows)
 
 
 @pytest.mark.slow
