@@ -1,4 +1,4 @@
-"""`tilewright view FILE`: a program at every stage, side by side, as one page."""
+"""`tilewright view FILE`: a program at every stage, side by side, or a model's groups, as one page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TilewrightError
-from .compile import mlir_module, program_file, python_names, python_program
+from .compile import existing_file, mlir_module, program_file, python_names, python_program
 
 __all__ = ["add"]
 
@@ -21,6 +21,8 @@ a browser opens without a network.
 FILE says its program as for `tilewright compile`. Several --program compare their programs:
 
   tilewright view python/examples/02_tiled_gemm.py --program "mmult(256, 256, 256)" -o page.html
+
+Of an .onnx file the page shows the groups of the model, each with its kernels, and the plan of the arena.
 """
 
 
@@ -28,9 +30,13 @@ def _run(options: argparse.Namespace) -> int:
     from ..compiler import build
     from ..viewer import view, view_data
 
-    path = program_file(options)
+    path = existing_file(options)
+    if path.suffix != ".onnx":
+        path = program_file(options)
     if not options.json and options.output is None:
         raise TilewrightError("expected -o PAGE, the file to write, or --json")
+    if path.suffix == ".onnx":
+        return _run_model(path, options)
     functions: list[Any] = []
     try:
         for program, args, name in _programs(path, options):
@@ -41,6 +47,27 @@ def _run(options: argparse.Namespace) -> int:
         text = json.dumps(view_data(functions))
     except (TypeError, ValueError) as error:
         raise TilewrightError(f"{path}: {error}") from None
+    return _write(text, options)
+
+
+def _run_model(path: Path, options: argparse.Namespace) -> int:
+    from ..models import compile as compile_model
+
+    for given, flag in ((options.program, "--program"), (options.name, "--name"), (options.start, "--from")):
+        if given is not None:
+            raise TilewrightError(f"{path}: expected no {flag} with a model")
+    try:
+        model = compile_model(path, target=options.target)
+    except (TypeError, ValueError, ImportError) as error:
+        raise TilewrightError(f"{path}: {error}") from None
+    if options.json:
+        return _write(json.dumps(model.view_data()), options)
+    model.view(options.output)
+    return 0
+
+
+def _write(text: str, options: argparse.Namespace) -> int:
+    """Writes the data to the file that was asked for, or to standard output."""
     if options.output is None:
         sys.stdout.write(text + "\n")
         return 0
@@ -70,11 +97,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds the command to the command line."""
     parser = commands.add_parser(
         "view",
-        help="write a page that shows a program at every stage",
+        help="write a page that shows a program at every stage, or a model",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", metavar="FILE", help="a Python or .mlir file")
+    parser.add_argument("file", metavar="FILE", help="a Python, .mlir or .onnx file")
     parser.add_argument("-o", dest="output", metavar="PAGE", help="the file to write: an HTML page, or JSON")
     parser.add_argument("--json", action="store_true", help="write what the page shows as data")
     parser.add_argument("--target", default="cuda", help='"cuda", "cuda -arch=sm_80", "sim" or "cpu" (default: cuda)')

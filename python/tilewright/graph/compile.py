@@ -66,13 +66,15 @@ def _model(graph: Graph, target: Target, texts: dict[str, str]) -> Model:
         results = list(last.operands)
         outputs = _named(attributes, "res_attrs", [result.type for result in results], graph)
         constants = constants_outside(function, graph.symbols)
+        weights: dict[ir.Value, str] = {}
         for operation in block.operations:
             if operation.operation.name == "graph.weight":
                 weight = ir.StringAttr(operation.operation.attributes["name"]).value
                 constants[operation.operation.result] = graph.weights[weight]
+                weights[operation.operation.result] = weight
         return Model(
             graph.name, target, inputs, [(n, v, t) for (n, t), v in zip(outputs, results)], arguments, groups,
-            constants, _plan(function, groups), texts, graph.stored,
+            constants, weights, _plan(function, groups), texts, graph.stored,
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,15 +69,15 @@ class Model:
     def __init__(
         self, name: str, target: Target, inputs: Sequence[tuple[str, TensorType]],
         outputs: Sequence[tuple[str, ir.Value, TensorType]], arguments: Sequence[ir.Value], groups: Sequence[Group],
-        constants: Mapping[ir.Value, np.ndarray], plan: Plan, texts: Mapping[str, str],
-        stored: Mapping[str, str],
+        constants: Mapping[ir.Value, np.ndarray], weights: Mapping[ir.Value, str], plan: Plan,
+        texts: Mapping[str, str], stored: Mapping[str, str],
     ) -> None:  # fmt: skip
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
         self._outputs = [value for _, value, _ in outputs]
         self._arguments, self._constants, self._texts = list(arguments), dict(constants), dict(texts)
-        self._stored = dict(stored)
+        self._stored, self._weights = dict(stored), dict(weights)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
         with progress(f"compiling {name}") as line:
@@ -160,6 +161,47 @@ class Model:
             least = size / gpu.bandwidth if gpu is not None else 0.0
             times.append(GroupTime(group, timing.median, size, work_of_group(group, tensors), least))
         return Profile(tuple(times))
+
+    def view_data(self, profile: Profile | None = None) -> dict[str, Any]:
+        """What `view` shows, as data that `json.dumps` takes.
+
+        Parameters
+        ----------
+        profile
+            What `profile` of this model gave, for the time of each group.
+
+        Returns
+        -------
+        dict
+            ``"format"`` is the number of this layout, ``"kind"`` is "model". ``"groups"`` has for each group its nodes,
+            its inputs with the group that makes each, its results with the reason why the group ends there, and in
+            ``"program"`` a place in ``"programs"``: groups that compute the same share one. A program has its te, its
+            loop nest and its launches, each number with its formula. ``"plan"`` has the arena, in bytes, and
+            ``"profile"`` the seconds, bytes and operations of each group, and the rates of the GPU.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Where `profile` is no profile, or that of another model.
+
+        >>> data = model.view_data()                                   # doctest: +SKIP
+        >>> [group["name"] for group in data["groups"]]                # doctest: +SKIP
+        ['conv_add_relu', 'max_pool', …]
+        """
+        from ..viewer.model_data import model_data
+
+        return model_data(self, profile)
+
+    def view(self, path: str | os.PathLike[str], *, profile: Profile | None = None) -> None:
+        """Writes a page that shows the groups, the arena's plan and, where it is given, the profile of a call.
+
+        The page is one file, which needs no network. Parameters and errors are those of `view_data`.
+
+        >>> model.view("model.html", profile=model.profile(x))         # doctest: +SKIP
+        """
+        from ..viewer import write_page
+
+        write_page(self.view_data(profile), path)
 
     def _taken(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, int]]:
         """The inputs of a call, and what the symbols are in it."""

@@ -78,9 +78,14 @@ def view(
 
     >>> tw.view([first, second], "both.html")      # doctest: +SKIP
     """
+    write_page(view_data(functions, *arrays, timeline=timeline), path)
+
+
+def write_page(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Writes the page that shows `data`."""
     from .page import page_of
 
-    text = page_of(view_data(functions, *arrays, timeline=timeline))
+    text = page_of(data)
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:

@@ -53,7 +53,7 @@ def _data(given: Function, function: Function, arrays: tuple[object, ...], line:
         live = add_device_code(numbered) if "nvvm" in numbered.panes else {}
         made, place = _with_panes(numbered)
         made["shared_memory"] = shared_buffers(numbered)
-        texts = formulas(numbered)
+        texts = formulas(numbered.lowering.modules.get("gpu"))
     made |= {"name": function.name, "target": str(given.target), "arch": function.target.arch}
     line.show(3, 4, "parts", "report")
     report = _report(function, arrays)

@@ -24,9 +24,9 @@ _NUMBERS = ("grid.x", "grid.y", "grid.z", "block.x", "block.y", "block.z")
 _FIRST, _SHARED = 1, 10
 
 
-def formulas(numbered: Numbered) -> dict[str, dict[str, str]]:
-    """By kernel, what each number of its launch is computed by: {"f_kernel0": {"grid.x": "(n + 31) // 32", …}}."""
-    module = numbered.lowering.modules.get("gpu")
+def formulas(module: ir.Module | None) -> dict[str, dict[str, str]]:
+    """By kernel of a module of stage gpu, what each number of its launch is computed by:
+    {"f_kernel0": {"grid.x": "(n + 31) // 32", …}}."""
     found: dict[str, dict[str, str]] = {}
     for function in (op.operation for op in module.body if op.operation.name == "func.func") if module else ():
         expressions = Expressions(function)

@@ -19,6 +19,12 @@ _SCRIPTS = (
     "sheets.js",
     "timeline.js",
     "compare.js",
+    "frame.js",
+    "code-page.js",
+    "groups.js",
+    "arena.js",
+    "profile.js",
+    "model-page.js",
     "main.js",
 )
 
@@ -39,8 +45,9 @@ def script_json(data: Any) -> str:
 
 
 def page_of(data: dict[str, Any]) -> str:
-    """The page that shows `data`, as `view_data` makes it."""
-    names = ", ".join(dict.fromkeys(program["name"] for program in data["programs"]))
+    """The page that shows `data`, as `view_data` and `Model.view_data` make it."""
+    each = [data] if data.get("kind") == "model" else data["programs"]
+    names = ", ".join(dict.fromkeys(program["name"] for program in each))
     parts = {
         "@TITLE@": html.escape(names) + " · Tilewright",
         "@STYLE@": _part("page.css"),

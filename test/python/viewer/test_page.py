@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html.parser
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 import tilewright as tw
+from browser import HOSTILE, Elements, in_browser, needs_chromium
 from tilewright import schedules, te
 from tilewright.dtypes import as_dtype
 from tilewright.viewer import view_data
@@ -21,31 +20,6 @@ from tilewright.viewer.page import page_of
 
 EXAMPLE = Path(__file__).parent.parent.parent.parent / "python" / "examples" / "02_tiled_gemm.py"
 SM90 = "cuda -arch=sm_90a"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-HOSTILE = '</script><img src=x onerror="document.title=1"><!--&amp;\u2028'
-
-
-class Elements(html.parser.HTMLParser):
-    """The elements of a page, and the text of its data."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.data = ""
-        self._in_data = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self._in_data = dict(attrs).get("id") == "data"
-        assert not any(name in ("src", "href", "onerror") for name, _ in attrs), attrs
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_data = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_data:
-            self.data += data
 
 
 def named(name: str) -> tw.Function:
@@ -124,18 +98,8 @@ def test_command_says_what_is_wrong(arguments: list[str], said: str) -> None:
     assert (ran.returncode, ran.stderr) == (1, f"tilewright view: {said}\n")
 
 
-# What the page itself finds: put behind its scripts, it runs in the browser and leaves its findings in the document.
+# What the page itself finds.
 DRIVE = """
-<script>
-window.addEventListener("load", async () => {
-  const app = window.tilewright, found = {errors: []};
-  window.addEventListener("error", (event) => found.errors.push(event.message));
-  try { await drive(app, found); } catch (error) { found.errors.push(error.stack); }
-  const out = document.createElement("pre");
-  out.id = "found";
-  out.textContent = JSON.stringify(found);
-  document.body.append(out);
-});
 async function drive(app, found) {
   const frame = () => new Promise((done) => setTimeout(done, 20));
   const code = app.code();
@@ -191,33 +155,15 @@ async function drive(app, found) {
     found.zoomed = timeline.to - timeline.from < before;
   }
 }
-</script>
 """
 
 
-def in_browser(page: Path, folder: Path) -> dict[str, object]:
-    """What a browser finds in the page."""
-    text = page.read_text()
-    driven = folder / "driven.html"
-    driven.write_text(text.replace("</body>", DRIVE + "</body>"))
-    assert CHROMIUM is not None
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000", "--virtual-time-budget=20000"]
-    ran = subprocess.run([*command, "--dump-dom", driven.as_uri()], capture_output=True, text=True, timeout=120)
-    found = re.search(r'<pre id="found">(.*?)</pre>', ran.stdout)
-    assert found is not None, ran.stderr[-2000:]
-    told = json.loads(html.unescape(found[1]))
-    assert told["errors"] == []
-    return told
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@needs_chromium
 def test_page_works_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     schedule, args = schedules.matmul_wgmma(4096, 4096, 4096)
     tw.build(schedule, args, SM90, "mm").view(page)
-    found = in_browser(page, tmp_path)
+    found = in_browser(page, tmp_path, DRIVE)
     assert found["panes"][:3] == ["your source", "loop nest", "gpu"]  # type: ignore[index]
     assert (found["picked"], found["into"], found["down"], found["toggled"]) == (1, True, 1, 1)
     assert (found["tab"], found["themes"], found["cleared"]) == ("Launch", ["dark", "light"], True)
@@ -226,7 +172,7 @@ def test_page_works_in_a_browser(tmp_path: Path) -> None:
     assert int(str(found["rows"])) < 1000  # of a kernel with thousands of lines those in sight alone
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@needs_chromium
 def test_each_section_is_drawn(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     schedule, args = schedules.matmul_wgmma(128, 256, 512)
@@ -235,7 +181,7 @@ def test_each_section_is_drawn(tmp_path: Path) -> None:
     a, b = (rng.standard_normal(shape).astype(as_dtype("bfloat16")) for shape in ((128, 512), (512, 256)))
     timeline = simulated.timeline(a, b, np.zeros((128, 256), np.float32))
     tw.view([simulated, named("A")], page, timeline=timeline)
-    found = in_browser(page, tmp_path)
+    found = in_browser(page, tmp_path, DRIVE)
     drawn = found["drawn"]
     assert isinstance(drawn, dict)
     assert list(drawn) == ["Code", "Launch", "Resources", "Timeline", "Compare"] and all(drawn.values())
@@ -246,9 +192,9 @@ def test_each_section_is_drawn(tmp_path: Path) -> None:
     assert found["zoomed"] is True
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@needs_chromium
 def test_hostile_names_break_nothing_in_a_browser(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     named(HOSTILE).view(page)
-    found = in_browser(page, tmp_path)
+    found = in_browser(page, tmp_path, DRIVE)
     assert found["hostile"] == 0 and found["picked"] == 1
