@@ -20,7 +20,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 def given(operand: Operand, name: str) -> Tensor:
     """The input that stands for an array."""
-    return placeholder(operand.shape, operand.dtype, name=name)
+    return placeholder(operand.shape, operand.dtype, name=name, strides=operand.strides, align=operand.align)
 
 
 def operate(name: str, *tensors: Tensor, **attributes: Any) -> Tensor:

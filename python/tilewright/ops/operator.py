@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, update_wrapper
 from typing import Any, TypeVar, overload
 
@@ -17,10 +17,11 @@ from ..dtypes import as_dtype
 from ..errors import TilewrightTypeError
 from ..target import Target
 from ..te import Tensor
+from ..te.alignment import ALIGNMENT
 from ..te.expr import Var
 from ..te.schedule import Schedule
 
-__all__ = ["Operand", "Operator", "operator"]
+__all__ = ["Operand", "Operator", "Scheduled", "frozen", "is_on_gpu", "operator"]
 
 Scheduled = tuple[Schedule, list[Tensor]]
 Array = TypeVar("Array")  # of any library that speaks DLPack
@@ -36,6 +37,8 @@ class Operand:
 
     shape: tuple[Any, ...]  # numbers; of an operation that takes symbols te.vars, too
     dtype: str
+    strides: tuple[int, ...] | None = field(default=None, repr=False)  # in elements; None of a row-major array
+    align: int = field(default=ALIGNMENT, repr=False)  # bytes that divide its address
 
     @classmethod
     def of(cls, array: Any, name: str, *, symbols: bool = False) -> Operand:
@@ -146,7 +149,7 @@ class Operator:
         if known is not None:
             return known(arrays, out)
         given, rest = self._split(arrays, options)
-        where = "cpu" if target is None and not any(_is_on_gpu(array) for array in given.values()) else target
+        where = "cpu" if target is None and not any(is_on_gpu(array) for array in given.values()) else target
         function = self._find(given, rest, where)
         if key is not None and len(given) == len(arrays):
             if len(self._known) >= _MOST:
@@ -177,7 +180,7 @@ class Operator:
 
     def _find(self, given: Mapping[str, Any], options: Mapping[str, Any], target: Target | str | None) -> Function:
         where = Target(target) if target is not None else Target("cuda")
-        return self._function(self._operands(given), _frozen(options), where)
+        return self._function(self._operands(given), frozen(options), where)
 
     def _operands(self, given: Mapping[str, Any]) -> tuple[tuple[str, Operand], ...]:
         return tuple(
@@ -209,7 +212,7 @@ def operator(make: Callable[..., Scheduled]) -> Operator:
     return Operator(make)
 
 
-def _is_on_gpu(array: Any) -> bool:
+def is_on_gpu(array: Any) -> bool:
     where = getattr(array, "__dlpack_device__", None)
     return where is not None and int(where()[0]) in _GPU
 
@@ -219,12 +222,12 @@ def _into(function: Function, given: Mapping[str, Any], out: Any) -> Any:
     return out
 
 
-def _frozen(value: Any) -> Hashable:
+def frozen(value: Any) -> Hashable:
     """Options that may be dictionaries and lists, as a key."""
     if isinstance(value, Mapping):
-        return ("mapping", *((name, _frozen(one)) for name, one in sorted(value.items())))
+        return ("mapping", *((name, frozen(one)) for name, one in sorted(value.items())))
     if isinstance(value, (list, tuple)):
-        return ("sequence", *map(_frozen, value))
+        return ("sequence", *map(frozen, value))
     return ("value", value)
 
 

@@ -1,0 +1,143 @@
+"""Attention: softmax of the scaled scores of queries and keys, times the values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import TilewrightTypeError as TypeError
+from ..errors import TilewrightValueError as ValueError
+from ..graph.operators.attention import attention as defined
+from ..target import Target
+from ..te import strided
+from .by_rules import FLOATS, by_rules, expect_floats, given
+from .layouts import strided_operator
+from .operator import Operand, Scheduled
+
+__all__ = ["attention"]
+
+
+def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
+    """The extents before the last two of the result, of operands that fit."""
+    if len(q.shape) == 2:
+        return ()
+    heads = [one.shape[-3] for one in (q, k, v)]
+    lead = np.broadcast_shapes(*(one.shape[:-3] for one in (q, k, v)))
+    return (*lead, 0 if 0 in heads else max(heads))
+
+
+def _shape(q: Operand, k: Operand, v: Operand, mask: Operand | None = None) -> tuple[int, ...]:
+    _check(q, k, v, mask, enable_gqa=True)
+    return (*_outer(q, k, v), q.shape[-2], v.shape[-1])
+
+
+@strided_operator(_shape)
+def attention(
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    mask: Operand | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: tuple[int | None, int | None] | None = None,
+    softcap: float | None = None,
+    offset: int = 0,
+    strides: Sequence[int] | None = None,
+    target: Target | None = None,
+) -> Scheduled:
+    """softmax(scale * q @ k.T + mask) @ v, as torch's `scaled_dot_product_attention` has it.
+
+    `q` is … x heads x queries x width, `k` … x heads x keys x width and `v` … x heads x keys x columns, all of one type
+    of floats, and the result … x heads x queries x columns. What stands before the last two extents is broadcast, and
+    may be left out. Arrays whose last axis is dense are read as they lie, without a copy: an array of b s h d with its
+    axes swapped, or a slice of one that has queries, keys and values side by side. A new result lies in memory as `q`
+    does. 16-bit types are computed in float32; the weights are rounded to the type before they multiply `v`.
+
+    Parameters
+    ----------
+    mask
+        Broadcast to … x heads x queries x keys. Of bools, false for what a query does not see; of floats, what is added
+        to the scaled scores.
+    is_causal
+        Query i sees the keys up to i + `offset`.
+    scale
+        1 / sqrt(width) by default.
+    enable_gqa
+        `k` and `v` may have fewer heads than `q`, of which each serves as many heads of `q` that follow one another.
+    window
+        How many keys before and behind i + `offset` query i sees; None for all of one side.
+    softcap
+        c for scores of c * tanh(scale * q @ k.T / c).
+    offset
+        Where the first query stands among the keys: 0 as in torch, keys - queries where the last query is at the last
+        key.
+    strides
+        Of a result that is not row-major, in elements.
+
+    Raises
+    ------
+    TypeError
+        For operands that are no floats, or not of one type.
+    ValueError
+        For extents that do not fit, and heads of `k` that do not divide those of `q`.
+
+    Notes
+    -----
+    A query that sees no key gets zeros.
+
+    >>> import numpy as np
+    >>> q, k, v = np.random.default_rng(0).standard_normal((3, 1, 2, 5, 8)).astype("float32")
+    >>> attention(q, k, v, is_causal=True).shape
+    (1, 2, 5, 8)
+    >>> bool((attention(q, k, v, is_causal=True)[0, 0, 0] == v[0, 0, 0]).all())
+    True
+    >>> packed = np.zeros((1, 5, 3, 2, 8), "float16").transpose(2, 0, 3, 1, 4)  # of q, k and v, b h s d each
+    >>> attention(*packed, window=(2, 0), softcap=30.0).shape
+    (1, 2, 5, 8)
+    """
+    _check(q, k, v, mask, enable_gqa)
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"attention: expected a finite scale, got {scale}")
+    if softcap is not None and not 0 < softcap < math.inf:
+        raise ValueError(f"attention: expected a positive softcap, got {softcap}")
+    if window is not None and (len(window) != 2 or any(side is not None and side < 0 for side in window)):
+        raise ValueError(f"attention: expected a window of two numbers of at least 0, or None, got {window}")
+    before, behind = window or (None, None)
+    if is_causal:
+        behind = 0
+    operands = {"Q": q, "K": k, "V": v, "mask": mask}
+    inputs = [given(one, name) for name, one in operands.items() if one is not None]
+    O = defined(*inputs, scale=scale, before=before, behind=behind, offset=offset, softcap=softcap)  # noqa: E741
+    s, tensors = by_rules(inputs, O, target)
+    return s, tensors if strides is None else [*inputs, strided(O, strides)]
+
+
+def _check(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:
+    expect_floats("attention", q=q, k=k, v=v)
+    if not q.dtype == k.dtype == v.dtype:
+        raise TypeError(f"attention: expected q, k and v of one type, got {q.dtype}, {k.dtype} and {v.dtype}")
+    if mask is not None and mask.dtype not in ("bool", *FLOATS):
+        raise TypeError(f"attention: expected a mask of bool, {', '.join(FLOATS)}, got {mask.dtype}")
+    shapes = f"got shapes {q.shape}, {k.shape} and {v.shape}"
+    if not 2 <= len(q.shape) == len(k.shape) == len(v.shape):
+        raise ValueError(f"attention: expected q, k and v of one number of dimensions, at least 2, {shapes}")
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(f"attention: expected q and k of one width, {shapes}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"attention: expected as many keys as values, {shapes}")
+    *lead, heads = q.shape[:-2] or (1,)
+    for one in (k, v):
+        *others, own = one.shape[:-2] or (1,)
+        fits = heads == own or 1 in (heads, own) or enable_gqa and own and not heads % own
+        if not fits or any(1 not in (a, b) and a != b for a, b in zip(lead, others, strict=True)):
+            more = "" if enable_gqa else " (enable_gqa=True is for heads of q that share one of k and v)"
+            raise ValueError(f"attention: expected extents before the last two that fit{more}, {shapes}")
+    if mask is None:
+        return
+    whole = (*_outer(q, k, v), q.shape[-2], k.shape[-2])
+    if len(mask.shape) > len(whole) or any(a not in (1, b) for a, b in zip(mask.shape[::-1], whole[::-1])):
+        raise ValueError(f"attention: expected a mask that is broadcast to {whole}, got shape {mask.shape}")

@@ -1,0 +1,92 @@
+"""Operations whose arrays may have strides: no copy is made of a view whose last axis is dense."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import as_dtype, item_bytes
+from ..target import Target
+from .operator import Operand, Operator, Scheduled, frozen, is_on_gpu
+
+__all__ = ["StridedOperator", "strided_operator", "strides_of"]
+
+_ALIGNMENT = 16
+
+
+def strides_of(array: Any) -> tuple[int, ...] | None:
+    """The strides of an array in elements; None of one that is row-major, or of which they are not known.
+
+    >>> import numpy as np
+    >>> strides_of(np.zeros((2, 3, 4), "float32").swapaxes(0, 1))
+    (4, 12, 1)
+    """
+    if isinstance(array, np.ndarray):
+        if array.flags.c_contiguous or any(stride % array.itemsize for stride in array.strides):
+            return None
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+    elif is_of_torch(array):
+        if array.is_contiguous():
+            return None
+        strides = tuple(array.stride())
+    else:
+        return None
+    return None if min(strides, default=0) < 0 else strides
+
+
+def is_of_torch(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def operand_of(array: Any, name: str) -> Operand:
+    """What is known of an array, with its strides and what divides its address."""
+    operand, strides = Operand.of(array, name), strides_of(array)
+    if strides is None:
+        return operand
+    address = array.data_ptr() if is_of_torch(array) else array.ctypes.data
+    align = _ALIGNMENT if address % _ALIGNMENT == 0 else item_bytes(operand.dtype)
+    return Operand(operand.shape, operand.dtype, strides, align)
+
+
+class StridedOperator(Operator):
+    """An operation that reads arrays as they lie in memory. Its option `strides` are those of the result."""
+
+    def __init__(self, make: Callable[..., Scheduled], shape: Callable[..., tuple[int, ...]]) -> None:
+        """`shape` is that of the result, of the operands by name."""
+        super().__init__(make)
+        self._shape = shape
+
+    def _run(self, *arrays: Any, target: Target | str | None = None, out: Any = None, **options: Any) -> Any:
+        given, rest = self._split(arrays, options)
+        if all(strides_of(array) is None for array in (*given.values(), out)):
+            return super()._run(*arrays, target=target, out=out, **options)
+        operands = tuple((name, operand_of(array, f"{self.__name__}: {name}")) for name, array in given.items())
+        where = "cpu" if target is None and not any(map(is_on_gpu, given.values())) else target
+        if out is None:
+            first = next(iter(given.values()))
+            out = _empty_like(first, self._shape(**dict(operands)))
+        if (strides := strides_of(out)) is not None:
+            rest["strides"] = strides
+        function = self._function(operands, frozen(rest), Target(where) if where is not None else Target("cuda"))
+        function(*given.values(), out)
+        return out
+
+
+def _empty_like(array: Any, shape: tuple[int, ...]) -> Any:
+    """A new array whose axes follow one another in memory as those of another do."""
+    strides = strides_of(array)
+    order = sorted(range(len(shape)), key=lambda axis: -strides[axis]) if strides else list(range(len(shape)))
+    permuted = [shape[axis] for axis in order]
+    back = [order.index(axis) for axis in range(len(shape))]
+    if is_of_torch(array):
+        return array.new_empty(permuted).permute(back)
+    return np.empty(permuted, as_dtype(str(array.dtype))).transpose(back)
+
+
+def strided_operator(shape: Callable[..., tuple[int, ...]]) -> Callable[[Callable[..., Scheduled]], StridedOperator]:
+    """Makes an operation, whose result has this shape of the operands, of a function that makes a schedule."""
+    return lambda make: StridedOperator(make, shape)

@@ -1,0 +1,184 @@
+"""Attention of any shape, type and option, beside float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright import TilewrightError, ops, testing
+from tilewright.runtime.ndarray import as_dtype
+
+from .test_random_operations import Draw
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+FEW, MANY = 40, 1000
+
+
+def expected(q: Any, k: Any, v: Any, mask: Any = None, **options: Any) -> tuple[Any, Any]:
+    """In float64: the result, and the sum of the magnitudes that it is made of."""
+    q, k, v = (np.asarray(one, "float64") for one in (q, k, v))
+    if options.get("enable_gqa"):
+        k, v = (np.repeat(one, q.shape[-3] // one.shape[-3], -3) for one in (k, v))
+    scale, offset = options.get("scale"), options.get("offset", 0)
+    if scale is None:
+        scale = max(q.shape[-1], 1) ** -0.5
+    scores = q @ k.swapaxes(-1, -2) * scale
+    if softcap := options.get("softcap"):
+        scores = softcap * np.tanh(scores / softcap)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask.astype("float64")
+    i, j = np.arange(q.shape[-2])[:, None] + offset, np.arange(k.shape[-2])
+    before, behind = options.get("window") or (None, None)
+    behind = 0 if options.get("is_causal") else behind
+    seen = np.ones((q.shape[-2], k.shape[-2]), bool)
+    seen &= (j <= i + behind) if behind is not None else True
+    seen &= (j >= i - before) if before is not None else True
+    scores = np.where(seen, scores, -np.inf)
+    largest = scores.max(-1, keepdims=True, initial=-np.inf)
+    weights = np.exp(scores - np.where(largest == -np.inf, 0, largest))
+    total = weights.sum(-1, keepdims=True)
+    weights = weights / np.where(total == 0, 1, total)
+    return weights @ v, weights @ np.abs(v)
+
+
+class Case:
+    """Operands and options of a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.d = d = Draw(seed)
+        self.dtype = d.of(*FLOATS)
+        rank, extent = d.number(2, 5), lambda most: d.of(d.number(0, 3), d.number(1, most), d.number(1, most))
+        queries, keys, width, columns = (extent(most) for most in (24, 40, 24, 24))
+        heads, groups = d.number(1, 3), d.of(1, 1, 2, 3)
+        lead = tuple(d.number(1, 3) for _ in range(rank - 3))
+        self.options: dict[str, Any] = {}
+        if rank > 2 and groups > 1:
+            self.options["enable_gqa"] = True
+        else:
+            groups = 1
+
+        def one(heads: int, rows: int, columns: int) -> Any:
+            """Of which an extent may be broadcast, and whose axes may lie in any order."""
+            some = tuple(d.of(n, n, n, 1) for n in lead) + ((heads,) if rank > 2 else ())
+            shape = (*some, rows, columns)
+            order = [int(axis) for axis in d.rng.permutation(len(shape) - 1)] if d.number(0, 1) else range(rank - 1)
+            array = d.rng.standard_normal([shape[axis] for axis in order] + [columns]).astype(as_dtype(self.dtype))
+            return array.transpose([*np.argsort(list(order)), rank - 1])
+
+        self.q = one(heads * groups, queries, width)
+        self.k, self.v = one(heads, keys, width), one(heads, keys, columns)
+        whole = np.broadcast_shapes(*(x.shape[:-3] for x in (self.q, self.k, self.v)))
+        whole += ((heads * groups,) if rank > 2 else ()) + (queries, keys)
+        self.mask = None
+        kind = d.of(None, None, "bool", "float32", self.dtype)
+        if kind is not None:
+            shape = tuple(d.of(n, n, 1) for n in whole)[d.number(0, rank - 2) :]
+            self.mask = d.rng.standard_normal(shape)
+            self.mask = self.mask > 0 if kind == "bool" else self.mask.astype(as_dtype(kind))
+        if d.number(0, 2) == 0:
+            self.options["is_causal"] = True
+        if d.number(0, 2) == 0:
+            self.options["window"] = d.of((3, 0), (0, 2), (None, 4), (2, None), (0, 0))
+        if d.number(0, 2) == 0:
+            self.options["offset"] = d.of(keys - queries, -2, 1)
+        if d.number(0, 2) == 0:
+            self.options["softcap"] = d.of(0.5, 2.0)
+        if d.number(0, 2) == 0:
+            self.options["scale"] = d.of(1.0, 0.0, -0.5)
+
+    def check(self, target: str) -> None:
+        exact, magnitude = expected(self.q, self.k, self.v, self.mask, **self.options)
+        arrays = (self.q, self.k, self.v) if self.mask is None else (self.q, self.k, self.v, self.mask)
+        got = ops.attention(*arrays, target=target, **self.options)
+        assert (got.shape, got.dtype) == (exact.shape, self.q.dtype)
+        if got.size:
+            # The weights and the result are rounded once each; scores are off by rounding in float32.
+            unit = testing.unit_roundoff(got.dtype)
+            accumulated = 2.0**-50 if self.dtype == "float64" else 2.0**-18
+            testing.assert_within(got, exact, unit * (magnitude + np.abs(exact)) + accumulated * (magnitude + 1))
+
+
+def run(seeds: range, target: str) -> None:
+    for seed in seeds:
+        try:
+            Case(seed).check(target)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, {target}: {error}") from error
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+def test_any_attention(target: str) -> None:
+    run(range(FEW), target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["sim -arch=sm_75", "sim -arch=sm_80", "sim -device=H200", "cpu"])
+@pytest.mark.parametrize("first", range(0, MANY, 100))
+def test_many_attentions(first: int, target: str) -> None:
+    run(range(first + 1000, first + 1100), target)
+
+
+def test_rows_that_see_no_key_are_zero() -> None:
+    q, k, v = np.random.default_rng(0).standard_normal((3, 2, 5, 4)).astype("float32")
+    mask = np.ones((5, 5), bool)
+    mask[2] = False
+    got = ops.attention(q, k, v, mask)
+    assert (got[:, 2] == 0).all()
+    assert np.isfinite(got).all()
+    assert (ops.attention(q, k, v, is_causal=True, offset=-5) == 0).all()
+    assert (ops.attention(q, k[:, :0], v[:, :0]) == 0).all()
+
+
+def test_views_are_read_as_they_lie() -> None:
+    packed = np.random.default_rng(0).standard_normal((2, 7, 3, 4, 8)).astype("float32")  # b, s, q k v, h, d
+    q, k, v = (packed[:, :, number].swapaxes(1, 2) for number in range(3))
+    got = ops.attention(q, k, v)
+    np.testing.assert_allclose(got, expected(q, k, v)[0], atol=1e-5)
+    assert got.swapaxes(1, 2).flags.c_contiguous
+    out = np.full((2, 4, 7, 16), np.nan, "float32")
+    ops.attention(q, k, v, out=out[..., 4:12])
+    assert (out[..., 4:12] == got).all()
+    assert np.isnan(out[..., :4]).all()
+    assert np.isnan(out[..., 12:]).all()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "options", "message"),
+    [
+        ([(1, 4, 8), (1, 4, 9), (1, 4, 8)], {}, "attention: expected q and k of one width, got shapes (1, 4, 8), (1, 4, 9) and (1, 4, 8)"),
+        ([(4, 8), (4, 8), (5, 8)], {}, "attention: expected as many keys as values, got shapes (4, 8), (4, 8) and (5, 8)"),
+        ([(4, 8), (1, 4, 8), (4, 8)], {}, "attention: expected q, k and v of one number of dimensions, at least 2, got shapes (4, 8), (1, 4, 8) and (4, 8)"),
+        ([(4, 4, 8), (2, 4, 8), (2, 4, 8)], {}, "attention: expected extents before the last two that fit (enable_gqa=True is for heads of q that share one of k and v), got shapes (4, 4, 8), (2, 4, 8) and (2, 4, 8)"),
+        ([(4, 4, 8), (3, 4, 8), (3, 4, 8)], {"enable_gqa": True}, "attention: expected extents before the last two that fit, got shapes (4, 4, 8), (3, 4, 8) and (3, 4, 8)"),
+        ([(4, 8), (5, 8), (5, 8), (4, 4)], {}, "attention: expected a mask that is broadcast to (4, 5), got shape (4, 4)"),
+        ([(4, 8)] * 3, {"window": (1, -2)}, "attention: expected a window of two numbers of at least 0, or None, got (1, -2)"),
+        ([(4, 8)] * 3, {"softcap": 0.0}, "attention: expected a positive softcap, got 0.0"),
+        ([(4, 8)] * 3, {"scale": float("inf")}, "attention: expected a finite scale, got inf"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit(shapes: list[tuple[int, ...]], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention(*(np.zeros(shape, "float32") for shape in shapes), **options)
+    assert str(raised.value) == message
+
+
+def test_types_that_do_not_fit() -> None:
+    x = np.zeros((4, 8), "float32")
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention(x, x.astype("float16"), x)
+    assert str(raised.value) == "attention: expected q, k and v of one type, got float32, float16 and float32"
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention(x, x, x, np.zeros((4, 4), "int32"))
+    assert str(raised.value) == "attention: expected a mask of bool, float16, bfloat16, float32, float64, got int32"
+
+
+def test_torch_tensors_and_the_meaning_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    q, k, v = torch.randn(3, 2, 6, 4, 8, dtype=torch.bfloat16).transpose(2, 3)
+    for options in ({}, {"is_causal": True}, {"scale": 0.3}):
+        got = ops.attention(q, k, v, **options)
+        exact = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), **options)
+        assert got.stride() == q.stride()
+        assert (got.double() - exact).abs().max() < 2.0**-6
