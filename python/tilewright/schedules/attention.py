@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from math import gcd, log2
-
-from ..dtypes import item_bytes
 from ..errors import TilewrightValueError as ValueError
-from ..instructions import wgmma
-from ..te import (
-    Expr,
-    IterVar,
-    Tensor,
-    compute,
-    create_schedule,
-    exp2,
-    if_then_else,
-    max,
-    placeholder,
-    reduce_axis,
-    sum,
-    thread_axis,
-)
+from ..te import Tensor, placeholder
 from ..te.schedule import Schedule
+from .online_softmax import attention_of
 
 __all__ = ["attention_wgmma"]
 
-_ROWS, _SPAN, _MAX_COLUMNS = 64, 128, 256
+_ROWS, _MAX_COLUMNS = 64, 256
 
 
 def attention_wgmma(
@@ -59,8 +43,8 @@ def attention_wgmma(
     Raises
     ------
     ValueError
-        Where there is no instruction of this type; where `tile` does not divide the queries and the keys, or is no
-        multiple of 64 x 64 with at most 256 columns; where `width` is no multiple of 32 up to 256.
+        Where there is no instruction of this type; where `tile` is no multiple of 64 x 64 with at most 256 columns;
+        where `width` is no multiple of 8 up to 256.
 
     >>> import numpy as np
     >>> import tilewright as tw
@@ -79,117 +63,15 @@ def attention_wgmma(
     rows, columns = tile
     if rows % _ROWS or columns % _ROWS or rows < _ROWS or not _ROWS <= columns <= _MAX_COLUMNS:
         raise ValueError(f"expected a tile of multiples of 64 rows and columns, up to 256 columns, got {tile}")
-    if queries % rows or keys % columns:
-        raise ValueError(f"expected a tile that divides the {queries} queries and {keys} keys, got {tile}")
-    if width % 32 or not 32 <= width <= _MAX_COLUMNS:
-        raise ValueError(f"expected a width of a multiple of 32 up to 256, got {width}")
+    if width % 8 or not 8 <= width <= _MAX_COLUMNS:
+        raise ValueError(f"expected a width of a multiple of 8, whose rows TMA copies, up to 256, got {width}")
     if causal and keys < queries:
         raise ValueError(f"expected at least as many keys as queries of a causal attention, got {keys} and {queries}")
-    # Exponentials are those of two, with one multiplication.
-    factor = (width**-0.5 if scale is None else scale) * log2(2.718281828459045)
-    if factor <= 0:
+    if scale is not None and scale <= 0:
         raise ValueError(f"expected a positive scale, got {scale}")
 
     Q = placeholder((batch, queries, width), dtype, name="Q")
     K = placeholder((batch, keys, width), dtype, name="K")
     V = placeholder((batch, keys, width), dtype, name="V")
-    scores: list[Tensor] = []
-    masked: list[Tensor] = []
-
-    def score(name: str) -> Tensor:
-        """Each reduction over the keys has its own, as its loop computes them."""
-        d = reduce_axis((0, width), name="d")
-        wide = compute(
-            (batch, queries, keys),
-            lambda b, i, j: sum(Q[b, i, d].astype("float32") * K[b, j, d].astype("float32"), axis=d),
-            name=name,
-        )
-        scores.append(wide)
-        if causal:
-            wide = compute(
-                wide.shape,
-                lambda b, i, j: if_then_else(j <= i + (keys - queries), scores[-1][b, i, j], float("-inf")),
-                name=f"{name}.masked",
-            )
-            masked.append(wide)
-        return wide
-
-    def weight(S: Tensor, b: Expr, i: Expr, j: Expr) -> Expr:
-        return exp2(S[b, i, j] * factor - M[b, i] * factor)
-
-    axes = [reduce_axis((0, keys), name=name) for name in ("jm", "jl", "jo")]
-    of_maximum, of_sum, of_values = score("SM"), score("SL"), score("SO")
-    M = compute((batch, queries), lambda b, i: max(of_maximum[b, i, axes[0]], axis=axes[0]), name="M")
-    L = compute((batch, queries), lambda b, i: sum(weight(of_sum, b, i, axes[1]), axis=axes[1]), name="L")
-    P = compute(of_values.shape, lambda b, i, j: weight(of_values, b, i, j).astype(dtype), name="P")
-    W = compute(
-        (batch, queries, width),
-        lambda b, i, d: sum(P[b, i, axes[2]].astype("float32") * V[b, axes[2], d].astype("float32"), axis=axes[2]),
-        name="W",
-    )
-    O = compute(W.shape, lambda b, i, d: (W[b, i, d] * (1 / L[b, i])).astype(dtype), name="O")  # noqa: E741
-
-    s = create_schedule(O.op)
-    _schedule(s, (Q, K, V), (M, L, P, W, O), axes, scores, masked, width, tile, stages, registers)
-    return s, [Q, K, V, O]
-
-
-def _schedule(
-    s: Schedule,
-    inputs: tuple[Tensor, Tensor, Tensor],
-    stages_of: tuple[Tensor, Tensor, Tensor, Tensor, Tensor],
-    axes: list[IterVar],
-    scores: list[Tensor],
-    masked: list[Tensor],
-    width: int,
-    tile: tuple[int, int],
-    stages: int,
-    registers: tuple[int, int] | None,
-) -> None:
-    Q, K, V = inputs
-    M, L, P, W, O = stages_of  # noqa: E741
-    rows, columns = tile
-    dtype = Q.dtype
-    span = gcd(width * item_bytes(dtype), _SPAN)
-    warpgroups = rows // _ROWS
-    if registers is None:
-        registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
-
-    stored = s.cache_write(O, "shared")
-    head, i, _ = s[O].op.axis
-    block, i = s[O].split(i, factor=rows)
-    s[O].bind(head, thread_axis("blockIdx.y"))
-    s[O].bind(block, thread_axis("blockIdx.x"))
-    s[O].env_threads([thread_axis((0, 128), "threadIdx.x")])
-    s[O].copy_by("tma", swizzle=span)
-    s[stored].compute_at(s[O], block)
-    warpgroup, i = s[stored].split(s[stored].op.axis[1], factor=_ROWS)
-    s[stored].reorder(warpgroup, s[stored].op.axis[0])
-    s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
-
-    def load(tensor: Tensor, reader: Tensor | list[Tensor], at: Tensor, loop: IterVar) -> None:
-        loaded = s.cache_read(tensor, "shared", reader)
-        s[loaded].compute_at(s[at], loop)
-        s[loaded].copy_by("tma", swizzle=span)
-
-    load(Q, scores, O, block)
-    by_keys = wgmma(dtype, "float32", n=columns, k=width, transpose_b=True)
-    for number, (stage, axis) in enumerate(zip((M, L, W), axes, strict=True)):
-        s[stage].set_scope("local")
-        s[stage].compute_at(s[stored], warpgroup)
-        outer, inner = s[stage].split(axis, factor=columns)
-        s[stage].reorder(outer, *s[stage].op.axis, inner)
-        S = scores[number]
-        for made in (S, *masked[number : number + 1], *([P] if stage is W else [])):
-            s[made].set_scope("local")
-            s[made].compute_at(s[stage], outer)
-        load(K, S, stage, outer)
-        s[S].tensorize(s[S].op.axis[1], by_keys)
-        if stage is W:
-            load(V, W, W, outer)
-            s[W].tensorize(s[W].op.axis[1], wgmma(dtype, "float32", n=width, k=columns))
-        s[stage].software_pipeline(outer, stages)
-        if stage is M:
-            s[M].specialize(outer, *registers)
-        else:
-            s[stage].rolling_update(axis, of=M)
+    behind = keys - queries if causal else None
+    return attention_of(Q, K, V, scale=scale, behind=behind, tile=tile, stages=stages, registers=registers)

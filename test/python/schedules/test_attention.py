@@ -16,6 +16,7 @@ from tilewright.errors import CompileError, SimulationError
 from tilewright.ir import context
 from tilewright.runtime.ndarray import as_dtype
 from tilewright.schedules import attention_wgmma
+from tilewright.schedules.online_softmax import attention_of
 
 
 def expected(
@@ -63,6 +64,84 @@ def test_rows_whose_maximum_grows_far_are_rescaled():
 
 def test_three_warpgroups_and_wide_tiles():
     check(1, 192, 384, 64, tile=(192, 128), causal=True)
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "width", "causal"),
+    [(64, 100, 64, False), (50, 64, 40, False), (70, 90, 72, True), (3, 5, 8, True)],
+)
+def test_extents_that_no_tile_divides(queries, keys, width, causal):
+    check(2, queries, keys, width, tile=(64, 64), causal=causal)
+
+
+def run_of(shapes, mask=None, **options) -> None:
+    """Attention of any heads and masks, beside float64."""
+    rng = np.random.default_rng(1)
+    arrays = [rng.standard_normal(shape).astype("float16") for shape in shapes]
+    tensors = [te.placeholder(shape, "float16", name=name) for shape, name in zip(shapes, "QKV", strict=True)]
+    of_mask = None if mask is None else te.placeholder(mask.shape, str(mask.dtype), name="mask")
+    s, args = attention_of(*tensors, of_mask, tile=(64, 64), **options)
+    shape = (*shapes[0][:-1], shapes[2][-1])
+    given = arrays if mask is None else [*arrays, mask]
+    (made,) = testing.run(tw.build(s, args, target="sim", name="attention"), given, [(shape, "float16")])
+    q, k, v = (each.astype("float64") for each in arrays)
+    if q.ndim > 2:
+        k, v = (np.repeat(each, q.shape[-3] // each.shape[-3], -3) for each in (k, v))
+    scores = q @ k.swapaxes(-1, -2) * options.get("scale", q.shape[-1] ** -0.5)
+    if cap := options.get("softcap"):
+        scores = cap * np.tanh(scores / cap)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    away = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None] - options.get("offset", 0)
+    scores = np.where((away <= options.get("behind", 999)) & (away >= -options.get("before", 999)), scores, -np.inf)
+    largest = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - np.where(largest == -np.inf, 0, largest))
+    total = weights.sum(-1, keepdims=True)
+    exact = weights @ v / np.where(total == 0, 1, total)
+    assert np.abs(made - exact).max() <= 2 * 2.0**-11 * np.abs(v).max()
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(64, 64), (128, 64), (128, 64)],
+        [(4, 70, 64), (2, 70, 64), (2, 70, 64)],
+        [(2, 4, 64, 64), (2, 1, 64, 64), (2, 1, 64, 64)],
+        [(2, 2, 64, 64), (1, 2, 64, 64), (1, 2, 64, 72)],
+    ],
+    ids=["matrices", "grouped heads", "one head", "broadcast batch"],
+)
+def test_heads(shapes):
+    run_of(shapes)
+
+
+SQUARE = [(1, 70, 64), (1, 90, 64), (1, 90, 64)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"softcap": 2.0},
+        {"behind": 0, "before": 20},
+        {"behind": 3, "offset": 7},
+        {"behind": 0, "offset": -30},
+        {"scale": -0.5},
+    ],
+    ids=["soft cap", "window", "offset", "rows that see nothing", "negative scale"],
+)
+def test_options(options):
+    run_of(SQUARE, **options)
+
+
+@pytest.mark.parametrize("shape", [(70, 90), (1, 1, 90)])
+@pytest.mark.parametrize("dtype", ["bool", "float32"])
+def test_masks(shape, dtype):
+    drawn = np.random.default_rng(2).standard_normal(shape)
+    run_of(SQUARE, mask=drawn > 0.5 if dtype == "bool" else drawn.astype(dtype))
+
+
+def test_heads_of_256():
+    run_of([(1, 64, 256), (1, 128, 256), (1, 128, 256)], behind=64)
 
 
 @cache
@@ -171,8 +250,7 @@ def test_a_barrier_that_is_missing_is_found(old, new, found):
     [
         ((1, 128, 128, 64, "float32"), {}, "expected float16 or bfloat16, whose products a second one takes from registers, got float32"),
         ((1, 128, 128, 64), {"tile": (96, 64)}, r"expected a tile of multiples of 64 rows and columns, up to 256 columns, got \(96, 64\)"),
-        ((1, 100, 128, 64), {}, r"expected a tile that divides the 100 queries and 128 keys, got \(128, 128\)"),
-        ((1, 128, 128, 80), {}, "expected a width of a multiple of 32 up to 256, got 80"),
+        ((1, 128, 128, 84), {}, "expected a width of a multiple of 8, whose rows TMA copies, up to 256, got 84"),
         ((1, 256, 128, 64), {"causal": True}, "expected at least as many keys as queries of a causal attention, got 128 and 256"),
         ((1, 128, 128, 64), {"scale": -1.0}, "expected a positive scale, got -1.0"),
     ],

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ... import te
+from ...schedules.scores import heads_of, of_head, score
 from ...te import Expr, Tensor
-from .common import accumulator, at, broadcast_shapes, is_one
+from .common import accumulator, at
 
-__all__ = ["attention", "heads_of", "score"]
-
-
-def heads_of(q: Tensor, k: Tensor, v: Tensor) -> list[Any]:
-    """The extents before the last two of the result: a head of `k` and `v` may serve several of `q`."""
-    *lead, heads = q.shape[:-2] or (1,)
-    others = [one.shape[:-3] for one in (k, v)]
-    for one in (k, v):
-        if one.ndim > 2 and is_one(heads):
-            heads = one.shape[-3]
-    return [*broadcast_shapes(lead, *others), heads] if q.ndim > 2 else []
-
-
-def head_at(x: Tensor, outer: list[Any], *last: Any, shape: list[Any]) -> Expr:
-    """An element of `x` of the head of the result whose place is `outer`, in heads of `shape`."""
-    if not outer:
-        return x(*last)
-    own, heads = x.shape[-3], shape[-1]
-    is_grouped = not is_one(own) and isinstance(own, int) and isinstance(heads, int) and 0 < own < heads
-    head = outer[-1] // (heads // own) if is_grouped else outer[-1]
-    whole = [*shape[:-1], own if is_grouped else heads, *x.shape[-2:]]
-    return at(x, [*outer[:-1], head, *last], whole)
-
-
-def score(
-    raw: Expr, i: Expr, j: Expr, *, mask: Expr | None, scale: float, before: int | None, behind: int | None,
-    offset: int, softcap: float | None,
-) -> Expr:  # fmt: skip
-    """The score of query i and key j from the sum of their elements' products; minus infinity where it is masked."""
-    value = raw * scale
-    if softcap is not None:
-        value = te.tanh(value * (1.0 / softcap)) * softcap
-    if mask is not None and mask.dtype != "bool":
-        value = value + mask.astype(value.dtype)
-    lowest = te.const(float("-inf"), value.dtype)
-    if mask is not None and mask.dtype == "bool":
-        value = te.select(mask, value, lowest)
-    if behind is not None:
-        value = te.select(j <= i + (offset + behind), value, lowest)
-    if before is not None:
-        value = te.select(j >= i + (offset - before), value, lowest)
-    return value
+__all__ = ["attention"]
 
 
 def attention(
@@ -66,7 +26,9 @@ def attention(
         scale = width**-0.5 if width else 0.0
     shape = [*heads, queries, keys]
     d, j = te.reduce_axis((0, width), name="d"), te.reduce_axis((0, keys), name="j")
-    read: Callable[..., Expr] = lambda x, outer, *last: head_at(x, outer, *last, shape=heads).astype(acc)  # noqa: E731
+
+    def read(x: Tensor, outer: Sequence[Any], *last: Any) -> Expr:
+        return of_head(x, outer, *last, heads=heads).astype(acc)
 
     def dot(*places: Any) -> Expr:
         *outer, i, j = places

@@ -1,0 +1,225 @@
+"""Attention in one kernel: two matmuls by warpgroups, and an online softmax between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import gcd, log2
+
+from ..dtypes import item_bytes
+from ..instructions import wgmma
+from ..te import (
+    Expr,
+    IterVar,
+    Tensor,
+    all,
+    compute,
+    const,
+    create_schedule,
+    exp2,
+    if_then_else,
+    max,
+    min,
+    reduce_axis,
+    select,
+    sum,
+    thread_axis,
+)
+from ..te.schedule import Schedule
+from .scores import heads_of, of_head, score
+
+__all__ = ["attention_of"]
+
+_ROWS, _SPAN, _WIDTHS = 64, 128, 32
+_LOG2_E = log2(2.718281828459045)
+# Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
+_LEAST = -1e30
+
+
+def _whole(extent: int, factor: int) -> int:
+    return -(-extent // factor) * factor
+
+
+@dataclass
+class _Stages:
+    """The stages of te, by what they are."""
+
+    heads: list[int]
+    rows: int  # whole tiles of queries
+    keys: int  # whole tiles of keys
+    loaded: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # tiles of K or V, and who reads them
+    scores: list[Tensor] = field(default_factory=list)
+    masked: list[Tensor | None] = field(default_factory=list)
+    queries: list[Tensor] = field(default_factory=list)
+
+
+def attention_of(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    before: int | None = None,
+    behind: int | None = None,
+    offset: int = 0,
+    softcap: float | None = None,
+    tile: tuple[int, int] = (128, 128),
+    stages: int = 2,
+    registers: tuple[int, int] | None = None,
+) -> tuple[Schedule, list[Tensor]]:
+    """softmax(scale Q K^T) V of inputs with any strides that TMA can step over, … x heads x queries x width each.
+
+    K and V may have fewer heads than Q, and extents of 1 before their last two. Rows, keys and widths need not divide
+    the tiles: TMA fills in zeros, and scores of keys that are not there are masked away. Query i sees the keys from
+    i + `offset` - `before` to i + `offset` + `behind`, and those where `mask`, if it is of bools, is true; one of
+    floats is added to the scores, which `softcap` c makes c tanh(score / c). A row that sees no key is 0.
+    """
+    rows, columns = tile
+    dtype, (queries, width), keys, wide = Q.dtype, Q.shape[-2:], K.shape[-2], V.shape[-1]
+    scale = width**-0.5 if scale is None else scale
+    made = _Stages(heads_of(Q, K, V), _whole(queries, rows), _whole(keys, columns))
+    heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
+    shape = (*heads, made.rows, made.keys)
+    # Exponentials are those of two, with one multiplication, where nothing comes between scale and softmax.
+    is_plain = softcap is None and (mask is None or mask.dtype == "bool") and scale > 0
+    factor = scale * _LOG2_E if is_plain else _LOG2_E
+
+    def filled(x: Tensor, extents: tuple[int, int], name: str) -> Tensor:
+        """The tensor in whole tiles, with zeros where it has no element."""
+
+        def element(*at: Expr) -> Expr:
+            *outer, row, column = at
+            there = [place < own for place, own, all_ in zip(at[-2:], x.shape[-2:], extents, strict=True) if own < all_]
+            value = of_head(x, outer, row, column, heads=heads)
+            return if_then_else(all(*there), value, const(0, x.dtype)) if there else value
+
+        return compute((*heads, *extents), element, name=name)
+
+    query = filled(Q, (made.rows, depth), "Q.shared")
+    made.queries.append(query)
+
+    def scored(name: str) -> Tensor:
+        """Each reduction over the keys has its own, as its loop computes them."""
+        d = reduce_axis((0, depth), name="d")
+        key = filled(K, (made.keys, depth), f"K.{name}")
+        raw = compute(
+            shape,
+            lambda *at: sum(query(*at[:-1], d).astype("float32") * key(*at[:-2], at[-1], d).astype("float32"), axis=d),
+            name=name,
+        )
+        made.loaded.append((key, raw))
+        made.scores.append(raw)
+
+        def element(*at: Expr) -> Expr:
+            *outer, i, j = at
+            own = None
+            if mask is not None:
+                ends = [min(place, extent - 1) for place, extent in ((i, queries), (j, keys))]
+                places = [*outer, *ends][len(at) - mask.ndim :]
+                own = mask(*(0 if extent == 1 else place for extent, place in zip(mask.shape, places, strict=True)))
+            value = score(
+                raw(*at), i, j, mask=own, scale=1.0 if is_plain else scale, before=before, behind=behind,
+                offset=offset, softcap=softcap,
+            )  # fmt: skip
+            return value if keys == made.keys else select(j < keys, value, const(float("-inf"), "float32"))
+
+        is_masked = not is_plain or mask is not None or before is not None or behind is not None or keys < made.keys
+        made.masked.append(compute(shape, element, name=f"{name}.masked") if is_masked else None)
+        last = made.masked[-1]
+        return raw if last is None else last
+
+    # Whether each row of a query sees a key: the last that it may see is there, and no other mask.
+    sees = keys > 0 and mask is None and before is None and (behind is None or offset + behind >= 0)
+
+    def weight(S: Tensor, *at: Expr) -> Expr:
+        largest = M(*at[:-1])
+        return exp2(S(*at) * factor - (largest if sees else max(largest, _LEAST)) * factor)
+
+    axes = [reduce_axis((0, made.keys), name=name) for name in ("jm", "jl", "jo")]
+    of_maximum, of_sum, of_values = scored("SM"), scored("SL"), scored("SO")
+    M = compute(shape[:-1], lambda *row: max(of_maximum(*row, axes[0]), axis=axes[0]), name="M")
+    L = compute(shape[:-1], lambda *row: sum(weight(of_sum, *row, axes[1]), axis=axes[1]), name="L")
+    P = compute(shape, lambda *at: weight(of_values, *at).astype(dtype), name="P")
+    value = filled(V, (made.keys, results), "V.shared")
+    W = compute(
+        (*shape[:-1], results),
+        lambda *at: sum(
+            P(*at[:-1], axes[2]).astype("float32") * value(*at[:-2], axes[2], at[-1]).astype("float32"), axis=axes[2]
+        ),
+        name="W",
+    )
+    made.loaded.append((value, W))
+
+    def result(*at: Expr) -> Expr:
+        total = L(*at[:-1])
+        if not sees:
+            total = select(total == 0.0, const(1, "float32"), total)
+        return (W(*at) * (1 / total)).astype(dtype)
+
+    stored = compute(W.shape, result, name="O.shared")
+    O = compute((*heads, queries, wide), lambda *at: stored(*at), name="O")  # noqa: E741
+    s = create_schedule(O.op)
+    _schedule(s, made, (M, L, P, W, stored, O), axes, tile, stages, registers)
+    return s, [Q, K, V, *([] if mask is None else [mask]), O]
+
+
+def _schedule(
+    s: Schedule,
+    made: _Stages,
+    stages_of: tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor],
+    axes: list[IterVar],
+    tile: tuple[int, int],
+    stages: int,
+    registers: tuple[int, int] | None,
+) -> None:
+    M, L, P, W, stored, O = stages_of  # noqa: E741
+    rows, columns = tile
+    dtype, depth, results = O.dtype, made.queries[0].shape[-1], W.shape[-1]
+    warpgroups = rows // _ROWS
+    if registers is None:
+        registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
+
+    def copied(stage: Tensor, columns: int) -> None:
+        s[stage].copy_by("tma", swizzle=gcd(columns * item_bytes(dtype), _SPAN))
+
+    *outer, i, c = s[O].op.axis
+    block, i = s[O].split(i, factor=rows)
+    whole, c = s[O].split(c, factor=results)
+    s[O].reorder(*outer, block, i, whole, c)
+    for axis, name in zip(outer[::-1], ("blockIdx.y", "blockIdx.z"), strict=False):
+        s[O].bind(axis, thread_axis(name))
+    s[O].bind(block, thread_axis("blockIdx.x"))
+    s[O].env_threads([thread_axis((0, 128), "threadIdx.x")])
+    copied(O, results)
+    s[stored].set_scope("shared")
+    s[stored].compute_at(s[O], block)
+    warpgroup, _ = s[stored].split(s[stored].op.axis[-2], factor=_ROWS)
+    s[stored].reorder(warpgroup, *s[stored].op.axis[:-2])
+    s[stored].bind(warpgroup, thread_axis("threadIdx.y"))
+
+    def load(loaded: Tensor, at: Tensor, loop: IterVar) -> None:
+        s[loaded].set_scope("shared")
+        s[loaded].compute_at(s[at], loop)
+        copied(loaded, loaded.shape[-1])
+
+    load(made.queries[0], O, block)
+    by_keys = wgmma(dtype, "float32", n=columns, k=depth, transpose_b=True)
+    for number, (stage, axis) in enumerate(zip((M, L, W), axes, strict=True)):
+        s[stage].set_scope("local")
+        s[stage].compute_at(s[stored], warpgroup)
+        outer_keys, inner = s[stage].split(axis, factor=columns)
+        s[stage].reorder(outer_keys, *s[stage].op.axis, inner)
+        S, masked = made.scores[number], made.masked[number]
+        for local in (S, *([] if masked is None else [masked]), *([P] if stage is W else [])):
+            s[local].set_scope("local")
+            s[local].compute_at(s[stage], outer_keys)
+        load(made.loaded[number][0], stage, outer_keys)
+        s[S].tensorize(s[S].op.axis[-2], by_keys)
+        if stage is W:
+            load(made.loaded[-1][0], W, outer_keys)
+            s[W].tensorize(s[W].op.axis[-2], wgmma(dtype, "float32", n=results, k=columns))
+        s[stage].software_pipeline(outer_keys, stages)
+        if stage is M:
+            s[M].specialize(outer_keys, *registers)
+        else:
+            s[stage].rolling_update(axis, of=M)

@@ -1,0 +1,59 @@
+"""What attention computes before the softmax: which heads there are, and the score of a query and a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..te import Expr, Tensor, const, select, tanh
+
+__all__ = ["heads_of", "of_head", "score"]
+
+
+def _is_one(extent: Any) -> bool:
+    return isinstance(extent, int) and extent == 1
+
+
+def heads_of(q: Tensor, k: Tensor, v: Tensor) -> list[Any]:
+    """The extents before the last two of the result: those of q, and of k and v where q's is broadcast."""
+    return [
+        next((extent for extent in extents if not _is_one(extent)), 1)
+        for extents in zip(*(one.shape[:-2] for one in (q, k, v)), strict=True)
+    ]
+
+
+def of_head(x: Tensor, outer: Sequence[Any], *last: Any, heads: Sequence[Any]) -> Expr:
+    """An element of `x` that a head of the result needs, which is at `outer` among all `heads`.
+
+    Extents of 1 are broadcast. Where `x` has fewer heads, each is that of several which follow one another.
+    """
+    places = list(outer)
+    if outer:
+        own, all_heads = x.shape[-3], heads[-1]
+        if isinstance(own, int) and isinstance(all_heads, int) and 1 < own < all_heads:
+            places[-1] = outer[-1] // (all_heads // own)
+    return x(*(0 if _is_one(extent) else place for extent, place in zip(x.shape, places, strict=False)), *last)
+
+
+def score(
+    raw: Expr, i: Expr, j: Expr, *, mask: Expr | None, scale: float, before: int | None, behind: int | None,
+    offset: int, softcap: float | None,
+) -> Expr:  # fmt: skip
+    """The score of query i and key j from their dot product; minus infinity where it is masked.
+
+    Query i sees keys from i + offset - `before` to i + offset + `behind`, and those where a `mask` of bools is true. A
+    mask of floats is added.
+    """
+    value = raw if scale == 1.0 else raw * scale
+    if softcap is not None:
+        value = tanh(value * (1.0 / softcap)) * softcap
+    if mask is not None and mask.dtype != "bool":
+        value = value + mask.astype(value.dtype)
+    lowest = const(float("-inf"), value.dtype)
+    if mask is not None and mask.dtype == "bool":
+        value = select(mask, value, lowest)
+    if behind is not None:
+        value = select(j <= i + (offset + behind), value, lowest)
+    if before is not None:
+        value = select(j >= i + (offset - before), value, lowest)
+    return value
