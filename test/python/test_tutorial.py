@@ -21,7 +21,10 @@ PAGES = sorted((ROOT / "docs" / "tutorial").glob("[0-9]*.md"))
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "docs" / "questions.md"], ids=lambda page: page.stem)
-def test_the_code_of_a_page_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = page.read_text()
     names: dict[str, object] = {"__name__": page.stem}
     for match in re.finditer(r"^```python\n(.*?)^```(?:\n```text\n(.*?)^```)?", text, re.MULTILINE | re.DOTALL):
