@@ -115,6 +115,16 @@ CONVOLUTIONS: list[tuple[tuple[int, int, int, int, int], dict[str, Any]]] = [
 ]
 
 
+# Of `attention_wgmma`: batch, queries, keys, width.
+ATTENTIONS: list[tuple[tuple[int, int, int, int], dict[str, Any]]] = [
+    ((128, 4096, 4096, 128), {}),
+    ((128, 4096, 4096, 128), {"causal": True}),
+    ((128, 4096, 4096, 64), {"causal": True}),
+    ((2, 128, 256, 32), {"tile": (64, 64), "dtype": "float16"}),
+    ((2, 256, 256, 256), {"tile": (64, 64)}),
+]
+
+
 def matmul(shape: tuple[Any, Any, Any], types: str, options: dict[str, Any]) -> Any:
     in_dtype, out_dtype, acc_dtype = TYPES[types]
     options = dict(options)
@@ -188,6 +198,8 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"symbolic {sizes} {options}", lambda s=shape, o=options: matmul(s, "bf16", o)
     for shape, options in CONVOLUTIONS:
         yield f"convolution {shape} {options}", lambda s=shape, o=options: convolution(s, o)
+    for shape, options in ATTENTIONS:
+        yield f"attention {shape} {options}", lambda s=shape, o=options: schedules.attention_wgmma(*s, **o)
     for name, make in measured():
         yield f"measured {name}", make
 
