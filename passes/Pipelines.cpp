@@ -125,7 +125,6 @@ void tilewright::buildGPUToNVVMPipeline(OpPassManager &pm, const PipelineOptions
   kernels.addPass(createReconcileUnrealizedCastsPass());
   // Of NVVM's ops those that LLVM has no intrinsics for become inline PTX.
   kernels.addPass(createConvertNVVMToLLVMPass());
-  kernels.addNestedPass<LLVM::LLVMFuncOp>(createJoinWarpgroupProducts());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   pm.addPass(createVerifyStage({Stage::NVVM}));

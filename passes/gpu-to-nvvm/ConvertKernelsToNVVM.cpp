@@ -193,6 +193,7 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     populateMatrixPatterns(converter, patterns, /*benefit=*/2);
     populateTileMemoryPatterns(converter, patterns);
     populateTileBarrierPatterns(converter, patterns);
+    populateWgmmaPatterns(converter, patterns);
     populateTileMatrixPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     configureGpuToNVVMConversionLegality(target);

@@ -99,25 +99,6 @@ def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "mlir::gpu::GPUModule
                            "mlir::cf::ControlFlowDialect", "mlir::memref::MemRefDialect", "mlir::vector::VectorDialect"];
 }
 
-def JoinWarpgroupProducts : Pass<"join-warpgroup-products", "mlir::LLVM::LLVMFuncOp"> {
-  let summary = "Inline PTX of products of one accumulator becomes one piece, for LLVM takes long over each";
-  let description = [{
-    A product of a warpgroup reads up to 128 registers and gives as many back, which LLVM takes apart and puts together
-    between any two of them. Those of one step follow each other, with nothing but their descriptors between them.
-
-    ```mlir
-    %0 = llvm.inline_asm has_side_effects "wgmma ... {$0}, $2, $3;", "=f,0,l,l" %x, %a, %b
-    %1 = llvm.add %a, %two : i64
-    %2 = llvm.inline_asm has_side_effects "wgmma ... {$0}, $2, $3;", "=f,0,l,l" %0, %1, %b
-    ```
-    becomes
-    ```mlir
-    %1 = llvm.add %a, %two : i64
-    %2 = llvm.inline_asm has_side_effects "wgmma ... {$0}, $2, $3; wgmma ... {$0}, $4, $5;", "=f,0,l,l,l,l" %x, %a, %b, %1, %b
-    ```
-  }];
-}
-
 def EmitPTX : Pass<"emit-ptx", "mlir::gpu::GPUModuleOp"> {
   let summary = "PTX of a gpu.module at the nvvm stage, as its attribute tilewright.ptx";
   let description = [{

@@ -1,4 +1,4 @@
-//===- TileMatrixPatterns.cpp - products and fragments --------------------===//
+//===- TileMatrixPatterns.cpp - accumulators and fragments ----------------===//
 #include "dialects/Tile/Instructions.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
 
@@ -9,160 +9,11 @@ using namespace mlir;
 
 namespace tilewright {
 
-WgmmaOperand::WgmmaOperand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
-    : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
-  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3, groups = 8 * type.getSwizzle() / 16;
-  upper = i32((mode << 30) | groups);
-  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
-  address = LLVM::AndOp::create(builder, loc, address, i32((1 << 18) - 1));
-  first = LLVM::LShrOp::create(builder, loc, address, i32(4));
-}
-
-Value WgmmaOperand::at(int64_t k) {
-  int64_t bytes;
-  if (isMNMajor) {
-    bytes = k * type.getPanelRowBytes();
-  } else {
-    bytes = k / type.getPanelColumns() * type.getPanelBytes() +
-            k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
-  }
-  // Of the halves of a descriptor one changes: 64 bits would be added up with a carry.
-  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1;
-  Value lower = LLVM::AddOp::create(builder, loc, first, i32(bytes / 16 + (panels << 16)));
-  Value halves = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, builder.getI32Type()));
-  halves = LLVM::InsertElementOp::create(builder, loc, halves, lower, i32(0));
-  halves = LLVM::InsertElementOp::create(builder, loc, halves, upper, i32(1));
-  return LLVM::BitcastOp::create(builder, loc, builder.getI64Type(), halves);
-}
-
-Value WgmmaOperand::i32(int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value));
-}
-
 namespace {
 
 //===----------------------------------------------------------------------===//
-// Products
+// Accumulators
 //===----------------------------------------------------------------------===//
-
-NVVM::WGMMATypes getWgmmaType(tile::Element element) {
-  switch (element) {
-  case tile::Element::F16:
-    return NVVM::WGMMATypes::f16;
-  case tile::Element::BF16:
-    return NVVM::WGMMATypes::bf16;
-  case tile::Element::TF32:
-    return NVVM::WGMMATypes::tf32;
-  case tile::Element::E4M3:
-    return NVVM::WGMMATypes::e4m3;
-  case tile::Element::E5M2:
-    return NVVM::WGMMATypes::e5m2;
-  case tile::Element::S8:
-    return NVVM::WGMMATypes::s8;
-  case tile::Element::F32:
-    return NVVM::WGMMATypes::f32;
-  case tile::Element::S32:
-    return NVVM::WGMMATypes::s32;
-  case tile::Element::F64:
-    break;
-  }
-  llvm_unreachable("no type of wgmma");
-}
-
-/// Elements of a struct of registers, in the first places of another of that type or, of one with less, in all.
-Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
-  auto count = [](Value of) { return cast<LLVM::LLVMStructType>(of.getType()).getBody().size(); };
-  for (size_t i = 0, both = std::min(count(from), count(to)); i < both; ++i)
-    to = LLVM::InsertValueOp::create(builder, loc, to, LLVM::ExtractValueOp::create(builder, loc, from, i), i);
-  return to;
-}
-
-/// One instruction whose first operand is in registers, of which it takes four. Neither LLVM nor NVVM have it.
-Value multiplyRegisters(OpBuilder &builder, Location loc, ValueRange a, Value b, Value sum,
-                        const tile::WgmmaInstruction &instruction, int64_t columns, bool isMNMajorB, bool accumulates) {
-  auto type = cast<LLVM::LLVMStructType>(sum.getType());
-  int64_t count = type.getBody().size();
-  // Results, then the same registers as operands, then a, b and whether it accumulates.
-  std::string registers, constraints, own, text;
-  SmallVector<Value> operands;
-  for (int64_t i = 0; i < count; ++i) {
-    registers += (i ? ", $" : "$") + std::to_string(i);
-    constraints += type.getBody()[i].isF32() ? "=f," : "=r,";
-    own += std::to_string(i) + ",";
-    operands.push_back(LLVM::ExtractValueOp::create(builder, loc, sum, i));
-  }
-  llvm::append_range(operands, a);
-  operands.push_back(b);
-  operands.push_back(LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), accumulates));
-  auto argument = [&](int64_t number) { return "$" + std::to_string(2 * count + number); };
-  auto name = [](tile::Element element) { return NVVM::stringifyWGMMATypes(getWgmmaType(element)).str(); };
-  text = "{\n.reg .pred p;\nsetp.ne.b32 p, " + argument(5) + ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
-         std::to_string(columns) + "k" + std::to_string(instruction.k) + "." + name(instruction.accumulator) + "." +
-         name(instruction.a) + "." + name(instruction.b) + " {" + registers + "}, {" + argument(0) + ", " +
-         argument(1) + ", " + argument(2) + ", " + argument(3) + "}, " + argument(4) + ", p, 1, 1, " +
-         (isMNMajorB ? "1" : "0") + ";\n}\n";
-  auto made =
-      LLVM::InlineAsmOp::create(builder, loc, type, operands, text, constraints + own + "r,r,r,r,l,n",
-                                /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
-  return made.getResult(0);
-}
-
-struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
-  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
-    tile::BufferType b = op.getB().getType();
-    tile::AccumulatorType result = op.getResult().getType();
-    const auto *instruction =
-        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
-    std::optional<WgmmaOperand> left;
-    if (a)
-      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
-    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
-    MLIRContext *context = rewriter.getContext();
-    int64_t columns = op.countColumns();
-    auto computed = tile::AccumulatorType::get(context, {result.getRows(), columns}, result.getElementType());
-    Type all = getTypeConverter()->convertType(result), registers = getTypeConverter()->convertType(computed);
-    Value whole = adaptor.getAccumulator();
-    bool isFirst = !whole;
-    if (isFirst)
-      whole = columns == result.getColumns() ? LLVM::UndefOp::create(rewriter, loc, all).getResult()
-                                             : LLVM::ZeroOp::create(rewriter, loc, all).getResult();
-    Value sum = whole;
-    if (registers != all) {
-      sum = LLVM::UndefOp::create(rewriter, loc, registers);
-      sum = isFirst ? sum : moveRegisters(rewriter, loc, whole, sum);
-    }
-    auto shape = NVVM::MMAShapeAttr::get(context, tile::kWgmmaRows, columns, instruction->k);
-    // Integers wrap as they do elsewhere.
-    NVVM::MMAIntOverflowAttr overflow;
-    if (instruction->accumulator == tile::Element::S32)
-      overflow = NVVM::MMAIntOverflowAttr::get(context, NVVM::MMAIntOverflow::wrapped);
-    NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
-    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
-    for (int64_t k = 0; k < extent; k += instruction->k) {
-      if (!a) {
-        SmallVector<Value> registers;
-        for (int64_t i = 0; i < 4; ++i)
-          registers.push_back(LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / 4 + i));
-        sum = multiplyRegisters(rewriter, loc, registers, right.at(k), sum, *instruction, columns, op.getMnMajorB(),
-                                !isFirst || k);
-        continue;
-      }
-      auto scale = isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero : NVVM::WGMMAScaleOut::one;
-      sum = NVVM::WgmmaMmaAsyncOp::create(
-          rewriter, loc, registers, sum, left->at(k), right.at(k), shape, getWgmmaType(instruction->a),
-          getWgmmaType(instruction->b), getWgmmaType(instruction->accumulator), scale, NVVM::WGMMAScaleIn::one,
-          NVVM::WGMMAScaleIn::one, op.getMnMajorA() ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-          op.getMnMajorB() ? NVVM::MMALayout::row : NVVM::MMALayout::col, overflow);
-    }
-    rewriter.replaceOp(op, registers == all ? sum : moveRegisters(rewriter, loc, sum, whole));
-    return success();
-  }
-};
 
 struct ConvertZero : ConvertOpToLLVMPattern<tile::ZeroOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -403,8 +254,8 @@ struct ConvertAssemble : ConvertOpToLLVMPattern<tile::AssembleOp> {
 } // namespace
 
 void populateTileMatrixPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertWgmma, ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait,
-               ConvertStoreFragment, ConvertExtract, ConvertAssemble>(converter);
+  patterns.add<ConvertZero, ConvertToAccumulator, ConvertWgmmaCommit, ConvertWgmmaWait, ConvertStoreFragment,
+               ConvertExtract, ConvertAssemble>(converter);
 }
 
 } // namespace tilewright

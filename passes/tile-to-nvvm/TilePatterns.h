@@ -15,7 +15,9 @@ void addTileTypeConversions(mlir::LLVMTypeConverter &converter);
 void populateTileMemoryPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// Barriers of warpgroups, their turns, and arrivals at a counter.
 void populateTileBarrierPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// Products, and fragments on their way to shared memory.
+/// Matmuls of a warpgroup.
+void populateWgmmaPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// Accumulators, and fragments on their way to shared memory.
 void populateTileMatrixPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 /// Values of i32 and addresses in shared memory, folded as they are made.

@@ -1,0 +1,198 @@
+//===- WgmmaPatterns.cpp - matmuls of a warpgroup as inline PTX -----------===//
+//
+// LLVM has no intrinsic for wgmma.mma_async. As inline PTX, each instruction takes up to 128 registers of an
+// accumulator and gives as many back, which LLVM takes out of one struct and puts into the next between any two of
+// them. That would be most of what LLVM sees of a kernel, so all instructions of a tile.wgmma, one after the other
+// along k, are one text.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Tile/Instructions.h"
+#include "passes/tile-to-nvvm/TilePatterns.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace tilewright {
+
+WgmmaOperand::WgmmaOperand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
+    : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
+  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3, groups = 8 * type.getSwizzle() / 16;
+  upper = i32((mode << 30) | groups);
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+  address = LLVM::AndOp::create(builder, loc, address, i32((1 << 18) - 1));
+  first = LLVM::LShrOp::create(builder, loc, address, i32(4));
+}
+
+Value WgmmaOperand::at(int64_t k) {
+  int64_t bytes;
+  if (isMNMajor) {
+    bytes = k * type.getPanelRowBytes();
+  } else {
+    bytes = k / type.getPanelColumns() * type.getPanelBytes() +
+            k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
+  }
+  // Of the halves of a descriptor one changes: 64 bits would be added up with a carry.
+  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1;
+  Value lower = LLVM::AddOp::create(builder, loc, first, i32(bytes / 16 + (panels << 16)));
+  Value halves = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, builder.getI32Type()));
+  halves = LLVM::InsertElementOp::create(builder, loc, halves, lower, i32(0));
+  halves = LLVM::InsertElementOp::create(builder, loc, halves, upper, i32(1));
+  return LLVM::BitcastOp::create(builder, loc, builder.getI64Type(), halves);
+}
+
+Value WgmmaOperand::i32(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), int32_t(value));
+}
+
+namespace {
+/// Of operand A where that is in registers: those of one instruction in each thread.
+constexpr int64_t kRegistersOfA = 4;
+
+/// A type as the name of an instruction has it.
+StringRef getTypeSuffix(tile::Element element) {
+  switch (element) {
+  case tile::Element::F16:
+    return ".f16";
+  case tile::Element::BF16:
+    return ".bf16";
+  case tile::Element::TF32:
+    return ".tf32";
+  case tile::Element::E4M3:
+    return ".e4m3";
+  case tile::Element::E5M2:
+    return ".e5m2";
+  case tile::Element::S8:
+    return ".s8";
+  case tile::Element::F32:
+    return ".f32";
+  case tile::Element::S32:
+    return ".s32";
+  case tile::Element::F64:
+    break;
+  }
+  llvm_unreachable("no type of wgmma");
+}
+
+/// The instructions of one `tile.wgmma`. Operands of the text: the registers of the result, the same ones as they were
+/// before, and for each instruction what A is, a descriptor or four registers, and the descriptor of B.
+struct WgmmaText {
+  const tile::WgmmaInstruction &instruction;
+  int64_t columns;
+  unsigned registers;
+  bool begins; // nothing is added to by the first instruction
+  bool isAInRegisters, isMNMajorA, isMNMajorB;
+
+  std::string str(int64_t instructions) const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (int64_t number = 0; number < instructions; ++number)
+      print(stream, number);
+    return text;
+  }
+
+private:
+  static void printRegisters(raw_ostream &stream, unsigned first, unsigned count) {
+    stream << "{";
+    llvm::interleaveComma(llvm::seq(first, first + count), stream, [&](unsigned i) { stream << "$" << i; });
+    stream << "}, ";
+  }
+  void print(raw_ostream &stream, unsigned number) const {
+    stream << "{\n.reg .pred p;\nsetp.ne.b32 p, " << (begins && number == 0 ? 0 : 1) << ", 0;\n";
+    stream << "wgmma.mma_async.sync.aligned.m" << tile::kWgmmaRows << "n" << columns << "k" << instruction.k
+           << getTypeSuffix(instruction.accumulator) << getTypeSuffix(instruction.a) << getTypeSuffix(instruction.b)
+           << " ";
+    printRegisters(stream, 0, registers);
+    unsigned ofA = isAInRegisters ? kRegistersOfA : 1, operand = 2 * registers + number * (ofA + 1);
+    if (isAInRegisters)
+      printRegisters(stream, operand, ofA);
+    else
+      stream << "$" << operand << ", ";
+    stream << "$" << operand + ofA << ", p";
+    // Floats can be negated, and of 16 bits transposed.
+    if (instruction.accumulator != tile::Element::S32)
+      stream << ", 1, 1";
+    if (instruction.takesMNMajor && !isAInRegisters)
+      stream << ", " << int(isMNMajorA);
+    if (instruction.takesMNMajor)
+      stream << ", " << int(isMNMajorB);
+    stream << ";\n}\n";
+  }
+};
+
+/// Elements of a struct of registers, in the first places of another of that type or, of one with less, in all.
+Value moveRegisters(OpBuilder &builder, Location loc, Value from, Value to) {
+  auto count = [](Value of) { return cast<LLVM::LLVMStructType>(of.getType()).getBody().size(); };
+  for (size_t i = 0, both = std::min(count(from), count(to)); i < both; ++i)
+    to = LLVM::InsertValueOp::create(builder, loc, to, LLVM::ExtractValueOp::create(builder, loc, from, i), i);
+  return to;
+}
+
+struct ConvertWgmma : ConvertOpToLLVMPattern<tile::WgmmaOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  LogicalResult matchAndRewrite(tile::WgmmaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto a = dyn_cast<tile::BufferType>(op.getA().getType());
+    tile::BufferType b = op.getB().getType();
+    tile::AccumulatorType result = op.getResult().getType();
+    const auto *instruction =
+        tile::findWgmma(tile::getOperandElement(op.getA().getType()), b.getElementType(), result.getElementType());
+    std::optional<WgmmaOperand> left;
+    if (a)
+      left.emplace(rewriter, loc, adaptor.getA(), a, op.getMnMajorA());
+    WgmmaOperand right(rewriter, loc, adaptor.getB(), b, op.getMnMajorB());
+    int64_t columns = op.countColumns();
+    auto computed =
+        tile::AccumulatorType::get(rewriter.getContext(), {result.getRows(), columns}, result.getElementType());
+    Type all = getTypeConverter()->convertType(result);
+    auto part = cast<LLVM::LLVMStructType>(getTypeConverter()->convertType(computed));
+    Value whole = adaptor.getAccumulator();
+    bool isFirst = !whole;
+    if (isFirst)
+      whole = part == all ? LLVM::UndefOp::create(rewriter, loc, all).getResult()
+                          : LLVM::ZeroOp::create(rewriter, loc, all).getResult();
+
+    unsigned registers = part.getBody().size();
+    SmallVector<Value> operands;
+    SmallVector<std::string> constraints(registers, part.getBody()[0].isF32() ? "=f" : "=r");
+    Value nothing = isFirst ? LLVM::UndefOp::create(rewriter, loc, part.getBody()[0]).getResult() : Value();
+    for (unsigned i = 0; i < registers; ++i) {
+      operands.push_back(isFirst ? nothing : LLVM::ExtractValueOp::create(rewriter, loc, whole, i).getResult());
+      constraints.push_back(std::to_string(i));
+    }
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, loc);
+    int64_t extent = op.getMnMajorB() ? b.getRows() : b.getColumns();
+    for (int64_t k = 0; k < extent; k += instruction->k) {
+      Value columnsOfB = right.at(k);
+      if (left) {
+        operands.push_back(left->at(k));
+        constraints.push_back("l");
+      }
+      for (int64_t i = 0; !left && i < kRegistersOfA; ++i) {
+        operands.push_back(LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getA(), k / 4 + i));
+        constraints.push_back("r");
+      }
+      operands.push_back(columnsOfB);
+      constraints.push_back("l");
+    }
+    WgmmaText text{*instruction, columns, registers, isFirst, !left, op.getMnMajorA(), op.getMnMajorB()};
+    Value sum =
+        LLVM::InlineAsmOp::create(rewriter, loc, part, operands, text.str(extent / instruction->k),
+                                  llvm::join(constraints, ","), /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                  LLVM::TailCallKind::None, /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+            .getRes();
+    rewriter.replaceOp(op, part == all ? sum : moveRegisters(rewriter, loc, sum, whole));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateWgmmaPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertWgmma>(converter);
+}
+
+} // namespace tilewright
