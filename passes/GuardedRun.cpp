@@ -1,6 +1,9 @@
 //===- GuardedRun.cpp - what ends a process elsewhere ends a function here -===//
 #include "passes/GuardedRun.h"
 
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"
@@ -28,4 +31,16 @@ bool tilewright::runGuarded(llvm::function_ref<void()> function, std::string &me
     llvm::RestorePrettyStackState(notes);
   llvm::CrashRecoveryContext::Disable();
   return done;
+}
+
+void tilewright::collectErrors(llvm::LLVMContext &context, std::string &message) {
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo *info, void *text) {
+        if (info->getSeverity() != llvm::DS_Error)
+          return;
+        llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      &message);
 }

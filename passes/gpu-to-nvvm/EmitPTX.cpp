@@ -12,8 +12,6 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
@@ -127,18 +125,7 @@ struct EmitPTX : impl::EmitPTXBase<EmitPTX> {
     });
     std::optional<SmallVector<char, 0>> text;
     std::string message;
-    // LLVM's own handler of errors leaves the process.
-    auto handleErrors = [&](llvm::Module &llvmModule) {
-      llvmModule.getContext().setDiagnosticHandlerCallBack(
-          [](const llvm::DiagnosticInfo *info, void *text) {
-            if (info->getSeverity() != llvm::DS_Error)
-              return;
-            llvm::raw_string_ostream stream(*static_cast<std::string *>(text));
-            llvm::DiagnosticPrinterRawOStream printer(stream);
-            info->print(printer);
-          },
-          &message);
-    };
+    auto handleErrors = [&](llvm::Module &llvmModule) { collectErrors(llvmModule.getContext(), message); };
     auto emit = [&] {
       text =
           ModuleToPTX(*module, target.getTriple(), target.getChip(), target.getFeatures(), target.getO(), handleErrors)

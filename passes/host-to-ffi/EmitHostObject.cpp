@@ -48,9 +48,15 @@ struct ModuleToHostObject : LLVM::ModuleToObject {
     SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;
+    std::string message;
+    collectErrors(module.getContext(), message);
     if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
       return failure(); // no processor that this runs on is without object files
     passes.run(module);
+    if (!message.empty()) {
+      getOperation().emitError("LLVM's back end gave up: ") << message;
+      return failure();
+    }
     return bytes;
   }
 };

@@ -230,6 +230,18 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
                : !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
       return func.emitOpError() << "expected memrefs without offset and numbers of at most 64 bits as arguments, got "
                                 << type;
+  for (auto alloc : func.getBody().front().getOps<memref::AllocOp>()) {
+    MemRefType type = alloc.getType();
+    if (type.getMemorySpace())
+      return alloc.emitOpError() << "expected a buffer of the host's memory, got " << type;
+    // Strides of upstream's are products of extents that it does not check.
+    bool isTooLarge = false;
+    int64_t elements = 1;
+    for (int64_t extent : type.getShape())
+      isTooLarge |= !ShapedType::isDynamic(extent) && llvm::MulOverflow(elements, extent, elements);
+    if (isTooLarge)
+      return alloc.emitOpError() << "expected a buffer of less than 2^63 elements, got " << type;
+  }
   MLIRContext *context = &getContext();
   LLVMTypeConverter types(context);
   ImplicitLocOpBuilder builder(func.getLoc(), context);

@@ -370,6 +370,9 @@ LogicalResult MapLoopsToGPU::mapFunction(func::FuncOp function) {
     for (scf::ForOp loop : bound)
       if (Kernel::getTag(loop) == schedule::ThreadTag::VThread)
         return loop.emitError("expected no loop on vthread: run inject-virtual-threads first");
+    if (!bound.empty() && !isa<scf::ForOp>(op))
+      return op.emitOpError() << "expected no loop bound to a block or thread index inside, got that of "
+                              << getAxisName(bound.front()).quoted() << ": run apply-schedule before";
     if (!bound.empty()) {
       if (failed(Kernel(&op, function, bound).map()))
         return failure();

@@ -5,6 +5,7 @@
 #include "dialects/Schedule/BoundIndices.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ShapedOpInterfaces.h"
 
 using namespace mlir;
 
@@ -72,6 +73,14 @@ private:
   }
 
   LogicalResult verifyOp(Operation *op) {
+    // Upstream lets such an op be, for it is undefined only where it runs.
+    if (auto dim = dyn_cast<ShapedDimOpInterface>(op)) {
+      auto type = dyn_cast<ShapedType>(dim.getShapedValue().getType());
+      std::optional<int64_t> dimension = getConstantIntValue(dim.getDimension());
+      if (type && type.hasRank() && dimension && (*dimension < 0 || *dimension >= type.getRank()))
+        return refuse(op) << "one of the " << type.getRank() << " dimensions of " << type << ", got dimension "
+                          << *dimension;
+    }
     if (stage == Stage::TE && isa<linalg::LinalgOp>(op))
       return refuse(op) << "tensor expressions, got '" << op->getName() << "'";
     if (stage >= Stage::Linalg && isa<te::ComputeOp>(op))

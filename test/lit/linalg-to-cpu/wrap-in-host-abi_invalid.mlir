@@ -18,3 +18,19 @@ func.func @scalar(%A: memref<8xf32>, %x: index) {
 func.func @offset(%A: memref<8xf32, strided<[2], offset: 1>>) {
   return
 }
+
+// -----
+
+func.func @shared(%A: memref<8xf32>) {
+  // expected-error @below {{'memref.alloc' op expected a buffer of the host's memory, got 'memref<8xf32, #gpu.address_space<workgroup>>'}}
+  %0 = memref.alloc() : memref<8xf32, #gpu.address_space<workgroup>>
+  return
+}
+
+// -----
+
+func.func @too_large(%A: memref<8xf32>) {
+  // expected-error @below {{'memref.alloc' op expected a buffer of less than 2^63 elements, got 'memref<4194304x4194304x4194304xf32>'}}
+  %0 = memref.alloc() : memref<4194304x4194304x4194304xf32>
+  return
+}

@@ -9,3 +9,12 @@ func.func @f(%A: tensor<8xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @f(%A: tensor<?xf32>) -> index {
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{stage te: expected one of the 1 dimensions of 'tensor<?xf32>', got dimension 3}}
+  %n = tensor.dim %A, %c3 : tensor<?xf32>
+  return %n : index
+}
