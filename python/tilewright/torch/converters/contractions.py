@@ -108,3 +108,21 @@ def _pdist(call: Call, x: Value, p: float) -> Value:
         raise call.error(f"expected at least 3 rows, got {x.shape[0]}")
     left = call.op("gather", x, call.array(rows), axis=0)
     return _distance(call, call.op("sub", left, call.op("gather", x, call.array(columns), axis=0)), p)
+
+
+@converter("_grouped_mm.default", "transformers.grouped_mm_fallback.default")
+def _grouped_mm(
+    call: Call, x: Value, weight: Value, ends: Value | None, bias: Value | None = None, *_: Any
+) -> Value:  # fmt: skip
+    """Each row times the matrix of its group: the number of groups that end at it or before it says which."""
+    if ends is None or bias is not None or x.rank != 2 or weight.rank != 3:
+        raise call.error("expected a matrix, matrices of groups, where each group ends, and no bias")
+    rows = call.op("iota", shape=[x.shape[0], 1], axis=0, to=ends.dtype)
+    over = call.op("less_equal", call.reshape(ends, [1, *ends.shape]), rows)
+    group = call.op("reduce_sum", call.cast(over, "int64"), axes=[1], keepdims=False)
+    acc = "float32" if x.dtype in ("float16", "bfloat16") else x.dtype
+    matrices = call.cast(call.op("gather", weight, group, axis=0), acc)
+    made = call.op("einsum", call.cast(x, acc), matrices, equation="sk,skn->sn")
+    beyond = call.op("greater_equal", group, call.constant(weight.shape[0], "int64"))
+    made = call.op("where", call.reshape(beyond, [x.shape[0], 1]), call.constant(0, made), made)
+    return call.cast(made, call.dtype)

@@ -114,6 +114,8 @@ def _binary(name: str, floats: bool = False) -> Callable[[Call, Any, Any], Value
     def convert(call: Call, a: Any, b: Any) -> Value:
         dtype = call.dtype if floats else common(call, a, b)
         wide = _wide(dtype, a, b)
+        if dtype == "bool" and name == "mul":
+            return call.op("and", *operands(call, dtype, a, b))
         return call.cast(call.op(name, *operands(call, wide, a, b)), call.dtype)
 
     return convert

@@ -149,7 +149,7 @@ def _pads(rank: int, pad: Sequence[Any]) -> tuple[list[int], list[int]]:
     return before, after
 
 
-@converter("constant_pad_nd.default", "pad.default")
+@converter("constant_pad_nd.default")
 def _constant_pad(call: Call, x: Value, pad: Sequence[Any], value: Any = 0) -> Value:
     before, after = _pads(x.rank, pad)
     for axis, (low, high) in enumerate(zip(before, after)):  # a negative padding cuts
@@ -166,6 +166,16 @@ def _padding(mode: str) -> Any:
         return call.op("pad", x, call.constant(0, x), before=before, after=after, mode=mode)
 
     return convert
+
+
+@converter("pad.default")
+def _pad(call: Call, x: Value, pad: Sequence[Any], mode: str, value: Any) -> Value:
+    if mode == "constant":
+        return _constant_pad(call, x, pad, 0 if value is None else value)
+    modes = {"reflect": "reflect", "replicate": "edge"}
+    if mode not in modes:
+        raise call.error(f"expected mode 'constant', 'reflect' or 'replicate', got {mode!r}")
+    return _padding(modes[mode])(call, x, pad)
 
 
 for _rank in (1, 2, 3):

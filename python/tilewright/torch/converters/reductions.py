@@ -177,3 +177,21 @@ def _softmax(call: Call, x: Value, dim: int, half_to_float: bool) -> Value:
 
 def _softmax_of(call: Call, x: Value, axis: int) -> Value:
     return call.op("log_softmax" if "log" in call.target else "softmax", x, axis=axis)
+
+
+@converter("histc.default")
+def _histc(call: Call, x: Value, bins: int, low: Any, high: Any) -> Value:
+    if not low < high:
+        raise call.error(f"expected a range that is given, min < max, got {low} and {high}")
+    flat: Any = 1
+    for extent in x.shape:
+        flat = flat * extent
+    wide = "float64" if x.dtype in ("float64", "int64", "int32") else "float32"
+    x = call.cast(call.reshape(x, [flat, 1]), wide)
+    first, last, width = (call.constant(one, wide) for one in (low, high, high - low))
+    place = call.op("floor", call.op("div", call.op("mul", call.op("sub", x, first), call.constant(bins, wide)), width))
+    place = call.op("min", place, call.constant(bins - 1, wide))
+    inside = call.op("and", call.op("greater_equal", x, first), call.op("less_equal", x, last))
+    mine = call.op("equal", place, call.op("iota", shape=[1, bins], axis=1, to=wide))
+    hits = call.cast(call.op("and", inside, mine), "int64")
+    return call.cast(call.op("reduce_sum", hits, axes=[0], keepdims=False), call.dtype)

@@ -1,0 +1,68 @@
+"""Operators of PyTorch that whole models call, against PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+
+import tilewright as tw
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Calls(torch.nn.Module):
+    """A module that calls a function."""
+
+    def __init__(self, function) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given):
+        return self.function(*given)
+
+
+def _check(function, *given, **tolerances):
+    with torch.no_grad():
+        got = tw.compile(Calls(function), given, target="cpu")(*given)
+        torch.testing.assert_close(got, function(*given), **tolerances)
+
+
+def test_a_product_of_bools():
+    _check(lambda a, b: a * b, torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False]))
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate"])
+def test_pad(mode):
+    _check(lambda x: torch.ops.aten.pad(x, [1, 2, 0, 1], mode), torch.randn(2, 3, 4, 5))
+
+
+def test_pad_of_an_unknown_mode():
+    with pytest.raises(tw.CompileError, match="expected mode 'constant', 'reflect' or 'replicate', got 'circular'"):
+        tw.compile(Calls(lambda x: torch.ops.aten.pad(x, [1, 1], "circular")), (torch.randn(1, 2, 4),), target="cpu")
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.float32])
+def test_a_histogram(dtype):
+    x = torch.tensor([-2, 0, 0, 1, 3, 3, 4, 7]).to(dtype)
+    _check(lambda x: torch.histc(x.float(), bins=4, min=0, max=4), x)
+
+
+def test_a_histogram_of_the_data_s_range():
+    message = r"\(aten.histc.default\): expected a range that is given, min < max, got 0 and 0"
+    with pytest.raises(tw.CompileError, match=message):
+        tw.compile(Calls(lambda x: torch.histc(x, bins=4)), (torch.randn(5),), target="cpu")
+
+
+@pytest.mark.parametrize("ends", [[2, 2, 5, 7], [0, 7, 7, 7]], ids=str)
+def test_products_of_groups_of_rows(ends):
+    x, w = torch.randn(7, 16).bfloat16(), torch.randn(4, 32, 16).bfloat16().transpose(1, 2)
+    _check(lambda x, w, ends: torch._grouped_mm(x, w, offs=ends), x, w, torch.tensor(ends, dtype=torch.int32),
+           rtol=1.6e-2, atol=1e-2)  # fmt: skip
+
+
+def test_attention_whose_heads_are_put_together_by_a_view():
+    def attention(q, k, v):
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return y.transpose(1, 2).reshape(2, 5, -1).contiguous().view(-1, 12)
+
+    _check(attention, *(torch.randn(2, 3, 5, 4) for _ in range(3)), rtol=1e-4, atol=1e-5)

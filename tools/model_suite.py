@@ -1,0 +1,138 @@
+"""The models of tools/score-models.py: small configurations of well-known architectures, with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+__all__ = ["MODELS", "made"]
+
+_TEXT = {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 64, "initializer_range": 0.2}  # fmt: skip
+_GROUPED = {**_TEXT, "num_key_value_heads": 2, "max_position_embeddings": 64, "use_cache": False}
+_IMAGE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
+          "image_size": 32, "patch_size": 8, "initializer_range": 0.2}  # fmt: skip
+_SEQ2SEQ = {"vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+            "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "use_cache": False,
+            "init_std": 0.2, "max_position_embeddings": 64}  # fmt: skip
+_T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "use_cache": False}
+_VISION = {key: value for key, value in _IMAGE.items() if key != "initializer_range"}
+
+# By name the class of the configuration, the model's class, the configuration and the inputs.
+_TRANSFORMERS: dict[str, tuple[str, str, dict[str, Any], tuple[str, ...]]] = {
+    "ALBERT": ("AlbertConfig", "AlbertModel", {**_TEXT, "embedding_size": 16}, ("ids", "mask")),
+    "BART": ("BartConfig", "BartModel", _SEQ2SEQ, ("ids", "decoder")),
+    "BERT": ("BertConfig", "BertForMaskedLM", _TEXT, ("ids", "mask")),
+    "BLOOM": ("BloomConfig", "BloomForCausalLM",
+              {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4, "use_cache": False}, ("ids",)),
+    "CLIP": ("CLIPConfig", "CLIPModel", {"text_config": {**_TEXT, "max_position_embeddings": 32, "eos_token_id": 98},
+             "vision_config": _VISION, "projection_dim": 16}, ("ids", "pixels")),
+    "DeBERTa-v2": ("DebertaV2Config", "DebertaV2Model", _TEXT, ("ids", "mask")),
+    "DINOv2": ("Dinov2Config", "Dinov2Model", _IMAGE, ("pixels",)),
+    "DistilBERT": ("DistilBertConfig", "DistilBertModel",
+                   {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}, ("ids", "mask")),
+    "ELECTRA": ("ElectraConfig", "ElectraModel", {**_TEXT, "embedding_size": 16}, ("ids", "mask")),
+    "Falcon": ("FalconConfig", "FalconForCausalLM",
+               {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+                "use_cache": False}, ("ids",)),
+    "Gemma": ("GemmaConfig", "GemmaForCausalLM", {**_GROUPED, "head_dim": 8}, ("ids",)),
+    "Gemma 2": ("Gemma2Config", "Gemma2ForCausalLM", {**_GROUPED, "head_dim": 8, "sliding_window": 4}, ("ids",)),
+    "GPT-2": ("GPT2Config", "GPT2LMHeadModel", {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4,
+              "n_positions": 64, "use_cache": False, "initializer_range": 0.2}, ("ids",)),
+    "GPT-NeoX": ("GPTNeoXConfig", "GPTNeoXForCausalLM", {**_TEXT, "use_cache": False}, ("ids",)),
+    "Llama": ("LlamaConfig", "LlamaForCausalLM", _GROUPED, ("ids", "mask")),
+    "Mamba": ("MambaConfig", "MambaForCausalLM", {"vocab_size": 99, "hidden_size": 32, "state_size": 4,
+              "num_hidden_layers": 2, "use_cache": False}, ("ids",)),
+    "Mistral": ("MistralConfig", "MistralForCausalLM", {**_GROUPED, "sliding_window": 4}, ("ids",)),
+    "Mixtral": ("MixtralConfig", "MixtralForCausalLM", {**_GROUPED, "num_local_experts": 4}, ("ids",)),
+    "OPT": ("OPTConfig", "OPTForCausalLM", {"vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "ffn_dim": 64,
+            "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 32, "use_cache": False},
+            ("ids", "mask")),
+    "Phi": ("PhiConfig", "PhiForCausalLM", {**_TEXT, "use_cache": False}, ("ids",)),
+    "Qwen2": ("Qwen2Config", "Qwen2ForCausalLM", _GROUPED, ("ids",)),
+    "Qwen3": ("Qwen3Config", "Qwen3ForCausalLM", {**_GROUPED, "head_dim": 8}, ("ids",)),
+    "RoBERTa": ("RobertaConfig", "RobertaModel", _TEXT, ("ids", "mask")),
+    "SegFormer": ("SegformerConfig", "SegformerForSemanticSegmentation",
+                  {"hidden_sizes": [8, 16, 24, 32], "depths": [1, 1, 1, 1], "decoder_hidden_size": 16,
+                   "num_attention_heads": [1, 2, 2, 4]}, ("pixels",)),
+    "Swin": ("SwinConfig", "SwinModel", {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [2, 2],
+             "num_heads": [2, 4], "window_size": 4}, ("pixels",)),
+    "T5": ("T5Config", "T5ForConditionalGeneration", _T5, ("ids", "decoder")),
+    "ViT": ("ViTConfig", "ViTForImageClassification", _IMAGE, ("pixels",)),
+    "wav2vec 2.0": ("Wav2Vec2Config", "Wav2Vec2Model", {**_TEXT, "conv_dim": [16, 16], "conv_stride": [5, 2],
+                    "conv_kernel": [10, 3], "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 16,
+                    "num_conv_pos_embedding_groups": 2}, ("sound",)),
+    "Whisper": ("WhisperConfig", "WhisperForConditionalGeneration",
+                {**{key: value for key, value in _SEQ2SEQ.items() if key != "max_position_embeddings"},
+                 "num_mel_bins": 16, "max_source_positions": 12, "max_target_positions": 24, "pad_token_id": 0,
+                 "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}, ("features", "decoder")),
+}  # fmt: skip
+
+# By name of timm the extent of a square image, and what it is made with.
+_TIMM: dict[str, tuple[int, dict[str, Any]]] = {
+    "convnext_atto": (64, {}), "densenet121": (64, {}), "efficientnet_b0": (64, {}), "ghostnet_100": (64, {}),
+    "mixer_s32_224": (64, {"img_size": 64}), "mnasnet_100": (64, {}), "mobilenetv2_100": (64, {}),
+    "mobilenetv3_small_100": (64, {}), "mobilevit_xxs": (64, {}), "poolformer_s12": (64, {}),
+    "regnety_002": (64, {}), "repvgg_a0": (64, {}), "resnet18": (64, {}), "resnet50": (64, {}),
+    "resnext50_32x4d": (64, {}), "seresnet50": (64, {}), "vgg11": (32, {}),
+    "swin_tiny_patch4_window7_224": (56, {"img_size": 56, "depths": (2, 2), "num_heads": (2, 4), "embed_dim": 16}),
+    "vit_tiny_patch16_224": (64, {"img_size": 64}),
+}  # fmt: skip
+
+MODELS = [*(f"transformers {name}" for name in _TRANSFORMERS), *(f"timm {name}" for name in _TIMM)]
+"""The names of the models, each behind its package's."""
+
+_PARAMETERS = {"ids": "input_ids", "mask": "attention_mask", "decoder": "decoder_input_ids", "pixels": "pixel_values",
+               "sound": "input_values", "features": "input_features"}  # fmt: skip
+
+
+class _Named(torch.nn.Module):
+    """A model that takes its arguments by position."""
+
+    def __init__(self, model: torch.nn.Module, parameters: Sequence[str]) -> None:
+        super().__init__()
+        self.model, self.parameters_of = model, tuple(parameters)
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        return self.model(**dict(zip(self.parameters_of, given)))
+
+
+def _example(kind: str, size: int) -> torch.Tensor:
+    if kind in ("ids", "decoder"):
+        return torch.randint(3, 98, (2, 10 if kind == "ids" else 7))
+    if kind == "mask":
+        return torch.arange(10)[None] < torch.tensor([[10], [7]])
+    return torch.randn({"pixels": (2, 3, size, size), "sound": (2, 400), "features": (2, 16, 24)}[kind])
+
+
+def _stirred(model: torch.nn.Module) -> torch.nn.Module:
+    """The model with noise on what initialization leaves constant, so that each weight matters to the result."""
+    with torch.no_grad():
+        for name, one in [*model.named_parameters(), *model.named_buffers()]:
+            if one.is_floating_point() and one.numel() > 1 and (one == one.flatten()[0]).all():
+                if name.endswith("running_var"):
+                    one.uniform_(0.5, 1.5)
+                else:
+                    one.add_(0.1 * torch.randn_like(one))
+    return model.eval()
+
+
+def made(name: str) -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
+    """A model with random weights, and an example of its inputs; the same in each call."""
+    torch.manual_seed(0)
+    package, _, own = name.partition(" ")
+    if package == "timm":
+        import timm
+
+        size, options = _TIMM[own]
+        return _stirred(timm.create_model(own, pretrained=False, **options)), (_example("pixels", size),)
+    import transformers
+
+    config, kind, options, inputs = _TRANSFORMERS[own]
+    make: Callable[..., Any] = getattr(transformers, kind)
+    model = make(getattr(transformers, config)(**options))
+    size = 64 if own == "SegFormer" else 32
+    examples = tuple(_example(one, size) for one in inputs)
+    return _stirred(_Named(model, [_PARAMETERS[one] for one in inputs])), examples
