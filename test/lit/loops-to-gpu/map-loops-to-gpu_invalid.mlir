@@ -286,7 +286,7 @@ func.func @extern_without_threads(%A: memref<8xf32>, %x: f32) {
 
 func.func @before_apply_schedule(%A: tensor<64xf32>, %c0: index, %c1: index, %c64: index, %x: f32) -> tensor<64xf32> {
   %0 = tensor.empty() : tensor<64xf32>
-  // expected-error @below {{'te.extern' op expected no loop bound to a block or thread index inside, got that of 'C.t': run apply-schedule before}}
+  // expected-error @below {{'te.extern' op expected no loop bound to a block or thread index inside, got that of axis 'C.t': run apply-schedule before}}
   %1 = te.extern "C" ins() outs(%C = %0 : tensor<64xf32>) {
     scf.for %t = %c0 to %c64 step %c1 {
       memref.store %x, %C[%t] : memref<64xf32>
