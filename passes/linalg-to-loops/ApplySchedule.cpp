@@ -16,17 +16,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
   using Base::Base;
 
   void runOnOperation() override {
-    SymbolTableCollection tables;
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      // Functions that hold no tensor expressions are not ours.
-      if (llvm::none_of(function.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
-        continue;
-      schedule::OfOp schedule;
-      for (auto of : getOperation().getOps<schedule::OfOp>())
-        if (of.getFunction() == function.getName())
-          schedule = of;
-      if (onProcessor && !schedule && !hasScanOfStages(function))
-        continue;
+    for (auto [function, schedule] : getScheduledFunctions(getOperation(), onProcessor)) {
       if (failed(lower(function, schedule)))
         return signalPassFailure();
       if (schedule)
@@ -35,15 +25,11 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
   }
 
   LogicalResult lower(func::FuncOp function, schedule::OfOp schedule) {
-    StageModel model(function);
-    if (failed(model.collect()) || failed(model.apply(schedule)))
+    FailureOr<StageModel> model = StageModel::resolve(function, schedule);
+    if (failed(model))
       return failure();
-    // A processor has one memory: what is computed at a loop is the loop's own.
-    for (auto &stage : model.stages)
-      if (onProcessor && stage->attachStage && !stage->follows && stage->followers.empty() &&
-          stage->scope == schedule::Scope::Global)
-        stage->scope.reset();
-    if (failed(model.inferBounds()))
+    FailureOr<LoopBounds> bounds = inferBounds(*model, onProcessor);
+    if (failed(bounds))
       return failure();
     OpBuilder builder(function);
     SmallVector<Type> types;
@@ -63,8 +49,7 @@ struct ApplySchedule : impl::ApplyScheduleBase<ApplySchedule> {
       target.setAllArgAttrs(attrs);
     Block *entry = builder.createBlock(&target.getBody(), {}, types, locs);
     (void)entry;
-    LoopEmitter emitter(model, target);
-    if (failed(emitter.emit()))
+    if (failed(LoopEmitter(*model, *bounds, target).emit()))
       return failure();
     if (!onProcessor)
       schedule::noteBoundIndices(target);

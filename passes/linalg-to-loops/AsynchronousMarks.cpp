@@ -1,4 +1,5 @@
 //===- AsynchronousMarks.cpp - what a schedule says of who copies what ----===//
+#include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -35,10 +36,10 @@ LogicalResult StageModel::applyAsynchronous(Operation *op, DenseMap<Value, Axis 
   return success();
 }
 
-LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
+LogicalResult BoundInference::verifyAsynchronous(const ScheduledStage &stage) {
   if (auto &copy = stage.copiedBy) {
     auto error = [&] { return emitError(copy->loc) << "copy_by: "; };
-    if (stage.scope == schedule::Scope::Local)
+    if (bounds[stage].scope == schedule::Scope::Local)
       return error() << "expected a stage in shared or global memory, got '" << stage.name << "' in local memory";
     if (stage.layout.map || stage.layout.granule || stage.layout.rollingLoc || !stage.alignments.empty())
       return error() << "expected a buffer that lies as the engine lays it out, got stage '" << stage.name
@@ -46,11 +47,11 @@ LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
     if (stage.numSpatial != stage.roots.size())
       return error() << "expected a stage that is a copy, got the reduction '" << stage.name << "'";
   }
-  if (stage.rolling && llvm::none_of(stage.loops, [](Axis *loop) { return loop->pipelineDepth > 0; }))
+  if (stage.rolling && llvm::none_of(bounds[stage].loops, [](const Axis *loop) { return loop->pipelineDepth > 0; }))
     return emitError(stage.rolling->second)
            << "rolling_update: expected a loop of stage '" << stage.name << "' that is a software_pipeline, as one of '"
            << stage.rolling->first << "' is, got none";
-  for (Axis *loop : stage.loops) {
+  for (const Axis *loop : bounds[stage].loops) {
     if (loop->specialized && !loop->pipelineDepth)
       return emitError(loop->loc) << "specialize: expected a loop that is a software_pipeline, got '" << loop->name
                                   << "'";
@@ -65,7 +66,7 @@ LogicalResult StageModel::verifyAsynchronous(ScheduledStage &stage) {
   return success();
 }
 
-void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
+void LoopEmitter::markKernel(const ScheduledStage &stage, scf::ForOp loop) {
   if (stage.attachStage || !isa<func::FuncOp>(loop->getParentOp()))
     return;
   if (stage.minBlocks)
@@ -74,8 +75,8 @@ void LoopEmitter::markKernel(ScheduledStage &stage, scf::ForOp loop) {
     loop->setAttr(schedule::kPersistentAttr, stage.persistent->how);
 }
 
-void LoopEmitter::markCopy(ScheduledStage &stage, Operation *store) {
-  auto &copy = stage.copiedBy;
+void LoopEmitter::markCopy(const ScheduledStage &stage, Operation *store) {
+  const auto &copy = stage.copiedBy;
   if (!copy)
     return;
   store->setLoc(NameLoc::get(builder.getStringAttr(stage.name), copy->loc));

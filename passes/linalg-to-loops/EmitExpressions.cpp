@@ -47,7 +47,7 @@ Value LoopEmitter::getCaptured(Value value) {
   if (auto dim = value.getDefiningOp<tensor::DimOp>();
       dim && dim.getConstantIndex() && isa<BlockArgument>(dim.getSource())) {
     // As predicates have it: of one that is a multiple, a multiple of a symbol.
-    AffineExpr extent = model.getExtent(dim.getSource(), *dim.getConstantIndex());
+    AffineExpr extent = model.getExtents(dim.getSource())[*dim.getConstantIndex()];
     extent.walk([&](AffineExpr part) {
       if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
         getSymbol(symbol.getPosition());
@@ -72,7 +72,7 @@ Value LoopEmitter::getSymbol(unsigned position) {
   if (value)
     return value;
   OpBuilder::InsertionGuard guard(builder);
-  const Symbol &symbol = model.symbols[position];
+  const Symbol &symbol = model.getSymbols()[position];
   Value zero = getConstant(symbol.argument ? symbol.dimension : 0), unit = getConstant(symbol.unit);
   builder.setInsertionPointAfter(lastAtTop);
   if (symbol.argument)
@@ -95,7 +95,7 @@ static bool isNotNegative(AffineExpr expr, const StageModel &model) {
     return true;
   case AffineExprKind::SymbolId:
     // A number that a call gives may be negative.
-    return model.symbols[cast<AffineSymbolExpr>(expr).getPosition()].argument != nullptr;
+    return model.getSymbols()[cast<AffineSymbolExpr>(expr).getPosition()].argument != nullptr;
   default: {
     auto binary = cast<AffineBinaryOpExpr>(expr);
     return isNotNegative(binary.getLHS(), model) && isNotNegative(binary.getRHS(), model);
@@ -132,7 +132,7 @@ Value LoopEmitter::expand(AffineExpr expr, Location loc) {
 }
 
 Value LoopEmitter::materialize(AffineExpr expr, Location loc) {
-  expr = simplify(expr, [&](unsigned dim) { return model.getLoop(dim).extent; });
+  expr = simplify(expr, [&](unsigned dim) { return bounds.getExtent(dim); });
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return getConstant(constant.getValue());
   if (auto dim = dyn_cast<AffineDimExpr>(expr))

@@ -25,7 +25,7 @@ static scf::ForOp getThreadAxis(Operation *op) {
   return loop;
 }
 
-LogicalResult LoopEmitter::emitExtern(ScheduledStage &stage) {
+LogicalResult LoopEmitter::emitExtern(const ScheduledStage &stage) {
   te::ExternOp op = stage.externOp;
   SmallVector<TileArgument> arguments;
   auto addWhole = [&](Value tensor) {

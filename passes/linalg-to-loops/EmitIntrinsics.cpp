@@ -10,24 +10,24 @@ using namespace mlir;
 namespace tilewright {
 
 /// Every place of the tile must be one of the tensor: an intrinsic does not leave out elements.
-LogicalResult LoopEmitter::checkTileIsWhole(ScheduledStage &stage, ArrayRef<Axis *> tile) {
+LogicalResult LoopEmitter::checkTileIsWhole(const ScheduledStage &stage, ArrayRef<const Axis *> tile) {
+  schedule::TensorizeOp primitive = stage.tensorize;
   for (const Predicate &predicate : getPredicates(stage)) {
     bool isInTile = false;
     predicate.expr.walk([&](AffineExpr expr) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      isInTile |= dim && llvm::any_of(tile, [&](Axis *loop) { return loop->dim == dim.getPosition(); });
+      isInTile |= dim && llvm::any_of(tile, [&](const Axis *loop) { return bounds[loop].dim == dim.getPosition(); });
     });
     if (isInTile)
-      return emitError(stage.tensorize.getLoc())
-             << "tensorize of stage '" << stage.name << "' by '" << stage.tensorize.getName()
-             << "': expected tiles that are whole, got tiles at the end of an axis that reach over it: split by "
-                "numbers that "
-                "divide the extents, or pad them";
+      return emitError(primitive.getLoc()) << "tensorize of stage '" << stage.name << "' by '" << primitive.getName()
+                                           << "': expected tiles that are whole, got tiles at the end of an axis that "
+                                              "reach over it: split by numbers that "
+                                              "divide the extents, or pad them";
   }
   return success();
 }
 
-SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage,
+SmallVector<Operation *> LoopEmitter::emitStatements(const ScheduledStage &stage,
                                                      llvm::iterator_range<Block::iterator> statements,
                                                      ArrayRef<TileArgument> arguments) {
   if (statements.empty())
@@ -88,21 +88,21 @@ SmallVector<Operation *> LoopEmitter::emitStatements(ScheduledStage &stage,
   return clones;
 }
 
-LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
-  auto matched = matchTile(model, stage);
+LogicalResult LoopEmitter::emitTensorized(const ScheduledStage &stage) {
+  auto matched = matchTile(model, bounds, stage);
   if (failed(matched))
     return failure();
-  ArrayRef<Axis *> loops(stage.loops);
+  ArrayRef<const Axis *> loops(bounds[stage].loops);
   unsigned position = llvm::find(loops, stage.tensorizeAt) - loops.begin();
-  ArrayRef<Axis *> around = loops.take_front(position), tile = loops.drop_front(position);
+  ArrayRef<const Axis *> around = loops.take_front(position), tile = loops.drop_front(position);
   if (failed(checkTileIsWhole(stage, tile)))
     return failure();
   // In the description inputs come before results, and so do the arguments of what computes it.
   SmallVector<TileArgument> arguments;
   for (TileArgument &argument : matched->arguments) {
     // A tensor's elements, where its buffer has them.
-    if (ScheduledStage *producer = model.getProducer(argument.tensor); producer && producer != &stage)
-      for (auto [base, origin] : llvm::zip(argument.base, producer->origin))
+    if (const ScheduledStage *producer = model.getProducer(argument.tensor); producer && producer != &stage)
+      for (auto [base, origin] : llvm::zip(argument.base, bounds[*producer].origin))
         base = simplify(base - origin);
     arguments.push_back(argument);
   }
@@ -115,10 +115,10 @@ LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
   auto guarded = [&](bool withReduction, Leaf leaf) { return emitGuarded(stage, withReduction, leaf); };
   if (stage.numSpatial == stage.roots.size() || (matched->isWholeReduction && matched->body))
     return emitLoops(around, /*withAttached=*/true, [&] { return guarded(true, call(matched->body)); });
-  unsigned firstReduce = std::min(stage.getFirstReduce(), position);
+  unsigned firstReduce = std::min(getFirstReduce(bounds[stage].loops), position);
   return emitLoops(around.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
-    SmallVector<Axis *> spatial, reduce;
-    for (Axis *loop : around.drop_front(firstReduce))
+    SmallVector<const Axis *> spatial, reduce;
+    for (const Axis *loop : around.drop_front(firstReduce))
       (loop->isReduce ? reduce : spatial).push_back(loop);
     if (matched->reset && failed(emitLoops(spatial, false, [&] { return guarded(false, call(matched->reset)); })))
       return failure();
@@ -129,12 +129,12 @@ LogicalResult LoopEmitter::emitTensorized(ScheduledStage &stage) {
         // The first part of the reduction is computed as if it were the whole, the others are added.
         Location loc = stage.getLoc();
         Value isFirst;
-        for (Axis *loop : reduce) {
-          auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
+        for (const Axis *loop : reduce) {
+          auto extent = dyn_cast<AffineConstantExpr>(bounds[loop].extent);
           if (extent && extent.getValue() == 1)
             continue;
-          Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(loop->index, loc),
-                                             getConstant(0));
+          Value here = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                             materialize(bounds[loop].index, loc), getConstant(0));
           isFirst = isFirst ? arith::AndIOp::create(builder, loc, isFirst, here).getResult() : here;
         }
         if (!isFirst)

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace tilewright {
 
-SmallVector<Value> LoopEmitter::emitCombine(ScheduledStage &stage, ValueRange reduced, ValueRange elements) {
+SmallVector<Value> LoopEmitter::emitCombine(const ScheduledStage &stage, ValueRange reduced, ValueRange elements) {
   IRMapping mapping;
   linalg::GenericOp op = stage.op;
   for (auto [argument, value] : llvm::zip_equal(op.getRegionOutputArgs(), reduced))
@@ -35,8 +35,8 @@ SmallVector<Value> LoopEmitter::emitCombine(ScheduledStage &stage, ValueRange re
   return results;
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, ArrayRef<Axis *> threads,
-                                                     ArrayRef<Axis *> serial) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitParts(const ScheduledStage &stage, ArrayRef<const Axis *> threads,
+                                                     ArrayRef<const Axis *> serial) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = stage.getLoc();
   if (!threads.empty()) {
@@ -46,7 +46,7 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, Arra
     SmallVector<Value> inits(*identity);
     llvm::append_range(inits, *identity);
     scf::ForOp loop = openLoop(threads.front(), inits);
-    for (ScheduledStage *attached : stage.attached)
+    for (const ScheduledStage *attached : stage.attached)
       if (attached->attachAxis == threads.front() && failed(emitStage(*attached)))
         return failure();
     auto parts = emitParts(stage, threads.drop_front(), serial);
@@ -76,18 +76,18 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitParts(ScheduledStage &stage, Arra
   return load(part, loc);
 }
 
-LogicalResult LoopEmitter::emitThreadReduction(ScheduledStage &stage, unsigned firstReduce) {
-  ArrayRef<Axis *> loops(stage.loops);
-  SmallVector<Axis *> spatial, threads, serial;
-  for (Axis *loop : loops.drop_front(firstReduce))
+LogicalResult LoopEmitter::emitThreadReduction(const ScheduledStage &stage, unsigned firstReduce) {
+  ArrayRef<const Axis *> loops(bounds[stage].loops);
+  SmallVector<const Axis *> spatial, threads, serial;
+  for (const Axis *loop : loops.drop_front(firstReduce))
     (!loop->isReduce ? spatial : loop->bind ? threads : serial).push_back(loop);
   OpBuilder::InsertionGuard guard(builder);
   // What is around the loops of threads is of their kernel, which a loop holds together.
-  auto isOpened = [](Axis *loop) {
-    return loop->bind || loop->extent != getAffineConstantExpr(1, loop->extent.getContext());
+  auto isOpened = [&](const Axis *loop) {
+    return loop->bind || bounds[loop].extent != getAffineConstantExpr(1, bounds[loop].extent.getContext());
   };
   if (isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
-      llvm::none_of(llvm::concat<Axis *const>(loops.take_front(firstReduce), spatial), isOpened)) {
+      llvm::none_of(llvm::concat<const Axis *const>(loops.take_front(firstReduce), spatial), isOpened)) {
     Location loc = NameLoc::get(builder.getStringAttr("singleton"), stage.getLoc());
     auto loop = scf::ForOp::create(builder, loc, getConstant(0), getConstant(1), getConstant(1));
     loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), "singleton", stage.name));

@@ -1,30 +1,21 @@
 //===- EnvThreads.cpp - threads that a kernel has whatever is bound -------===//
+#include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-SmallVector<Axis *> StageModel::getLoopsOn(ScheduledStage &root, schedule::ThreadTag thread) {
-  SmallVector<Axis *> loops;
-  for (auto &stage : stages)
-    if (&stage->root() == &root)
-      for (Axis *loop : stage->loops)
-        if (loop->bind == thread)
-          loops.push_back(loop);
-  return loops;
-}
-
-LogicalResult StageModel::verifyEnvThreads(ScheduledStage &stage) {
+LogicalResult BoundInference::verifyEnvThreads(const ScheduledStage &stage) {
   for (auto [thread, extent, loc] : stage.envThreads) {
     auto error = [&, loc = loc] { return emitError(loc) << "env_threads of stage '" << stage.name << "': "; };
     if (stage.attachStage)
       return error() << "expected a stage that is computed at the root, as a kernel is, got one that is computed at a "
                         "loop of stage '"
                      << stage.attachStage->name << "'";
-    SmallVector<Axis *> loops = getLoopsOn(stage, thread);
-    for (Axis *loop : loops) {
-      auto known = dyn_cast<AffineConstantExpr>(loop->extent);
+    SmallVector<const Axis *> loops = bounds.getLoopsOn(stage, thread);
+    for (const Axis *loop : loops) {
+      auto known = dyn_cast<AffineConstantExpr>(bounds[loop].extent);
       if (known && known.getValue() == extent)
         continue;
       InFlightDiagnostic diag = error() << "expected loops on " << schedule::stringifyThreadTag(thread) << " of extent "
@@ -41,9 +32,9 @@ LogicalResult StageModel::verifyEnvThreads(ScheduledStage &stage) {
   return success();
 }
 
-void LoopEmitter::openEnvThreads(ScheduledStage &stage) {
+void LoopEmitter::openEnvThreads(const ScheduledStage &stage) {
   for (auto [thread, extent, loc] : stage.envThreads) {
-    if (!model.getLoopsOn(stage, thread).empty())
+    if (!bounds.getLoopsOn(stage, thread).empty())
       continue;
     StringRef name = schedule::stringifyThreadTag(thread);
     auto loop = scf::ForOp::create(builder, NameLoc::get(builder.getStringAttr(name), loc), getConstant(0),

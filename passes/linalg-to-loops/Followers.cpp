@@ -5,14 +5,14 @@
 // it.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/linalg-to-loops/StageModel.h"
+#include "passes/linalg-to-loops/BoundInference.h"
 
 using namespace mlir;
 
 namespace tilewright {
 
-static unsigned getPosition(ScheduledStage &stage, Axis *loop) {
-  return llvm::find(stage.loops, loop) - stage.loops.begin();
+static unsigned getPosition(ArrayRef<const Axis *> loops, const Axis *loop) {
+  return llvm::find(loops, loop) - loops.begin();
 }
 
 LogicalResult StageModel::follow(schedule::ReverseComputeAtOp op, Axis *axis) {
@@ -33,7 +33,7 @@ LogicalResult StageModel::follow(schedule::ReverseComputeAtOp op, Axis *axis) {
 
 /// For each spatial axis of `producer` the spatial axis of `stage` that reads at it; none where a read is not of that
 /// kind.
-static std::optional<SmallVector<unsigned>> getReadAxes(ScheduledStage &stage, ArrayRef<Access> reads) {
+static std::optional<SmallVector<unsigned>> getReadAxes(const ScheduledStage &stage, ArrayRef<Access> reads) {
   std::optional<SmallVector<unsigned>> axes;
   for (const Access &access : reads) {
     SmallVector<unsigned> found;
@@ -50,7 +50,8 @@ static std::optional<SmallVector<unsigned>> getReadAxes(ScheduledStage &stage, A
   return axes;
 }
 
-static SmallVector<Access> getReadsOf(StageModel &model, ScheduledStage &stage, ScheduledStage *producer) {
+static SmallVector<Access> getReadsOf(const StageModel &model, const ScheduledStage &stage,
+                                      const ScheduledStage *producer) {
   SmallVector<Access> reads = getReads(stage);
   llvm::erase_if(reads, [&](Access &access) { return model.getProducer(access.tensor) != producer; });
   return reads;
@@ -65,8 +66,9 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
   if (producer.attachStage && !producer.follows)
     return error() << "expected a producer that is computed at the root, got stage '" << producer.name
                    << "', which is computed at a loop of stage '" << producer.attachStage->name << "'";
-  unsigned position = getPosition(producer, stage.attachAxis);
-  unsigned first = producer.decomposeAt ? getPosition(producer, producer.decomposeAt) : producer.getFirstReduce();
+  unsigned position = getPosition(producer.loops, stage.attachAxis);
+  unsigned first =
+      producer.decomposeAt ? getPosition(producer.loops, producer.decomposeAt) : getFirstReduce(producer.loops);
   if (position >= first)
     return error() << "expected a loop of stage '" << producer.name << "' around its reduction, got '"
                    << stage.attachAxis->name << "' in it";
@@ -80,7 +82,7 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
     return error() << "expected stage '" << stage.name << "' to read stage '" << producer.name
                    << "' at its axes, each once, got other indices: use compute_at of stage '" << producer.name << "'";
   // What else it reads must be there by then.
-  auto order = [&](ScheduledStage &of) {
+  auto order = [&](const ScheduledStage &of) {
     return llvm::find_if(stages, [&](auto &one) { return one.get() == &of; }) - stages.begin();
   };
   llvm::SmallSetVector<ScheduledStage *, 8> needed;
@@ -106,14 +108,16 @@ LogicalResult StageModel::verifyFollower(ScheduledStage &stage) {
 
 using LinearBlock = SmallVector<std::pair<AffineExpr, AffineExpr>>;
 
-std::optional<LinearBlock> StageModel::getProduced(ScheduledStage &producer, Axis *loop) {
-  ArrayRef<Axis *> inner = ArrayRef(producer.loops).drop_front(getPosition(producer, loop) + 1);
-  auto runs = [&](unsigned dim) { return llvm::is_contained(inner, dims[dim]); };
-  auto extent = [&](unsigned dim) { return dims[dim]->extent; };
+std::optional<LinearBlock> BoundInference::getProduced(const ScheduledStage &producer, const Axis *loop) {
+  ArrayRef<const Axis *> loops = bounds[producer].loops;
+  ArrayRef<const Axis *> inner = loops.drop_front(getPosition(loops, loop) + 1);
+  auto runs = [&](unsigned dim) { return llvm::is_contained(inner, bounds.getLoop(dim)); };
+  auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
   AffineExpr one = getAffineConstantExpr(1, function.getContext()), elements = one, iterations = one;
   LinearBlock block;
-  for (auto [root, min, whole] : llvm::zip(producer.roots, producer.mins, producer.wholeExtents)) {
-    auto interval = getInterval(root->index, runs, extent);
+  for (auto [root, min] : llvm::zip(producer.roots, bounds[producer].mins)) {
+    AffineExpr whole = root->wholeExtent;
+    auto interval = getInterval(bounds[root].index, runs, extent);
     if (!interval)
       return std::nullopt;
     AffineExpr first = simplify(min + interval->min), size = simplify(interval->width + 1);
@@ -121,108 +125,111 @@ std::optional<LinearBlock> StageModel::getProduced(ScheduledStage &producer, Axi
     bool isWhole = first == getAffineConstantExpr(0, function.getContext()) && isProvablyLess(whole - 1, size, extent);
     block.push_back({first, isWhole ? whole : size});
   }
-  for (Axis *axis : inner)
+  for (const Axis *axis : inner)
     if (!axis->isReduce)
-      iterations = simplify(iterations * axis->extent);
+      iterations = simplify(iterations * bounds[axis].extent);
   // As many iterations as elements reach each of them. An iteration that is predicated off must be one over the end of
   // the tensor.
   if (elements != iterations)
     return std::nullopt;
-  for (auto &axis : axes)
-    if (axis->stage == &producer && axis->outer && !axis->isReduce && !llvm::is_contained(producer.roots, axis.get()) &&
-        simplify(axis->outer->extent * axis->inner->extent) != axis->extent)
+  for (const Axis *axis : bounds.getAxes(producer))
+    if (const AxisBounds &made = bounds[axis];
+        made.outer && !axis->isReduce && !llvm::is_contained(producer.roots, axis) &&
+        simplify(bounds[made.outer].extent * bounds[made.inner].extent) != made.extent)
       return std::nullopt;
   return block;
 }
 
-LogicalResult StageModel::inferFollowerDomain(ScheduledStage &stage) {
-  ScheduledStage &producer = *stage.attachStage;
+LogicalResult BoundInference::inferFollowerDomain(const ScheduledStage &stage) {
+  const ScheduledStage &producer = *stage.attachStage;
   auto block = getProduced(producer, stage.attachAxis);
   if (!block)
     return emitError(*stage.attachLoc) << "reverse_compute_at: expected each iteration of loop '"
                                        << stage.attachAxis->name << "' to compute a block of stage '" << producer.name
                                        << "', got loops that fuse or split their axes in another way";
-  auto readAxes = getReadAxes(stage, getReadsOf(*this, stage, &producer));
+  auto readAxes = getReadAxes(stage, getReadsOf(model, stage, &producer));
   for (auto [position, part] : llvm::zip(*readAxes, *block)) {
-    stage.mins[position] = part.first;
-    stage.roots[position]->extent = part.second;
+    bounds[stage].mins[position] = part.first;
+    bounds[stage.roots[position]].extent = part.second;
   }
   return success();
 }
 
-LogicalResult StageModel::placeBuffer(ScheduledStage &stage) {
+LogicalResult BoundInference::placeBuffer(const ScheduledStage &stage) {
+  ArrayRef<const Axis *> loops = bounds[stage].loops;
   AffineExpr zero = getAffineConstantExpr(0, function.getContext());
   if (stage.attachStage && !stage.follows && !stage.isUpdate) {
-    stage.origin = stage.mins;
-    for (Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
-      stage.bufferExtents.push_back(root->extent);
+    bounds[stage].origin = bounds[stage].mins;
+    for (const Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
+      bounds[stage].bufferExtents.push_back(bounds[root].extent);
     return success();
   }
-  stage.origin.assign(stage.numSpatial, zero);
-  stage.bufferExtents = stage.wholeExtents;
+  bounds[stage].origin.assign(stage.numSpatial, zero);
+  for (const Axis *root : ArrayRef(stage.roots).take_front(stage.numSpatial))
+    bounds[stage].bufferExtents.push_back(root->wholeExtent);
   // Of what the steps of a scan hand on each stage in them may read any row.
   if (stage.isUpdate || stage.hasSteps)
     return success();
-  bool isWhole = stage.isOutput() || stage.scope == schedule::Scope::Global;
-  Axis *outermost = nullptr;
-  for (auto &reader : stages) {
-    if (getReadsOf(*this, *reader, &stage).empty())
+  bool isWhole = stage.isOutput() || bounds[stage].scope == schedule::Scope::Global;
+  const Axis *outermost = nullptr;
+  for (auto &reader : model.stages) {
+    if (getReadsOf(model, *reader, &stage).empty())
       continue;
     if (!reader->follows || reader->attachStage != &stage) {
       isWhole = true;
-      if (stage.scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
+      if (bounds[stage].scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
         return emitError(stage.getLoc())
-               << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
+               << "stage '" << stage.name << "' in " << schedule::stringifyScope(*bounds[stage].scope)
                << " memory: expected all that reads it to be computed in its loops, got stage '" << reader->name << "'";
-    } else if (!outermost || getPosition(stage, reader->attachAxis) < getPosition(stage, outermost)) {
+    } else if (!outermost || getPosition(loops, reader->attachAxis) < getPosition(loops, outermost)) {
       outermost = reader->attachAxis;
     }
   }
   // A scan reads what it wrote in earlier iterations of its order, which its buffer holds: that lives around all of
   // them.
-  auto ordered = llvm::find_if(stage.loops, [](Axis *loop) { return loop->isOrdered; });
-  if (outermost && ordered != stage.loops.end() && ordered - stage.loops.begin() <= getPosition(stage, outermost))
-    outermost = ordered == stage.loops.begin() ? nullptr : *std::prev(ordered);
+  auto ordered = llvm::find_if(loops, [](const Axis *loop) { return loop->isOrdered; });
+  if (outermost && ordered != loops.end() && ordered - loops.begin() <= getPosition(loops, outermost))
+    outermost = ordered == loops.begin() ? nullptr : *std::prev(ordered);
   auto block = isWhole || !outermost ? std::nullopt : getProduced(stage, outermost);
   bool isConstant = block && llvm::all_of(*block, [](auto &part) { return isa<AffineConstantExpr>(part.second); });
   if (!isConstant) {
-    if (stage.scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
+    if (bounds[stage].scope.value_or(schedule::Scope::Global) != schedule::Scope::Global)
       return emitError(stage.getLoc())
-             << "stage '" << stage.name << "' in " << schedule::stringifyScope(*stage.scope)
+             << "stage '" << stage.name << "' in " << schedule::stringifyScope(*bounds[stage].scope)
              << " memory: expected a constant number of elements in an iteration of its loops";
-    stage.scope = schedule::Scope::Global;
+    bounds[stage].scope = schedule::Scope::Global;
     return success();
   }
   bool inThread = false, inBlock = false;
-  SmallVector<Axis *> around = getLoopsAround(stage);
-  llvm::append_range(around, ArrayRef(stage.loops).take_front(getPosition(stage, outermost) + 1));
-  for (Axis *loop : around)
+  SmallVector<const Axis *> around = bounds.getLoopsAround(stage);
+  llvm::append_range(around, loops.take_front(getPosition(loops, outermost) + 1));
+  for (const Axis *loop : around)
     if (loop->bind)
       (*loop->bind >= schedule::ThreadTag::ThreadIdxX ? inThread : inBlock) = true;
   // Threads that compute a part of the block each.
-  auto inner = llvm::find_if(ArrayRef(stage.loops).drop_front(getPosition(stage, outermost) + 1), [](Axis *loop) {
+  auto inner = llvm::find_if(loops.drop_front(getPosition(loops, outermost) + 1), [](const Axis *loop) {
     return loop->bind && *loop->bind >= schedule::ThreadTag::ThreadIdxX && *loop->bind != schedule::ThreadTag::VThread;
   });
-  if (inner != stage.loops.end() && stage.scope == schedule::Scope::Local)
+  if (inner != loops.end() && bounds[stage].scope == schedule::Scope::Local)
     return emitError((*inner)->loc) << "bind: expected no axis of stage '" << stage.name
                                     << "' on a thread index in loop '" << outermost->name
                                     << "', at which what reads it follows it, as each thread has a buffer "
                                     << "of its own in local memory, got '" << (*inner)->name << "' on "
                                     << schedule::stringifyThreadTag(*(*inner)->bind);
-  if (inner != stage.loops.end() && inThread && !stage.scope) {
-    stage.scope = schedule::Scope::Global;
+  if (inner != loops.end() && inThread && !bounds[stage].scope) {
+    bounds[stage].scope = schedule::Scope::Global;
     return success();
   }
-  if (!stage.scope)
-    stage.scope =
-        inner == stage.loops.end() && (inThread || !inBlock) ? schedule::Scope::Local : schedule::Scope::Shared;
-  if (inThread && stage.scope == schedule::Scope::Shared)
+  if (!bounds[stage].scope)
+    bounds[stage].scope =
+        inner == loops.end() && (inThread || !inBlock) ? schedule::Scope::Local : schedule::Scope::Shared;
+  if (inThread && bounds[stage].scope == schedule::Scope::Shared)
     return emitError(stage.getLoc()) << "stage '" << stage.name
                                      << "' in shared memory: expected what reads it to follow it "
                                      << "outside the loops of threads, got it at loop '" << outermost->name << "'";
-  stage.bufferAxis = outermost;
+  bounds[stage].bufferAxis = outermost;
   for (auto [i, part] : llvm::enumerate(*block))
-    std::tie(stage.origin[i], stage.bufferExtents[i]) = part;
+    std::tie(bounds[stage].origin[i], bounds[stage].bufferExtents[i]) = part;
   return success();
 }
 } // namespace tilewright

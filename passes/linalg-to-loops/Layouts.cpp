@@ -4,6 +4,7 @@
 // circle along one dimension, or with the granules of a row exchanged.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -17,15 +18,14 @@ static constexpr int64_t kMaxEnumerated = 1 << 20;
 // What may have a layout
 //===----------------------------------------------------------------------===//
 
-/// The shape of a buffer with its map applied; failure where an index can be below 0.
-static FailureOr<SmallVector<AffineExpr>> getPlacedExtents(ScheduledStage &stage) {
+FailureOr<SmallVector<AffineExpr>> LoopBounds::getPlacedShape(const ScheduledStage &stage) const {
   AffineMap map = stage.layout.map;
+  ArrayRef<AffineExpr> shape = (*this)[stage].bufferExtents;
   if (!map)
-    return SmallVector<AffineExpr>(stage.bufferExtents);
+    return SmallVector<AffineExpr>(shape);
   SmallVector<AffineExpr> extents;
   for (AffineExpr result : map.getResults()) {
-    auto interval =
-        getInterval(result, [](unsigned) { return true; }, [&](unsigned dim) { return stage.bufferExtents[dim]; });
+    auto interval = getInterval(result, [](unsigned) { return true; }, [&](unsigned dim) { return shape[dim]; });
     if (!interval)
       return failure();
     auto first = dyn_cast<AffineConstantExpr>(interval->min);
@@ -102,18 +102,18 @@ static std::string listed(ArrayRef<int64_t> values) {
   return "[" + text + "]";
 }
 
-static LogicalResult verifyMap(ScheduledStage &stage) {
+LogicalResult BoundInference::verifyMap(const ScheduledStage &stage) {
   auto error = [&] { return emitError(*stage.layout.mapLoc) << "transform_layout of stage '" << stage.name << "': "; };
   AffineMap map = stage.layout.map;
   if (map.getNumDims() != stage.numSpatial)
     return error() << "expected a layout of " << stage.numSpatial << " indices, one a dimension, got one of "
                    << map.getNumDims();
-  auto extents = getPlacedExtents(stage);
+  auto extents = bounds.getPlacedShape(stage);
   if (failed(extents))
     return error() << "expected places from 0 on, got some that are less or not known to be";
   if (isSplitOfDims(map))
     return success();
-  auto shape = getConstants(stage.bufferExtents), placed = getConstants(*extents);
+  auto shape = getConstants(bounds[stage].bufferExtents), placed = getConstants(*extents);
   if (!shape || !placed)
     return error()
            << "expected a layout by axes and their quotients and remainders where an extent is symbolic, got another";
@@ -129,9 +129,9 @@ static LogicalResult verifyMap(ScheduledStage &stage) {
   return success();
 }
 
-static LogicalResult verifySwizzle(ScheduledStage &stage) {
+LogicalResult BoundInference::verifySwizzle(const ScheduledStage &stage) {
   auto error = [&] { return emitError(*stage.layout.swizzleLoc) << "swizzle of stage '" << stage.name << "': "; };
-  auto extents = getPlacedExtents(stage);
+  auto extents = bounds.getPlacedShape(stage);
   if (extents->size() < 2)
     return error() << "expected a buffer with rows, of 2 dimensions or more, got " << extents->size();
   auto columns = dyn_cast<AffineConstantExpr>(extents->back());
@@ -148,8 +148,8 @@ static LogicalResult verifySwizzle(ScheduledStage &stage) {
   return success();
 }
 
-LogicalResult StageModel::verifyLayout(ScheduledStage &stage) {
-  ScheduledStage::Layout &layout = stage.layout;
+LogicalResult BoundInference::verifyLayout(const ScheduledStage &stage) {
+  const ScheduledStage::Layout &layout = stage.layout;
   auto refuse = [&](std::optional<Location> loc, StringRef name) -> LogicalResult {
     if (!loc)
       return success();
@@ -178,14 +178,14 @@ LogicalResult StageModel::verifyLayout(ScheduledStage &stage) {
 // Rolling buffers
 //===----------------------------------------------------------------------===//
 
-LogicalResult StageModel::roll(ScheduledStage &stage) {
+LogicalResult BoundInference::roll(const ScheduledStage &stage) {
   auto error = [&] {
     return emitError(*stage.layout.rollingLoc) << "rolling_buffer of stage '" << stage.name << "': ";
   };
   if (!stage.attachStage || stage.follows)
     return error() << "expected a stage that is computed at a loop of another, got one that is computed "
                    << (stage.follows ? "after what it reads" : "at the root");
-  Axis *loop = stage.attachAxis;
+  const Axis *loop = stage.attachAxis;
   if (loop->bind)
     return error() << "expected a loop whose iterations come one after the other, got '" << loop->name << "' on "
                    << schedule::stringifyThreadTag(*loop->bind);
@@ -195,46 +195,46 @@ LogicalResult StageModel::roll(ScheduledStage &stage) {
                        : loop->parallel ? "parallel"
                                         : "a software pipeline");
   MLIRContext *context = function.getContext();
-  auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
+  auto extent = dyn_cast<AffineConstantExpr>(bounds[loop].extent);
   if (extent && extent.getValue() == 1)
     return success(); // nothing comes after the first window
-  AffineExpr index = getAffineDimExpr(loop->dim, context), zero = getAffineConstantExpr(0, context);
+  AffineExpr index = getAffineDimExpr(bounds[loop].dim, context), zero = getAffineConstantExpr(0, context);
   for (unsigned d = 0; d < stage.numSpatial; ++d) {
-    AffineExpr step = simplify(stage.mins[d].replace(index, index + 1) - stage.mins[d]);
+    AffineExpr step = simplify(bounds[stage].mins[d].replace(index, index + 1) - bounds[stage].mins[d]);
     if (step == zero)
       continue;
     auto by = dyn_cast<AffineConstantExpr>(step);
-    auto window = dyn_cast<AffineConstantExpr>(stage.roots[d]->extent);
+    auto window = dyn_cast<AffineConstantExpr>(bounds[stage.roots[d]].extent);
     if (!by || by.getValue() < 0 || !window)
       return error() << "expected windows that move on by a constant with loop '" << loop->name << "', got axis '"
                      << stage.roots[d]->name << "', along which they do not";
-    if (stage.layout.rollingDim)
+    if (bounds[stage].rollingDim)
       return error() << "expected windows that move along one axis with loop '" << loop->name << "', got '"
-                     << stage.roots[*stage.layout.rollingDim]->name << "' and '" << stage.roots[d]->name << "'";
+                     << stage.roots[*bounds[stage].rollingDim]->name << "' and '" << stage.roots[d]->name << "'";
     if (by.getValue() >= window.getValue())
       return error() << "expected windows that overlap, got windows of " << window.getValue() << " along axis '"
                      << stage.roots[d]->name << "' that move by " << by.getValue() << " with loop '" << loop->name
                      << "'";
-    stage.layout.rollingDim = d;
-    stage.layout.rollingStep = by.getValue();
+    bounds[stage].rollingDim = d;
+    bounds[stage].rollingStep = by.getValue();
   }
-  if (!stage.layout.rollingDim)
+  if (!bounds[stage].rollingDim)
     return error() << "expected windows that move with loop '" << loop->name
                    << "', got the same one in every iteration";
-  AffineExpr &origin = stage.origin[*stage.layout.rollingDim];
+  AffineExpr &origin = bounds[stage].origin[*bounds[stage].rollingDim];
   origin = simplify(origin.replace(index, zero));
   return success();
 }
 
-Value LoopEmitter::emitIsNew(ScheduledStage &stage) {
-  if (!stage.layout.rollingDim)
+Value LoopEmitter::emitIsNew(const ScheduledStage &stage) {
+  if (!bounds[stage].rollingDim)
     return nullptr;
   Location loc = stage.getLoc();
-  Axis *root = stage.roots[*stage.layout.rollingDim];
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, materialize(stage.attachAxis->index, loc),
-                                      getConstant(0));
-  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, materialize(root->index, loc),
-                                      materialize(root->extent - stage.layout.rollingStep, loc));
+  const Axis *root = stage.roots[*bounds[stage].rollingDim];
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      materialize(bounds[stage.attachAxis].index, loc), getConstant(0));
+  Value isNew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, materialize(bounds[root].index, loc),
+                                      materialize(bounds[root].extent - bounds[stage].rollingStep, loc));
   return arith::OrIOp::create(builder, loc, first, isNew);
 }
 
@@ -242,39 +242,38 @@ Value LoopEmitter::emitIsNew(ScheduledStage &stage) {
 // Places
 //===----------------------------------------------------------------------===//
 
-SmallVector<AffineExpr> LoopEmitter::getPlacedShape(ScheduledStage &stage) { return *getPlacedExtents(stage); }
-
 /// The part of a buffer that those iterations have which run now, before the places in it.
-static SmallVector<AffineExpr> getInstance(ScheduledStage *stage) {
-  return stage ? llvm::map_to_vector(stage->instances, [](Axis *loop) { return loop->index; })
+static SmallVector<AffineExpr> getInstance(const LoopBounds &bounds, const ScheduledStage *stage) {
+  return stage ? llvm::map_to_vector(bounds[*stage].instances, [&](const Axis *loop) { return bounds[loop].index; })
                : SmallVector<AffineExpr>();
 }
 
-SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
-  SmallVector<Value> places = materialize(getInstance(stage), loc);
+SmallVector<Value> LoopEmitter::place(const ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
+  SmallVector<Value> places = materialize(getInstance(bounds, stage), loc);
   llvm::append_range(places, placeWithin(stage, indices, loc));
   return places;
 }
 
-SmallVector<Value> LoopEmitter::place(ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
-  SmallVector<Value> places = materialize(getInstance(stage), loc);
+SmallVector<Value> LoopEmitter::place(const ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
+  SmallVector<Value> places = materialize(getInstance(bounds, stage), loc);
   llvm::append_range(places, placeWithin(stage, indices, loc));
   return places;
 }
 
-SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
+SmallVector<Value> LoopEmitter::placeWithin(const ScheduledStage *stage, ArrayRef<AffineExpr> indices, Location loc) {
   if (!stage)
     return materialize(indices, loc);
-  ScheduledStage::Layout &layout = stage->layout;
+  const ScheduledStage::Layout &layout = stage->layout;
   SmallVector<AffineExpr> places(indices);
-  if (layout.rollingDim)
-    places[*layout.rollingDim] = simplify(places[*layout.rollingDim]) % stage->bufferExtents[*layout.rollingDim];
+  if (bounds[*stage].rollingDim)
+    places[*bounds[*stage].rollingDim] =
+        simplify(places[*bounds[*stage].rollingDim]) % bounds[*stage].bufferExtents[*bounds[*stage].rollingDim];
   if (layout.map)
     places =
         llvm::map_to_vector(layout.map.getResults(), [&](AffineExpr result) { return result.replaceDims(places); });
   if (!layout.granule)
     return materialize(places, loc);
-  int64_t granules = cast<AffineConstantExpr>(getPlacedShape(*stage).back()).getValue() / layout.granule;
+  int64_t granules = cast<AffineConstantExpr>(bounds.getPlacedShape(*stage)->back()).getValue() / layout.granule;
   AffineExpr row = places[places.size() - 2] % granules, column = places.back().floorDiv(layout.granule);
   Value swizzled = arith::XOrIOp::create(builder, loc, materialize(column, loc), materialize(row, loc));
   Value rest = materialize(places.back() % layout.granule, loc);
@@ -284,18 +283,19 @@ SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Affi
   return values;
 }
 
-SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
-  if (!stage || (!stage->layout.rollingDim && !stage->layout.map && !stage->layout.granule))
+SmallVector<Value> LoopEmitter::placeWithin(const ScheduledStage *stage, ArrayRef<Value> indices, Location loc) {
+  if (!stage || (!bounds[*stage].rollingDim && !stage->layout.map && !stage->layout.granule))
     return SmallVector<Value>(indices);
-  ScheduledStage::Layout &layout = stage->layout;
+  const ScheduledStage::Layout &layout = stage->layout;
   auto apply = [&](AffineExpr expr, ArrayRef<Value> operands) -> Value {
     return affine::makeComposedAffineApply(builder, loc, expr, getAsOpFoldResult(ValueRange(operands)));
   };
   AffineExpr d0 = builder.getAffineDimExpr(0), d1 = builder.getAffineDimExpr(1);
   SmallVector<Value> places(indices);
-  if (layout.rollingDim)
-    places[*layout.rollingDim] = apply(
-        d0 % cast<AffineConstantExpr>(stage->bufferExtents[*layout.rollingDim]).getValue(), places[*layout.rollingDim]);
+  if (bounds[*stage].rollingDim)
+    places[*bounds[*stage].rollingDim] =
+        apply(d0 % cast<AffineConstantExpr>(bounds[*stage].bufferExtents[*bounds[*stage].rollingDim]).getValue(),
+              places[*bounds[*stage].rollingDim]);
   if (layout.map) {
     SmallVector<Value> mapped;
     for (AffineExpr result : layout.map.getResults())
@@ -304,7 +304,7 @@ SmallVector<Value> LoopEmitter::placeWithin(ScheduledStage *stage, ArrayRef<Valu
   }
   if (!layout.granule)
     return places;
-  int64_t granules = cast<AffineConstantExpr>(getPlacedShape(*stage).back()).getValue() / layout.granule;
+  int64_t granules = cast<AffineConstantExpr>(bounds.getPlacedShape(*stage)->back()).getValue() / layout.granule;
   Value swizzled = arith::XOrIOp::create(builder, loc, apply(d0.floorDiv(layout.granule), places.back()),
                                          apply(d0 % granules, places[places.size() - 2]));
   places.back() = apply(d0 * layout.granule + d1 % layout.granule, {swizzled, places.back()});

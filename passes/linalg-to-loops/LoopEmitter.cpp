@@ -12,8 +12,8 @@ namespace tilewright {
 /// Accumulators beyond this many elements would not be registers: the stage then accumulates in its own buffer.
 static constexpr int64_t kMaxAccumulators = 1024;
 
-LoopEmitter::LoopEmitter(StageModel &model, func::FuncOp target)
-    : model(model), target(target), builder(target.getContext()) {}
+LoopEmitter::LoopEmitter(const StageModel &model, const LoopBounds &bounds, func::FuncOp target)
+    : model(model), bounds(bounds), target(target), builder(target.getContext()) {}
 
 LogicalResult LoopEmitter::emit() {
   builder.setInsertionPointToStart(&target.getBody().front());
@@ -32,9 +32,9 @@ LogicalResult LoopEmitter::emit() {
 // Loops
 //===----------------------------------------------------------------------===//
 
-scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
+scf::ForOp LoopEmitter::openLoop(const Axis *axis, ValueRange inits) {
   Location loc = NameLoc::get(builder.getStringAttr(axis->name), axis->loc);
-  Value upper = materialize(axis->extent, loc);
+  Value upper = materialize(bounds[axis].extent, loc);
   auto loop = scf::ForOp::create(builder, loc, getConstant(0), upper, getConstant(1), inits);
   loop->setAttr(schedule::kAxisAttr, schedule::AxisAttr::get(builder.getContext(), axis->name, axis->stage->name));
   if (axis->bind)
@@ -54,7 +54,7 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
   if (axis->cluster)
     loop->setAttr(schedule::kClusterAttr, builder.getI64IntegerAttr(axis->cluster));
   markKernel(*axis->stage, loop);
-  loopValues[axis->dim] = loop.getInductionVar();
+  loopValues[bounds[axis].dim] = loop.getInductionVar();
   if (inits.empty())
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   else
@@ -62,25 +62,25 @@ scf::ForOp LoopEmitter::openLoop(Axis *axis, ValueRange inits) {
   return loop;
 }
 
-LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, Leaf leaf) {
+LogicalResult LoopEmitter::emitLoops(ArrayRef<const Axis *> loops, bool withAttached, Leaf leaf) {
   if (loops.empty())
     return leaf();
-  Axis *axis = loops.front();
+  const Axis *axis = loops.front();
   OpBuilder::InsertionGuard guard(builder);
-  auto extent = dyn_cast<AffineConstantExpr>(axis->extent);
+  auto extent = dyn_cast<AffineConstantExpr>(bounds[axis].extent);
   // What a rolling buffer holds is kept from one iteration to the next.
   if (withAttached)
-    for (ScheduledStage *stage : axis->stage->attached)
-      if (stage->attachAxis == axis && stage->layout.rollingDim && failed(allocate(*stage)))
+    for (const ScheduledStage *stage : axis->stage->attached)
+      if (stage->attachAxis == axis && bounds[*stage].rollingDim && failed(allocate(*stage)))
         return failure();
   // One iteration needs no loop, unless it says something of the launch, of roles or of the copy engine: what is
   // computed at an outermost one is of the same kernel as the loops inside.
-  auto isHere = [&](ScheduledStage *stage) { return stage->attachAxis == axis; };
-  bool isFilledByEngine = axis->pipelineDepth && llvm::any_of(axis->stage->attached, [&](ScheduledStage *stage) {
+  auto isHere = [&](const ScheduledStage *stage) { return stage->attachAxis == axis; };
+  bool isFilledByEngine = axis->pipelineDepth && llvm::any_of(axis->stage->attached, [&](const ScheduledStage *stage) {
                             return isHere(stage) && stage->copiedBy;
                           });
   bool keepsTogether = withAttached && isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()) &&
-                       (axis->stage->bufferAxis == axis || llvm::any_of(axis->stage->attached, isHere) ||
+                       (bounds[*axis->stage].bufferAxis == axis || llvm::any_of(axis->stage->attached, isHere) ||
                         llvm::any_of(axis->stage->followers, isHere));
   if (!extent || extent.getValue() != 1 || axis->bind || axis->specialized || isFilledByEngine || keepsTogether) {
     scf::ForOp loop = openLoop(axis);
@@ -95,24 +95,24 @@ LogicalResult LoopEmitter::emitLoops(ArrayRef<Axis *> loops, bool withAttached, 
   }
   if (withAttached)
     emitPrefetches(axis);
-  if (withAttached && axis->stage->bufferAxis == axis && failed(allocate(*axis->stage)))
+  if (withAttached && bounds[*axis->stage].bufferAxis == axis && failed(allocate(*axis->stage)))
     return failure();
   if (withAttached)
-    for (ScheduledStage *stage : axis->stage->attached)
+    for (const ScheduledStage *stage : axis->stage->attached)
       if (stage->attachAxis == axis && failed(emitStage(*stage)))
         return failure();
   if (failed(emitLoops(loops.drop_front(), withAttached, leaf)))
     return failure();
   if (withAttached)
-    for (ScheduledStage *stage : axis->stage->followers)
+    for (const ScheduledStage *stage : axis->stage->followers)
       if (stage->attachAxis == axis && failed(emitStage(*stage)))
         return failure();
   return success();
 }
 
-SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(ScheduledStage &stage) {
+SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(const ScheduledStage &stage) {
   SmallVector<Predicate> predicates;
-  auto extent = [&](unsigned dim) { return model.getLoop(dim).extent; };
+  auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
   auto add = [&](AffineExpr expr, AffineExpr bound, bool onReduction) {
     expr = simplify(expr);
     if (isProvablyLess(expr, bound, extent))
@@ -123,31 +123,32 @@ SmallVector<LoopEmitter::Predicate> LoopEmitter::getPredicates(ScheduledStage &s
     predicates.push_back({expr, bound, onReduction});
   };
   // A split that does not divide runs over the end of its axis.
-  std::function<void(Axis *)> visit = [&](Axis *axis) {
-    if (axis->outer) {
-      add(axis->index, axis->extent, axis->isReduce);
-      visit(axis->outer);
-      visit(axis->inner);
-    } else if (axis->fused && axis == axis->fused->parts.front()) {
-      visit(axis->fused);
+  std::function<void(const Axis *)> visit = [&](const Axis *axis) {
+    const AxisBounds &made = bounds[axis];
+    if (made.outer) {
+      add(made.index, made.extent, axis->isReduce);
+      visit(made.outer);
+      visit(made.inner);
+    } else if (made.fused && axis == made.fused->parts.front()) {
+      visit(made.fused);
     }
   };
-  for (Axis *singleton : stage.singletons)
+  for (const Axis *singleton : stage.singletons)
     visit(singleton);
   for (auto [i, root] : llvm::enumerate(stage.roots)) {
     visit(root);
     if (i >= stage.numSpatial)
       continue;
     // What the readers need may reach over the ends of the tensor.
-    AffineExpr position = simplify(stage.mins[i] + root->index);
-    add(position, stage.wholeExtents[i], false);
+    AffineExpr position = simplify(bounds[stage].mins[i] + bounds[root].index);
+    add(position, stage.roots[i]->wholeExtent, false);
     if (!isProvablyNonNegative(position, extent))
       predicates.push_back({position, nullptr, false});
   }
   return predicates;
 }
 
-LogicalResult LoopEmitter::emitGuarded(ScheduledStage &stage, bool withReduction, Leaf leaf) {
+LogicalResult LoopEmitter::emitGuarded(const ScheduledStage &stage, bool withReduction, Leaf leaf) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = stage.getLoc();
   Value condition;
@@ -173,18 +174,18 @@ LogicalResult LoopEmitter::emitGuarded(ScheduledStage &stage, bool withReduction
 Value LoopEmitter::getBuffer(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     return target.getArgument(argument.getArgNumber());
-  if (ScheduledStage *scan = model.getScanInto(tensor))
-    return scan->buffers[0];
-  return model.getProducer(tensor)->buffers[cast<OpResult>(tensor).getResultNumber()];
+  if (const ScheduledStage *scan = model.getScanInto(tensor))
+    return buffers[scan][0];
+  return buffers[model.getProducer(tensor)][cast<OpResult>(tensor).getResultNumber()];
 }
 
 ArrayRef<AffineExpr> LoopEmitter::getOrigin(Value tensor) {
-  ScheduledStage *producer = model.getProducer(tensor);
-  return producer ? ArrayRef(producer->origin) : ArrayRef<AffineExpr>();
+  const ScheduledStage *producer = model.getProducer(tensor);
+  return producer ? ArrayRef(bounds[*producer].origin) : ArrayRef<AffineExpr>();
 }
 
 /// Lengthens dimensions so that the strides are as the schedule says; what is added is never accessed.
-static LogicalResult align(ScheduledStage &stage, MutableArrayRef<int64_t> shape) {
+static LogicalResult align(const ScheduledStage &stage, MutableArrayRef<int64_t> shape) {
   for (const ScheduledStage::Alignment &alignment : stage.alignments) {
     // The stride of the last dimension is 1.
     int64_t inner = 1;
@@ -208,15 +209,15 @@ static LogicalResult align(ScheduledStage &stage, MutableArrayRef<int64_t> shape
   return success();
 }
 
-LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
-  Attribute space = getMemorySpace(builder.getContext(), *stage.scope);
+LogicalResult LoopEmitter::allocate(const ScheduledStage &stage) {
+  Attribute space = getMemorySpace(builder.getContext(), *bounds[stage].scope);
   Location loc = NameLoc::get(builder.getStringAttr(stage.name), stage.getLoc());
   for (OpOperand &init : cast<DestinationStyleOpInterface>(stage.getOperation()).getDpsInitsMutable()) {
     Value destination = init.get();
     if (auto fill = destination.getDefiningOp<linalg::FillOp>())
       destination = fill.getDpsInits()[0];
     if (auto argument = dyn_cast<BlockArgument>(destination)) {
-      stage.buffers.push_back(target.getArgument(argument.getArgNumber()));
+      buffers[&stage].push_back(target.getArgument(argument.getArgNumber()));
       continue;
     }
     SmallVector<int64_t> shape;
@@ -224,11 +225,13 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
     OpBuilder::InsertionGuard guard(builder);
     // What a follower leaves in global memory is there for all, wherever it is computed; of another stage each block or
     // thread has a part.
-    bool isTemporary = stage.attachStage && stage.scope == schedule::Scope::Global;
+    bool isTemporary = stage.attachStage && bounds[stage].scope == schedule::Scope::Global;
     if (isTemporary)
       builder.setInsertionPointAfter(lastAtTop);
-    SmallVector<AffineExpr> extents = llvm::map_to_vector(stage.instances, [](Axis *loop) { return loop->extent; });
-    llvm::append_range(extents, stage.externOp ? model.getExtents(destination) : getPlacedShape(stage));
+    SmallVector<AffineExpr> extents =
+        llvm::map_to_vector(bounds[stage].instances, [&](const Axis *loop) { return bounds[loop].extent; });
+    llvm::append_range(extents, stage.externOp ? SmallVector<AffineExpr>(model.getExtents(destination))
+                                               : *bounds.getPlacedShape(stage));
     // The tensors of an extern may differ in shape.
     for (AffineExpr extent : extents) {
       auto constant = dyn_cast<AffineConstantExpr>(extent);
@@ -236,56 +239,57 @@ LogicalResult LoopEmitter::allocate(ScheduledStage &stage) {
       if (!constant)
         dynamic.push_back(materialize(extent, loc));
     }
-    if (failed(align(stage, MutableArrayRef(shape).drop_front(stage.instances.size()))))
+    if (failed(align(stage, MutableArrayRef(shape).drop_front(bounds[stage].instances.size()))))
       return failure();
     Type element = cast<RankedTensorType>(init.get().getType()).getElementType();
     auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
     Operation *buffer;
-    if (stage.scope == schedule::Scope::Local)
+    if (bounds[stage].scope == schedule::Scope::Local)
       buffer = memref::AllocaOp::create(builder, loc, type);
     else
       buffer = memref::AllocOp::create(builder, loc, type, dynamic);
     if (isTemporary)
       lastAtTop = buffer;
     buffer->setAttr(te::kStageAttr, builder.getStringAttr(stage.name));
-    if (stage.isWarp && stage.scope == schedule::Scope::Shared && stage.attachStage)
-      buffer->setAttr(schedule::kWarpAttr, builder.getI64IntegerAttr(stage.warpRows));
-    if (stage.isFilledAhead())
+    if (stage.isWarp && bounds[stage].scope == schedule::Scope::Shared && stage.attachStage)
+      buffer->setAttr(schedule::kWarpAttr, builder.getI64IntegerAttr(bounds[stage].warpRows));
+    if (bounds.isFilledAhead(stage))
       buffer->setAttr(schedule::kPipelinedAttr, builder.getUnitAttr());
-    stage.buffers.push_back(buffer->getResult(0));
+    buffers[&stage].push_back(buffer->getResult(0));
   }
   return success();
 }
 
-LoopEmitter::Destination LoopEmitter::getResult(ScheduledStage &stage) {
-  Destination result{stage.buffers, {}, &stage};
-  for (auto [root, min, origin] : llvm::zip(stage.roots, stage.mins, stage.origin))
-    result.indices.push_back(min == origin ? root->index : simplify(min + root->index - origin));
+LoopEmitter::Destination LoopEmitter::getResult(const ScheduledStage &stage) {
+  Destination result{buffers[&stage], {}, &stage};
+  for (auto [root, min, origin] : llvm::zip(stage.roots, bounds[stage].mins, bounds[stage].origin))
+    result.indices.push_back(min == origin ? bounds[root].index : simplify(min + bounds[root].index - origin));
   return result;
 }
 
-SmallVector<Value> LoopEmitter::createPrivateBuffers(ScheduledStage &stage, ArrayRef<int64_t> shape, StringRef suffix) {
+SmallVector<Value> LoopEmitter::createPrivateBuffers(const ScheduledStage &stage, ArrayRef<int64_t> shape,
+                                                     StringRef suffix) {
   Location loc = NameLoc::get(builder.getStringAttr(stage.name + suffix), stage.getLoc());
   Attribute name = builder.getStringAttr(stage.name);
-  return llvm::map_to_vector(stage.buffers, [&](Value buffer) -> Value {
+  return llvm::map_to_vector(buffers[&stage], [&](Value buffer) -> Value {
     return createPrivateBuffer(builder, loc, shape, cast<MemRefType>(buffer.getType()).getElementType(), name);
   });
 }
 
-LoopEmitter::Destination LoopEmitter::getAccumulators(ScheduledStage &stage, ArrayRef<Axis *> inner) {
+LoopEmitter::Destination LoopEmitter::getAccumulators(const ScheduledStage &stage, ArrayRef<const Axis *> inner) {
   Destination result = getResult(stage);
-  if (stage.scope == schedule::Scope::Local)
+  if (bounds[stage].scope == schedule::Scope::Local)
     return result;
   SmallVector<int64_t> shape;
   int64_t elements = 1;
   Destination accumulators;
-  for (Axis *loop : inner) {
-    auto extent = dyn_cast<AffineConstantExpr>(loop->extent);
+  for (const Axis *loop : inner) {
+    auto extent = dyn_cast<AffineConstantExpr>(bounds[loop].extent);
     if (!extent || loop->bind)
       return result;
     shape.push_back(extent.getValue());
     elements *= extent.getValue();
-    accumulators.indices.push_back(loop->index);
+    accumulators.indices.push_back(bounds[loop].index);
   }
   if (elements > kMaxAccumulators)
     return result;
@@ -312,11 +316,11 @@ void LoopEmitter::store(const Destination &to, ValueRange values, Location loc) 
 // Stages
 //===----------------------------------------------------------------------===//
 
-LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
-  if (!stage.bufferAxis && !stage.layout.rollingDim && !stage.isUpdate && failed(allocate(stage)))
+LogicalResult LoopEmitter::emitStage(const ScheduledStage &stage) {
+  if (!bounds[stage].bufferAxis && !bounds[stage].rollingDim && !stage.isUpdate && failed(allocate(stage)))
     return failure();
   // Stages in the steps of a scan read what any of its updates writes.
-  for (ScheduledStage *update : stage.updates)
+  for (const ScheduledStage *update : stage.updates)
     if (failed(allocate(*update)))
       return failure();
   if (stage.externOp)
@@ -329,8 +333,8 @@ LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
   if (stage.tensorizeAt)
     return emitTensorized(stage);
   if (stage.numSpatial != stage.roots.size())
-    return emitReduction(stage, stage.getFirstReduce());
-  return emitLoops(stage.loops, /*withAttached=*/true, [&] {
+    return emitReduction(stage, getFirstReduce(bounds[stage].loops));
+  return emitLoops(bounds[stage].loops, /*withAttached=*/true, [&] {
     return emitGuarded(stage, true, [&]() -> LogicalResult {
       auto values = emitBody(stage, {});
       if (failed(values))
@@ -341,15 +345,15 @@ LogicalResult LoopEmitter::emitStage(ScheduledStage &stage) {
   });
 }
 
-LogicalResult LoopEmitter::emitReduction(ScheduledStage &stage, unsigned firstReduce) {
-  ArrayRef<Axis *> loops(stage.loops);
-  if (llvm::any_of(loops.drop_front(firstReduce), [](Axis *loop) { return loop->isReduce && loop->bind; }))
+LogicalResult LoopEmitter::emitReduction(const ScheduledStage &stage, unsigned firstReduce) {
+  ArrayRef<const Axis *> loops(bounds[stage].loops);
+  if (llvm::any_of(loops.drop_front(firstReduce), [](const Axis *loop) { return loop->isReduce && loop->bind; }))
     return emitThreadReduction(stage, firstReduce);
   if (stage.decomposeAt)
-    firstReduce = llvm::find(stage.loops, stage.decomposeAt) - stage.loops.begin();
+    firstReduce = llvm::find(bounds[stage].loops, stage.decomposeAt) - bounds[stage].loops.begin();
   return emitLoops(loops.take_front(firstReduce), /*withAttached=*/true, [&]() -> LogicalResult {
-    SmallVector<Axis *> inner;
-    for (Axis *loop : loops.drop_front(firstReduce))
+    SmallVector<const Axis *> inner;
+    for (const Axis *loop : loops.drop_front(firstReduce))
       if (!loop->isReduce)
         inner.push_back(loop);
     Destination accumulators = getAccumulators(stage, inner), result = getResult(stage);
@@ -383,9 +387,9 @@ LogicalResult LoopEmitter::emitReduction(ScheduledStage &stage, unsigned firstRe
   });
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(ScheduledStage &stage) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(const ScheduledStage &stage) {
   SmallVector<Value> identity;
-  for (Value init : stage.op.getDpsInits()) {
+  for (Value init : linalg::GenericOp(stage.op).getDpsInits()) {
     auto fill = init.getDefiningOp<linalg::FillOp>();
     TypedAttr value;
     if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&value)))
@@ -396,11 +400,12 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitIdentity(ScheduledStage &stage) {
   return identity;
 }
 
-FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, ValueRange carried) {
+FailureOr<SmallVector<Value>> LoopEmitter::emitBody(const ScheduledStage &stage, ValueRange carried) {
   linalg::GenericOp op = stage.op;
   SmallVector<AffineExpr> position; // of each root axis, in the whole tensor
   for (auto [i, root] : llvm::enumerate(stage.roots))
-    position.push_back(i < stage.numSpatial ? simplify(stage.mins[i] + root->index) : root->index);
+    position.push_back(i < stage.numSpatial ? simplify(bounds[stage].mins[i] + bounds[root].index)
+                                            : bounds[root].index);
 
   IRMapping mapping;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -457,14 +462,15 @@ FailureOr<SmallVector<Value>> LoopEmitter::emitBody(ScheduledStage &stage, Value
       // A scan reads what it wrote.
       auto own = llvm::find(op.getDpsInits(), extract.getTensor());
       bool isOwn = own != op.getDpsInits().end();
-      ScheduledStage *producer = isOwn ? &stage : model.getProducer(extract.getTensor());
+      const ScheduledStage *producer = isOwn ? &stage : model.getProducer(extract.getTensor());
       SmallVector<Value> indices(extract.getIndices());
       AffineExpr difference = builder.getAffineDimExpr(0) - builder.getAffineDimExpr(1);
-      for (auto [index, min] : llvm::zip(indices, producer ? ArrayRef(producer->origin) : ArrayRef<AffineExpr>()))
+      for (auto [index, min] :
+           llvm::zip(indices, producer ? ArrayRef(bounds[*producer].origin) : ArrayRef<AffineExpr>()))
         if (min != builder.getAffineConstantExpr(0)) // as one expression with the index, which it may cancel in part
           index = affine::makeComposedAffineApply(builder, inner->getLoc(), difference,
                                                   {index, materialize(min, inner->getLoc())});
-      Value buffer = isOwn ? stage.buffers[own - op.getDpsInits().begin()] : getBuffer(extract.getTensor());
+      Value buffer = isOwn ? buffers[&stage][own - op.getDpsInits().begin()] : getBuffer(extract.getTensor());
       indices = place(producer, ArrayRef<Value>(indices), inner->getLoc());
       replacement = memref::LoadOp::create(builder, inner->getLoc(), buffer, indices);
     }

@@ -9,10 +9,11 @@
 
 namespace tilewright {
 
-/// Emits the stages of a model as loops on memrefs into a function that takes the place of the model's.
+/// The third of three phases of apply-schedule: emits the stages of a model as loops on memrefs into a function that
+/// takes the place of the model's.
 class LoopEmitter {
 public:
-  LoopEmitter(StageModel &model, mlir::func::FuncOp target);
+  LoopEmitter(const StageModel &model, const LoopBounds &bounds, mlir::func::FuncOp target);
   mlir::LogicalResult emit();
 
 private:
@@ -25,67 +26,66 @@ private:
   struct Destination {
     llvm::SmallVector<mlir::Value> buffers;
     llvm::SmallVector<mlir::AffineExpr> indices;
-    ScheduledStage *stage = nullptr; // whose layout they have; none of private accumulators
+    const ScheduledStage *stage = nullptr; // whose layout they have; none of private accumulators
   };
   using Leaf = llvm::function_ref<mlir::LogicalResult()>;
 
-  mlir::LogicalResult emitStage(ScheduledStage &stage);
-  mlir::LogicalResult emitReduction(ScheduledStage &stage, unsigned firstReduce);
+  mlir::LogicalResult emitStage(const ScheduledStage &stage);
+  mlir::LogicalResult emitReduction(const ScheduledStage &stage, unsigned firstReduce);
   /// A reduction with axes bound to threads: each iteration of their loops reduces a part; the loops combine the parts.
-  mlir::LogicalResult emitThreadReduction(ScheduledStage &stage, unsigned firstReduce);
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitParts(ScheduledStage &stage, llvm::ArrayRef<Axis *> threads,
-                                                            llvm::ArrayRef<Axis *> serial);
+  mlir::LogicalResult emitThreadReduction(const ScheduledStage &stage, unsigned firstReduce);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  emitParts(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> threads, llvm::ArrayRef<const Axis *> serial);
   /// A stage whose loops from one on are an intrinsic.
-  mlir::LogicalResult emitTensorized(ScheduledStage &stage);
-  mlir::LogicalResult checkTileIsWhole(ScheduledStage &stage, llvm::ArrayRef<Axis *> tile);
+  mlir::LogicalResult emitTensorized(const ScheduledStage &stage);
+  mlir::LogicalResult checkTileIsWhole(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> tile);
   /// Clones statements on buffers, the arguments of their block, that stand for parts of tensors. Returns the clones.
-  llvm::SmallVector<mlir::Operation *> emitStatements(ScheduledStage &stage,
+  llvm::SmallVector<mlir::Operation *> emitStatements(const ScheduledStage &stage,
                                                       llvm::iterator_range<mlir::Block::iterator> statements,
                                                       llvm::ArrayRef<TileArgument> arguments);
-  mlir::LogicalResult emitExtern(ScheduledStage &stage);
+  mlir::LogicalResult emitExtern(const ScheduledStage &stage);
   /// Loops over the threads that the stage's kernel has though no loop is bound to them, with the insertion point in
   /// them.
-  void openEnvThreads(ScheduledStage &stage);
+  void openEnvThreads(const ScheduledStage &stage);
   /// The requests for what later iterations of a loop read.
-  void emitPrefetches(Axis *axis);
+  void emitPrefetches(const Axis *axis);
   /// The stage's reducer applied to values reduced so far and to others.
-  llvm::SmallVector<mlir::Value> emitCombine(ScheduledStage &stage, mlir::ValueRange reduced,
+  llvm::SmallVector<mlir::Value> emitCombine(const ScheduledStage &stage, mlir::ValueRange reduced,
                                              mlir::ValueRange elements);
   /// A loop over `axis`, with the insertion point in it.
-  mlir::scf::ForOp openLoop(Axis *axis, mlir::ValueRange inits = {});
+  mlir::scf::ForOp openLoop(const Axis *axis, mlir::ValueRange inits = {});
   /// Opens `loops`, outermost first; `withAttached` emits the stages attached to them as they open, and those that
   /// follow as they close.
-  mlir::LogicalResult emitLoops(llvm::ArrayRef<Axis *> loops, bool withAttached, Leaf leaf);
+  mlir::LogicalResult emitLoops(llvm::ArrayRef<const Axis *> loops, bool withAttached, Leaf leaf);
   /// Runs `leaf` under the predicates of the stage: all of them, or those on spatial axes alone.
-  mlir::LogicalResult emitGuarded(ScheduledStage &stage, bool withReduction, Leaf leaf);
-  llvm::SmallVector<Predicate> getPredicates(ScheduledStage &stage);
+  mlir::LogicalResult emitGuarded(const ScheduledStage &stage, bool withReduction, Leaf leaf);
+  llvm::SmallVector<Predicate> getPredicates(const ScheduledStage &stage);
 
-  mlir::LogicalResult allocate(ScheduledStage &stage);
-  /// The shape of the stage's buffer as it lies in memory.
-  llvm::SmallVector<mlir::AffineExpr> getPlacedShape(ScheduledStage &stage);
-  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
+  mlir::LogicalResult allocate(const ScheduledStage &stage);
+  llvm::SmallVector<mlir::Value> placeWithin(const ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
                                              mlir::Location loc);
-  llvm::SmallVector<mlir::Value> placeWithin(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices,
+  llvm::SmallVector<mlir::Value> placeWithin(const ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices,
                                              mlir::Location loc);
   /// Where in its buffer an element of the stage lies that has these indices there; of an argument (null) as they are.
-  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
+  llvm::SmallVector<mlir::Value> place(const ScheduledStage *stage, llvm::ArrayRef<mlir::AffineExpr> indices,
                                        mlir::Location loc);
-  llvm::SmallVector<mlir::Value> place(ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices, mlir::Location loc);
+  llvm::SmallVector<mlir::Value> place(const ScheduledStage *stage, llvm::ArrayRef<mlir::Value> indices,
+                                       mlir::Location loc);
   /// Whether an element was not computed by an earlier iteration, of a stage with a rolling buffer; null of others.
-  mlir::Value emitIsNew(ScheduledStage &stage);
+  mlir::Value emitIsNew(const ScheduledStage &stage);
   /// A thread's own buffers, one for each of the stage's.
-  llvm::SmallVector<mlir::Value> createPrivateBuffers(ScheduledStage &stage, llvm::ArrayRef<int64_t> shape,
+  llvm::SmallVector<mlir::Value> createPrivateBuffers(const ScheduledStage &stage, llvm::ArrayRef<int64_t> shape,
                                                       llvm::StringRef suffix);
-  Destination getAccumulators(ScheduledStage &stage, llvm::ArrayRef<Axis *> inner);
-  Destination getResult(ScheduledStage &stage);
+  Destination getAccumulators(const ScheduledStage &stage, llvm::ArrayRef<const Axis *> inner);
+  Destination getResult(const ScheduledStage &stage);
   /// The elements that the stage computes at the current point; `carried` are those reduced so far.
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(ScheduledStage &stage, mlir::ValueRange carried);
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(ScheduledStage &stage);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBody(const ScheduledStage &stage, mlir::ValueRange carried);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitIdentity(const ScheduledStage &stage);
   llvm::SmallVector<mlir::Value> load(const Destination &from, mlir::Location loc);
   void store(const Destination &to, mlir::ValueRange values, mlir::Location loc);
   /// What the schedule says of the kernel of a stage stands on its outermost loop, of who copies a stage on its store.
-  void markKernel(ScheduledStage &stage, mlir::scf::ForOp loop);
-  void markCopy(ScheduledStage &stage, mlir::Operation *store);
+  void markKernel(const ScheduledStage &stage, mlir::scf::ForOp loop);
+  void markCopy(const ScheduledStage &stage, mlir::Operation *store);
 
   /// The buffer that holds a tensor, and where its first element stands in it.
   mlir::Value getBuffer(mlir::Value tensor);
@@ -101,10 +101,13 @@ private:
   /// Marks loops to be written out, innermost first, as long as each makes `maxSteps` stores at most.
   static void markUnrolled(mlir::scf::ForOp loop, int64_t maxSteps);
 
-  StageModel &model;
+  const StageModel &model;
+  const LoopBounds &bounds;
   mlir::func::FuncOp target;
   mlir::OpBuilder builder;
   llvm::DenseMap<unsigned, mlir::Value> loopValues; // by Axis::dim
+  /// Of each stage the buffers, one a result.
+  llvm::DenseMap<const ScheduledStage *, llvm::SmallVector<mlir::Value>> buffers;
   llvm::DenseMap<int64_t, mlir::Value> constants;
   llvm::DenseMap<unsigned, mlir::Value> symbolValues;
   llvm::DenseMap<mlir::Value, mlir::Value> capturedValues;

@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   let summary = "Linalg on tensors becomes the loops that the schedule specifies, on memrefs";
   let description = [{
-    Infers which part of each stage is computed where, allocates a buffer for it in the memory of its scope, and emits
-    the loops. Iterations beyond an axis are predicated off unless they are proven not to exist. A buffer in shared memory
+    In three phases: resolves the schedule to stages with their loops, infers which part of each stage is computed where
+    (`print-loop-bounds` prints that), and emits the loops, with a buffer for each stage in the memory of its scope. Iterations beyond an axis are predicated off unless they are proven not to exist. A buffer in shared memory
     that the schedule binds to no thread is filled by all threads of the block together. With `on-processor` a function
     without a schedule stays as it is, and a stage in global memory may be computed at a loop, in a buffer of its own.
 
@@ -31,6 +31,27 @@ def ApplySchedule : Pass<"apply-schedule", "mlir::ModuleOp"> {
   let options = [Option<"onProcessor", "on-processor", "bool", "false", "for target cpu, which makes other loops without a schedule">];
   let dependentDialects = ["tilewright::ProgramDialect", "tilewright::schedule::ScheduleDialect", "tilewright::te::TEDialect", "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
+def PrintLoopBounds : Pass<"print-loop-bounds", "mlir::ModuleOp"> {
+  let summary = "Prints which part of each stage its schedule computes where, as apply-schedule infers it";
+  let description = [{
+    Takes what `apply-schedule` takes, reports the same errors, and leaves the program as it is. Of each stage it prints
+    the memory, for each axis how many elements are computed at once, from which on, and of how many; the part of the
+    tensor that its buffer holds; and its loops. In expressions the loop with number N is `dN`, a symbolic extent `sN`.
+
+    ```
+    stage A.shared in shared memory, in loop k.outer of stage C.local
+      axis ax0: 32 of 64 from d0 * 32, index d11 * 8 + d12 + d10 floordiv 8
+      axis ax1: 8 of 32 from d8 * 8, index d10 mod 8
+      buffer [32, 8] from [d0 * 32, d8 * 8]
+      loop d11 ax0.ax1.fused.outer.outer: extent 4
+      loop d12 ax0.ax1.fused.outer.inner: extent 8, threadIdx.y
+      loop d10 ax0.ax1.fused.inner: extent 8, threadIdx.x
+    ```
+  }];
+  let options = [Option<"onProcessor", "on-processor", "bool", "false", "as apply-schedule's">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::tensor::TensorDialect"];
 }
 
 def FoldKnownConditions : Pass<"fold-known-conditions", "mlir::func::FuncOp"> {

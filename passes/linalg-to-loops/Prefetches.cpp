@@ -1,4 +1,5 @@
 //===- Prefetches.cpp - requests for what later iterations read -----------===//
+#include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 using namespace mlir;
@@ -8,45 +9,47 @@ namespace tilewright {
 /// Bytes that one request brings into the cache.
 static constexpr int64_t kLineBytes = 128;
 
-static std::string getTensorName(StageModel &model, Value tensor) {
-  if (ScheduledStage *producer = model.getProducer(tensor))
+static std::string getTensorName(const StageModel &model, Value tensor) {
+  if (const ScheduledStage *producer = model.getProducer(tensor))
     return producer->name;
   auto argument = dyn_cast<BlockArgument>(tensor);
   if (!argument)
     return ""; // what a reduction starts from
-  auto name = model.function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
+  auto name = func::FuncOp(model.function).getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
   return name ? name.str() : "";
 }
 
-Value StageModel::getReadTensor(ScheduledStage &stage, StringRef name) {
+Value StageModel::getReadTensor(const ScheduledStage &stage, StringRef name) const {
   for (Access &access : getReads(stage))
     if (getTensorName(*this, access.tensor) == name)
       return access.tensor;
   return nullptr;
 }
 
-LogicalResult StageModel::verifyPrefetches(ScheduledStage &stage) {
-  for (ScheduledStage::Prefetch &prefetch : stage.prefetches) {
+LogicalResult BoundInference::verifyPrefetches(const ScheduledStage &stage) {
+  for (const ScheduledStage::Prefetch &prefetch : stage.prefetches) {
     auto error = [&] { return emitError(prefetch.loc) << "prefetch of '" << prefetch.tensor << "': "; };
-    if (!prefetch.axis->isLoop())
+    if (!bounds[prefetch.axis].isLoop())
       return error() << "expected a loop of stage '" << stage.name << "', got axis '" << prefetch.axis->name
-                     << "', which " << prefetch.axis->whyNoLoop();
+                     << "', which " << bounds.whyNoLoop(prefetch.axis);
     if (prefetch.axis->bind || prefetch.axis->vectorize)
       return error() << "expected a loop whose iterations come one after the other, got '" << prefetch.axis->name
                      << "', which is "
                      << (prefetch.axis->bind ? "bound to " + schedule::stringifyThreadTag(*prefetch.axis->bind).str()
                                              : "vectorized");
     if (stage.tensorizeAt &&
-        llvm::is_contained(ArrayRef(llvm::find(stage.loops, stage.tensorizeAt), stage.loops.end()), prefetch.axis))
+        llvm::is_contained(ArrayRef(llvm::find(bounds[stage].loops, stage.tensorizeAt), bounds[stage].loops.end()),
+                           prefetch.axis))
       return error() << "expected a loop around what an intrinsic computes, got '" << prefetch.axis->name << "' in it";
-    Value tensor = getReadTensor(stage, prefetch.tensor);
+    Value tensor = model.getReadTensor(stage, prefetch.tensor);
     if (!tensor)
       return error() << "expected a tensor that stage '" << stage.name << "' reads, got another";
-    if (ScheduledStage *producer = getProducer(tensor); producer && producer->scope != schedule::Scope::Global)
+    if (const ScheduledStage *producer = model.getProducer(tensor);
+        producer && bounds[*producer].scope != schedule::Scope::Global)
       return error() << "expected a tensor in global memory, which caches lie before, got one in "
-                     << schedule::stringifyScope(*producer->scope) << " memory";
+                     << schedule::stringifyScope(*bounds[*producer].scope) << " memory";
     for (unsigned d = 0; d < cast<RankedTensorType>(tensor.getType()).getRank(); ++d)
-      if (auto region = getPrefetchRegion(stage, prefetch, tensor, d);
+      if (auto region = bounds.getPrefetchRegion(stage, prefetch, tensor, d);
           !region || !isa<AffineConstantExpr>(region->width))
         return error()
                << "expected an iteration of loop '" << prefetch.axis->name
@@ -55,21 +58,23 @@ LogicalResult StageModel::verifyPrefetches(ScheduledStage &stage) {
   return success();
 }
 
-std::optional<Interval> StageModel::getPrefetchRegion(ScheduledStage &stage, const ScheduledStage::Prefetch &prefetch,
-                                                      Value tensor, unsigned dimension) {
-  SmallVector<Axis *> around = getLoopsAround(stage);
-  for (Axis *loop : stage.loops) {
+std::optional<Interval> LoopBounds::getPrefetchRegion(const ScheduledStage &stage,
+                                                      const ScheduledStage::Prefetch &prefetch, Value tensor,
+                                                      unsigned dimension) const {
+  SmallVector<const Axis *> around = getLoopsAround(stage);
+  for (const Axis *loop : (*this)[stage].loops) {
     around.push_back(loop);
     if (loop == prefetch.axis)
       break;
   }
-  return getRegion([&](ScheduledStage &reader, Access &access) { return &reader == &stage && access.tensor == tensor; },
-                   dimension, [&](unsigned dim) { return !llvm::is_contained(around, dims[dim]); });
+  return getRegion(
+      [&](const ScheduledStage &reader, const Access &access) { return &reader == &stage && access.tensor == tensor; },
+      dimension, [&](unsigned dim) { return !llvm::is_contained(around, loops[dim]); });
 }
 
-void LoopEmitter::emitPrefetches(Axis *axis) {
+void LoopEmitter::emitPrefetches(const Axis *axis) {
   for (const ScheduledStage::Prefetch &prefetch : axis->stage->prefetches) {
-    auto constant = dyn_cast<AffineConstantExpr>(axis->extent);
+    auto constant = dyn_cast<AffineConstantExpr>(bounds[axis].extent);
     if (prefetch.axis != axis || (constant && constant.getValue() <= prefetch.offset))
       continue;
     OpBuilder::InsertionGuard guard(builder);
@@ -77,14 +82,14 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
     Value tensor = model.getReadTensor(*axis->stage, prefetch.tensor);
     auto type = cast<RankedTensorType>(tensor.getType());
     int64_t line = std::max<int64_t>(kLineBytes / getElementBytes(type.getElementType()), 1);
-    AffineExpr index = axis->index, later = index + prefetch.offset;
+    AffineExpr index = bounds[axis].index, later = index + prefetch.offset;
     Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, materialize(later, loc),
-                                         materialize(axis->extent, loc));
+                                         materialize(bounds[axis].extent, loc));
     builder.setInsertionPointToStart(scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock());
     SmallVector<Value> indices;
     Value isInside;
     for (unsigned d = 0; d < type.getRank(); ++d) {
-      Interval region = *model.getPrefetchRegion(*axis->stage, prefetch, tensor, d);
+      Interval region = *bounds.getPrefetchRegion(*axis->stage, prefetch, tensor, d);
       int64_t elements = cast<AffineConstantExpr>(region.width).getValue() + 1,
               step = d + 1 == type.getRank() ? line : 1;
       AffineExpr first = simplify(region.min.replace(index, later));
@@ -101,8 +106,8 @@ void LoopEmitter::emitPrefetches(Axis *axis) {
       }
       indices.push_back(place);
       // Reads may be predicated: what they then would read is not asked for.
-      AffineExpr bound = model.getExtent(tensor, d);
-      auto extent = [&](unsigned dim) { return model.getLoop(dim).extent; };
+      AffineExpr bound = model.getExtents(tensor)[d];
+      auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
       auto everywhere = region.min + (elements - 1); // of the loop's iterations those are left that have a later one
       if (isProvablyLess(everywhere, bound, extent) && isProvablyNonNegative(region.min, extent))
         continue;

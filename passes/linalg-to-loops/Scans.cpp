@@ -6,7 +6,7 @@
 // each other.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/linalg-to-loops/StageModel.h"
+#include "passes/linalg-to-loops/BoundInference.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -29,7 +29,7 @@ bool hasScanOfStages(func::FuncOp function) {
   return false;
 }
 
-ScheduledStage *StageModel::getScanInto(Value tensor) {
+ScheduledStage *StageModel::getScanInto(Value tensor) const {
   for (auto &stage : stages)
     if (stage->op && stage->getOrdered() && llvm::is_contained(stage->op.getDpsInits(), tensor))
       return stage.get();
@@ -112,7 +112,7 @@ LogicalResult StageModel::placeScan(ArrayRef<ScheduledStage *> updates, ArrayRef
                                          << update->op.getNumDpsInits();
     if (update == &scan)
       continue;
-    if (update->roots[0]->extent != ordered->extent)
+    if (update->roots[0]->wholeExtent != ordered->wholeExtent)
       return emitError(update->getLoc()) << "scan '" << update->name << "': expected as many steps as '" << scan.name
                                          << "' has, for they are computed together, got another number";
     update->scan = update->attachStage = &scan;
@@ -189,21 +189,22 @@ LogicalResult StageModel::verifyInStep(ScheduledStage &stage) {
 // What each step computes
 //===----------------------------------------------------------------------===//
 
-SmallVector<Axis *> StageModel::getLoopsAroundSteps(ScheduledStage &scan) {
-  SmallVector<Axis *> around;
-  for (Axis *loop : ArrayRef(scan.loops).take_front(llvm::find(scan.loops, scan.getOrdered()) - scan.loops.begin()))
-    if (loop->extent != getAffineConstantExpr(1, function.getContext()))
+SmallVector<const Axis *> BoundInference::getLoopsAroundSteps(const ScheduledStage &scan) {
+  ArrayRef<const Axis *> loops = bounds[scan].loops;
+  SmallVector<const Axis *> around;
+  for (const Axis *loop : loops.take_front(llvm::find(loops, scan.getOrdered()) - loops.begin()))
+    if (bounds[loop].extent != getAffineConstantExpr(1, function.getContext()))
       around.push_back(loop);
   return around;
 }
 
-LogicalResult StageModel::inferUpdateDomain(ScheduledStage &stage) {
-  ScheduledStage &scan = *stage.scan;
+LogicalResult BoundInference::inferUpdateDomain(const ScheduledStage &stage) {
+  const ScheduledStage &scan = *stage.scan;
   AffineExpr zero = getAffineConstantExpr(0, function.getContext());
-  stage.scope = schedule::Scope::Global;
-  stage.mins[0] = scan.getOrdered()->index;
-  stage.roots[0]->extent = getAffineConstantExpr(1, function.getContext());
-  SmallVector<Axis *> around = getLoopsAroundSteps(scan);
+  bounds[stage].scope = schedule::Scope::Global;
+  bounds[stage].mins[0] = bounds[scan.getOrdered()].index;
+  bounds[stage.roots[0]].extent = getAffineConstantExpr(1, function.getContext());
+  SmallVector<const Axis *> around = getLoopsAroundSteps(scan);
   if (around.empty())
     return success();
   auto block = getProduced(scan, around.back());
@@ -213,40 +214,42 @@ LogicalResult StageModel::inferUpdateDomain(ScheduledStage &stage) {
            << "' around its steps to compute a block of it, got loops that fuse or split their "
               "axes in another way";
   for (auto [d, part] : llvm::drop_begin(llvm::enumerate(*block))) {
-    if (part.first == zero && part.second == scan.wholeExtents[d])
+    if (part.first == zero && part.second == scan.roots[d]->wholeExtent)
       continue;
-    if (d >= stage.numSpatial || stage.wholeExtents[d] != scan.wholeExtents[d])
+    if (d >= stage.numSpatial || stage.roots[d]->wholeExtent != scan.roots[d]->wholeExtent)
       return emitError(around.back()->loc)
              << "scan '" << scan.name << "': expected no loop around its steps that splits axis '"
              << scan.roots[d]->name << "', which '" << stage.name << "', another of its updates, has not, got loop '"
              << around.back()->name << "'";
-    std::tie(stage.mins[d], stage.roots[d]->extent) = part;
+    std::tie(bounds[stage].mins[d], bounds[stage.roots[d]].extent) = part;
   }
   return success();
 }
 
-LogicalResult StageModel::verifySteps() {
-  for (auto &stage : stages) {
-    ScheduledStage *scan = stage->hasSteps ? stage.get() : stage->scan;
+LogicalResult BoundInference::verifySteps() {
+  for (auto &stage : model.stages) {
+    const ScheduledStage *scan = stage->hasSteps ? stage.get() : stage->scan;
     if (!scan)
       continue;
-    SmallVector<Axis *> around = getLoopsAroundSteps(*scan);
-    auto extent = [&](unsigned dim) { return dims[dim]->extent; };
-    auto runs = [&](unsigned dim) { return dims[dim] != scan->getOrdered() && !llvm::is_contained(around, dims[dim]); };
+    SmallVector<const Axis *> around = getLoopsAroundSteps(*scan);
+    auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
+    auto runs = [&](unsigned dim) {
+      return bounds.getLoop(dim) != scan->getOrdered() && !llvm::is_contained(around, bounds.getLoop(dim));
+    };
     for (Access &access : getReads(*stage)) {
-      ScheduledStage *written = getScanInto(access.tensor);
+      const ScheduledStage *written = model.getScanInto(access.tensor);
       if (!written)
         continue;
       auto get = [&](unsigned d) -> std::optional<Interval> {
         if (!access.indices[d])
           return std::nullopt;
         // The loops of the first update are around the others.
-        return stage->hasSteps ? getInterval(overLoops(*stage, access.indices[d]), runs, extent)
-                               : getIntervalOfAxes(*stage, access.indices[d], runs);
+        return stage->hasSteps ? getInterval(bounds.overLoops(*stage, access.indices[d]), runs, extent)
+                               : bounds.getIntervalOfAxes(*stage, access.indices[d], runs);
       };
       auto step = get(0);
       AffineExpr zero = getAffineConstantExpr(0, function.getContext());
-      if (!step || !isProvablyLess(simplify(step->min + step->width - scan->getOrdered()->index), zero, extent))
+      if (!step || !isProvablyLess(simplify(step->min + step->width - bounds[scan->getOrdered()].index), zero, extent))
         return emitError(stage->getLoc())
                << "stage '" << stage->name << "': expected to read '" << written->name << "' in the steps of scan '"
                << scan->name << "' at earlier steps, got others";
@@ -256,18 +259,19 @@ LogicalResult StageModel::verifySteps() {
       if (written == scan)
         block = getProduced(*scan, around.back());
       else
-        block = llvm::map_to_vector(llvm::zip(written->mins, ArrayRef(written->roots)),
-                                    [](auto part) { return std::pair(std::get<0>(part), std::get<1>(part)->extent); });
+        block = llvm::map_to_vector(llvm::zip(bounds[*written].mins, ArrayRef(written->roots)), [&](auto part) {
+          return std::pair(std::get<0>(part), bounds[std::get<1>(part)].extent);
+        });
       for (unsigned d = 1; d < written->numSpatial; ++d) {
-        if (block && (*block)[d].first == zero && (*block)[d].second == written->wholeExtents[d])
+        if (block && (*block)[d].first == zero && (*block)[d].second == written->roots[d]->wholeExtent)
           continue;
         auto read = get(d);
         if (block && read && isProvablyNonNegative(simplify(read->min - (*block)[d].first), extent) &&
             isProvablyLess(simplify(read->min + read->width - (*block)[d].first), (*block)[d].second, extent))
           continue;
-        Axis *loop = around.back();
-        for (Axis *other : around)
-          if (block && (*block)[d].first.isFunctionOfDim(other->dim))
+        const Axis *loop = around.back();
+        for (const Axis *other : around)
+          if (block && (*block)[d].first.isFunctionOfDim(bounds[other].dim))
             loop = other;
         InFlightDiagnostic diag = emitError(loop->loc);
         diag << "scan '" << scan->name << "': expected ";

@@ -3,6 +3,7 @@
 // Primitives that leave the loops as they are: notes on a loop or a stage, and the checks that they may be taken.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/linalg-to-loops/BoundInference.h"
 #include "passes/linalg-to-loops/LoopEmitter.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -56,29 +57,29 @@ LogicalResult StageModel::applyMark(Operation *op, DenseMap<Value, Axis *> &hand
 
 /// What some threads store for all must be what all of them have: then the first of them stores it, wherever these
 /// begin. Of a buffer in local memory each thread keeps its own, which the others cannot see missing.
-LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
-  auto extent = [&](unsigned dim) { return dims[dim]->extent; };
-  SmallVector<Axis *> around = getLoopsAround(stage);
+LogicalResult BoundInference::verifyStoredBy(const ScheduledStage &stage) {
+  auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
+  SmallVector<const Axis *> around = bounds.getLoopsAround(stage);
   for (auto [thread, from, to, loc] : stage.storedBy) {
-    if (stage.scope == schedule::Scope::Local)
+    if (bounds[stage].scope == schedule::Scope::Local)
       continue;
     auto error = [&, loc = loc] { return emitError(loc) << "set_store_predicate: "; };
     std::string threads = schedule::stringifyThreadTag(thread).str();
-    for (Axis *loop : getLoopsOn(stage.root(), thread))
-      if (auto number = dyn_cast<AffineConstantExpr>(loop->extent); number && number.getValue() <= from)
+    for (const Axis *loop : bounds.getLoopsOn(stage.root(), thread))
+      if (auto number = dyn_cast<AffineConstantExpr>(bounds[loop].extent); number && number.getValue() <= from)
         return error() << "expected a thread that there is, got those of " << threads << " from " << from << " on, of "
                        << number.getValue() << ": nothing would be stored";
-    for (Axis *loop : llvm::concat<Axis *const>(around, stage.loops)) {
+    for (const Axis *loop : llvm::concat<const Axis *const>(around, bounds[stage].loops)) {
       if (loop->bind != thread || loop->isReduce)
         continue;
       // The threads beyond have no element.
-      AffineExpr index = getAffineDimExpr(loop->dim, function.getContext());
-      auto isEmptyBeyond = [&](Axis *root) {
-        auto whole = dyn_cast<AffineConstantExpr>(root->extent);
-        return whole && whole.getValue() <= to && isProvablyNonNegative(root->index - index, extent);
+      AffineExpr index = getAffineDimExpr(bounds[loop].dim, function.getContext());
+      auto isEmptyBeyond = [&](const Axis *root) {
+        auto whole = dyn_cast<AffineConstantExpr>(bounds[root].extent);
+        return whole && whole.getValue() <= to && isProvablyNonNegative(bounds[root].index - index, extent);
       };
-      auto number = dyn_cast<AffineConstantExpr>(loop->extent);
-      bool isOwn = llvm::is_contained(stage.loops, loop);
+      auto number = dyn_cast<AffineConstantExpr>(bounds[loop].extent);
+      bool isOwn = llvm::is_contained(bounds[stage].loops, loop);
       if (from == 0 && ((number && number.getValue() <= to) ||
                         (isOwn && llvm::any_of(ArrayRef(stage.roots).take_front(stage.numSpatial), isEmptyBeyond))))
         continue;
@@ -92,60 +93,62 @@ LogicalResult StageModel::verifyStoredBy(ScheduledStage &stage) {
 }
 
 /// A loop that is a pipeline has something to fetch ahead.
-static LogicalResult verifyPipeline(ScheduledStage &stage) {
-  if (stage.doubleBuffer && stage.scope != schedule::Scope::Shared)
+LogicalResult BoundInference::verifyPipeline(const ScheduledStage &stage) {
+  if (stage.doubleBuffer && bounds[stage].scope != schedule::Scope::Shared)
     return emitError(*stage.doubleBuffer) << "double_buffer: expected a stage in shared memory, got '" << stage.name
-                                          << "' in " << schedule::stringifyScope(*stage.scope) << " memory";
-  for (Axis *loop : stage.loops)
-    if (loop->pipelineDepth && llvm::none_of(stage.attached, [&](ScheduledStage *attached) {
-          return attached->attachAxis == loop && attached->isFilledAhead();
+                                          << "' in " << schedule::stringifyScope(*bounds[stage].scope) << " memory";
+  for (const Axis *loop : bounds[stage].loops)
+    if (loop->pipelineDepth && llvm::none_of(stage.attached, [&](const ScheduledStage *attached) {
+          return attached->attachAxis == loop && bounds.isFilledAhead(*attached);
         }))
       return emitError(loop->loc)
              << "software_pipeline: expected a loop that fills shared buffers, got one that fills none";
   return success();
 }
 
-static LogicalResult verifyDecomposition(ScheduledStage &stage) {
+LogicalResult BoundInference::verifyDecomposition(const ScheduledStage &stage) {
   if (!stage.decomposeAt)
     return success();
   auto error = [&] { return emitError(*stage.decomposeLoc) << "decompose_reduction: "; };
   if (stage.numSpatial == stage.roots.size())
     return error() << "expected a stage with a reduction, got '" << stage.name << "'";
-  if (!stage.decomposeAt->isLoop())
+  if (!bounds[stage.decomposeAt].isLoop())
     return error() << "expected a loop of stage '" << stage.name << "', got axis '" << stage.decomposeAt->name
-                   << "', which " << stage.decomposeAt->whyNoLoop();
-  unsigned position = llvm::find(stage.loops, stage.decomposeAt) - stage.loops.begin();
-  if (position > stage.getFirstReduce())
+                   << "', which " << bounds.whyNoLoop(stage.decomposeAt);
+  ArrayRef<const Axis *> loops = bounds[stage].loops;
+  unsigned firstReduce = getFirstReduce(loops);
+  unsigned position = llvm::find(loops, stage.decomposeAt) - loops.begin();
+  if (position > firstReduce)
     return error() << "expected a loop around the whole reduction of stage '" << stage.name << "', got '"
-                   << stage.decomposeAt->name << "' inside its loop '" << stage.loops[stage.getFirstReduce()]->name
-                   << "'";
-  for (Axis *loop : stage.loops)
+                   << stage.decomposeAt->name << "' inside its loop '" << loops[firstReduce]->name << "'";
+  for (const Axis *loop : loops)
     if (loop->isReduce && loop->bind)
       return error() << "expected a reduction by one thread, got axis '" << loop->name << "' bound to "
                      << schedule::stringifyThreadTag(*loop->bind);
-  for (Axis *loop : ArrayRef(stage.loops).drop_front(position).take_front(stage.getFirstReduce() - position))
-    for (ScheduledStage *attached : stage.attached)
+  for (const Axis *loop : loops.drop_front(position).take_front(firstReduce - position))
+    for (const ScheduledStage *attached : stage.attached)
       if (attached->attachAxis == loop)
         return error() << "expected no stage at a loop between it and the reduction, got stage '" << attached->name
                        << "' at '" << loop->name << "'";
   return success();
 }
 
-LogicalResult StageModel::verifyMarks() {
-  auto extent = [&](unsigned dim) { return dims[dim]->extent; };
-  for (auto &axis : axes)
-    if (axis->exactSplit && simplify(axis->outer->extent * axis->inner->extent) != axis->extent &&
-        !isProvablyLess(axis->index, axis->extent, extent)) {
+LogicalResult BoundInference::verifyMarks() {
+  auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
+  for (auto &each : model.axes)
+    if (const Axis *axis = each.get();
+        axis->exactSplit && simplify(bounds[axis->outer].extent * bounds[axis->inner].extent) != bounds[axis].extent &&
+        !isProvablyLess(bounds[axis].index, bounds[axis].extent, extent)) {
       std::string got =
           axis->given ? "'" + axis->factorName + axis->npartsName + "'" : std::to_string(axis->factor + axis->nparts);
       InFlightDiagnostic diag = emitError(*axis->exactSplit)
                                 << "split: expected a number that divides axis '" << axis->name
                                 << "' for disable_predication, got " << got << " and ";
-      if (auto constant = dyn_cast<AffineConstantExpr>(axis->extent))
+      if (auto constant = dyn_cast<AffineConstantExpr>(bounds[axis].extent))
         return diag << "an extent of " << constant.getValue();
       return diag << "a symbolic extent";
     }
-  for (auto &stage : stages)
+  for (auto &stage : model.stages)
     if (failed(verifyStoredBy(*stage)) || failed(verifyDecomposition(*stage)) || failed(verifyPipeline(*stage)) ||
         failed(verifyLayout(*stage)) || failed(verifyEnvThreads(*stage)) || failed(verifyPrefetches(*stage)) ||
         failed(verifyAsynchronous(*stage)))

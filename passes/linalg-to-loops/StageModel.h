@@ -1,8 +1,8 @@
 //===- StageModel.h - a function's stages with their schedules ------------===//
 //
-// What apply-schedule knows of a function: its stages in order, each with its axes, the relations between them, the
-// loops that are left, and where the stage is computed. Filled from linalg ops and a schedule, completed by bound
-// inference, read by the emission of loops.
+// The first of three phases of apply-schedule: `resolve` makes of linalg ops and a schedule the stages of a function in
+// order, each with its axes, the relations between them, its loops, and where it is computed. Bound inference
+// (LoopBounds.h) and the emission of loops (LoopEmitter.h) read that.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_STAGEMODEL_H
@@ -39,7 +39,7 @@ struct Axis {
   std::string factorName, npartsName;      // or one of these, the name of a symbol
   mlir::AffineExpr given;                  // and what that stands for
   Axis *fused = nullptr;                   // by fuse
-  llvm::SmallVector<Axis *> parts;         // of a fused axis
+  llvm::SmallVector<const Axis *> parts;   // of a fused axis
 
   // How the loop runs.
   std::optional<schedule::ThreadTag> bind;
@@ -47,16 +47,13 @@ struct Axis {
   bool vectorize = false, unroll = false, parallel = false, partition = false;
   std::optional<int64_t> autoUnroll;        // stores that the loops from here on may be written out to
   std::optional<mlir::Location> exactSplit; // of the split that must not need predicates
-  bool isSharedOut = false;                 // by no primitive: the threads of the block share its iterations
   int64_t pipelineDepth = 0;                // what is attached here is computed that many iterations less one ahead
   bool pipelineAsync = false;
   schedule::SpecializeAttr specialized;
   int64_t cluster = 0; // blocks along it in a cluster
 
-  // Filled by bound inference.
-  mlir::AffineExpr extent; // a constant or an expression of symbols
-  unsigned dim = 0;        // of a loop: its number among all loops of the function
-  mlir::AffineExpr index;  // its value, of the loops of its stage
+  /// Of a root axis and of a loop of one iteration: how far the tensor goes, a constant or an expression of symbols.
+  mlir::AffineExpr wholeExtent;
 
   bool isLoop() const { return !outer && !fused; }
   /// How its iterations run: what is said last counts.
@@ -65,13 +62,11 @@ struct Axis {
     this->*how = true;
     loc = where;
   }
-  /// Of an axis that is no loop: why, to be said after "which".
-  std::string whyNoLoop() const;
   Axis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce)
       : name(std::move(name)), stage(stage), loc(loc), isReduce(isReduce) {}
 };
 
-/// One result of a stage: the tensor, and once loops are emitted the buffer that holds the part that is computed.
+/// A te.compute or te.extern with what the schedule says of it.
 struct ScheduledStage {
   std::string name;
   mlir::linalg::GenericOp op; // null of an extern
@@ -83,10 +78,9 @@ struct ScheduledStage {
   /// An axis has extent 0: nothing is computed. To the schedule the extent is 1, by which anything can be divided.
   bool isEmpty = false;
   llvm::SmallVector<Axis *> loops; // outermost first
-  // As the user said, or as follows from the loops around: local inside threads, shared inside blocks.
+  // As the user said it; what follows otherwise is in the bounds.
   std::optional<schedule::Scope> scope;
-  bool isWarp = false;   // in shared memory, unless the lanes of a warp can exchange it
-  unsigned warpRows = 0; // the thread indices, 2 for y and 4 for z, along which each thread has one of its own
+  bool isWarp = false; // in shared memory, unless the lanes of a warp can exchange it
 
   std::optional<mlir::Location> doubleBuffer; // where the schedule says so
   std::optional<int64_t> minBlocks;           // of its kernel on a multiprocessor, where it is computed at the root
@@ -124,8 +118,6 @@ struct ScheduledStage {
     mlir::AffineMap map;
     int64_t granule = 0;
     std::optional<mlir::Location> mapLoc, swizzleLoc, rollingLoc;
-    std::optional<unsigned> rollingDim; // found by bound inference, as is by how much a window moves
-    int64_t rollingStep = 0;
   } layout;
 
   /// What copies its elements, and how they lie in shared memory.
@@ -167,35 +159,18 @@ struct ScheduledStage {
   };
   llvm::SmallVector<StoredBy> storedBy;
 
-  // Filled by bound inference: the first element of each spatial axis that is computed, in terms of the loops around.
-  llvm::SmallVector<mlir::AffineExpr> mins;
-  llvm::SmallVector<mlir::AffineExpr> wholeExtents; // of the spatial axes, before bounds narrowed them
-  // Its buffer: the position in the tensor of the first element, the extents, and the loop of its own that it lives in.
-  llvm::SmallVector<mlir::AffineExpr> origin, bufferExtents;
-  Axis *bufferAxis = nullptr;
-  /// Of a stage that is attached in global memory: the loops around it whose iterations run at once. Each has a part of
-  /// the buffer.
-  llvm::SmallVector<Axis *> instances;
-
-  // Filled by emission.
-  llvm::SmallVector<mlir::Value> buffers; // one a result
-
   mlir::Operation *getOperation() const {
     auto &self = const_cast<ScheduledStage &>(*this);
     return self.externOp ? self.externOp.getOperation() : self.op.getOperation();
   }
   mlir::Location getLoc() const { return getOperation()->getLoc(); }
-  ScheduledStage &root() { return attachStage ? attachStage->root() : *this; }
-  /// True where a pipelined loop fills the stage's buffer.
-  bool isFilledAhead() const {
-    return attachAxis && attachAxis->pipelineDepth && !follows && scope == schedule::Scope::Shared;
-  }
+  const ScheduledStage &root() const { return attachStage ? attachStage->root() : *this; }
   bool isOutput() const;
   /// Of a scan: the loop that gives the order.
   Axis *getOrdered() const { return !roots.empty() && roots.front()->isOrdered ? roots.front() : nullptr; }
-  /// The place among the loops of the first that is in a reduction: what is around it runs once an element.
-  unsigned getFirstReduce() const;
 };
+/// The place among loops of the first that is in a reduction: what is around it runs once an element.
+unsigned getFirstReduce(llvm::ArrayRef<const Axis *> loops);
 
 /// What a symbol stands for: a dimension of an argument in units of `unit`, or any other `index` value of the function.
 struct Symbol {
@@ -206,43 +181,38 @@ struct Symbol {
   mlir::Value value;
 };
 
+/// The stages of a function with what a schedule says of them. `resolve` makes one; afterwards it is only read.
 class StageModel {
 public:
-  explicit StageModel(mlir::func::FuncOp function) : function(function) {}
+  /// Collects the stages of the function and applies what is left of the schedule, everything but the dataflow: that
+  /// may be null. Fails with a diagnostic where an op is no stage, or the schedule is not one of these stages.
+  static mlir::FailureOr<StageModel> resolve(mlir::func::FuncOp function, schedule::OfOp of);
 
-  /// Collects the stages of the function; fails with a diagnostic where an op is no stage.
-  mlir::LogicalResult collect();
-  /// Applies what is left of the schedule, if there is one: everything but the dataflow.
-  mlir::LogicalResult apply(schedule::OfOp of);
-  /// Finds for every stage which part of it is computed, and the extents of its loops.
-  mlir::LogicalResult inferBounds();
-
-  ScheduledStage *getStage(llvm::StringRef name);
+  ScheduledStage *getStage(llvm::StringRef name) const;
   /// The stage that computes a tensor, or null for an argument.
-  ScheduledStage *getProducer(mlir::Value tensor);
+  ScheduledStage *getProducer(mlir::Value tensor) const;
   /// The scan that writes into a tensor, the argument of an output or a te.state; null of any other.
-  ScheduledStage *getScanInto(mlir::Value tensor);
-  /// The extent of a dimension of a tensor: a constant or an expression of symbols.
-  mlir::AffineExpr getExtent(mlir::Value tensor, int64_t dimension);
-  llvm::SmallVector<mlir::AffineExpr> getExtents(mlir::Value tensor);
-  /// The loop with number `dim`.
-  Axis &getLoop(unsigned dim) { return *dims[dim]; }
-  unsigned getNumLoops() const { return dims.size(); }
+  ScheduledStage *getScanInto(mlir::Value tensor) const;
+  /// The extents of an argument, or of a tensor that a stage reads or writes: constants or expressions of symbols.
+  llvm::ArrayRef<mlir::AffineExpr> getExtents(mlir::Value tensor) const { return extents.find(tensor)->second; }
+  llvm::ArrayRef<Symbol> getSymbols() const { return symbols; }
 
   /// The tensor of this name that a stage reads, or null.
-  mlir::Value getReadTensor(ScheduledStage &stage, llvm::StringRef name);
-  /// The part of a tensor that an iteration of a prefetch's loop reads of it.
-  std::optional<Interval> getPrefetchRegion(ScheduledStage &stage, const ScheduledStage::Prefetch &prefetch,
-                                            mlir::Value tensor, unsigned dimension);
-  /// The loops of a root stage's kernel that are bound to an index.
-  llvm::SmallVector<Axis *> getLoopsOn(ScheduledStage &root, schedule::ThreadTag thread);
+  mlir::Value getReadTensor(const ScheduledStage &stage, llvm::StringRef name) const;
 
-  mlir::func::FuncOp function;
+  mutable mlir::func::FuncOp function;                 // a handle, whose methods are not const
   std::vector<std::unique_ptr<ScheduledStage>> stages; // producers first
-  llvm::SmallVector<Symbol> symbols;
+  std::vector<std::unique_ptr<Axis>> axes;             // each after those it was made of
 
 private:
+  explicit StageModel(mlir::func::FuncOp function) : function(function) {}
+
+  mlir::LogicalResult collect();
+  mlir::LogicalResult apply(schedule::OfOp of);
+  void collectExtents();
+  mlir::AffineExpr findExtent(mlir::Value tensor, int64_t dimension);
   mlir::AffineExpr getExpr(mlir::Value index);
+  /// The symbol that stands for this; one that is not known is added.
   mlir::AffineExpr getSymbol(Symbol symbol);
   Axis *createAxis(std::string name, ScheduledStage *stage, mlir::Location loc, bool isReduce);
   std::pair<Axis *, Axis *> split(Axis *axis, int64_t factor, int64_t nparts, mlir::Location loc);
@@ -265,52 +235,21 @@ private:
   /// What a scan needs is computed before it.
   mlir::LogicalResult orderBefore(ScheduledStage &scan, llvm::ArrayRef<ScheduledStage *> inner);
   mlir::LogicalResult verifyInStep(ScheduledStage &stage);
-  /// Whether each loop around the steps reads what it wrote alone.
-  mlir::LogicalResult verifySteps();
-  llvm::SmallVector<Axis *> getLoopsAroundSteps(ScheduledStage &scan);
-  mlir::LogicalResult inferUpdateDomain(ScheduledStage &stage);
   mlir::LogicalResult verifyFollower(ScheduledStage &stage);
-  mlir::LogicalResult verifyLayout(ScheduledStage &stage);
-  mlir::LogicalResult verifyEnvThreads(ScheduledStage &stage);
-  mlir::LogicalResult verifyStoredBy(ScheduledStage &stage);
-  mlir::LogicalResult verifyPrefetches(ScheduledStage &stage);
-  mlir::LogicalResult verifyAsynchronous(ScheduledStage &stage);
-  mlir::LogicalResult verifyMarks();
 
-  /// The loops around a stage, outermost first, its own not counted.
-  llvm::SmallVector<Axis *> getLoopsAround(ScheduledStage &stage);
-  mlir::LogicalResult inferDomain(ScheduledStage &stage);
-  /// The part of its producer's tensor that an iteration around a follower computes, a pair of first element and
-  /// extent.
-  std::optional<llvm::SmallVector<std::pair<mlir::AffineExpr, mlir::AffineExpr>>> getProduced(ScheduledStage &producer,
-                                                                                              Axis *loop);
-  mlir::LogicalResult inferFollowerDomain(ScheduledStage &stage);
-  /// Which part of the tensor the stage's buffer holds, and where it lives.
-  mlir::LogicalResult placeBuffer(ScheduledStage &stage);
-  /// Finds the dimension along which the windows of a stage's rolling buffer move.
-  mlir::LogicalResult roll(ScheduledStage &stage);
-  std::optional<Interval> getRegion(ScheduledStage &stage, unsigned dimension, const llvm::DenseSet<Axis *> &around);
-  /// What the accesses that `isOf` picks need of a dimension while the loops run for which `runs` holds.
-  std::optional<Interval> getRegion(llvm::function_ref<bool(ScheduledStage &, Access &)> isOf, unsigned dimension,
-                                    llvm::function_ref<bool(unsigned)> runs, ScheduledStage *inSteps = nullptr);
-  /// The values of an access of `reader` where its axes run over what it computes, whatever its loops run over the end
-  /// of that. Of all other loops those run for which `runs` holds.
-  std::optional<Interval> getIntervalOfAxes(ScheduledStage &reader, mlir::AffineExpr expr,
-                                            llvm::function_ref<bool(unsigned)> runs);
-  void shareAmongThreads(ScheduledStage &stage);
-  bool keepsExtent(Axis *axis);
-  mlir::LogicalResult inferExtents(ScheduledStage &stage);
-
-  std::vector<std::unique_ptr<Axis>> axes; // each after those it was made of
-  std::vector<Axis *> dims;
+  llvm::SmallVector<Symbol> symbols; // by their number
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> extents;
 };
 
-/// The expression of an access of `reader`, over the loops of the function.
-mlir::AffineExpr overLoops(ScheduledStage &reader, mlir::AffineExpr expr);
+/// The functions that apply-schedule makes loops of, each with its schedule or null. With `onProcessor` those alone
+/// that have a schedule, or scans that need its loops.
+llvm::SmallVector<std::pair<mlir::func::FuncOp, schedule::OfOp>> getScheduledFunctions(mlir::ModuleOp module,
+                                                                                       bool onProcessor);
 /// True where a stage reads what the steps of a scan hand on: the loops of such a scan are those of apply-schedule.
 bool hasScanOfStages(mlir::func::FuncOp function);
 /// The memory space of buffers in a scope.
 mlir::Attribute getMemorySpace(mlir::MLIRContext *context, schedule::Scope scope);
+bool isThread(schedule::ThreadTag tag);
 
 //===----------------------------------------------------------------------===//
 // Reads
@@ -324,7 +263,7 @@ struct Access {
 /// The expression behind an index value of a body, in terms of AffineDims counting its axes; null where there is none.
 mlir::AffineExpr getIndexExpr(mlir::linalg::GenericOp op, mlir::Value value);
 /// Every access of a stage to tensors that it reads, in terms of AffineDims counting its root axes.
-llvm::SmallVector<Access> getReads(ScheduledStage &stage);
+llvm::SmallVector<Access> getReads(const ScheduledStage &stage);
 
 } // namespace tilewright
 

@@ -24,11 +24,11 @@ AffineExpr getIndexExpr(linalg::GenericOp op, Value value) {
   return simplify(apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols));
 }
 
-SmallVector<Access> getReads(ScheduledStage &stage) {
+SmallVector<Access> getReads(const ScheduledStage &stage) {
   SmallVector<Access> reads;
   // Statements may read any element of what an extern reads.
   if (stage.externOp) {
-    for (Value tensor : stage.externOp.getInputs())
+    for (Value tensor : te::ExternOp(stage.externOp).getInputs())
       reads.push_back({tensor, SmallVector<AffineExpr>(cast<RankedTensorType>(tensor.getType()).getRank())});
     return reads;
   }

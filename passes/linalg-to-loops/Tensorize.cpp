@@ -17,8 +17,8 @@ namespace {
 
 class TileMatcher {
 public:
-  TileMatcher(StageModel &model, ScheduledStage &stage)
-      : model(model), stage(stage), op(stage.op), primitive(stage.tensorize), context(op.getContext()),
+  TileMatcher(const StageModel &model, const LoopBounds &bounds, const ScheduledStage &stage)
+      : model(model), bounds(bounds), stage(stage), op(stage.op), primitive(stage.tensorize), context(op.getContext()),
         zero(getAffineConstantExpr(0, context)) {}
 
   FailureOr<TensorizedTile> match();
@@ -45,17 +45,18 @@ private:
   static std::optional<Access> getAccess(linalg::GenericOp op, Value value);
   /// An expression of the stage's axes as one of the loops around the tile, and what the tile's axes add to it.
   std::pair<AffineExpr, AffineExpr> getParts(AffineExpr expr);
-  AffineExpr getLocal(unsigned root) { return getAffineDimExpr(model.getNumLoops() + root, context); }
+  AffineExpr getLocal(unsigned root) { return getAffineDimExpr(bounds.getNumLoops() + root, context); }
   AffineExpr getExtent(unsigned dim) {
-    unsigned loops = model.getNumLoops();
-    return dim < loops ? model.getLoop(dim).extent : getAffineConstantExpr(tile[dim - loops], context);
+    unsigned loops = bounds.getNumLoops();
+    return dim < loops ? bounds.getExtent(dim) : getAffineConstantExpr(tile[dim - loops], context);
   }
   AffineExpr simplified(AffineExpr expr) {
     return simplify(expr, [&](unsigned dim) { return getExtent(dim); });
   }
 
-  StageModel &model;
-  ScheduledStage &stage;
+  const StageModel &model;
+  const LoopBounds &bounds;
+  const ScheduledStage &stage;
   linalg::GenericOp op;
   schedule::TensorizeOp primitive;
   MLIRContext *context;
@@ -111,13 +112,13 @@ LogicalResult TileMatcher::checkLoops() {
     return error() << "expected a stage whose elements are independent, got a scan";
   if (stage.decomposeAt)
     return error() << "expected the intrinsic to set its results to the identity, got decompose_reduction of the stage";
-  unsigned position = llvm::find(stage.loops, stage.tensorizeAt) - stage.loops.begin();
-  for (Axis *loop : ArrayRef(stage.loops).take_front(position))
+  unsigned position = llvm::find(bounds[stage].loops, stage.tensorizeAt) - bounds[stage].loops.begin();
+  for (const Axis *loop : ArrayRef(bounds[stage].loops).take_front(position))
     if (loop->isReduce && loop->bind)
       return error() << "expected a reduction by one thread, got axis '" << loop->name << "' bound to "
                      << schedule::stringifyThreadTag(*loop->bind);
-  for (Axis *loop : ArrayRef(stage.loops).drop_front(position)) {
-    inTile.insert(loop->dim);
+  for (const Axis *loop : ArrayRef(bounds[stage].loops).drop_front(position)) {
+    inTile.insert(bounds[loop].dim);
     StringRef mark = loop->bind            ? schedule::stringifyThreadTag(*loop->bind)
                      : loop->vectorize     ? "vectorize"
                      : loop->unroll        ? "unroll"
@@ -130,7 +131,7 @@ LogicalResult TileMatcher::checkLoops() {
                      << "' on " << mark;
     if (loop->origin == Axis::Origin::Fuse)
       return error() << "expected loops in the tile that are of one axis each, got the fused '" << loop->name << "'";
-    for (ScheduledStage *other : llvm::concat<ScheduledStage *const>(stage.attached, stage.followers))
+    for (const ScheduledStage *other : llvm::concat<const ScheduledStage *const>(stage.attached, stage.followers))
       if (other->attachAxis == loop)
         return error() << "expected no stage at a loop of the tile, got stage '" << other->name << "' at '"
                        << loop->name << "'";
@@ -139,13 +140,13 @@ LogicalResult TileMatcher::checkLoops() {
 }
 
 LogicalResult TileMatcher::pairAxes() {
-  auto extent = [&](unsigned dim) { return model.getLoop(dim).extent; };
+  auto extent = [&](unsigned dim) { return bounds.getExtent(dim); };
   auto runs = [&](unsigned dim) { return inTile.contains(dim); };
   for (auto [i, root] : llvm::enumerate(stage.roots)) {
-    auto interval = getInterval(root->index, runs, extent);
+    auto interval = getInterval(bounds[root].index, runs, extent);
     auto width = interval ? dyn_cast<AffineConstantExpr>(interval->width) : nullptr;
     int64_t iterations = 1;
-    root->index.walk([&](AffineExpr expr) {
+    bounds[root].index.walk([&](AffineExpr expr) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       auto known = dim && runs(dim.getPosition()) ? dyn_cast<AffineConstantExpr>(extent(dim.getPosition())) : nullptr;
       iterations *= known ? known.getValue() : 1;
@@ -156,10 +157,10 @@ LogicalResult TileMatcher::pairAxes() {
                      << "', of which a tile has elements that lie apart or a number that is not known";
     tile.push_back(iterations);
     SmallVector<AffineExpr> first;
-    for (unsigned dim = 0; dim < model.getNumLoops(); ++dim)
+    for (unsigned dim = 0; dim < bounds.getNumLoops(); ++dim)
       first.push_back(runs(dim) ? zero : getAffineDimExpr(dim, context));
-    AffineExpr start = root->index.replaceDims(first);
-    outside.push_back(simplify(i < stage.numSpatial ? stage.mins[i] + start : start, extent));
+    AffineExpr start = bounds[root].index.replaceDims(first);
+    outside.push_back(simplify(i < stage.numSpatial ? bounds[stage].mins[i] + start : start, extent));
   }
   // Axes of one element may be left out of a description; the rest are the same in order.
   SmallVector<int64_t> theirs = description.getStaticLoopRanges();
@@ -242,7 +243,7 @@ LogicalResult TileMatcher::matchRead(Operation *at, const Access &mine, const Ac
     bool isLocal = true;
     moved.walk([&](AffineExpr expr) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      isLocal &= (!dim || dim.getPosition() >= model.getNumLoops()) && !isa<AffineSymbolExpr>(expr);
+      isLocal &= (!dim || dim.getPosition() >= bounds.getNumLoops()) && !isa<AffineSymbolExpr>(expr);
     });
     AffineExpr wanted =
         next < 0 || !theirs.indices[next] ? nullptr : simplified(theirs.indices[next].replaceDims(theirAxes));
@@ -356,7 +357,7 @@ LogicalResult TileMatcher::matchReduction() {
   }
   for (unsigned root = stage.numSpatial; root < stage.roots.size(); ++root)
     result.isWholeReduction &= outside[root] == zero && tile[root] != 0 &&
-                               stage.roots[root]->extent == getAffineConstantExpr(tile[root], context);
+                               bounds[stage.roots[root]].extent == getAffineConstantExpr(tile[root], context);
   if (result.isWholeReduction ? !result.body && !(result.reset && result.update)
                               : !result.update || (!result.reset && !result.body))
     return error() << (result.isWholeReduction
@@ -391,7 +392,7 @@ void TileMatcher::addResults() {
     TileArgument &argument = result.arguments[number];
     argument.tensor = op.getResult(next++);
     for (unsigned root = 0; root < stage.numSpatial; ++root) {
-      argument.base.push_back(simplified(outside[root] - stage.origin[root]));
+      argument.base.push_back(simplified(outside[root] - bounds[stage].origin[root]));
       auto found = tile[root] == 1 ? theirAxes.end() : llvm::find(theirAxes, getLocal(root));
       argument.moves.push_back(found == theirAxes.end() ? -1 : found - theirAxes.begin());
     }
@@ -417,7 +418,7 @@ FailureOr<TensorizedTile> TileMatcher::match() {
 }
 } // namespace
 
-FailureOr<TensorizedTile> matchTile(StageModel &model, ScheduledStage &stage) {
-  return TileMatcher(model, stage).match();
+FailureOr<TensorizedTile> matchTile(const StageModel &model, const LoopBounds &bounds, const ScheduledStage &stage) {
+  return TileMatcher(model, bounds, stage).match();
 }
 } // namespace tilewright

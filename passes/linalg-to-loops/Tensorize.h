@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_LINALGTOLOOPS_TENSORIZE_H
 #define TILEWRIGHT_PASSES_LINALGTOLOOPS_TENSORIZE_H
 
-#include "passes/linalg-to-loops/StageModel.h"
+#include "passes/linalg-to-loops/LoopBounds.h"
 
 namespace tilewright {
 
@@ -22,7 +22,8 @@ struct TensorizedTile {
 };
 
 /// Matches the loops of `stage` that are tensorized with its intrinsic's description; a diagnostic says what differs.
-mlir::FailureOr<TensorizedTile> matchTile(StageModel &model, ScheduledStage &stage);
+mlir::FailureOr<TensorizedTile> matchTile(const StageModel &model, const LoopBounds &bounds,
+                                          const ScheduledStage &stage);
 
 } // namespace tilewright
 

@@ -1,9 +1,14 @@
 // RUN: tilewright-opt %s --apply-schedule=on-processor | FileCheck %s
+// RUN: tilewright-opt %s --print-loop-bounds=on-processor -o /dev/null | FileCheck %s --check-prefix=BOUNDS
 
 // A stage in global memory is computed at a loop, in a buffer of its own.
 // CHECK-LABEL: func.func @scheduled(%{{.*}}: memref<8xf32>
 // CHECK: scf.for
 // CHECK: memref.alloca() {te.stage = "B"} : memref<1xf32, #gpu.address_space<private>>
+// BOUNDS:      bounds of @scheduled
+// BOUNDS-NEXT: stage B in local memory, in loop i of stage C
+// BOUNDS-NEXT:   axis i: 1 of 8 from d0, index 0
+// BOUNDS-NOT:  bounds of @unscheduled
 #id = affine_map<(d0) -> (d0)>
 func.func @scheduled(%A: tensor<8xf32>, %out: tensor<8xf32> {te.output}) -> tensor<8xf32> {
   %e = tensor.empty() : tensor<8xf32>
