@@ -6,7 +6,9 @@ ruff, pyright and clang-format are those of `pip install '.[lint]'`. The checks,
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,10 @@ COLUMNS = 120
 SOURCES = ("python", "test", "tools", "bench")
 # Pages with longer lines that are still to be wrapped; a page leaves this list and does not come back.
 UNWRAPPED = ROOT / "tools" / "unwrapped-docs.txt"
+# How many longer sentences a file still has; the numbers only shrink.
+LONG_SENTENCES = ROOT / "tools" / "long-sentences.txt"
+WORDS = 25
+NO_PROSE = ("#", "|", "<", "![", ":", "{")
 
 
 def tracked(*patterns: str) -> list[str]:
@@ -82,6 +88,64 @@ def long_lines(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{number}: {len(line)} columns, at most {COLUMNS} are allowed"
 
 
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """The paragraphs of a page or docstring, each with its first line's number. Code, tables and headings are none."""
+    in_code = False
+    number, parts = 0, list[str]()
+    for index, line in enumerate([*text.splitlines(), ""], 1):
+        stripped = line.strip()
+        is_fence = stripped.startswith("```")
+        is_prose = bool(stripped) and not in_code and not is_fence and not stripped.startswith(NO_PROSE)
+        item = re.match(r"([-*]|\d+\.)\s+", stripped)
+        if parts and (not is_prose or item):
+            yield number, " ".join(parts)
+            parts = []
+        if is_prose:
+            number = number if parts else index
+            parts.append(stripped[item.end() :] if item else stripped)
+        in_code ^= is_fence
+
+
+def long_sentences(text: str) -> Iterator[tuple[int, str]]:
+    """Sentences of more than 25 words, each with the line that its paragraph begins on. Inline code is one word."""
+    for number, paragraph in prose(text):
+        plain = re.sub(r"`+[^`]*`+", "code", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph))
+        for sentence in re.split(r"(?<=[.!?])[)\"*]*\s+|:\s+$", plain):
+            if sum(bool(re.search(r"\w", word)) for word in sentence.split()) > WORDS:
+                yield number, sentence
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """What the public classes and functions of a Python file say, without their examples and tables."""
+    parents: list[ast.AST] = [ast.parse(path.read_text())]
+    while parents:
+        node = parents.pop()
+        children = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+        parents.extend(each for each in children if not each.name.startswith("_"))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, re.sub(r"^\s*(>>>|===|---).*?(\n\s*\n|\Z)", "\n", text, flags=re.M | re.S)
+
+
+def sentences() -> list[str]:
+    """Pages and public docstrings: sentences of at most 25 words, but for as many as long-sentences.txt waives."""
+    waived = {name: int(count) for count, name in (line.split() for line in LONG_SENTENCES.read_text().splitlines())}
+    found: dict[str, list[str]] = {}
+    for page in tracked("*.md"):
+        if not page.startswith("docs/generated/") and page != "CHANGELOG.md":
+            found[page] = [f"{page}:{line}: {each}" for line, each in long_sentences((ROOT / page).read_text())]
+    for file in tracked("python/tilewright/*.py"):
+        texts = docstrings(ROOT / file)
+        found[file] = [f"{file}:{line}: {each}" for line, text in texts for _, each in long_sentences(text)]
+    told: list[str] = []
+    for name in sorted(found.keys() | waived.keys()):
+        lines, allowed = found.get(name, []), waived.get(name, 0)
+        if len(lines) > allowed:
+            told += [f"{name}: {len(lines)} sentences of more than {WORDS} words, at most {allowed} allowed", *lines]
+        elif len(lines) < allowed:
+            told.append(f"{name}: {len(lines)} long sentences are left: say so in {LONG_SENTENCES.name}")
+    return told
+
+
 def docs() -> list[str]:
     """Pages: lines of at most 120 columns."""
     waived = set(UNWRAPPED.read_text().split())
@@ -101,6 +165,7 @@ def generated() -> list[str]:
 CHECKS: dict[str, Callable[[], list[str]]] = {
     "ruff": ruff,
     "docs": docs,
+    "sentences": sentences,
     "clang-format": clang_format,
     "generated": generated,
     "pyright": pyright,
