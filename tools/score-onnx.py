@@ -1,4 +1,4 @@
-"""Runs ONNX's backend node tests on target cpu, and writes which ones pass: docs/onnx-coverage.json and .md.
+"""Runs ONNX's backend tests on target cpu, and writes which ones pass: docs/onnx-coverage.json and .md.
 
 python tools/score-onnx.py [--shards N] [--only REGEX] [--minutes N]     (needs onnx; a quarter of an hour on two cores)
 
@@ -15,8 +15,9 @@ import sys
 import warnings
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from scoreboard import collect, rows, told  # noqa: E402
@@ -25,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "onnx-coverage.json"
 PAGE = ROOT / "docs" / "onnx-coverage.md"
 
+SUITES = ("node", "pytorch-converted", "pytorch-operator", "simple", "light")
+RESULTS = ("passes", "refused", "wrong", "fails", "not run", "out of scope")
+
 # What a compiler of tensors leaves out, by what a case's operators or types are.
 OUT_OF_SCOPE = {
     "sequences and optional values": re.compile(
@@ -32,7 +36,7 @@ OUT_OF_SCOPE = {
     ),
     "texts": re.compile("^String|^RegexFullMatch|^LabelEncoder"),
     "image decoding": re.compile("^ImageDecoder$"),
-    "training": re.compile("^(Adam|Adagrad|Momentum)$"),
+    "training": re.compile("^(Adam|Adagrad|Momentum|Gradient)$"),
     "classical machine learning": re.compile("^(TreeEnsemble|Binarizer|ArrayFeatureExtractor)$"),
 }
 
@@ -55,17 +59,75 @@ def scope_of(model: Any) -> str:
 
 
 def cases() -> list[Any]:
-    """ONNX's node tests: first those of the sample, then the others in an order that no family of names has."""
+    """ONNX's tests of nodes and models: first the sample, then the others in an order that no family of names has."""
     warnings.filterwarnings("ignore")
     from onnx.backend.test.loader import load_model_tests
 
-    return sorted(load_model_tests(kind="node"), key=lambda case: rank(case.name))
+    found = [*load_model_tests(kind="node"), *model_cases()]
+    return sorted(found, key=lambda case: rank(case.name))
+
+
+class ModelCase(NamedTuple):
+    """A test whose model lies in a file: its data is read when it is asked for."""
+
+    name: str
+    path: Path
+    rtol: float = 1e-3
+    atol: float = 1e-7
+
+    @property
+    def model(self) -> Any:
+        """The model."""
+        import onnx
+
+        return onnx.load(self.path)
+
+    @property
+    def data_sets(self) -> list[tuple[list[Any], list[Any]]]:
+        """Inputs and expected outputs; inputs of the light models are those of ONNX's runner."""
+        import onnx
+        from onnx.backend.test.runner import Runner
+
+        def read(path: Path) -> Any:
+            return onnx.TensorProto.FromString(path.read_bytes())
+
+        if self.name.startswith("light "):
+            known = {one.name for one in self.model.graph.initializer}
+            inputs = [
+                Runner.generate_dummy_data(one, seed=0, name=self.path.stem, random=False)
+                for one in self.model.graph.input
+                if one.name not in known
+            ]
+            return [(inputs, [read(self.path.with_name(f"{self.path.stem}_output_0.pb"))])]
+        return [
+            tuple(
+                [read(folder / f"{kind}_{i}.pb") for i in range(len(list(folder.glob(f"{kind}_*.pb"))))]
+                for kind in ("input", "output")
+            )
+            for folder in sorted(self.path.parent.glob("test_data_set_*"))
+        ]  # fmt: skip
+
+
+def model_cases() -> list[ModelCase]:
+    """ONNX's tests of models that lie in its package, each name behind its suite's."""
+    import onnx.backend.test
+
+    data = Path(onnx.backend.test.__file__).parent / "data"
+    found = [ModelCase(f"light {path.stem}", path) for path in (data / "light").glob("*.onnx")]
+    for suite in SUITES[1:-1]:
+        found += [ModelCase(f"{suite} {path.parent.name}", path) for path in (data / suite).glob("*/model.onnx")]
+    return found
+
+
+def suite_of(name: str) -> str:
+    """The suite of a case."""
+    return name.split()[0] if " " in name else SUITES[0]
 
 
 def rank(name: str) -> tuple[int, int]:
     """The place of a case in the order; those of the sample begin with 0."""
     digest = zlib.crc32(name.encode())
-    return digest % 64, digest
+    return 64 if suite_of(name) == "light" else digest % 64, digest
 
 
 def result_of(case: Any) -> str:
@@ -97,20 +159,25 @@ def run_shard(number: int, shards: int, only: str, skip: int) -> None:
 
 def page(results: dict[str, str]) -> str:
     """docs/onnx-coverage.md."""
-    kinds = Counter(result.split(":")[0] for result in results.values())
-    scope = len(results) - kinds["out of scope"]
+    kinds = {suite: Counter[str]() for suite in SUITES}
+    for name, result in results.items():
+        kinds[suite_of(name)][result.split(":")[0]] += 1
+
+    def row(title: str, number: Callable[[Counter[str]], int]) -> str:
+        return f"| {title} | {' | '.join(str(number(kinds[suite])) for suite in SUITES)} |"
+
     lines = [
         "<!-- Written by tools/score-onnx.py from docs/onnx-coverage.json. -->",
-        "# ONNX's node tests",
+        "# ONNX's tests",
         "",
-        "ONNX's backend node tests on target `cpu`, with ONNX's own tolerances. Where the shape of a result",
-        "depends on the value of an input, the model is compiled for this value (`TilewrightRep.specialized`).",
+        "ONNX's backend tests of nodes and of models on target `cpu`, with ONNX's own tolerances. Where the shape",
+        "of a result depends on the value of an input, the model is compiled for this value",
+        "(`TilewrightRep.specialized`).",
         "",
-        "| | cases |",
-        "| --- | --- |",
-        f"| in scope | {scope} |",
-        *(f"| {kind} | {kinds[kind]} |" for kind in ("passes", "refused", "wrong", "fails", "not run")),
-        f"| out of scope | {kinds['out of scope']} |",
+        f"| | {' | '.join(SUITES)} |",
+        f"| --- |{' --- |' * len(SUITES)}",
+        row("in scope", lambda found: sum(found.values()) - found["out of scope"]),
+        *(row(kind, lambda found, kind=kind: found[kind]) for kind in RESULTS),
         "",
         "## What does not pass",
         "| result | cases |",
