@@ -190,6 +190,8 @@ class Model:
         """
         from ..viewer.model_data import model_data
 
+        if profile is not None and not isinstance(profile, Profile):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected profile to be what model.profile returns, got {type(profile).__name__}")
         return model_data(self, profile)
 
     def view(self, path: str | os.PathLike[str], *, profile: Profile | None = None) -> None:

@@ -146,10 +146,6 @@ def _launches(function: Function) -> list[dict[str, Any]]:
 
 
 def _profile(model: Model, profile: Profile) -> dict[str, Any]:
-    from ..graph.checks import Profile
-
-    if not isinstance(profile, Profile):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's argument
-        raise TilewrightTypeError(f"expected profile to be what model.profile returns, got {type(profile).__name__}")
     if [one.group for one in profile.groups] != list(model.groups):
         raise TilewrightValueError(f"expected a profile of {model.name}, got one of another model's groups")
     return {
