@@ -1,25 +1,13 @@
 //===- PlanMemory.cpp - results of groups in one arena ---------------------===//
 #include "dialects/Graph/Graph.h"
 #include "passes/PassSupport.h"
+#include "runtime/host/Arena.h"
 
 using namespace mlir;
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/graph-to-graph/Passes.h.inc"
-
-namespace {
-
-constexpr int64_t kArenaAlignment = 64;
-
-struct PlannedResult {
-  graph::GroupOp group;
-  unsigned number;
-  int64_t bytes, first, last; // the groups' positions, both included
-  int64_t offset = -1;
-};
-
-} // namespace
 
 /// The bytes of a tensor, a bool being one; nothing of one of symbolic size.
 static std::optional<int64_t> getTensorBytes(RankedTensorType type) {
@@ -32,7 +20,8 @@ static void planFunction(func::FuncOp function) {
   DenseMap<Operation *, int64_t> position;
   for (auto group : function.getOps<graph::GroupOp>())
     position.insert({group, position.size()});
-  SmallVector<PlannedResult> results;
+  SmallVector<OpResult> results;
+  SmallVector<host::ArenaBuffer> buffers;
   for (auto group : function.getOps<graph::GroupOp>()) {
     group.setOffsets(SmallVector<int64_t>(group.getNumResults(), -1));
     for (OpResult result : group.getResults()) {
@@ -45,30 +34,19 @@ static void planFunction(func::FuncOp function) {
         isOutput |= !reader;
         last = reader ? std::max(last, position[reader]) : last;
       }
-      if (bytes && !isOutput)
-        results.push_back(
-            {group, result.getResultNumber(), int64_t(llvm::alignTo(*bytes, kArenaAlignment)), position[group], last});
+      if (!bytes || isOutput)
+        continue;
+      results.push_back(result);
+      buffers.push_back({*bytes, position[group], last, 0});
     }
   }
-  SmallVector<PlannedResult *> order = llvm::map_to_vector(results, [](PlannedResult &result) { return &result; });
-  llvm::stable_sort(order, [](PlannedResult *a, PlannedResult *b) { return a->bytes > b->bytes; });
-  int64_t arena = 0;
-  SmallVector<PlannedResult *> placed;
-  for (PlannedResult *result : order) {
-    result->offset = 0;
-    llvm::sort(placed, [](PlannedResult *a, PlannedResult *b) { return a->offset < b->offset; });
-    for (PlannedResult *other : placed) {
-      bool livesApart = other->last < result->first || result->last < other->first;
-      bool liesApart =
-          other->offset + other->bytes <= result->offset || result->offset + result->bytes <= other->offset;
-      if (!livesApart && !liesApart)
-        result->offset = other->offset + other->bytes;
-    }
-    placed.push_back(result);
-    arena = std::max(arena, result->offset + result->bytes);
-    SmallVector<int64_t> offsets(*result->group.getOffsets());
-    offsets[result->number] = result->offset;
-    result->group.setOffsets(offsets);
+  SmallVector<host::ArenaBuffer *> order(buffers.size()), placed(buffers.size());
+  int64_t arena = host::placeInArena(buffers.data(), buffers.size(), order.data(), placed.data());
+  for (auto [result, buffer] : llvm::zip(results, buffers)) {
+    auto group = cast<graph::GroupOp>(result.getOwner());
+    SmallVector<int64_t> offsets(*group.getOffsets());
+    offsets[result.getResultNumber()] = buffer.offset;
+    group.setOffsets(offsets);
   }
   function->setAttr(graph::kArenaBytesAttr, Builder(function).getI64IntegerAttr(arena));
 }

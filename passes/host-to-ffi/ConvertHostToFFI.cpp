@@ -47,6 +47,8 @@ private:
                    LLVM::LLVMFuncOp call);
   void createTextFunction(ImplicitLocOpBuilder builder, ConstantTables &tables, const Twine &name, StringRef text);
   void createLoad(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr described);
+  LogicalResult createModelEntry(ImplicitLocOpBuilder builder, const HostProgram &program, FlatSymbolRefAttr signature,
+                                 FlatSymbolRefAttr described);
   LLVM::LLVMFuncOp declare(StringRef name, Type result, ArrayRef<Type> arguments);
   void needRunTime(ImplicitLocOpBuilder builder);
 
@@ -297,6 +299,38 @@ void ConvertHostToFFI::createEntry(ImplicitLocOpBuilder builder, const HostProgr
   LLVM::ReturnOp::create(builder, status.getResult());
 }
 
+/// The functions of a model that tvm-ffi calls: all of it is the run time's, by what `@f_model` says.
+LogicalResult ConvertHostToFFI::createModelEntry(ImplicitLocOpBuilder builder, const HostProgram &program,
+                                                 FlatSymbolRefAttr signature, FlatSymbolRefAttr described) {
+  auto name = StringAttr::get(&getContext(), program.name() + "_model");
+  if (!getOperation().lookupSymbol<LLVM::GlobalOp>(name))
+    return LLVM::LLVMFuncOp(program.function).emitOpError("expected @") << name.getValue() << " beside it";
+  auto table = FlatSymbolRefAttr::get(name);
+  auto begin = [&](const Twine &suffix, StringRef callee, ArrayRef<Type> types) {
+    LLVM::LLVMFuncOp function = createSafeCall(builder, "__tvm_ffi_" + program.name() + suffix);
+    storeNone(builder, function.getArgument(3));
+    return std::pair(function, declare(callee, i32(), types));
+  };
+  auto end = [&](LLVM::LLVMFuncOp callee, ValueRange operands) {
+    LLVM::ReturnOp::create(builder, LLVM::CallOp::create(builder, callee, operands).getResult());
+  };
+  auto programOrNull = [&]() -> Value {
+    return described ? addressOf(builder, described) : LLVM::ZeroOp::create(builder, pointer());
+  };
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    auto [function, callee] =
+        begin("", "tilewrightHostCallModel", {pointer(), pointer(), pointer(), pointer(), i32(), pointer()});
+    end(callee, {addressOf(builder, table), addressOf(builder, signature), programOrNull(), function.getArgument(1),
+                 function.getArgument(2), function.getArgument(3)});
+  }
+  if (described) {
+    auto [function, callee] = begin("_load", "tilewrightHostLoadModel", {pointer(), pointer(), pointer(), i32()});
+    end(callee, {addressOf(builder, table), programOrNull(), function.getArgument(1), function.getArgument(2)});
+  }
+  return success();
+}
+
 /// An address of the run time as a constant, which the linker or the loader has to fill in: a library that was linked
 /// without the run time is refused then, and not at the first call that needs it.
 void ConvertHostToFFI::needRunTime(ImplicitLocOpBuilder builder) {
@@ -344,23 +378,28 @@ LogicalResult ConvertHostToFFI::convert(LLVM::LLVMFuncOp function) {
       return failure();
     described = *made;
   }
-  LLVM::LLVMFuncOp call = createCall(builder, *program, signature, described);
+  LLVM::LLVMFuncOp call = model ? nullptr : createCall(builder, *program, signature, described);
   createTextFunction(builder, tables, "__tvm_ffi__metadata_" + program->name(), program->metadata(target));
   createTextFunction(builder, tables, "__tvm_ffi__doc_" + program->name(),
                      program->documentation(placeOfArguments(), managed));
-  if (target == TargetKind::CUDA)
+  if (target == TargetKind::CUDA && !model)
     createLoad(builder, *program, described);
 
-  createEntry(builder, *program, signature, call);
+  if (!model)
+    createEntry(builder, *program, signature, call);
+  else if (failed(createModelEntry(builder, *program, signature, described)))
+    return failure();
 
   // What several functions as one are made of.
   auto table = getOperation().lookupSymbol<LLVM::GlobalOp>(signature);
   table.setLinkage(LLVM::Linkage::External);
   if (!exported)
     return success();
-  needRunTime(builder);
+  if (!model) // which calls it when it is loaded
+    needRunTime(builder);
   table.setVisibility_(LLVM::Visibility::Hidden);
-  call.setVisibility_(LLVM::Visibility::Hidden);
+  if (call)
+    call.setVisibility_(LLVM::Visibility::Hidden);
   for (LLVM::LLVMFuncOp hidden : {function, workspaceBytes})
     hidden.setLinkage(LLVM::Linkage::Internal);
   if (described)

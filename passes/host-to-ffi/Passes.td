@@ -28,6 +28,10 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     With `managed`, a program of target cuda takes arrays of this machine's: `tilewrightHostRunManaged` copies them to the
     GPU and back.
 
+    With `model`, the program is a whole model. It has no code of its own: `@f_model`, which the module has, says which
+    functions run on which tensors (runtime/host/Model.h). `@__tvm_ffi_f` is then a call of `tilewrightHostCallModel`, which
+    checks, allocates and runs; there is no `@f_call`.
+
     With `export`, the functions of tvm-ffi's ABI alone can be seen from outside of a library; `@f_call` and `@f_signature` can
     be linked to within, by functions that call one of several.
 
@@ -64,6 +68,7 @@ def ConvertHostToFFI : Pass<"convert-host-to-ffi", "mlir::ModuleOp"> {
     Option<"managed", "managed", "bool", "false",
            "A program of target cuda takes arrays of this machine's, which are copied to the GPU and back">,
     Option<"exported", "export", "bool", "false", "Only the functions of tvm-ffi's ABI can be seen from outside">,
+    Option<"model", "model", "bool", "false", "The program is a model, of which `@f_model` says which groups it runs">,
   ];
 }
 

@@ -15,6 +15,7 @@ from .tvm_compat.missing_names import attribute_of
 if TYPE_CHECKING:
     from . import nd, ops, runtime, testing, tir, transform, tuning, viewer
     from .aot.library import export_header, export_library, export_object
+    from .aot.load import load_model
     from .ir.plugins import load_pass_plugin
     from .models import compile
     from .rules import auto_schedule
@@ -60,6 +61,7 @@ __all__ = [
     "export_library",
     "export_object",
     "gpu",
+    "load_model",
     "load_pass_plugin",
     "nd",
     "num_threads",
@@ -105,6 +107,8 @@ def __getattr__(name: str) -> object:
         return import_module(".runtime.device", __name__).device
     if name in ("export_header", "export_library", "export_object"):
         return getattr(import_module(".aot.library", __name__), name)
+    if name == "load_model":
+        return import_module(".aot.load", __name__).load_model
     if name == "compile":
         return import_module(".models", __name__).compile
     if name == "tune":

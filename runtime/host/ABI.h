@@ -273,6 +273,8 @@ struct TilewrightFFI {
   void *(*getAllocator)();
   /// The 64 bits without sign of an int that no 64 with one have; 0 where it needs more. May be null.
   int32_t (*readBigInt)(const TilewrightAny *value, uint64_t *bits);
+  /// Makes a tensor of a DLManagedTensorVersioned. Null but in a library.
+  int (*adoptTensor)(void *managed, int32_t alignment, int32_t contiguous, void **tensor);
 };
 extern TilewrightFFI tilewrightFFI;
 }

@@ -1,4 +1,5 @@
 //===- Allocate.cpp - calls that are given their inputs alone -------------===//
+#include "runtime/host/Outputs.h"
 #include "runtime/host/Parameters.h"
 #include "runtime/host/Symbols.h"
 #include "runtime/host/Tensor.h"
@@ -9,12 +10,6 @@
 using namespace tilewright::host;
 
 namespace {
-
-int32_t raiseCheck(int32_t found, const char *message) {
-  const char *parts[] = {message};
-  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
-  return -1;
-}
 
 /// Several outputs are returned as an ffi.Array.
 int32_t returnArray(const TilewrightAny *outputs, int32_t count, TilewrightAny *result) {
@@ -31,9 +26,58 @@ int32_t returnArray(const TilewrightAny *outputs, int32_t count, TilewrightAny *
   return failed;
 }
 
-constexpr int32_t mostArguments = 64, mostRank = 16;
+constexpr int32_t mostArguments = 64;
 
 } // namespace
+
+int32_t tilewright::host::raiseCheck(int32_t found, const char *message) {
+  const char *parts[] = {message};
+  tilewrightFFI.raise(found == TilewrightTypeError ? "TypeError" : "ValueError", parts, 1);
+  return -1;
+}
+
+int32_t tilewright::host::allocateOutput(const TilewrightSignature &signature, const TilewrightArgument &argument,
+                                         int64_t *shape, int32_t deviceType, int32_t deviceId, TilewrightAny &made) {
+  char message[4096];
+  Text text(message, sizeof(message));
+  const char *parts[] = {message};
+  if (!tilewrightFFI.getAllocator()) {
+    text << signature.text << ": argument " << argument.place << " (" << argument.name
+         << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set "
+            "an allocator, or pass one";
+    tilewrightFFI.raise("RuntimeError", parts, 1);
+    return -1;
+  }
+  int64_t strides[mostRank], stride = 1;
+  for (int32_t dim = argument.rank; dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  TilewrightDLTensor prototype = {};
+  prototype.deviceType = deviceType;
+  prototype.deviceId = deviceId;
+  prototype.ndim = argument.rank;
+  prototype.code = argument.dtype & 0xff;
+  prototype.bits = argument.dtype >> 8 & 0xff;
+  prototype.lanes = 1;
+  prototype.shape = shape;
+  prototype.strides = strides;
+  if (int32_t failed = tilewrightFFI.allocateTensor(&prototype, &made.pointer))
+    return failed;
+  made.type = TilewrightTypeTensor;
+  return 0;
+}
+
+int32_t tilewright::host::returnOutputs(const TilewrightAny *outputs, int32_t count, TilewrightAny *result) {
+  if (count == 1) {
+    *result = outputs[0];
+    return 0;
+  }
+  int32_t failed = returnArray(outputs, count, result);
+  for (int32_t i = 0; i < count; ++i)
+    tilewrightFFI.decRef(outputs[i].pointer);
+  return failed;
+}
 
 void *tilewrightHostAllocate(const char *program, int64_t bytes) {
   void *made = nullptr;
@@ -61,8 +105,7 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
   TilewrightAny values[mostArguments] = {}, all[mostArguments] = {}, outputs[mostArguments] = {};
   Text text(message, sizeof(message));
   int32_t count = signature->argumentCount, numOutputs = 0;
-  TilewrightDLTensor prototype = {};
-  prototype.deviceType = signature->device;
+  int32_t deviceType = signature->device, deviceId = 0;
   bool fits = count <= mostArguments && signature->parameterCount <= mostArguments;
   for (int32_t i = 0; fits && i < count; ++i)
     fits = signature->arguments[i].rank <= mostRank;
@@ -75,8 +118,8 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
     return raiseCheck(found, message);
   for (int32_t i = count; i-- > 0;)
     if (const TilewrightDLTensor *tensor = tensorOf(all[i])) {
-      prototype.deviceType = tensor->deviceType;
-      prototype.deviceId = tensor->deviceId;
+      deviceType = tensor->deviceType;
+      deviceId = tensor->deviceId;
     }
   if (int32_t found = tilewrightHostCheck(signature, all, count, nullptr, TilewrightInputs, message, sizeof(message)))
     return raiseCheck(found, message);
@@ -88,47 +131,26 @@ int32_t tilewrightHostCallAllocating(const TilewrightSignature *signature,
     if (i < 0 || !isAllocated(signature->arguments[i]))
       continue;
     const TilewrightArgument &argument = signature->arguments[i];
-    int64_t shape[mostRank], strides[mostRank], stride = 1;
+    int64_t shape[mostRank];
     for (int32_t dim = argument.rank; !failed && dim-- > 0;) {
       const TilewrightExtent &extent = argument.extents[dim];
       shape[dim] = symbols.extentOf(extent, -1);
-      strides[dim] = stride;
-      stride *= shape[dim];
       if (shape[dim] < 0) {
         text << signature->text << ": argument " << argument.place << " (" << argument.name
              << "): expected an array, for no input says what its extent " << extent.symbol << " is";
         failed = raiseCheck(TilewrightTypeError, message);
       }
     }
-    if (!failed && !tilewrightFFI.getAllocator()) {
-      text << signature->text << ": argument " << argument.place << " (" << argument.name
-           << "): expected an array, for the environment of tvm-ffi has nothing to allocate one by: import torch, set "
-              "an allocator, or pass one";
-      const char *parts[] = {message};
-      tilewrightFFI.raise("RuntimeError", parts, 1);
-      failed = -1;
-    }
-    prototype.ndim = argument.rank;
-    prototype.code = argument.dtype & 0xff;
-    prototype.bits = argument.dtype >> 8 & 0xff;
-    prototype.lanes = 1;
-    prototype.shape = shape;
-    prototype.strides = strides;
     if (!failed)
-      failed = tilewrightFFI.allocateTensor(&prototype, &values[parameter].pointer);
+      failed = allocateOutput(*signature, argument, shape, deviceType, deviceId, values[parameter]);
     if (failed)
       break;
-    values[parameter].type = TilewrightTypeTensor;
     outputs[numOutputs++] = values[parameter];
   }
   if (!failed)
     failed = call(nullptr, values, signature->parameterCount);
-  if (!failed && numOutputs == 1) {
-    *result = outputs[0];
-    return 0;
-  }
   if (!failed)
-    failed = returnArray(outputs, numOutputs, result);
+    return returnOutputs(outputs, numOutputs, result);
   for (int32_t i = 0; i < numOutputs; ++i)
     tilewrightFFI.decRef(outputs[i].pointer);
   return failed;

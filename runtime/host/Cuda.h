@@ -8,7 +8,8 @@
 extern "C" {
 
 /// The driver's functions that launching takes, with the ABI that cuda.h declares for them; no toolkit is needed to
-/// build. The last may be missing in an old driver, and is asked for where a kernel takes a tensor map.
+/// build. The last two are not asked for here: the first of them
+/// may be missing in an old driver.
 struct TilewrightCudaDriver {
   int32_t (*init)(uint32_t flags);
   int32_t (*deviceGetCount)(int32_t *count);
@@ -34,6 +35,7 @@ struct TilewrightCudaDriver {
   int32_t (*streamSynchronize)(void *stream);
   int32_t (*tensorMapEncodeTiled)(void *, int32_t, uint32_t, void *, const uint64_t *, const uint64_t *,
                                   const uint32_t *, const uint32_t *, int32_t, int32_t, int32_t, int32_t);
+  int32_t (*memcpyDtoDAsync)(uint64_t to, uint64_t from, size_t bytes, void *stream);
 };
 
 /// Finds the functions in `library` ("libcuda.so.1"), which stays loaded. Returns what went wrong, or null. The text

@@ -85,6 +85,8 @@ const char *tilewrightCudaOpen(const char *library, TilewrightCudaDriver *driver
   }
   void *encode = dlsym(handle, "cuTensorMapEncodeTiled");
   std::memcpy(&driver->tensorMapEncodeTiled, &encode, sizeof(encode));
+  void *copy = dlsym(handle, "cuMemcpyDtoDAsync_v2");
+  std::memcpy(&driver->memcpyDtoDAsync, &copy, sizeof(copy));
   return nullptr;
 }
 

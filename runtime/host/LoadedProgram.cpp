@@ -142,8 +142,9 @@ LoadedProgram *load(const TilewrightCudaDriver &driver, TilewrightProgram &progr
     code = driver.deviceGetAttribute(&minor, CapabilityMinor, device);
   if (code)
     return failDriver(driver, "cuDeviceGetAttribute", code), nullptr;
+  // A model has none of its own, for its groups have them.
   const TilewrightImage *image = chooseImage(program, major, minor);
-  if (!image) {
+  if (!image && program.kernelCount) {
     Text text = beginFailure();
     addOtherArchitecture(text, driver, program, device, major, minor);
     return nullptr;
@@ -155,7 +156,7 @@ LoadedProgram *load(const TilewrightCudaDriver &driver, TilewrightProgram &progr
     destroy(loaded);
     return nullptr;
   }
-  int32_t failed = loadModule(*loaded, *image, major, minor);
+  int32_t failed = image ? loadModule(*loaded, *image, major, minor) : 0;
   if (failed && loaded->details->module)
     driver.moduleUnload(loaded->details->module);
   void *popped;

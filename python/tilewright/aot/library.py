@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +23,7 @@ from ..messages.printable import in_c_comment
 from ..messages.progress import progress
 from ..native.callable import CallableBase
 from ..storage.private_files import replace_file
+from .linking import find_compiler, find_linker, link_library
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -33,19 +31,19 @@ if TYPE_CHECKING:
     from ..compiler import Dispatch, Function
     from ..runtime import Argument
 
-__all__ = ["export_header", "export_library", "export_object", "find_compiler"]
-
-_INSTEAD = "export_object writes the object file that a linker elsewhere takes"
-
+__all__ = [
+    "PORTABLE", "export_header", "export_library", "export_object", "find_compiler", "object_code", "object_of",
+    "processors_of",
+]  # fmt: skip
 
 _LEVELS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 """The levels of the x86-64 psABI. A library may hold code for several."""
 
-_PORTABLE = "x86-64-v2"
+PORTABLE = "x86-64-v2"
 """What code for target cpu is made for if nothing is said: any processor of the last fifteen years."""
 
 
-def _object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
+def object_code(module: ir.Module, mcpu: Sequence[str], level: int) -> bytes:
     """The object file of a module: for the first of `mcpu`, with versions for the others."""
     versions = f"multiversion-host-functions{{levels={','.join(mcpu[1:])}}}," if mcpu[1:] else ""
     emit = f"emit-host-object{{mcpu={mcpu[0]} opt-level={level}}}"
@@ -92,7 +90,7 @@ def _twice(name: str) -> str:
     return f"expected functions of different names in one library, got two called {name!r}: tw.build takes a name"
 
 
-def _processors(mcpu: str | Sequence[str] | None) -> list[str] | None:
+def processors_of(mcpu: str | Sequence[str] | None) -> list[str] | None:
     """The processors that `mcpu=` says, checked, the lowest level first."""
     if mcpu is None:
         return None
@@ -142,21 +140,21 @@ def export_object(
             "export_library takes it"
         )
     (checked,) = _checked(function)
-    replace_file(os.fspath(path), _object_of(checked, _processors(mcpu), architectures), mode=0o666)
+    replace_file(os.fspath(path), object_of(checked, processors_of(mcpu), architectures), mode=0o666)
 
 
-def _object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
+def object_of(function: Function | Dispatch, mcpu: list[str] | None, architectures: Sequence[str]) -> bytes:
     from ..ir import context
 
     if _is_dispatch(function):
         with context():
-            return _object_code(ir.Module.parse(function.module_text(export=True)), (mcpu or [""])[:1], 2)
+            return object_code(ir.Module.parse(function.module_text(export=True)), (mcpu or [""])[:1], 2)
     on_cpu = function.target.kind == "cpu"
     if mcpu is None:
-        mcpu = [_PORTABLE if on_cpu else ""]
+        mcpu = [PORTABLE if on_cpu else ""]
     host = function.host_program(architectures)
     # What surrounds kernels is too short to have versions.
-    return _object_code(host.ffi_module(export=True), mcpu if on_cpu else mcpu[:1], 3 if on_cpu else 2)
+    return object_code(host.ffi_module(export=True), mcpu if on_cpu else mcpu[:1], 3 if on_cpu else 2)
 
 
 def export_library(
@@ -192,12 +190,9 @@ def export_library(
     >>> export_library([mmult, softmax], "kernels.so")      # doctest: +SKIP
     >>> tvm_ffi.load_module("./kernels.so").mmult(a, b, c)  # doctest: +SKIP
     """
-    from ..runtime.ffi import libtvm_ffi_path
-
     path = Path(path)
-    checked, processors = _checked(functions), _processors(mcpu)
-    command = _linker(linker)
-    archive = Path(__file__).parent.parent / "_lib" / "libtilewright_host.a"
+    checked, processors = _checked(functions), processors_of(mcpu)
+    command = find_linker(linker)
     with tempfile.TemporaryDirectory() as folder, progress(f"exporting {path.name}") as line:
         objects = []
         has_kernels = any(not _is_on_cpu(function) for function in checked)
@@ -206,44 +201,11 @@ def export_library(
             objects.append(Path(folder) / f"{function.entry_name}.o")
             # Beside functions with kernels those of target cpu have none; alone they refuse them.
             takes_none = has_kernels and _is_on_cpu(function)
-            objects[-1].write_bytes(_object_of(function, processors, () if takes_none else architectures))
+            objects[-1].write_bytes(object_of(function, processors, () if takes_none else architectures))
         line.show(len(checked), len(checked), "functions", "linking")
-        made = Path(folder) / path.name
-        arguments = [
-            *command, "-shared", "-o", str(made), *map(str, objects), str(archive),
-            f"-L{libtvm_ffi_path().parent}", "-ltvm_ffi", "-lm", "-ldl", "-lpthread",
-            "-Wl,--no-undefined", "-Wl,--gc-sections", "-Wl,--exclude-libs,ALL",
-        ]  # fmt: skip
-        result = subprocess.run(arguments, capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise TilewrightError(
-                f"linking {path.name} failed: {shlex.join(command)} returned {result.returncode}\n"
-                f"{result.stderr.strip()}\n({shlex.join(arguments)})"
-            )
-        # Whoever has the old library loaded keeps it: it is replaced, not written over.
-        replace_file(str(path), made.read_bytes(), mode=0o777)
+        link_library(command, objects, path, Path(folder))
     if header:
         export_header(checked, path.with_suffix(".h"))
-
-
-def find_compiler() -> str | None:
-    """The path of the C compiler that links where none is named: the first of cc, gcc and clang that is there."""
-    return next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name)) is not None), None)
-
-
-def _linker(given: str | None) -> list[str]:
-    """The command that links."""
-    wanted = given or os.environ.get("CC")
-    if wanted:
-        command = shlex.split(wanted)
-        if not command or shutil.which(command[0]) is None:
-            raise TilewrightError(f"expected a compiler to link with, got {wanted!r}, which is not there; {_INSTEAD}")
-        return command
-    if (found := find_compiler()) is not None:
-        return [found]
-    raise TilewrightError(
-        f"no compiler to link with: expected cc, gcc or clang on the PATH, or linker=, or CC to name one; {_INSTEAD}"
-    )
 
 
 _C_NAME = re.compile(r"\W")

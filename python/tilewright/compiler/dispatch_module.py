@@ -7,8 +7,9 @@ they refer to, the functions' signatures and calls, is in other modules, to be l
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
+
+from .llvm_text import text_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +100,9 @@ def module_text(name: str, functions: Sequence[Function], *, export: bool) -> st
     their kernels: so has this one then."""
     names = [function.entry_name for function in functions]
     made = [
-        _DOCUMENT.format(name=name, what=what, text=_string(text), length=len(text.encode()), safe_call=_SAFE_CALL)
+        _DOCUMENT.format(
+            name=name, what=what, text=text_constant(text), length=len(text.encode()), safe_call=_SAFE_CALL
+        )
         for what, text in (("metadata", _metadata(name, functions)), ("doc", _documentation(name, functions)))
     ]
     on_gpu = [function.entry_name for function in functions if function.target.kind == "cuda"]
@@ -109,7 +112,7 @@ def module_text(name: str, functions: Sequence[Function], *, export: bool) -> st
         made.append(_LOAD.format(name=name, declarations=declared, steps=steps, safe_call=_SAFE_CALL))
     return _MODULE.format(
         name=name,
-        name_text=_string(name),
+        name_text=text_constant(name),
         count=len(names),
         declarations="".join(_FUNCTION.format(each=each) for each in names),
         rows="".join(_ROW.format(i=i, next=i + 1, each=each) for i, each in enumerate(names)),
@@ -118,16 +121,6 @@ def module_text(name: str, functions: Sequence[Function], *, export: bool) -> st
         functions="".join(made),
         safe_call=_SAFE_CALL,
     )
-
-
-def _string(text: str) -> str:
-    """A text as MLIR writes one, ended by a zero.
-
-    >>> _string('f("A")')
-    '"f(\\\\22A\\\\22)\\\\00"'
-    """
-    escaped = re.sub(rb"[^A-Za-z0-9 .,:_()\[\]-]", lambda found: b"\\%02X" % found[0][0], text.encode()).decode()
-    return f'"{escaped}\\00"'
 
 
 def _short(name: str, functions: Sequence[Function]) -> str:

@@ -70,8 +70,15 @@ class Group:
 
     @property
     def identifier(self) -> str:
-        """The name of the program: none of a function of the C library's, which the program may call."""
-        return "group_" + "".join(c if c.isalnum() else "_" for c in self.name)
+        """The name of the program: none of a function of the C library's, which the program may call. Groups that are
+        not the same have different ones, for a library has all of them."""
+        name = base = "group_" + "".join(c if c.isalnum() else "_" for c in self.name)
+        taken = {function.entry_name for key, function in self.functions.items() if key != self.key}
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{base}_{number}"
+        return name
 
     @property
     def function(self) -> Function:

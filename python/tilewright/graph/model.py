@@ -47,8 +47,15 @@ class Plan:
     arena_bytes: int
     buffers: tuple[PlannedBuffer, ...]
 
+    @property
+    def live_bytes(self) -> int:
+        """The most bytes that results need at once: no arena is smaller."""
+        groups = {buffer.first for buffer in self.buffers}
+        return max((sum(one.bytes for one in self.buffers if one.first <= i <= one.last) for i in groups), default=0)
+
     def __str__(self) -> str:
-        return "\n".join([f"arena: {self.arena_bytes} bytes", *map(str, self.buffers)])
+        head = f"arena: {self.arena_bytes} bytes, of which {self.live_bytes} are live at once"
+        return "\n".join([head, *map(str, self.buffers)])
 
 
 class Model:
@@ -75,9 +82,10 @@ class Model:
         self.name, self.target = name, target
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
-        self._outputs = [value for _, value, _ in outputs]
-        self._arguments, self._constants, self._texts = list(arguments), dict(constants), dict(texts)
-        self._stored, self._weights = dict(stored), dict(weights)
+        # The values in the IR: of the inputs, the outputs, and what has a value when the model is compiled.
+        self.arguments, self.results = list(arguments), [value for _, value, _ in outputs]
+        self.constants, self._texts = dict(constants), dict(texts)
+        self.stored, self.weight_names = dict(stored), dict(weights)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
         with progress(f"compiling {name}") as line:
@@ -109,13 +117,47 @@ class Model:
         for group in self.groups:
             self._run_group(group, values, extents, arena)
         memory = self._memory
-        outputs = [memory.copy(values[one]) if self._is_given(one) else values[one] for one in self._outputs]
+        outputs = [memory.copy(values[one]) if self.is_given(one) else values[one] for one in self.results]
         for position, (name, _) in enumerate(self.outputs):
-            if name in self._stored:
-                outputs[position] = memory.viewed(outputs[position], self._stored[name])
+            if name in self.stored:
+                outputs[position] = memory.viewed(outputs[position], self.stored[name])
         sources = [*arrays, *named.values()]
         results = tuple(memory.returned(one, sources) for one in outputs)
         return results[0] if len(results) == 1 else results
+
+    def export(
+        self, path: str | os.PathLike[str], name: str = "model", *, mcpu: str | Sequence[str] | None = None,
+        architectures: Sequence[str] = (), linker: str | None = None,
+    ) -> None:  # fmt: skip
+        """Writes the model as a shared library, which `tvm_ffi.load_module` and `tw.load_model` load in any process.
+
+        The library has one function of tvm-ffi's ABI. It takes the inputs, and returns the outputs, or takes both and
+        writes the outputs. The weights are in a file of safetensors beside it, of the same name
+        (``model.safetensors``), which the library maps into memory when it is loaded. A GPU gets them with the first
+        call, or by ``model_load(0)``. Both files are moved together: a call without the file that was written with the
+        library is an error.
+
+        Parameters
+        ----------
+        path
+            Where the library goes.
+        name
+            The function's name.
+        mcpu, architectures, linker
+            As `tw.export_library` takes them.
+
+        Raises
+        ------
+        TilewrightError
+            Where the model is compiled for target sim, an input or output is of a type that te does not have, or there
+            is no compiler to link with.
+
+        >>> model.export("model.so")                                # doctest: +SKIP
+        >>> tvm_ffi.load_module("./model.so").model(x)              # doctest: +SKIP
+        """
+        from .export import export_model
+
+        export_model(self, path, name, mcpu=mcpu, architectures=architectures, linker=linker)
 
     def verify(self, *arrays: Any, **named: Any) -> Verification:
         """Runs the model, and compares each group with its tensor expressions in float64, computed by NumPy.
@@ -216,8 +258,8 @@ class Model:
     def _start(self, given: Sequence[Any]) -> dict[ir.Value, Any]:
         """The tensors that a call begins with, by their values in the IR."""
         if self._placed is None:
-            self._placed = {value: self._memory.constant(array) for value, array in self._constants.items()}
-        return {**self._placed, **dict(zip(self._arguments, given))}
+            self._placed = {value: self._memory.constant(array) for value, array in self.constants.items()}
+        return {**self._placed, **dict(zip(self.arguments, given))}
 
     def _run_group(
         self, group: Group, values: dict[ir.Value, Any], extents: Mapping[str, int], arena: Any
@@ -236,9 +278,9 @@ class Model:
         group.function(*arguments)
         return arguments
 
-    def _is_given(self, value: ir.Value) -> bool:
+    def is_given(self, value: ir.Value) -> bool:
         """Whether an output is an input or a weight as it is: the caller gets a copy."""
-        return value in self._arguments or value in self._constants
+        return value in self.arguments or value in self.constants
 
     def _checked(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         names = [name for name, _ in self.inputs]
@@ -253,11 +295,11 @@ class Model:
         return [self._array(name, kind, given[name]) for name, kind in self.inputs]
 
     def _array(self, name: str, kind: TensorType, given: Any) -> Any:
-        expected = self._stored.get(name, kind.dtype)
+        expected = self.stored.get(name, kind.dtype)
         array = self._memory.given(f"{self.name}: input {name!r}", given)
         if array.dtype.name != expected:
             raise TypeError(f"{self.name}: input {name!r}: expected {expected}, got {array.dtype.name}")
-        return self._memory.viewed(array, "uint8") if name in self._stored else array
+        return self._memory.viewed(array, "uint8") if name in self.stored else array
 
     def _bind(self, name: str, kind: TensorType, shape: Sequence[int], extents: dict[str, int]) -> None:
         """Checks the shape of an input; a symbol is what its first extent says."""

@@ -70,9 +70,9 @@ def model_data(model: Model, profile: Profile | None = None) -> dict[str, Any]:
 
 def _groups(model: Model, programs: dict[str, int]) -> list[dict[str, Any]]:
     made_by = {value: number for number, group in enumerate(model.groups) for value in group.results}
-    names = {**model._weights, **dict(zip(model._arguments, (name for name, _ in model.inputs)))}
+    names = {**model.weight_names, **dict(zip(model.arguments, (name for name, _ in model.inputs)))}
     outputs: dict[ir.Value, list[str]] = {}
-    for value, (name, _) in zip(model._outputs, model.outputs):
+    for value, (name, _) in zip(model.results, model.outputs):
         outputs.setdefault(value, []).append(name)
     return [_group(group, programs[group.key], made_by, names, outputs) for group in model.groups]
 

@@ -11,6 +11,7 @@ int TVMFFIObjectDecRef(void *object);
 int TVMFFIFunctionGetGlobal(const void *name, void **function);
 int TVMFFIFunctionCall(void *function, const TilewrightAny *args, int32_t count, TilewrightAny *result);
 void *TVMFFIEnvGetDLPackManagedTensorAllocator();
+int TVMFFITensorFromDLPackVersioned(void *managed, int32_t alignment, int32_t contiguous, void **tensor);
 /// Of later versions.
 __attribute__((weak)) tilewright::host::WordBytes TVMFFIBigIntGetContentByteArray(const TilewrightAny *value);
 
@@ -27,5 +28,6 @@ TilewrightFFI tilewrightFFI = {TVMFFIErrorSetRaisedFromCStrParts,
                                TVMFFIFunctionGetGlobal,
                                TVMFFIFunctionCall,
                                TVMFFIEnvGetDLPackManagedTensorAllocator,
-                               readLinkedBigInt};
+                               readLinkedBigInt,
+                               TVMFFITensorFromDLPackVersioned};
 }

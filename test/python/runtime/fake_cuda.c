@@ -47,4 +47,5 @@ int cuMemAllocFromPoolAsync(void **address, size_t bytes, void *pool, void *stre
 int cuMemFreeAsync(void *address, void *stream) { return free(address), 0; }
 int cuMemcpyHtoDAsync_v2(void *to, const void *from, size_t bytes, void *stream) { return memcpy(to, from, bytes), 0; }
 int cuMemcpyDtoHAsync_v2(void *to, const void *from, size_t bytes, void *stream) { return memcpy(to, from, bytes), 0; }
+int cuMemcpyDtoDAsync_v2(void *to, const void *from, size_t bytes, void *stream) { return memcpy(to, from, bytes), 0; }
 int cuStreamSynchronize(void *stream) { return 0; }

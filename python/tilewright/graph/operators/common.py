@@ -11,6 +11,7 @@ from typing import Any
 from ... import te
 from ...errors import TilewrightValueError as ValueError
 from ...te import Expr, Tensor
+from ...te.expr import Call, Const
 
 __all__ = [
     "OPERATORS", "Extent", "Operator", "accumulator", "at", "broadcast", "broadcast_shapes", "elements", "in_range",
@@ -52,10 +53,27 @@ def same(a: Extent, b: Extent) -> bool:
 
     >>> from tilewright import te
     >>> n = te.var("n")
-    >>> same(n * 2, n * 2), same(n, 4)
-    (True, False)
+    >>> same(n * 2, n * 2), same(n, 4), same(1 + n, n + 1)
+    (True, False, True)
     """
-    return str(a) == str(b)
+    return str(a) == str(b) or _terms(a) == _terms(b)
+
+
+def _terms(extent: Extent) -> dict[str, int]:
+    """An extent as a sum: by what is no sum itself how often it is in it, by the empty text the number."""
+    if isinstance(extent, (int, Const)):
+        return {"": int(extent)} if int(extent) else {}
+    if isinstance(extent, Call) and extent.op in ("add", "sub"):
+        a, b = map(_terms, extent.args)
+        sign = 1 if extent.op == "add" else -1
+        sums = {term: a.get(term, 0) + sign * b.get(term, 0) for term in {*a, *b}}
+        return {term: count for term, count in sums.items() if count}
+    if isinstance(extent, Call) and extent.op == "mul":
+        a, b = map(_terms, extent.args)
+        if not {*a} - {""} or not {*b} - {""}:
+            factor, terms = (a.get("", 0), b) if not {*a} - {""} else (b.get("", 0), a)
+            return {term: count * factor for term, count in terms.items() if count * factor}
+    return {str(extent): 1}
 
 
 def is_one(extent: Extent) -> bool:

@@ -115,7 +115,7 @@ def concat(*inputs: Tensor, axis: int) -> Tensor:
                 raise ValueError(f"concat: operand {number}, dimension {d}: expected {wanted}, got {extent}")
     begins: list[Extent] = [0]
     for one in inputs:
-        begins.append(begins[-1] + one.shape[axis])
+        begins.append(one.shape[axis] if same(begins[-1], 0) else begins[-1] + one.shape[axis])
     shape = [*first[:axis], begins[-1], *first[axis + 1 :]]
     parts = [(begin, one) for begin, one in zip(begins, inputs) if not same(one.shape[axis], 0)] or [(0, inputs[0])]
 

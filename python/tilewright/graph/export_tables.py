@@ -1,0 +1,270 @@
+"""The tables that an exported model runs by (runtime/host/Model.h), in the LLVM dialect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mlir import ir
+
+from ..compiler.llvm_text import numbers_constant, text_constant
+from ..dtypes import DLPACK_CODES, dtype_of
+from ..errors import TilewrightError
+from ..te import Expr
+from ..te.emit_numbers import known_attrs
+from ..te.expr import Call, Const, Var
+from .types import TensorType
+
+if TYPE_CHECKING:
+    from ..aot.weights import WeightFile
+    from .model import Model
+
+__all__ = ["ModelTables"]
+
+_CONSTANT, _EXTENT = 0, 1
+_OPERATIONS = {"add": 2, "sub": 3, "mul": 4, "floordiv": 5, "floormod": 6, "min": 7, "max": 8}
+_ARGUMENT, _WEIGHT, _ARENA = 0, 1, 2
+_MODULE = """\
+!p = !llvm.ptr
+!model = !llvm.struct<(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, ptr)>
+!groups = !llvm.array<{rows} x struct<(ptr, ptr)>>
+!weights = !llvm.struct<(ptr, ptr, i64, i64)>
+module {{
+  llvm.func @tilewrightHostOpenModel(!p)
+  {declarations}
+  llvm.mlir.global internal constant @{name}_texts({texts})
+  {tables}
+  llvm.mlir.global internal constant @{name}_groups() : !groups {{
+    %row0 = llvm.mlir.zero : !groups
+    {group_rows}
+    llvm.return %row{count} : !groups
+  }}
+  {weights}
+  llvm.mlir.global internal @{name}_model() : !model {{
+    %none = llvm.mlir.zero : !model
+    {fields}
+    llvm.return %field{last} : !model
+  }}
+  llvm.func internal @{name}_open() {{
+    %model = llvm.mlir.addressof @{name}_model : !p
+    llvm.call @tilewrightHostOpenModel(%model) : (!p) -> ()
+    llvm.return
+  }}
+  llvm.mlir.global_ctors ctors = [@{name}_open], priorities = [65535 : i32], data = [#llvm.zero]
+  llvm.func @{name}(%data: !p, %shape: !p, %workspace: !p, %launcher: !p) -> i32
+      attributes {{tilewright.arguments = {arguments}, tilewright.kernels = []}} {{
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    llvm.return %zero : i32
+  }}
+  llvm.func @{name}_workspace_bytes(%shape: !p) -> i64 {{
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    llvm.return %zero : i64
+  }}
+}}
+"""
+_WEIGHTS = """
+  llvm.mlir.global internal constant @{name}_file({file})
+  llvm.mlir.global internal constant @{name}_header({header})
+  llvm.mlir.global internal constant @{name}_weights() : !weights {{
+    %none = llvm.mlir.zero : !weights
+    %file = llvm.mlir.addressof @{name}_file : !p
+    %header = llvm.mlir.addressof @{name}_header : !p
+    %size = llvm.mlir.constant({size} : i64) : i64
+    %bytes = llvm.mlir.constant({bytes} : i64) : i64
+    %0 = llvm.insertvalue %file, %none[0] : !weights
+    %1 = llvm.insertvalue %header, %0[1] : !weights
+    %2 = llvm.insertvalue %size, %1[2] : !weights
+    %3 = llvm.insertvalue %bytes, %2[3] : !weights
+    llvm.return %3 : !weights
+  }}"""
+
+
+class ModelTables:
+    """What the library of a model has of it beside its groups."""
+
+    weights: dict[str, np.ndarray]
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model, self._name = model, name
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._places: dict[str, tuple[int, int]] = {}
+        self._texts: dict[str, int] = {}
+        self._extents: list[int] = []
+        self._values: list[list[int]] = []
+        self._known: dict[ir.Value, int] = {}
+        self._copies: list[int] = []
+        self._arguments: list[int] = []
+        self._begins = [0]
+        self.weights = {}
+        self._weight_values: dict[str, int] = {}
+        self._add_arguments()
+        self._add_weights()
+        self._add_groups()
+        self._add_outputs()
+
+    def _add_arguments(self) -> None:
+        model = self._model
+        for position, (name, kind) in enumerate((*model.inputs, *model.outputs)):
+            if name in model.stored:
+                raise TilewrightError(
+                    f"{model.name}: {name!r} is of type {model.stored[name]}, which an exported function does not take"
+                )
+            if position < len(model.inputs):
+                for dim, extent in enumerate(kind.shape):
+                    if isinstance(extent, Var):
+                        self._places.setdefault(extent.name, (position, dim))
+        for position, value in enumerate(model.arguments):
+            self._known[value] = self._add(model.inputs[position][0], model.inputs[position][1], _ARGUMENT, position)
+        for number, (name, kind) in enumerate(model.outputs):
+            index = self._add(name, kind, _ARGUMENT, len(model.inputs) + number)
+            # What a group makes is made where it is an output.
+            if not model.is_given(model.results[number]):
+                self._known.setdefault(model.results[number], index)
+
+    def _add_weights(self) -> None:
+        for number, (value, array) in enumerate(self._model.constants.items()):
+            name = self._model.weight_names.get(value, f"constant.{number}")
+            while name in self.weights:
+                name += "_"
+            self.weights[name] = array
+            kind = TensorType(array.shape, array.dtype.name)
+            self._known[value] = self._weight_values[name] = self._add(name, kind, _WEIGHT, 0)
+
+    def _add_groups(self) -> None:
+        last: dict[ir.Value, int] = {}
+        for position, group in enumerate(self._model.groups):
+            last.update({value: position for value in (*group.inputs, *group.results)})
+        for position, group in enumerate(self._model.groups):
+            for value, kind, offset in zip(group.results, group.types, group.offsets):
+                if value not in self._known:
+                    self._known[value] = self._add(group.name, kind, _ARENA, offset, position, last[value])
+            self._arguments += [self._known[value] for value in (*group.inputs, *group.results)]
+            self._arguments += [-1 - self._number(symbol) for symbol in group.symbols]
+            self._begins.append(len(self._arguments))
+
+    def _add_outputs(self) -> None:
+        model = self._model
+        for number, value in enumerate(model.results):
+            index = len(model.inputs) + number
+            if self._known[value] != index:
+                self._copies += [self._known[value], index]
+
+    def _add(self, name: str, kind: TensorType, memory: int, place: int, first: int = 0, last: int = 0) -> int:
+        """A tensor's row. Its number is returned."""
+        code, bits = DLPACK_CODES[kind.dtype]
+        text = self._texts.setdefault(name, sum(len(each.encode()) + 1 for each in self._texts))
+        row = [text, len(self._extents), kind.rank, code | bits << 8 | 1 << 16, memory, place, first, last]
+        self._extents += [self._number(extent) for extent in kind.shape]
+        self._values.append(row)
+        return len(self._values) - 1
+
+    def _number(self, extent: int | Expr) -> int:
+        """The row of a number that a call computes."""
+        if isinstance(extent, (int, Const)):
+            row = _CONSTANT, int(extent), 0
+        elif isinstance(extent, Var):
+            if extent.name not in self._places:
+                raise TilewrightError(
+                    f"{self._model.name}: expected an input that has the symbol {extent.name} as an extent, got none"
+                )
+            row = _EXTENT, *self._places[extent.name]
+        elif isinstance(extent, Call) and extent.op in _OPERATIONS:
+            a, b = map(self._number, extent.args)
+            row = _OPERATIONS[extent.op], a, b
+        else:
+            raise TilewrightError(
+                f"{self._model.name}: expected an extent of sums, products, quotients, minima and maxima, got {extent}"
+            )
+        return self._numbers.setdefault(row, len(self._numbers))
+
+    def module_text(self, weights: WeightFile | None, file: str) -> str:
+        """The module that `convert-host-to-ffi` makes the model's function of. `file` is the name of the weights'."""
+        model, name = self._model, self._name
+        if weights is not None:
+            for each, index in self._weight_values.items():
+                self._values[index][5] = weights.offsets[each]
+        names = [group.function.entry_name for group in model.groups]
+        has_load = model.target.kind == "cuda"
+        tables = {
+            "numbers": [number for row in self._numbers for number in row],
+            "extents": self._extents,
+            "values": [number for row in self._values for number in row],
+            "arguments": self._arguments, "begins": self._begins, "copies": self._copies,
+        }  # fmt: skip
+        pointers = ["texts", "numbers", "extents", "values", "groups", "arguments", "begins", "copies"]
+        counts = [len(self._numbers), len(self._values), len(names), len(self._copies) // 2, model.plan.arena_bytes]
+        made = "" if weights is None else _WEIGHTS.format(
+            name=name, file=text_constant(file), header=text_constant(weights.header), size=len(weights.header),
+            bytes=weights.bytes,
+        )  # fmt: skip
+        return _MODULE.format(
+            name=name, rows=max(len(names), 1), count=len(names), weights=made,
+            declarations="\n  ".join(_declared(each, has_load) for each in dict.fromkeys(names)),
+            texts=text_constant("\0".join(self._texts)),
+            tables="\n  ".join(numbers_constant(f"{name}_{each}_table", rows) for each, rows in tables.items()),
+            group_rows="\n    ".join(_group_row(i, each, has_load) for i, each in enumerate(names)),
+            fields=_fields(name, pointers, weights is not None, counts), last=len(pointers) + len(counts),
+            arguments=self._described(),
+        )  # fmt: skip
+
+    def _described(self) -> str:
+        """The arguments, as the pass has them described by `tilewright.arguments`."""
+        model = self._model
+        with ir.Context(), ir.Location.unknown():
+            entries = []
+            for position, (name, kind) in enumerate((*model.inputs, *model.outputs)):
+                attributes: dict[str, ir.Attribute] = {
+                    "te.name": ir.StringAttr.get(name),
+                    "te.dtype": ir.StringAttr.get(kind.dtype),
+                }
+                extents = "".join(f"{one}x" if isinstance(one, int) else "?x" for one in kind.shape)
+                memref = ir.Type.parse(f"memref<{extents}{dtype_of(kind.dtype).mlir}>")
+                attributes["type"] = ir.TypeAttr.get(memref)
+                if position >= len(model.inputs):
+                    attributes["te.output"] = ir.UnitAttr.get()
+                if not kind.is_static:
+                    texts = ["" if isinstance(one, int) else str(one) for one in kind.shape]
+                    attributes["te.symbols"] = ir.ArrayAttr.get([ir.StringAttr.get(text) for text in texts])
+                    attributes.update(known_attrs("te.", kind.shape))
+                entries.append(ir.DictAttr.get(attributes))
+            return str(ir.ArrayAttr.get(entries))
+
+
+def _declared(name: str, has_load: bool) -> str:
+    load = f"\n  llvm.func @__tvm_ffi_{name}_load(!p, !p, i32, !p) -> i32" if has_load else ""
+    return f"llvm.func @{name}_call(!p, !p, i32) -> i32{load}"
+
+
+def _group_row(i: int, name: str, has_load: bool) -> str:
+    call = (
+        f"%call{i} = llvm.mlir.addressof @{name}_call : !p\n"
+        f"    %{'half' if has_load else 'row'}{i if has_load else i + 1} = "
+        f"llvm.insertvalue %call{i}, %row{i}[{i}, 0] : !groups"
+    )
+    if not has_load:
+        return call
+    return (
+        f"{call}\n    %load{i} = llvm.mlir.addressof @__tvm_ffi_{name}_load : !p\n"
+        f"    %row{i + 1} = llvm.insertvalue %load{i}, %half{i}[{i}, 1] : !groups"
+    )
+
+
+def _fields(name: str, pointers: list[str], has_weights: bool, counts: list[int]) -> str:
+    """What fills the struct: pointers, that to the weights where there are some, and numbers."""
+    symbols = [f"{name}_{each}" if each in ("texts", "groups") else f"{name}_{each}_table" for each in pointers]
+    if has_weights:
+        symbols.append(f"{name}_weights")
+    lines, before = [], "%none"
+    for i, symbol in enumerate(symbols):
+        lines += [
+            f"%pointer{i} = llvm.mlir.addressof @{symbol} : !p",
+            f"%field{i} = llvm.insertvalue %pointer{i}, {before}[{i}] : !model",
+        ]
+        before = f"%field{i}"
+    for i, count in enumerate(counts, len(pointers) + 1):
+        lines += [
+            f"%number{i} = llvm.mlir.constant({count} : i64) : i64",
+            f"%field{i} = llvm.insertvalue %number{i}, {before}[{i}] : !model",
+        ]
+        before = f"%field{i}"
+    return "\n    ".join(lines)

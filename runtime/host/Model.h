@@ -1,0 +1,100 @@
+//===- Model.h - a whole model as one function ----------------------------===//
+//
+// What an exported library has of a model: tables that say which groups run, on which tensors, and how the extents of
+// these come from the inputs'. tilewright.graph.export writes the tables.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEWRIGHT_RUNTIME_HOST_MODEL_H
+#define TILEWRIGHT_RUNTIME_HOST_MODEL_H
+
+#include "runtime/host/ABI.h"
+
+extern "C" {
+
+/// How a number of a call is made: of `a` and `b`, which are numbers before it where nothing else is said.
+enum : int64_t {
+  TilewrightNumberConstant = 0, ///< a
+  TilewrightNumberExtent = 1,   ///< the extent of argument a in dimension b
+  TilewrightNumberAdd = 2,
+  TilewrightNumberSubtract = 3,
+  TilewrightNumberMultiply = 4,
+  TilewrightNumberFloorDivide = 5,
+  TilewrightNumberFloorModulo = 6,
+  TilewrightNumberMinimum = 7,
+  TilewrightNumberMaximum = 8,
+};
+
+struct TilewrightModelNumber {
+  int64_t operation, a, b;
+};
+
+/// Where a tensor lies: it is the argument `place`, or lies `place` bytes behind the weights' begin or in the arena,
+/// where -1 is for the call to plan.
+enum : int64_t { TilewrightInArguments = 0, TilewrightInWeights = 1, TilewrightInArena = 2 };
+
+struct TilewrightModelValue {
+  /// The group that makes it, for messages: where its name begins among the texts.
+  int64_t name;
+  /// Where the numbers begin that its extents are.
+  int64_t extents;
+  int64_t rank, dtype, memory, place;
+  /// Of one in the arena: the first and the last group of its life.
+  int64_t first, last;
+};
+
+struct TilewrightModelGroup {
+  int32_t (*call)(void *const *stream, const TilewrightAny *args, int32_t count);
+  /// Loads the kernels into a GPU. Null for target cpu.
+  int32_t (*load)(void *handle, const TilewrightAny *args, int32_t count, TilewrightAny *result);
+};
+
+/// An output that is another value.
+struct TilewrightModelCopy {
+  int64_t from, to;
+};
+
+/// The weights' file: its name, its bytes, and those that it begins with, behind which the weights are.
+struct TilewrightWeightFile {
+  const char *name;
+  const char *header;
+  int64_t headerBytes, bytes;
+};
+
+struct TilewrightModel {
+  const char *texts;
+  const TilewrightModelNumber *numbers;
+  /// Of all values, one behind the other.
+  const int64_t *extents;
+  const TilewrightModelValue *values;
+  const TilewrightModelGroup *groups;
+  /// The values that the groups take, those of one together; of a number n, -1 - n.
+  const int64_t *arguments;
+  /// Where each group's arguments begin, and where the last's end.
+  const int64_t *begins;
+  const TilewrightModelCopy *copies;
+  /// Null where there are no weights.
+  const TilewrightWeightFile *weights;
+  int64_t numberCount, valueCount, groupCount, copyCount;
+  /// What the values with a planned place take; one without any is planned by each call.
+  int64_t arenaBytes;
+  /// Null at first; belongs to the run time.
+  void *state;
+};
+
+/// Finds the weights' file beside the library that has the model, and maps it. A library calls this when it is loaded.
+/// What is wrong is told by the first call.
+void tilewrightHostOpenModel(TilewrightModel *model);
+
+/// A call of a model with all its arguments, or with its inputs alone: then the outputs are allocated and returned.
+/// `program` has no kernels; it is null for target cpu.
+int32_t tilewrightHostCallModel(TilewrightModel *model, const TilewrightSignature *signature,
+                                TilewrightProgram *program, const TilewrightAny *given, int32_t count,
+                                TilewrightAny *result);
+
+/// Makes all that the first call on a GPU makes otherwise, as a function of tvm-ffi's ABI: of the GPU whose number is
+/// the one argument, 0 where there is none.
+int32_t tilewrightHostLoadModel(TilewrightModel *model, TilewrightProgram *program, const TilewrightAny *args,
+                                int32_t count);
+}
+
+#endif
