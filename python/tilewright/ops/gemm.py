@@ -15,6 +15,7 @@ from ..schedules.matmuls.problem import Choice
 from ..schedules.matmuls.selection import choose_for_any
 from ..target import Target
 from ..te import Expr, Tensor, compute, erf, exp, max, placeholder, reduce_axis, sum, tanh
+from .broadcast_matmul import define_any
 from .by_rules import by_rules
 from .empty import is_empty
 from .operator import Operand, Operator, Scheduled
@@ -40,10 +41,13 @@ class _Product(Operator):
     def _run(self, *arrays: Any, **options: Any) -> Any:
         # A place for the result is left as it is: whether a reshaped one shares its memory, only its library knows.
         listed = list(arrays)
-        is_other = len(listed) < 2 or options.get("transpose_a") or options.get("out") is not None
-        if is_other or len(listed[1].shape) != 2 or len(listed[0].shape) < 3:
+        if len(listed) < 2 or options.get("out") is not None:
             return super()._run(*arrays, **options)
         a, b = listed[:2]
+        if len(a.shape) == len(b.shape) > 3 and a.shape[:-2] == b.shape[:-2] and a.size and b.size:
+            return self._run_batches(listed, options)
+        if options.get("transpose_a") or len(b.shape) != 2 or len(a.shape) < 3:
+            return super()._run(*arrays, **options)
         taken, columns = b.shape[::-1] if options.get("transpose_b") else b.shape
         if a.shape[-1] != taken:
             return super()._run(*arrays, **options)
@@ -51,6 +55,16 @@ class _Product(Operator):
         if given.get("residual") is not None:
             given["residual"] = given["residual"].reshape(-1, columns)
         return super()._run(a.reshape(-1, taken), b, **given).reshape(*a.shape[:-1], columns)
+
+    def _run_batches(self, listed: list[Any], options: dict[str, Any]) -> Any:
+        """As many matrices of each, whose dimensions in front are made one."""
+        some = listed[0].shape[:-2]
+        given = {**dict(zip(("a", "b", "bias", "residual"), listed)), **options}
+        for name in ("a", "b", "residual"):
+            if given.get(name) is not None:
+                given[name] = given[name].reshape(-1, *given[name].shape[-2:])
+        result = super()._run(given.pop("a"), given.pop("b"), **given)
+        return result.reshape(*some, *result.shape[-2:])
 
 
 @_Product
@@ -72,8 +86,9 @@ def matmul(
 ) -> Scheduled:
     """activation(scale * (a @ b) + bias) + residual, cast to `out_dtype`, in one kernel where that is the fastest.
 
-    `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K; with a third dimension in front they are as many
-    matrices; called with arrays and without `out`, `a` may have more dimensions before its last where `b` is a matrix.
+    `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K. Dimensions in front of these count matrices;
+    those of one factor are broadcast to the other's. A factor of one dimension is a vector of K elements, as NumPy has
+    it: the result is without its M or N.
     `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `acc_dtype`
     says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
     int8 int32; a scale, an activation and a bias or residual of floats are computed in float32 and cast to that in the
@@ -99,7 +114,6 @@ def matmul(
     >>> layer(x, w).shape, layer(x[:1], w).shape
     ((4, 32), (1, 32))
     """
-    M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
     if precision not in (None, "tf32") or (precision and a.dtype != "float32"):
         raise ValueError(
             f"matmul: expected a precision of 'tf32', for factors of float32, or none, got {precision!r} for {a.dtype}"
@@ -107,6 +121,12 @@ def matmul(
     expect_activation("matmul", activation)
     acc_dtype = acc_dtype or _SUMS.get(a.dtype, "float32")
     out_dtype = out_dtype or _SUMS.get(a.dtype, a.dtype if a.dtype in _FLOATS else "float32")
+    if a.dtype != b.dtype:
+        raise TypeError(f"matmul: expected factors of one type, got {a.dtype} and {b.dtype}")
+    if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape) or a.shape[:-2] != b.shape[:-2]:
+        sums = define_any(a, b, transpose_a, transpose_b, acc_dtype)
+        return by_rules(*_with_epilogue(sums, bias, residual, activation, scale, out_dtype), target)
+    M, N, K, batch = _extents(a, b, transpose_a, transpose_b)
     some = () if batch is None else (batch,)
     given: list[Tensor] = []
     if bias is not None:
@@ -181,18 +201,36 @@ def make_epilogue(
 
 def _extents(a: Operand, b: Operand, transpose_a: bool, transpose_b: bool) -> tuple[Any, Any, Any, Any]:
     """M, N and K, and how many matrices, None where the factors are matrices."""
-    if len(a.shape) not in (2, 3) or len(a.shape) != len(b.shape):
-        raise ValueError(f"matmul: expected two matrices, or as many of each, got shapes {a.shape} and {b.shape}")
-    if a.dtype != b.dtype:
-        raise TypeError(f"matmul: expected factors of one type, got {a.dtype} and {b.dtype}")
     M, K = a.shape[-2:][::-1] if transpose_a else a.shape[-2:]
     N, other = b.shape[-2:] if transpose_b else b.shape[-2:][::-1]
-    if K != other or a.shape[:-2] != b.shape[:-2]:
+    if K != other:
         raise ValueError(
             f"matmul: expected factors that fit, got shapes {a.shape}{' transposed' * transpose_a} and "
             f"{b.shape}{' transposed' * transpose_b}"
         )
     return M, N, K, a.shape[0] if len(a.shape) == 3 else None
+
+
+def _with_epilogue(
+    sums: tuple[list[Tensor], Tensor],
+    bias: Operand | None,
+    residual: Operand | None,
+    activation: str | None,
+    scale: float,
+    out_dtype: str,
+) -> tuple[list[Tensor], Tensor]:
+    """The arguments and the result of a product of any rank."""
+    inputs, total = sums
+    added: dict[str, Tensor] = {}
+    for name, operand, shape in (("bias", bias, total.shape[-1:]), ("residual", residual, total.shape)):
+        if operand is not None:
+            expect_shape("matmul", shape, **{name: operand})
+            added[name] = placeholder(shape, operand.dtype, name=name)
+    epilogue = make_epilogue(added.get("bias"), added.get("residual"), activation, scale)
+    result = compute(
+        total.shape, lambda *at: (epilogue(total(*at), *at) if epilogue else total(*at)).astype(out_dtype), name="C"
+    )
+    return [*inputs, *added.values()], result
 
 
 def _definition(

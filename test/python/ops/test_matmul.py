@@ -118,9 +118,38 @@ def test_rows_of_several_dimensions() -> None:
         assert np.abs(got.astype("float64") - exact).max() <= 2**-9 * np.abs(exact).max()
     with pytest.raises(ValueError) as error:
         ops.matmul(a, b)
-    assert str(error.value) == (
-        "matmul: expected two matrices, or as many of each, got shapes (2, 3, 5, 24) and (40, 24)"
-    )
+    assert str(error.value) == "matmul: expected factors that fit, got shapes (2, 3, 5, 24) and (40, 24)"
+
+
+@pytest.mark.parametrize("target", ["cpu", "sim"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize(
+    ("shape_a", "shape_b"),
+    [
+        ((2, 3, 5, 24), (2, 3, 24, 7)),
+        ((2, 1, 5, 24), (3, 24, 7)),
+        ((5, 24), (3, 24, 7)),
+        ((2, 5, 24), (24, 7)),
+        ((24,), (24, 7)),
+        ((2, 5, 24), (24,)),
+        ((24,), (24,)),
+        ((24,), (2, 1, 24, 7)),
+        ((2, 2, 0, 24), (2, 2, 24, 7)),
+        ((2, 1, 3, 0), (4, 0, 7)),
+    ],
+)
+def test_any_rank(shape_a: tuple[int, ...], shape_b: tuple[int, ...], dtype: str, target: str) -> None:
+    a, b = random(shape_a, dtype), random(shape_b, dtype, 1)
+    exact = np.matmul(a.astype("float64"), b.astype("float64"))
+    got = ops.matmul(a, b, target=tw.Target(target))
+    assert got.shape == exact.shape and got.dtype == np.dtype(dtype)
+    np.testing.assert_allclose(got.astype("float64"), exact, rtol=2e-3 if dtype == "float16" else 1e-5, atol=2e-3)
+    if len(shape_b) > 1 and min(len(shape_a), len(shape_b)) > 1:
+        turned = np.ascontiguousarray(np.swapaxes(b, -1, -2))
+        bias, residual = random(shape_b[-1:], dtype, 2), random(exact.shape, dtype, 3)
+        got = ops.matmul(a, turned, bias, residual, transpose_b=True, target=tw.Target(target))
+        whole = exact + bias.astype("float64") + residual.astype("float64")
+        np.testing.assert_allclose(got.astype("float64"), whole, rtol=2e-3 if dtype == "float16" else 1e-5, atol=4e-3)
 
 
 def test_float32_is_exact_unless_told() -> None:
@@ -230,8 +259,8 @@ def test_refusals() -> None:
         == "matmul: expected factors of one type, got float16 and int8"
     )
     assert (
-        message(ValueError, a, ops.Operand((1, 8, 6), "float16"))
-        == "matmul: expected two matrices, or as many of each, got shapes (4, 8) and (1, 8, 6)"
+        message(ValueError, a, ops.Operand((8,), "float16"), transpose_b=True)
+        == "matmul: expected vectors or matrices, and only of matrices transposed ones, got (4, 8) and (8,) transposed"
     )
     assert (
         message(ValueError, a, b, activation="tanh")
