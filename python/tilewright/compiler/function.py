@@ -116,11 +116,11 @@ class _FirstCall:
 class Function(CallableBase):
     """A compiled program. Call it with one array for each argument; it writes those of the outputs.
 
-    NumPy's arrays, those of `tw.nd` and any that speak DLPack are taken where their memory is where the target
-    computes: on this machine for "cpu" and "sim", on the GPU for "cuda". A call on a GPU does not wait for the kernels;
-    it runs on `stream`, or else on the arrays' own current one.
+    Arguments are arrays of NumPy, of `tw.nd` and of any library that speaks DLPack. They must be in the memory of the
+    target: host memory for "cpu" and "sim", the GPU's memory for "cuda". A call on a GPU does not wait for the kernels.
+    It runs on `stream`, or else on the current stream of the arrays' library.
 
-    Given the inputs alone, a call allocates the outputs beside them, in the first one's library, and returns them.
+    Called with the inputs alone, it allocates the outputs with the library of the first input, and returns them.
 
     Raises
     ------
@@ -181,8 +181,8 @@ class Function(CallableBase):
 
     @property
     def ffi(self) -> tvm_ffi.Function:
-        """The compiled function for any user of tvm-ffi: it takes tensors of torch, NumPy, JAX and of tvm-ffi itself,
-        from Python, C++ and Rust, and runs on the stream of tvm-ffi's environment.
+        """The compiled function for any user of tvm-ffi, from Python, C++ and Rust. It takes tensors of torch, NumPy,
+        JAX and tvm-ffi, and runs on the stream of tvm-ffi's environment.
 
         >>> mmult.ffi(a, b, c)                                          # doctest: +SKIP
         >>> tvm_ffi.register_global_func("mmult", mmult.ffi)            # doctest: +SKIP
@@ -193,9 +193,9 @@ class Function(CallableBase):
     def release_gil(self) -> bool:
         """Whether calls release the interpreter's lock while they launch: True unless it is set to False.
 
-        Keeping it saves a tenth of a microsecond a call. But a launch waits where a thousand are under way already, and
-        other threads then wait with it: for ever, if the GPU waits for one of them, as for a host callback written in
-        Python. It is the same of `tvm_ffi.Function`, and of `ffi` it is set there.
+        Keeping the lock saves a tenth of a microsecond for each call. But a launch waits when a thousand launches are
+        under way, and other threads then wait too. They wait for ever if the GPU waits for one of them, for instance
+        for a host callback in Python. `tvm_ffi.Function` has the same property; for `ffi`, set it there.
 
         >>> mmult.release_gil = False                                   # doctest: +SKIP
         """
@@ -206,8 +206,8 @@ class Function(CallableBase):
         hold_lock(self, not release)
 
     def load(self, device: Device | None = None) -> None:
-        """Makes all that the first call makes otherwise: compiles the host function and, for target cuda, loads the
-        kernels into the GPU, the first where none is given. Call it before capturing a graph.
+        """Does the work of the first call in advance. It compiles the host function and, for target cuda, loads the
+        kernels into `device`, by default the first GPU. Call it before capturing a graph.
 
         Raises LaunchError where there is no driver, no such GPU, or the kernels are for another one.
 
@@ -306,21 +306,21 @@ class Function(CallableBase):
         return disassemble(self.cubin)
 
     def launch_config(self, *arrays: Any) -> LaunchConfig:
-        """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches, and which
-        axis and line of the schedule each number came from. Nothing is launched, and no GPU is needed.
+        """The grid, block, cluster and shared memory of each kernel that a call with these arrays launches. Each number
+        has the axis and the line of the schedule that it came from. Nothing is launched, and no GPU is needed.
 
-        Of arrays only the shapes count, so anything with a `shape` will do, and nothing at all where every extent is a
-        number and no argument is one.
+        Only the shapes of the arrays count, so anything with a `shape` will do. If all extents are constants and no
+        argument is a number, no arrays are needed.
         """
         return LaunchConfig(self._program.launches(self._extents(arrays)))
 
     def report(self, *arrays: Any) -> Report:
         """What a call with these arrays takes of a GPU, and what bounds it. Nothing is launched.
 
-        Of each kernel registers, spills, shared memory, the stages of what is filled ahead, occupancy, and the
-        instructions that were meant and those that the assembler made, where nvdisasm is installed; of the program
-        operations and bytes and, where the GPU is here, the time that these need at the least, on tensor cores where
-        the kernels use them. As for `launch_config` only the arrays' shapes count.
+        For each kernel: registers, spills, shared memory, pipeline stages, occupancy, and the expected instructions.
+        With nvdisasm installed, also the instructions that the assembler made. For the program: operations, bytes and,
+        if the GPU is present, the least time that they need, on tensor cores if the kernels use them. As for
+        `launch_config`, only the shapes of the arrays count.
 
         >>> print(mmult.report(a, b, c))               # doctest: +SKIP
         mmult: 2.1 M operations, 49.2 kB at the least, 42.7 operations a byte
@@ -370,14 +370,13 @@ class Function(CallableBase):
         return replace(made[0], kernels=launches)
 
     def view(self, path: str | os.PathLike[str], *arrays: Any, timeline: Timeline | None = None) -> None:
-        """Writes a page, one file, that shows the program at every stage side by side: the user's source, the loop
-        nest, each stage of the IR, PTX, SASS and C++. A click on a line lights up where it came from and what became
-        of it.
+        """Writes one HTML file that shows the program at every stage side by side. The stages are the user's source,
+        the loop nest, the IR, PTX, SASS and C++. A click on a line shows where it came from and what it became.
 
-        Beside these the page has the launches with each number's formula, registers and shared memory along the
-        program, occupancy and roofline, and the `timeline` of a simulated call where one is given. As for
-        `launch_config` only the arrays' shapes count. `tw.view` compares several functions. Raises CompileError as the
-        build does, and TilewrightError where the file cannot be written.
+        The page also has the launches with the formula of each number, registers, shared memory, occupancy and
+        roofline. With `timeline`, it shows a simulated call. As for `launch_config`, only the shapes of the arrays
+        count. `tw.view` compares several functions. Raises CompileError as the build does, and TilewrightError if the
+        file cannot be written.
 
         >>> mmult.view("mmult.html")                     # doctest: +SKIP
         """
@@ -445,13 +444,13 @@ class Function(CallableBase):
         return [extent if isinstance(extent, int) else known.get(str(extent), 0) for extent in argument.shape]
 
     def time_evaluator(self, device: Any = None, dev: Any = None, **options: Any) -> Callable[..., Timing]:
-        """A function that times calls of this one: `f.time_evaluator(repeat=20)(a, b, c).median`.
+        """A function that times calls of this function: `f.time_evaluator(repeat=20)(a, b, c).median`, in seconds.
 
-        The options are those of `tilewright.runtime.time_evaluator`; the device is GPU 0 for target cuda.
+        The options are those of `tilewright.runtime.time_evaluator`. For target cuda, the default device is GPU 0.
 
-        TVM's form, `f.time_evaluator(f.entry_name, dev, number=10, repeat=1)(a, b, c).mean`, has its meaning there:
-        calls one after the other with the caches as they are, flushed where `cache_flush_bytes` or `f_preproc` says so,
-        and more of them a repeat where `min_repeat_ms` asks for it.
+        TVM's form is `f.time_evaluator(f.entry_name, dev, number=10, repeat=1)(a, b, c).mean`. It works as in TVM:
+        calls follow each other, and caches are flushed only if `cache_flush_bytes` or `f_preproc` says so. With
+        `min_repeat_ms`, each repeat has more calls.
         """
         from ..runtime import cpu, cuda, time_evaluator
         from .tvm_module import tvm_time_evaluator
