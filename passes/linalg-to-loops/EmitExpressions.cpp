@@ -44,10 +44,11 @@ Value LoopEmitter::getCaptured(Value value) {
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  if (auto dim = value.getDefiningOp<tensor::DimOp>();
-      dim && dim.getConstantIndex() && isa<BlockArgument>(dim.getSource())) {
+  auto dim = value.getDefiningOp<tensor::DimOp>();
+  std::optional<uint64_t> dimension = dim ? dim.getConstantIndex() : std::nullopt;
+  if (dimension && isa<BlockArgument>(dim.getSource()) && *dimension < model.getExtents(dim.getSource()).size()) {
     // As predicates have it: of one that is a multiple, a multiple of a symbol.
-    AffineExpr extent = model.getExtents(dim.getSource())[*dim.getConstantIndex()];
+    AffineExpr extent = model.getExtents(dim.getSource())[*dimension];
     extent.walk([&](AffineExpr part) {
       if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
         getSymbol(symbol.getPosition());
