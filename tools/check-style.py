@@ -21,7 +21,7 @@ COLUMNS = 120
 SOURCES = ("python", "test", "tools", "bench")
 # Pages with longer lines that are still to be wrapped; a page leaves this list and does not come back.
 UNWRAPPED = ROOT / "tools" / "unwrapped-docs.txt"
-# How many longer sentences a file still has; the numbers only shrink.
+# How many longer sentences a file may still have. Lower a number when sentences are rewritten; never raise one.
 LONG_SENTENCES = ROOT / "tools" / "long-sentences.txt"
 WORDS = 25
 NO_PROSE = ("#", "|", "<", "![", ":", "{")
@@ -141,8 +141,6 @@ def sentences() -> list[str]:
         lines, allowed = found.get(name, []), waived.get(name, 0)
         if len(lines) > allowed:
             told += [f"{name}: {len(lines)} sentences of more than {WORDS} words, at most {allowed} allowed", *lines]
-        elif len(lines) < allowed:
-            told.append(f"{name}: {len(lines)} long sentences are left: say so in {LONG_SENTENCES.name}")
     return told
 
 
