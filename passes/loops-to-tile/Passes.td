@@ -67,8 +67,9 @@ def SkipMaskedTiles : Pass<"skip-masked-tiles", "mlir::func::FuncOp"> {
   let description = [{
     A mask is a choice between an element and a constant, by a comparison of the element's place with another index. Where the
     constant is chosen for a whole tile, and the iteration then changes nothing of what the loop carries (a maximum with minus
-    infinity, a sum of zeros), it is left out, with its loads. Tiles of the grid with more iterations come first. A row of
-    which nothing is left before is NaN in either case.
+    infinity, a sum of zeros), it is left out, with its loads: behind the last tile of which something is left, and before the
+    first. Tiles of the grid with more iterations come first. At least one iteration is left. What is reduced counts as
+    finite, as `roll-reductions` makes it.
 
     ```mlir
     scf.for %j = %c0 to %c32 step %c1 ... {   // keys 128 j + column up to query 128 x + row

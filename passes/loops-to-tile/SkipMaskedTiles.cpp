@@ -2,7 +2,7 @@
 //
 // A mask chooses a constant where a condition on an element's place does not hold. Where it holds for no element of a
 // tile, the iteration computes of constants; if it then carries on what it was given, it is left out. Causal attention
-// ends its loop over the keys at the diagonal so.
+// ends its loop over the keys at the diagonal so, and attention to a window begins it with the window's first key.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
@@ -39,12 +39,17 @@ public:
   /// Ends the loop behind the last tile of which the mask leaves something. Says which tiles have more to do, as an
   /// index.
   std::optional<LinearIndex> end();
+  /// Begins the loop with the first tile of which the mask leaves something.
+  void begin();
 
 private:
   /// The value where the condition of a mask does not hold, and the condition.
   static std::optional<std::pair<Value, Value>> matchMask(Operation *op);
-  /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile.
-  std::optional<LinearIndex> getReach(tile::MapOp map, Value condition);
+  /// For a condition in a map: a number that is at least 0 where it holds for some element of the tile. It falls with
+  /// the iteration and grows with the tile's place, or the other way round.
+  std::optional<LinearIndex> getReach(tile::MapOp map, Value condition, bool falls);
+  /// The reach of masks after which an iteration carries on what it was given.
+  std::optional<LinearIndex> findReach(bool falls);
   Known evaluate(Value value, DenseMap<Value, Known> &known);
   Known evaluateElement(Operation *op, DenseMap<Value, Known> &known);
 
@@ -62,7 +67,7 @@ std::optional<std::pair<Value, Value>> MaskedLoop::matchMask(Operation *op) {
   return std::pair(choice.elseYield().getOperand(0), choice.getCondition());
 }
 
-std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition) {
+std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition, bool falls) {
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return std::nullopt;
@@ -85,12 +90,13 @@ std::optional<LinearIndex> MaskedLoop::getReach(tile::MapOp map, Value condition
     reach.constant += std::max<int64_t>(reach.terms.lookup(value), 0) * (extent - 1);
     reach.terms.erase(value);
   }
-  // It grows with the tile's place, and falls with the iteration, from at least 0 on.
-  if (reach.constant < 0 || reach.terms.lookup(loop.getInductionVar()) >= 0)
+  int64_t each = reach.terms.lookup(loop.getInductionVar());
+  // Of a loop that ends earlier at least the first iteration is left.
+  if (falls ? each >= 0 || reach.constant < 0 : each <= 0)
     return std::nullopt;
   for (auto [value, factor] : reach.terms) {
     bool isPlace = llvm::is_contained(kernel.getBody().front().getArguments(), value);
-    if (value != loop.getInductionVar() && (!isPlace || factor < 0))
+    if (value != loop.getInductionVar() && (!isPlace || (falls ? factor < 0 : factor > 0)))
       return std::nullopt;
   }
   return reach;
@@ -103,7 +109,10 @@ Known MaskedLoop::evaluateElement(Operation *op, DenseMap<Value, Known> &known) 
     return evaluate(mask->first, known);
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     Known condition = operand(0);
-    return condition.number ? operand(condition.isNumber(0) ? 2 : 1) : Known();
+    if (condition.number)
+      return operand(condition.isNumber(0) ? 2 : 1);
+    Known yes = operand(1), no = operand(2);
+    return (yes.number && yes.number == no.number) || yes.isSame(no) ? yes : Known();
   }
   if (isa<arith::TruncFOp, arith::ExtFOp>(op))
     return Known{operand(0).number, std::nullopt};
@@ -164,17 +173,18 @@ Known MaskedLoop::evaluate(Value value, DenseMap<Value, Known> &known) {
   return made;
 }
 
-std::optional<LinearIndex> MaskedLoop::end() {
+std::optional<LinearIndex> MaskedLoop::findReach(bool falls) {
   if (getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1 ||
       loop.getNumRegionIterArgs() == 0)
     return std::nullopt;
   std::optional<LinearIndex> reach;
+  masks.clear();
   loop.getBody()->walk([&](Operation *op) {
     auto mask = matchMask(op);
     auto map = op->getParentOfType<tile::MapOp>();
     if (!mask || !map || op->getParentOp() != map)
       return;
-    auto found = getReach(map, mask->second);
+    auto found = getReach(map, mask->second, falls);
     if (!found || (reach && !(*reach == *found)))
       return;
     reach = found;
@@ -188,6 +198,13 @@ std::optional<LinearIndex> MaskedLoop::end() {
   for (auto [number, yielded] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
     if (evaluate(yielded, known).carried != number)
       return std::nullopt;
+  return reach;
+}
+
+std::optional<LinearIndex> MaskedLoop::end() {
+  auto reach = findReach(/*falls=*/true);
+  if (!reach)
+    return std::nullopt;
   OpBuilder builder(loop);
   Numbers numbers{builder, loop.getLoc()};
   int64_t each = -reach->terms.lookup(loop.getInductionVar());
@@ -197,15 +214,38 @@ std::optional<LinearIndex> MaskedLoop::end() {
   return reach;
 }
 
+void MaskedLoop::begin() {
+  auto reach = findReach(/*falls=*/false);
+  if (!reach)
+    return;
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Numbers numbers{builder, loc};
+  int64_t each = reach->terms.lookup(loop.getInductionVar());
+  reach->terms.erase(loop.getInductionVar());
+  // The first iteration t with each * t + reach >= 0. One iteration is left.
+  LinearIndex distance = LinearIndex().plus(*reach, -1);
+  distance.constant += each - 1;
+  Value zero = numbers.constant(0);
+  Value ahead = builder.createOrFold<arith::MaxSIOp>(loc, distance.materialize(builder, loc, IRMapping()), zero);
+  Value first = numbers.least(numbers.divide(ahead, each), numbers.subtract(loop.getUpperBound(), 1));
+  loop.setUpperBound(numbers.subtract(loop.getUpperBound(), first));
+  builder.setInsertionPointToStart(loop.getBody());
+  Value moved = numbers.add(loop.getInductionVar(), first);
+  loop.getInductionVar().replaceAllUsesExcept(moved, moved.getDefiningOp());
+}
+
 struct SkipMaskedTiles : impl::SkipMaskedTilesBase<SkipMaskedTiles> {
   void runOnOperation() override {
     SmallVector<tile::KernelOp> kernels;
     getOperation().walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
     for (tile::KernelOp kernel : kernels) {
       bool grows = false;
-      for (scf::ForOp loop : getPipelines(kernel))
-        if (auto reach = MaskedLoop(kernel, loop).end())
-          grows |= reach->terms.contains(kernel.getPlace(0));
+      for (scf::ForOp loop : getPipelines(kernel)) {
+        auto reach = MaskedLoop(kernel, loop).end();
+        MaskedLoop(kernel, loop).begin();
+        grows |= reach && reach->terms.contains(kernel.getPlace(0));
+      }
       if (grows && !kernel.getOrder() && getClusterBlocks(kernel) == 1)
         reverse(kernel);
     }

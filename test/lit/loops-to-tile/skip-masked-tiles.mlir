@@ -104,10 +104,17 @@ func.func @zeros(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
 
 // -----
 
-// Of later keys something is left in every last tile.
+// Keys from the query on: the loop begins with the tile of the block's first query. At least one iteration is left.
 // CHECK-LABEL: func.func @later
-// CHECK-NOT: arith.minui
-// CHECK: scf.for %{{.*}} = %c0 to %c4 step %c1
+// CHECK: ^bb0(%[[X:.*]]: index, %{{.*}}: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK: %[[AHEAD:.*]] = affine.apply #{{.*}}(%[[X]])
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[AHEAD]], %c0
+// CHECK: %[[TILE:.*]] = arith.divui %[[SOME]], %c64
+// CHECK: %[[FIRST:.*]] = arith.minui %[[TILE]], %c3
+// CHECK: %[[COUNT:.*]] = arith.subi %c4, %[[FIRST]]
+// CHECK: scf.for %[[J:.*]] = %c0 to %[[COUNT]] step %c1
+// CHECK: %[[AT:.*]] = arith.addi %[[J]], %[[FIRST]]
+// CHECK: tile.load %{{.*}}[%[[AT]], %c0]
 func.func @later(%K: memref<256x64xbf16>, %out: memref<256x64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

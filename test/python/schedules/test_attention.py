@@ -182,6 +182,18 @@ def test_tiles_that_are_masked_away_are_not_visited():
     assert not np.isnan(made[:, :64].astype("float32")).any()
 
 
+def test_tiles_before_a_window_are_not_visited():
+    Q, K, V = (te.placeholder((1, 256, 64), "float16", name=name) for name in "QKV")
+    s, args = attention_of(Q, K, V, before=20, behind=0, tile=(64, 64))
+    q, k, v = np.random.default_rng(0).standard_normal((3, 1, 256, 64)).astype("float16")
+    k[:, :64] = v[:, :64] = np.nan  # the last queries see keys from 108 on
+    (made,) = testing.run(tw.build(s, args, target="sim", name="attention"), [q, k, v], [(q.shape, "float16")])
+    assert np.isfinite(made[:, 128:]).all()
+    scores = q[0, 255].astype("float64") @ k[0, 235:].T.astype("float64") / 8
+    weights = np.exp(scores - scores.max())
+    np.testing.assert_allclose(made[0, 255], weights @ v[0, 235:] / weights.sum(), atol=2.0**-9)
+
+
 def test_what_follows_a_loop_over_tiles_has_one_itself():
     S = te.placeholder((64, 64), name="S")
     j, k = te.reduce_axis((0, 64), name="j"), te.reduce_axis((0, 64), name="k")
@@ -224,6 +236,14 @@ def test_loops_that_follow_are_of_one_kernel_with_wgmma():
     )
 
 
+@cache
+def lowered_ragged() -> str:
+    tensors = [te.placeholder((2, 70, 64), "bfloat16", name="Q")]
+    tensors += [te.placeholder((1, 150, 64), "bfloat16", name=name) for name in "KV"]
+    s, args = attention_of(*tensors, before=100, behind=60, tile=(64, 64))
+    return str(tw.lower(s, args, stage="gpu", target=tw.Target("cuda", arch="sm_90a")))
+
+
 # Everything that makes the kernel right is taken away, one thing after the other, and the simulator says so.
 @pytest.mark.parametrize(
     ("old", "new", "found"),
@@ -243,6 +263,38 @@ def test_a_barrier_that_is_missing_is_found(old, new, found):
         function = tw.build(module, target=tw.Target("sim", checks=True), name="main", start="gpu")
     with pytest.raises((SimulationError, CompileError), match=found):
         function(q, k, v, np.empty_like(q))
+
+
+def run_ragged(text: str) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal(s).astype(as_dtype("bfloat16")) for s in ((2, 70, 64), (1, 150, 64), (1, 150, 64)))
+    out = np.zeros_like(q)
+    with context():
+        module = ir.Module.parse(text)
+        tw.build(module, target=tw.Target("sim", checks=True), name="main", start="gpu")(q, k, v, out)
+    return out
+
+
+BARRIERS = r"tile\.(commit|wgmma_commit|commit_stores|fence_async)\b"
+
+
+def test_each_commit_and_fence_of_a_ragged_kernel_is_needed():
+    """Each is deleted alone. The simulator tells, or the result is another one."""
+    text = lowered_ragged()
+    right = run_ragged(text)
+    assert np.isfinite(right.astype("float32")).all()
+    lines = text.splitlines()
+    places = [number for number, line in enumerate(lines) if re.match(r"\s*" + BARRIERS, line)]
+    assert len(places) >= 9
+    unneeded = []
+    for place in places:
+        try:
+            made = run_ragged("\n".join(line for number, line in enumerate(lines) if number != place))
+        except (SimulationError, CompileError):
+            continue
+        if (made == right).all():
+            unneeded.append(lines[place].strip())
+    assert unneeded == []
 
 
 @pytest.mark.parametrize(
