@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ..devices import current
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph.operators.attention import attention as defined
+from ..schedules.online_softmax import attention_of
 from ..target import Target
 from ..te import strided
+from .attention_choice import tiles_for
 from .by_rules import FLOATS, by_rules, expect_floats, given
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
@@ -87,7 +91,9 @@ def attention(
 
     Notes
     -----
-    A query that sees no key gets zeros.
+    A query that sees no key gets zeros. On sm_90a 16-bit types with rows of whole 16 bytes, of heads up to 256, are
+    computed by one kernel (`schedules.attention_wgmma`), unless most of its tiles would be empty; everything else is
+    scheduled by rules.
 
     >>> import numpy as np
     >>> q, k, v = np.random.default_rng(0).standard_normal((3, 1, 2, 5, 8)).astype("float32")
@@ -111,9 +117,15 @@ def attention(
         behind = 0
     operands = {"Q": q, "K": k, "V": v, "mask": mask}
     inputs = [given(one, name) for name, one in operands.items() if one is not None]
-    O = defined(*inputs, scale=scale, before=before, behind=behind, offset=offset, softcap=softcap)  # noqa: E741
-    s, tensors = by_rules(inputs, O, target)
-    return s, tensors if strides is None else [*inputs, strided(O, strides)]
+    options: dict[str, Any] = {"before": before, "behind": behind, "offset": offset, "softcap": softcap}
+    shape = _shape(q, k, v)
+    on_gpu = target is None or target.kind != "cpu"
+    tiles = tiles_for(q, k, v, shape, strides, current()) if on_gpu else None
+    if tiles is not None:
+        s, tensors = attention_of(*inputs, scale=scale, **options, **tiles)
+    else:
+        s, tensors = by_rules(inputs, defined(*inputs, scale=scale, **options), target)
+    return s, tensors if strides is None else [*inputs, strided(tensors[-1], strides)]
 
 
 def _check(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:

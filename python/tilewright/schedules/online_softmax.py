@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, field
 from math import gcd, log2
 
@@ -27,16 +28,35 @@ from ..te import (
 from ..te.schedule import Schedule
 from .scores import heads_of, of_head, score
 
-__all__ = ["attention_of"]
+__all__ = ["attention_of", "takes"]
 
 _ROWS, _SPAN, _WIDTHS = 64, 128, 32
 _LOG2_E = log2(2.718281828459045)
 # Of a row that is masked away whole the maximum counts as this, so that its exponentials are 0. No score is less.
 _LEAST = -1e30
+_OTHER_REGISTERS = 64
 
 
 def _whole(extent: int, factor: int) -> int:
     return -(-extent // factor) * factor
+
+
+def takes(tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2) -> bool:
+    """Whether tiles of heads of `width`, and of values of `wide`, are within a block's shared memory, and a thread's
+    accumulators and weights within its registers.
+
+    >>> takes((128, 128), 128, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
+    (True, False)
+    """
+    rows, columns = tile
+    depth, results = _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
+    if builtins.max(depth, results, columns) > 256:
+        return False
+    # A step's tiles are those of Q, K and V.
+    elements = stages * (rows * depth + columns * (depth + results)) + rows * results
+    # Of a warpgroup's 64 rows each thread has half a column: scores, their weights in 16 bits, results.
+    held = columns // 2 + columns // 4 + results // 2
+    return 2 * elements + 1024 <= shared_bytes and held <= registers - _OTHER_REGISTERS
 
 
 @dataclass

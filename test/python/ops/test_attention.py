@@ -182,3 +182,16 @@ def test_torch_tensors_and_the_meaning_of_torch() -> None:
         exact = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), **options)
         assert got.stride() == q.stride()
         assert (got.double() - exact).abs().max() < 2.0**-6
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"window": (30, 0)}], ids=["full", "causal", "window"])
+def test_one_kernel_of_warpgroups(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    q = rng.standard_normal((1, 100, 4, 64)).astype("float16").swapaxes(1, 2)
+    k, v = rng.standard_normal((2, 1, 100, 2, 64)).astype("float16").swapaxes(2, 3)
+    s, _ = ops.attention.schedule(q, k, v, enable_gqa=True, target="sim -device=H200", **options)
+    assert "by tma" in str(s)
+    got = ops.attention(q, k, v, enable_gqa=True, target="sim -device=H200", **options)
+    exact, magnitude = expected(q, k, v, enable_gqa=True, **options)
+    testing.assert_within(got, exact, 2.0**-11 * (magnitude + np.abs(exact)) + 2.0**-18)
+    assert got.strides == q.strides

@@ -1,0 +1,70 @@
+"""Whether attention is one kernel of warpgroups, and with which tiles: by what TMA and registers take, and by time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..devices import GPU
+from ..schedules.online_softmax import takes
+from .operator import Operand
+
+__all__ = ["tiles_for"]
+
+_TILES = ((128, 128), (128, 64), (64, 128), (64, 64))
+_MOST_BLOCKS = 65535  # along the second and the third axis of a grid
+_ALIGNED = 16  # bytes: of addresses, and of all strides but the last
+# The general road writes and reads scores of float32 and weights of 16 bits several times.
+_BYTES_A_SCORE = 24
+# What is reached of the peak by a block that has an SM for itself.
+_EFFICIENCY = 0.5
+_MORE_KERNELS, _LAUNCH = 3, 3e-6  # seconds each
+
+
+def _is_for_tma(shape: Sequence[int], strides: Sequence[int] | None) -> bool:
+    """Whether TMA steps over rows of 16-bit elements."""
+    if strides is None:
+        return shape[-1] * 2 % _ALIGNED == 0
+    return strides[-1] == 1 and all(stride > 0 and stride * 2 % _ALIGNED == 0 for stride in strides[:-1])
+
+
+def tiles_for(
+    q: Operand, k: Operand, v: Operand, shape: Sequence[int], strides: Sequence[int] | None, gpu: GPU | None
+) -> dict[str, Any] | None:
+    """The tile of queries and keys, where one kernel computes the result, of such a shape; None where it does not.
+
+    >>> from tilewright.devices import current
+    >>> one = Operand((2, 16, 4096, 128), "bfloat16")
+    >>> tiles_for(one, one, one, one.shape, None, current())
+    {'tile': (128, 128)}
+    >>> odd = Operand((2, 16, 4096, 36), "bfloat16")
+    >>> tiles_for(odd, odd, odd, odd.shape, None, current()) is None
+    True
+    """
+    if gpu is None or "wgmma" not in gpu.features or q.dtype not in ("float16", "bfloat16"):
+        return None
+    if len(shape) > 4 or 0 in (*shape, *k.shape, *q.shape) or max(shape[:-2], default=1) > _MOST_BLOCKS:
+        return None
+    if not all(_is_for_tma(one.shape, one.strides) and one.align >= _ALIGNED for one in (q, k, v)):
+        return None
+    if not _is_for_tma(shape, strides):
+        return None
+    queries, keys, width, wide = shape[-2], k.shape[-2], q.shape[-1], shape[-1]
+    heads = math.prod(shape[:-2])
+    fitting = {}
+    for rows, columns in _TILES:
+        if not takes((rows, columns), width, wide, gpu.shared_bytes_per_block, gpu.registers_per_thread):
+            continue
+        if rows >= queries + 64 or columns >= keys + 64:
+            continue
+        blocks = heads * math.ceil(queries / rows)
+        work = 2.0 * rows * math.ceil(keys / columns) * columns * (width + wide)
+        fitting[rows, columns] = math.ceil(blocks / gpu.sms) * work / (gpu.sm_peak("wgmma", q.dtype) * _EFFICIENCY)
+    if not fitting:
+        return None
+    tile = min(fitting, key=lambda one: fitting[one])
+    general = heads * queries * keys * _BYTES_A_SCORE / gpu.bandwidth
+    if fitting[tile] > general + _MORE_KERNELS * _LAUNCH:
+        return None
+    return {"tile": tile}
