@@ -3,8 +3,9 @@
 `python bench/source_cuda.py [OUT.json]`: each program is built, its `source("cuda")` compiled by NVRTC, and the cubin
 of it launched by the same host program on the same random arrays. Results are compared element by element: the same
 bits, or for programs with functions of mathematics (CUDA's in the source, Tilewright's own in the kernels) within 16
-units of the last place; both are timed. Then the `source("host")` of each program, `host="managed"`, is compiled by
-g++ and run on NumPy's arrays; its results are to have the same bits. Needs a GPU, g++, NVRTC and CUDA's headers:
+units of the last place; both are timed. On sm_90a the kernels of TMA and wgmma are compared, too. Then the
+`source("host")` of each program, `host="managed"`, is compiled by g++ and run on NumPy's arrays; its results are to
+have the same bits. Needs a GPU, g++, NVRTC and CUDA's headers:
 `pip install nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl`.
 """
 
@@ -29,6 +30,7 @@ from source.kernels import PROGRAMS, example  # noqa: E402
 from source.nvrtc import compile_cuda, include_folders  # noqa: E402
 from source.on_cpu import arrays_for  # noqa: E402
 from source.tensors import Tensor, aligned, tensor_of, with_entry  # noqa: E402
+from source.tile_kernels import KERNELS, OTHERS  # noqa: E402
 from tilewright import schedules  # noqa: E402
 from tilewright.runtime import CudaProgram  # noqa: E402
 from tilewright.runtime.host_program import HostProgram  # noqa: E402
@@ -108,6 +110,8 @@ def main() -> None:
     options = parser.parse_args()
     rows = {name: compare(name, make(), timed=False) for name, make in PROGRAMS.items()}
     rows |= {name: compare(name, make(), timed=True) for name, make in LARGE.items()}
+    if tw.cuda(0).arch.startswith("sm_90"):
+        rows |= {f"tiles: {name}": compare(name, make(), timed=True) for name, make in (KERNELS | OTHERS).items()}
     wrong = [name for name, row in rows.items() if row["worst, units of the last place"] > 16]
     hosts = {name: compare_host(name, make()) for name, make in PROGRAMS.items()}
     wrong += [f"host program of {name}" for name, is_same in hosts.items() if not is_same]

@@ -26,6 +26,30 @@ std::optional<Element> tilewright::tile::findElement(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
+llvm::StringRef tilewright::tile::getPTXName(Element element) {
+  switch (element) {
+  case Element::F16:
+    return "f16";
+  case Element::BF16:
+    return "bf16";
+  case Element::TF32:
+    return "tf32";
+  case Element::E4M3:
+    return "e4m3";
+  case Element::E5M2:
+    return "e5m2";
+  case Element::S8:
+    return "s8";
+  case Element::F32:
+    return "f32";
+  case Element::S32:
+    return "s32";
+  case Element::F64:
+    return "f64";
+  }
+  llvm_unreachable("no type of PTX");
+}
+
 namespace {
 constexpr WgmmaInstruction wgmmas[] = {
     {Element::F16, Element::F16, Element::F32, 16, true},    {Element::F16, Element::F16, Element::F16, 16, true},

@@ -23,6 +23,8 @@ namespace tilewright::tile {
 enum class Element { F16, BF16, TF32, E4M3, E5M2, S8, F32, S32, F64 };
 
 std::optional<Element> findElement(mlir::Type type);
+/// What PTX calls a type.
+llvm::StringRef getPTXName(Element element);
 
 using tilewright::getElementBytes;
 

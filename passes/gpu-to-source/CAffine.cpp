@@ -13,8 +13,12 @@ bool CWriter::isNonNegative(Value value) {
   Operation *op = value.getDefiningOp();
   if (llvm::APInt number; matchPattern(value, m_ConstantInt(&number)))
     return number.isNonNegative();
-  if (isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, memref::DimOp>(op))
+  if (isa<gpu::ThreadIdOp, gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::ClusterIdOp, gpu::ClusterBlockIdOp,
+          memref::DimOp>(op))
     return true;
+  // Half of an unsigned number is none with the highest bit.
+  if (llvm::APInt by; isa<arith::DivUIOp, arith::RemUIOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&by)))
+    return by.sgt(isa<arith::DivUIOp>(op) ? 1 : 0) || isNonNegative(op->getOperand(0));
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return isNonNegative(apply.getAffineMap().getResult(0), op->getOperands(), apply.getAffineMap().getNumDims());
   return false;

@@ -96,11 +96,12 @@ void CWriter::fail(Operation *op, const Twine &why) {
     return;
   std::string reason = why.str();
   if (reason.empty())
-    op->emitError()
-        << op->getName() << " has no form in " << language
-        << (isa_and_nonnull<tile::TileDialect>(op->getDialect())
-                ? ": programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX"
-                : "");
+    op->emitError() << op->getName() << " has no form in " << language
+                    << (isa<tile::RolesOp, tile::ElectOp>(op) ? ": it becomes conditions first (expand-tile-roles)"
+                        : isa_and_nonnull<tile::TileDialect>(op->getDialect())
+                            ? ": programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as "
+                              "CUDA C++ and PTX"
+                            : "");
   else
     op->emitError(reason);
 }
@@ -148,7 +149,7 @@ std::string CWriter::typeName(Type type) {
   case 64:
     return "long long";
   default:
-    return "";
+    return ownTypeName(type);
   }
 }
 

@@ -56,7 +56,7 @@ void CWriter::findInlined(Block &block) {
     bool isLoad = isa<memref::LoadOp>(op);
     // Where a thread is has a name of its own.
     if ((!isLoad && !isMemoryEffectFree(&op)) || isa_and_nonnull<gpu::GPUDialect>(op.getDialect()) ||
-        isa<ShapedType>(op.getResult(0).getType()))
+        isa<ShapedType>(op.getResult(0).getType()) || hasName(&op))
       continue;
     // In a loop of lanes a scalar is the same for all of them: it is computed before.
     Operation *user = *op.getResult(0).getUsers().begin();
@@ -100,6 +100,8 @@ void CWriter::writeOp(Operation *op) {
     return writeIf(branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return writeWhile(loop);
+  if (auto choice = dyn_cast<scf::IndexSwitchOp>(op))
+    return writeSwitch(choice);
   if (auto yield = dyn_cast<scf::YieldOp>(op)) {
     Operation *parent = op->getParentOp();
     if (auto loop = dyn_cast<scf::ForOp>(parent))
@@ -141,14 +143,31 @@ void CWriter::writeOp(Operation *op) {
   fail(op);
 }
 
+/// Whether an expression has this name.
+static bool mentions(StringRef text, StringRef name) {
+  auto isOfName = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !isOfName(text[at - 1])) && (at + name.size() == text.size() || !isOfName(text[at + name.size()])))
+      return true;
+  return false;
+}
+
 void CWriter::assign(Operation *at, ValueRange targets, ValueRange sources) {
   SmallVector<std::pair<std::string, Value>> changes;
   for (auto [target, source] : llvm::zip_equal(targets, sources))
     if (std::string to = use(target, Binding::Primary); to != use(source))
       changes.emplace_back(to, source);
-  if (changes.size() == 1) {
-    line() << changes[0].first << " = " << use(changes[0].second) << ";\n";
-    return;
+  // First those that no other one reads.
+  auto isRead = [&](const auto &change) {
+    return llvm::any_of(
+        changes, [&](const auto &other) { return &other != &change && mentions(use(other.second), change.first); });
+  };
+  while (!changes.empty()) {
+    auto *free = llvm::find_if_not(changes, isRead);
+    if (free == changes.end())
+      break;
+    line() << free->first << " = " << use(free->second) << ";\n";
+    changes.erase(free);
   }
   // Each may be read by the others: all are computed before one changes.
   SmallVector<std::string> next;
@@ -160,12 +179,33 @@ void CWriter::assign(Operation *at, ValueRange targets, ValueRange sources) {
     line() << change.first << " = " << value << ";\n";
 }
 
+/// Whether a loop goes on with the variable of an init, which nobody else reads.
+bool CWriter::continues(Value init, scf::ForOp loop) {
+  if (!init.hasOneUse() || init.getParentBlock() != loop->getBlock())
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(init)) {
+    auto outer = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return outer && argument != outer.getInductionVar();
+  }
+  return isa<scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(init.getDefiningOp()) || isVariable(init);
+}
+
+StringRef CWriter::pragmaOf(scf::ForOp loop) {
+  return isToBeWrittenOut(loop) || loop->hasAttr(schedule::kUnrollAttr) ? "#pragma unroll" : "";
+}
+
 void CWriter::writeFor(scf::ForOp loop) {
   for (auto [argument, init, result] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     if (typeName(argument.getType()).empty())
       return fail(loop);
-    std::string variable = name(argument, "carried");
+    if (continues(init, loop)) {
+      std::string variable = use(init, Binding::Primary);
+      bind(argument, variable);
+      bind(result, variable);
+      continue;
+    }
+    std::string variable = name(argument, carriedName(argument));
     bind(result, variable);
     line() << typeName(argument.getType()) << " " << variable << " = " << use(init) << ";\n";
   }
@@ -173,8 +213,8 @@ void CWriter::writeFor(scf::ForOp loop) {
   size_t outer = enter();
   std::string variable = name(loop.getInductionVar(), axis.empty() ? "i" : axis);
   std::string type = typeName(loop.getInductionVar().getType());
-  if (isToBeWrittenOut(loop) || loop->hasAttr(schedule::kUnrollAttr))
-    line() << "#pragma unroll\n";
+  if (StringRef pragma = pragmaOf(loop); !pragma.empty())
+    line() << pragma << "\n";
   line() << "for (" << type << " " << variable << " = " << use(loop.getLowerBound()) << "; "
          << infix({variable}, "<", expression(loop.getUpperBound())).text << "; ";
   if (matchPattern(loop.getStep(), m_One()))
@@ -205,6 +245,28 @@ void CWriter::writeIf(scf::IfOp op) {
     open("} else");
     writeBlock(*op.elseBlock());
   }
+  close();
+}
+
+void CWriter::writeSwitch(scf::IndexSwitchOp op) {
+  for (Value result : op.getResults()) {
+    if (typeName(result.getType()).empty())
+      return fail(op);
+    line() << typeName(result.getType()) << " " << name(result, "chosen") << ";\n";
+  }
+  open("switch (" + use(op.getArg()) + ")");
+  auto writeCase = [&](const Twine &label, Block &block) {
+    --depth;
+    open(label + ":");
+    writeBlock(block);
+    line() << "break;\n";
+    --depth;
+    line() << "}\n";
+    ++depth;
+  };
+  for (auto [value, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions()))
+    writeCase("case " + Twine(value), region.front());
+  writeCase("default", op.getDefaultBlock());
   close();
 }
 

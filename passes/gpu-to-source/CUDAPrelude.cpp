@@ -11,6 +11,12 @@ struct Piece {
 
 /// In the order in which they stand.
 constexpr Piece pieces[] = {
+    {"cuda.h", R"(#ifdef __CUDACC_RTC__
+struct alignas(64) CUtensorMap { unsigned long long opaque[16]; };  // NVRTC has no <cuda.h>
+#else
+#include <cuda.h>
+#endif
+)"},
     {"cuda_fp16.h", "#include <cuda_fp16.h>\n"},
     {"cuda_bf16.h", "#include <cuda_bf16.h>\n"},
     {"cuda_fp8.h", "#include <cuda_fp8.h>\n"},

@@ -42,6 +42,16 @@ protected:
   virtual std::string convertFloat(mlir::Operation *op, mlir::Type from, mlir::Type to, const std::string &number) {
     return floatType(to) + "(" + number + ")";
   }
+  /// The name of a type that one of the two has alone.
+  virtual std::string ownTypeName(mlir::Type type) { return ""; }
+  /// What a value is called that goes from one iteration of a loop to the next.
+  virtual std::string carriedName(mlir::Value value) { return "carried"; }
+  /// Whether an op's result has a name where it has one use alone, too.
+  virtual bool hasName(mlir::Operation *op) { return false; }
+  /// Whether what has a value's name is no constant.
+  virtual bool isVariable(mlir::Value value) { return false; }
+  /// The line before a loop.
+  virtual llvm::StringRef pragmaOf(mlir::scf::ForOp loop);
   /// What `min` and `max` are called.
   virtual std::string functionName(llvm::StringRef function) { return function.str(); }
 
@@ -103,8 +113,10 @@ protected:
 private:
   void writeOp(mlir::Operation *op);
   void writeFor(mlir::scf::ForOp loop);
+  bool continues(mlir::Value init, mlir::scf::ForOp loop);
   void writeIf(mlir::scf::IfOp op);
   void writeWhile(mlir::scf::WhileOp op);
+  void writeSwitch(mlir::scf::IndexSwitchOp op);
   void writeElementwise(mlir::Operation *op);
   /// Which ops of the block become part of the expressions that use them.
   void findInlined(mlir::Block &block);

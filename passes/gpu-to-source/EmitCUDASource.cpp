@@ -4,6 +4,7 @@
 #include "passes/gpu-to-source/CUDAPrelude.h"
 #include "passes/gpu-to-source/KernelWriter.h"
 #include "passes/narrow-types/IndexRanges.h"
+#include "passes/tile-to-nvvm/TileKernel.h"
 
 #include "dialects/Tile/Tile.h"
 
@@ -37,23 +38,39 @@ bool isOnlyRead(Value argument) {
   });
 }
 
-/// The first op of the dialect tile in a kernel, which has no form in CUDA C++.
-Operation *findTileOp(gpu::GPUFuncOp kernel) {
-  Operation *found = nullptr;
-  kernel.walk(
-      [&](Operation *op) { found = !found && isa_and_nonnull<tile::TileDialect>(op->getDialect()) ? op : found; });
-  return found;
+/// Whether blocks of a kernel read what others wrote.
+bool hasArrivals(gpu::GPUFuncOp kernel) {
+  return kernel.walk([](tile::ArriveOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// Whether the program has kernels without such ops, too.
-bool isBesideOthers(gpu::GPUFuncOp kernel) {
-  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
-  return llvm::any_of(module.getOps<gpu::GPUFuncOp>(), [](gpu::GPUFuncOp other) { return !findTileOp(other); });
+/// What the tensors of the launches' maps are called.
+MapNames findMapNames(ModuleOp module) {
+  MapNames names;
+  module.walk([&](gpu::LaunchFuncOp launch) {
+    SmallVector<std::string> &own = names[launch.getKernelName().getValue()];
+    own.clear();
+    for (Value operand : launch.getKernelOperands()) {
+      own.emplace_back();
+      auto encode = operand.getDefiningOp<tile::EncodeOp>();
+      if (!encode)
+        continue;
+      StringAttr name;
+      if (auto argument = dyn_cast<BlockArgument>(encode.getTensor())) {
+        if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+          name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), te::kNameAttr);
+      } else {
+        name = encode.getTensor().getDefiningOp()->getAttrOfType<StringAttr>(te::kStageAttr);
+      }
+      own.back() = name ? name.str() : "";
+    }
+  });
+  return names;
 }
 
 } // namespace
 
-KernelWriter::KernelWriter(bool areIndicesShort, const Origins &origins) : CWriter("CUDA C++"), origins(origins) {
+KernelWriter::KernelWriter(bool areIndicesShort, const Origins &origins, const MapNames &mapNames)
+    : CWriter("CUDA C++"), origins(origins), mapNames(mapNames) {
   indexType = areIndicesShort ? "int" : "long long";
   // A tensor of such a name would hide what is called.
   for (StringRef helper : {"load",
@@ -93,6 +110,8 @@ KernelWriter::KernelWriter(bool areIndicesShort, const Origins &origins) : CWrit
                            "isnan",
                            "isinf",
                            "isfinite"})
+    unique(helper);
+  for (StringRef helper : tileHelpers())
     unique(helper);
   for (StringRef function : mathFunctions()) {
     unique(function);
@@ -165,12 +184,18 @@ void KernelWriter::writeSignature(gpu::GPUFuncOp kernel) {
   }
   stream << identifier(kernel.getName()) << "(";
   // From pointers that are alone nvcc loads through the read-only cache, which waits for no other kernel.
-  std::string restrict = isDependent(kernel) ? "" : "__restrict__ ";
+  // Nor is what other blocks wrote before they arrived theirs alone.
+  std::string restrict = isDependent(kernel) || hasArrivals(kernel) ? "" : "__restrict__ ";
   SmallVector<std::string> parameters;
   for (auto [i, argument] : llvm::enumerate(kernel.getArguments())) {
     auto given = kernel.getArgAttrOfType<StringAttr>(i, te::kNameAttr);
     auto type = dyn_cast<MemRefType>(argument.getType());
     std::string wanted = given ? given.str() : type ? "buffer" : "n";
+    if (isa<tile::TensorMapType>(argument.getType())) {
+      needs("cuda.h");
+      parameters.push_back("const __grid_constant__ CUtensorMap " + name(argument, nameOfTensor(argument) + "_map"));
+      continue;
+    }
     if (!type) {
       std::string declared = argument.getType().isIndex() ? "long long" : typeName(argument.getType());
       if (declared.empty())
@@ -224,15 +249,7 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
   currentKernel = kernel;
   current = kernel;
   stream << "\n";
-  // Before the types of arguments, which say less.
-  if (Operation *tiled = findTileOp(kernel)) {
-    if (!isBesideOthers(kernel))
-      return fail(tiled);
-    // The other kernels of the program can be read all the same.
-    line() << "// " << identifier(kernel.getName())
-           << " is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\n";
-    return;
-  }
+  hasTiles = hasTileOps(kernel);
   if (!kernel.isKernel() || kernel.getNumWorkgroupAttributions() || kernel.getNumPrivateAttributions() ||
       !llvm::hasSingleElement(kernel.getBody()))
     return fail(kernel, "expected a kernel of one block, whose memory is allocated in its body");
@@ -248,7 +265,12 @@ void KernelWriter::write(gpu::GPUFuncOp kernel) {
   leave(outer);
 }
 
-std::string KernelWriter::prelude() { return preludeOf(needed); }
+std::string KernelWriter::prelude() {
+  std::string made = preludeOf(needed) + tilePreludeOf(needed);
+  for (const auto &[name, function] : instructions)
+    made += function;
+  return made;
+}
 
 namespace tilewright {
 namespace {
@@ -261,13 +283,14 @@ struct EmitCUDASource : impl::EmitCUDASourceBase<EmitCUDASource> {
     getOperation().walk([&](gpu::LaunchFuncOp launch) {
       origins[launch.getKernelName().getValue()] = launch->getAttrOfType<DictionaryAttr>(kLaunchOriginAttr);
     });
+    MapNames mapNames = findMapNames(getOperation());
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>()) {
       unsigned indexBits = getIndexBits(module);
       if (indexBits != 32 && indexBits != 64) {
         module.emitError("expected an index of 32 or 64 bits in the data layout, got ") << indexBits;
         return signalPassFailure();
       }
-      KernelWriter writer(indexBits == 32, origins);
+      KernelWriter writer(indexBits == 32, origins, mapNames);
       for (Operation &op : *module.getBody()) {
         if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
           writer.write(kernel);

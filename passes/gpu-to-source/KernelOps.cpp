@@ -75,7 +75,7 @@ bool KernelWriter::writeOwnOp(Operation *op) {
            << use(shuffle.getOffset()) << (lanes < 32 ? ", " + std::to_string(lanes) : "") << ");\n";
     return true;
   }
-  return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op);
+  return writeMemoryOp(op) || writeMatrixOp(op) || writeVectorOp(op) || writeTileOp(op);
 }
 
 // ------------------------------------------------------------------ memory
@@ -260,7 +260,48 @@ bool KernelWriter::writeVectorOp(Operation *op) {
   return false;
 }
 
+/// Sums that are rounded by themselves: nvcc would make one instruction of a product and a sum.
+std::optional<Expression> KernelWriter::roundedExpression(Operation *op) {
+  auto mayContract = [](Operation *of) {
+    auto math = dyn_cast<arith::ArithFastMathInterface>(of);
+    return math && arith::bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::contract);
+  };
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) || mayContract(op) ||
+      !scalarOf(op->getResult(0).getType()).isF32())
+    return std::nullopt;
+  auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
+  bool isProductInSum =
+      isa<arith::MulFOp>(op)
+          ? llvm::any_of(op->getUsers(),
+                         [&](Operation *user) { return isa<arith::AddFOp, arith::SubFOp>(user) && mayContract(user); })
+          : llvm::any_of(op->getOperands(), isProduct);
+  if (!isProductInSum)
+    return std::nullopt;
+  StringRef function = isa<arith::AddFOp>(op) ? "__fadd_rn" : isa<arith::SubFOp>(op) ? "__fsub_rn" : "__fmul_rn";
+  return Expression{(function + "(" + use(op->getOperand(0)) + ", " + use(op->getOperand(1)) + ")").str()};
+}
+
+std::optional<Expression> KernelWriter::tileExpression(Operation *op) {
+  if (auto part = dyn_cast<tile::PartOp>(op))
+    return partOf(part);
+  if (auto extract = dyn_cast<tile::ExtractOp>(op))
+    return Expression{use(extract.getFragment(), Binding::Primary) + "[" + std::to_string(extract.getNumber()) + "]"};
+  if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+    if (cast.getInputs().size() == 1 && isa<tile::TensorMapType>(cast.getInputs()[0].getType()))
+      return expression(cast.getInputs()[0]);
+  auto power = dyn_cast<math::Exp2Op>(op);
+  if (power && power.getType().isF32() && arith::bitEnumContainsAll(power.getFastmath(), arith::FastMathFlags::afn)) {
+    needs("exp2_approximate");
+    return Expression{"exp2_approximate(" + use(power.getOperand()) + ")"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Expression> KernelWriter::ownExpression(Operation *op) {
+  if (std::optional<Expression> rounded = roundedExpression(op))
+    return rounded;
+  if (std::optional<Expression> made = tileExpression(op))
+    return made;
   if (auto extract = dyn_cast<vector::ExtractOp>(op)) {
     auto source = dyn_cast<VectorType>(extract.getSource().getType());
     if (source && source.getRank() == 1 && !isa<VectorType>(extract.getType()) && extract.getNumIndices() == 1) {

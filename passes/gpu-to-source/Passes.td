@@ -11,8 +11,9 @@ def EmitCUDASource : Pass<"emit-cuda-source", "mlir::ModuleOp"> {
     nvcc and NVRTC compile the text to kernels that take the same arguments and are launched in the same way: a pointer for
     each buffer, followed by a `long long` for each dynamic dimension. Buffers are arrays of their extents, loops have the
     names of their axes, and comments the user's lines. Functions of mathematics are CUDA's, so their last places may
-    differ from those of Tilewright's own. An op without a form in CUDA C++ is an error; of a kernel of asynchronous tiles
-    beside other kernels there is a comment alone. Nothing else of the module changes.
+    differ from those of Tilewright's own. Kernels of asynchronous tiles come from `expand-tile-roles`: TMA, mbarriers and
+    wgmma are functions of inline PTX at the top. An op without a form in CUDA C++ is an error. Nothing else of the module
+    changes.
 
     ```mlir
     scf.for %k = %c0 to %c16 step %c1 {

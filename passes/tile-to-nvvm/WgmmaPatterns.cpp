@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Tile/Instructions.h"
 #include "passes/tile-to-nvvm/TilePatterns.h"
+#include "passes/tile-to-nvvm/WgmmaDescriptor.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -19,24 +20,18 @@ namespace tilewright {
 
 WgmmaOperand::WgmmaOperand(OpBuilder &builder, Location loc, Value pointer, tile::BufferType type, bool isMNMajor)
     : builder(builder), loc(loc), type(type), isMNMajor(isMNMajor) {
-  int64_t mode = type.getSwizzle() == 128 ? 1 : type.getSwizzle() == 64 ? 2 : 3, groups = 8 * type.getSwizzle() / 16;
-  upper = i32((mode << 30) | groups);
+  WgmmaDescriptor descriptor(type, isMNMajor);
+  upper = i32((descriptor.layout << 30) | descriptor.stride);
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
   address = LLVM::AndOp::create(builder, loc, address, i32((1 << 18) - 1));
   first = LLVM::LShrOp::create(builder, loc, address, i32(4));
 }
 
 Value WgmmaOperand::at(int64_t k) {
-  int64_t bytes;
-  if (isMNMajor) {
-    bytes = k * type.getPanelRowBytes();
-  } else {
-    bytes = k / type.getPanelColumns() * type.getPanelBytes() +
-            k % type.getPanelColumns() * tile::getElementBytes(type.getElementType());
-  }
+  WgmmaDescriptor descriptor(type, isMNMajor);
+  int64_t offset = WgmmaDescriptor::getOffset(type, isMNMajor, k);
   // Of the halves of a descriptor one changes: 64 bits would be added up with a carry.
-  int64_t panels = isMNMajor ? type.getPanelBytes() / 16 : 1;
-  Value lower = LLVM::AddOp::create(builder, loc, first, i32(bytes / 16 + (panels << 16)));
+  Value lower = LLVM::AddOp::create(builder, loc, first, i32(offset + (descriptor.leading << 16)));
   Value halves = LLVM::PoisonOp::create(builder, loc, VectorType::get({2}, builder.getI32Type()));
   halves = LLVM::InsertElementOp::create(builder, loc, halves, lower, i32(0));
   halves = LLVM::InsertElementOp::create(builder, loc, halves, upper, i32(1));

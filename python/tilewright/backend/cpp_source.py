@@ -12,7 +12,10 @@ from mlir import ir
 from ..errors import CompileError
 from ..ir.diagnostics import MLIRError, diagnostics_of
 
-__all__ = ["cuda_source", "host_source"]
+__all__ = ["KERNEL_PASSES", "cuda_source", "host_source"]
+
+# As on the way to PTX: indices have these widths, roles are conditions, loops over a thread's registers are unrolled.
+KERNEL_PASSES = "gpu.module(choose-index-widths,gpu.func(check-tile-kernels,expand-tile-roles,annotate-unrolled-loops))"
 
 
 def _run(module: ir.Module, pipeline: str, doing: str) -> None:
@@ -32,12 +35,7 @@ def cuda_source(module: ir.Module) -> str:
 
     Raises CompileError (stage "source") where an op has no form there.
     """
-    _run(
-        module,
-        # As on the way to PTX: indices have these widths, and loops over a thread's registers are unrolled.
-        "gpu.module(choose-index-widths,gpu.func(annotate-unrolled-loops)),emit-cuda-source",
-        "writing the kernels in CUDA C++",
-    )
+    _run(module, f"{KERNEL_PASSES},emit-cuda-source", "writing the kernels in CUDA C++")
     texts = [
         ir.StringAttr(operation.attributes["tilewright.cuda"]).value
         for operation in module.body

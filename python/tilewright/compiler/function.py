@@ -273,7 +273,7 @@ class Function(CallableBase):
 
         "cuda" are the kernels in CUDA C++. nvcc and NVRTC compile them to kernels that are launched as these are. Loops
         have the names of their axes, and comments the program's lines. Functions of mathematics are CUDA's own, which
-        may differ in the last places.
+        may differ in the last places. TMA, mbarriers and wgmma are functions of inline PTX at the top (sm_90a).
 
         "host" is the host program in C++, complete with the kernels' machine code: it compiles with g++ against the
         CUDA driver's header and runs. Each number of a launch says which axis it came from. With

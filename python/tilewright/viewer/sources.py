@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from mlir import ir
 
+from ..backend.cpp_source import KERNEL_PASSES
 from ..errors import CompileError
 from ..ir.passes import run_passes
 from ..te.schedule.nest import nest_lines
@@ -38,7 +39,7 @@ _CPP = (
     (
         "cuda",
         "CUDA C++",
-        "gpu.module(choose-index-widths,gpu.func(annotate-unrolled-loops)),emit-cuda-source{lines=true}",
+        f"{KERNEL_PASSES},emit-cuda-source{{lines=true}}",
         "tilewright.cuda",
     ),
     ("host-cpp", "host C++", "emit-host-source{lines=true}", "tilewright.cpp"),

@@ -140,8 +140,8 @@ gpu.module @names {
   }
 }
 
-// A kernel of asynchronous tiles has no form, but those beside it have.
-// CHECK: tilewright.cuda = "\0A// tiles is a kernel of asynchronous tiles: it can be read as IR of stage gpu, and as PTX.\0A\0Aextern \22C\22 __global__ void __launch_bounds__(1024) plain({{.*}}out[0LL] = 1.0f;
+// A program of asynchronous tiles and other kernels has both.
+// CHECK: tilewright.cuda = "{{.*}}void tma_store_fence() { asm volatile(\22fence.proxy.async.shared::cta;\22 ::: \22memory\22); }{{.*}}tiles(\0A    const __grid_constant__ CUtensorMap x_map) {\0A  tma_store_fence();\0A}\0A\0Aextern \22C\22 __global__ void __launch_bounds__(1024) plain({{.*}}out[0LL] = 1.0f;
 gpu.module @mixed {
   gpu.func @tiles(%map: !tile.tensor_map<64x64xbf16, swizzle = 128>) kernel {
     tile.fence_async
@@ -151,6 +151,26 @@ gpu.module @mixed {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1.0 : f32
     memref.store %one, %o[%c0] : memref<1xf32>
+    gpu.return
+  }
+}
+
+// A sum without `contract` is rounded by itself, and its product too; nvcc would make one instruction of both.
+// CHECK: tilewright.cuda = "{{.*}}out[0LL] = __fadd_rn(x * y, y);{{.*}}out[1LL] = __fmul_rn(x, y) + y;{{.*}}out[2LL] = x * y + y;
+gpu.module @rounded {
+  gpu.func @k(%x: f32 {te.name = "x"}, %y: f32 {te.name = "y"}, %o: memref<3xf32> {te.name = "out"}) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %0 = arith.mulf %x, %y fastmath<contract> : f32
+    %1 = arith.addf %0, %y : f32
+    memref.store %1, %o[%c0] : memref<3xf32>
+    %2 = arith.mulf %x, %y : f32
+    %3 = arith.addf %2, %y fastmath<contract> : f32
+    memref.store %3, %o[%c1] : memref<3xf32>
+    %4 = arith.mulf %x, %y fastmath<contract> : f32
+    %5 = arith.addf %4, %y fastmath<contract> : f32
+    memref.store %5, %o[%c2] : memref<3xf32>
     gpu.return
   }
 }

@@ -100,10 +100,39 @@ gpu.module @copy {
   memref.global @shared_memory : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 1024 : i64}
 }
 // -----
-gpu.module @tiles {
+gpu.module @elected {
   gpu.func @k(%map: !tile.tensor_map<64x64xbf16, swizzle = 128>) kernel {
-    // expected-error@+1 {{tile.fence_async has no form in CUDA C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as PTX}}
-    tile.fence_async
+    // expected-error@+1 {{tile.elect has no form in CUDA C++: it becomes conditions first (expand-tile-roles)}}
+    tile.elect role {
+      tile.fence_async
+    }
+    gpu.return
+  }
+}
+// -----
+gpu.module @roles {
+  gpu.func @k() kernel {
+    // expected-error@+1 {{tile.roles has no form in CUDA C++: it becomes conditions first (expand-tile-roles)}}
+    tile.roles {
+      tile.role "one" warps 4 {
+      }
+    }
+    gpu.return
+  }
+}
+// -----
+gpu.module @ring {
+  gpu.func @k() kernel {
+    // expected-error@+1 {{expected a ring with its place in shared memory (plan-tile-memory)}}
+    %ring = tile.ring consumers 1 : !tile.ring<2, !tile.buffer<64x64xbf16, swizzle = 128>>
+    gpu.return
+  }
+}
+// -----
+gpu.module @buffer {
+  gpu.func @k() kernel {
+    // expected-error@+1 {{expected a tile with its place in shared memory (plan-tile-memory)}}
+    %c = tile.alloc : !tile.buffer<64x64xbf16, swizzle = 128>
     gpu.return
   }
 }

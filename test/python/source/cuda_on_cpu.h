@@ -160,6 +160,10 @@ inline int __popc(unsigned a) { return __builtin_popcount(a); }
 inline int __popcll(unsigned long long a) { return __builtin_popcountll(a); }
 inline float rsqrtf(float a) { return 1 / std::sqrt(a); }
 inline double rsqrt(double a) { return 1 / std::sqrt(a); }
+// g++ contracts nothing here.
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __int_as_float(int bits) {
   float number;
   std::memcpy(&number, &bits, 4);

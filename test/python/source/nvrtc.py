@@ -20,6 +20,11 @@ def include_folders() -> list[Path]:
 
 def compile_cuda(source: str, arch: str = "sm_90a", *options: str) -> bytes:
     """The cubin of `source`; a test is skipped where there is no NVRTC or the headers that it asks for are not there."""
+    return compile_to_ptx(source, arch, *options)[0]
+
+
+def compile_to_ptx(source: str, arch: str = "sm_90a", *options: str) -> tuple[bytes, str, str]:
+    """The cubin of `source`, its PTX, and what NVRTC and ptxas say of it; skipped as `compile_cuda` is."""
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
     try:
         result, program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], [])
@@ -30,12 +35,15 @@ def compile_cuda(source: str, arch: str = "sm_90a", *options: str) -> bytes:
         pytest.skip("no headers of CUDA here (nvidia-cuda-runtime)")
     flags = [f"--gpu-architecture={arch}", "--std=c++17", *options, *(f"-I{folder}" for folder in include_folders())]
     (result,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
-    _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = bytearray(size)
-    nvrtc.nvrtcGetProgramLog(program, log)
-    assert int(result) == 0, log.decode().strip("\0") + source
-    _, size = nvrtc.nvrtcGetCUBINSize(program)
-    image = bytearray(size)
-    nvrtc.nvrtcGetCUBIN(program, image)
+
+    def text(of: str) -> bytearray:
+        _, size = getattr(nvrtc, f"nvrtcGet{of}Size")(program)
+        made = bytearray(size)
+        getattr(nvrtc, f"nvrtcGet{of}")(program, made)
+        return made
+
+    log = text("ProgramLog").decode().strip("\0")
+    assert int(result) == 0, log + source
+    image, ptx = text("CUBIN"), text("PTX").decode().strip("\0")
     nvrtc.nvrtcDestroyProgram(program)
-    return image
+    return image, ptx, log
