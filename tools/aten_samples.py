@@ -93,6 +93,22 @@ def _table(dtype: torch.dtype) -> dict[str, Callable[[], tuple[Any, ...]]]:
         "_adaptive_avg_pool2d_backward.default": lambda: (x(1, 2, 3, 3), x(1, 2, 6, 6)),
         "_embedding_bag.default": lambda: (x(5, 4), places(5, 6), torch.tensor([0, 2, 5])),
     }  # fmt: skip
+    table |= {
+        "atan2.out": lambda: (x(3, 4), x(4)),
+        "_native_batch_norm_legit.default": lambda: (
+            x(4, 3, 5), x(3), x(3), x(3).float(), x(3).float().abs(), True, 0.1, 1e-5
+        ),
+        "empty.memory_format": lambda: ([2, 3],),
+        "empty_strided.default": lambda: ([2, 3], [3, 1]),
+        "sym_size.int": lambda: (x(3, 4), 1),
+        "sym_stride.int": lambda: (x(3, 4), 0),
+        "sym_numel.default": lambda: (x(3, 4),),
+        "sym_storage_offset.default": lambda: (x(3, 4),),
+        "rand.default": lambda: ([64, 64],),
+        "randn.default": lambda: ([64, 64],),
+        "randperm.default": lambda: (512,),
+        "native_dropout.default": lambda: (x(64, 64), 0.25, True),
+    }  # fmt: skip
     for name in ("add", "sub", "mul", "div", "eq", "ne", "lt", "le", "gt", "ge", "fmod", "remainder"):
         table[f"{name}.Scalar"] = scalar(0.75)
     for name in ("and", "or", "xor"):
@@ -101,6 +117,10 @@ def _table(dtype: torch.dtype) -> dict[str, Callable[[], tuple[Any, ...]]]:
     for rank in (1, 2, 3):
         table[f"reflection_pad{rank}d.default"] = table[f"replication_pad{rank}d.default"] = pad(rank)
     return table
+
+
+# Whose result is of the type of the case because a call says so.
+_TYPED = ("empty.memory_format", "empty_strided.default", "rand.default", "randn.default")
 
 
 _KEYWORDS: dict[str, dict[str, Any]] = {
@@ -125,6 +145,16 @@ def calls_of(overload: str, dtype: str) -> list[tuple[Callable[..., Any], list[A
         whole = list(flat)
         for place, tensor in zip(places, tensors):
             whole[place] = tensor
-        return op(*tree_unflatten(whole, spec), **_KEYWORDS.get(overload, {}))
+        args = tree_unflatten(whole, spec)
+        keywords = {"dtype": getattr(torch, dtype)} if overload in _TYPED else _KEYWORDS.get(overload, {})
+        if overload.startswith("sym_"):  # a size: of a tensor, which is what a graph returns
+            return torch.full([op(*args) + 1], 1.5, dtype=getattr(torch, dtype))
+        if name == "out":
+            return op(*args, out=torch.empty_like(args[0]))
+        if overload == "_native_batch_norm_legit.default":  # with the statistics that it writes
+            args = [*args[:3], args[3].clone(), args[4].clone(), *args[5:]]
+            return (*op(*args), *args[3:5])
+        made = op(*args, **keywords)
+        return made[0] if overload == "_embedding_bag.default" else made  # the others are undefined in this mode
 
     return [(function, [flat[i] for i in places])]

@@ -36,12 +36,14 @@ TOLERANCES = {"float32": (1.3e-5, 1e-5), "bfloat16": (1.6e-2, 1e-2)}
 _SEARCHED = 8
 
 OUT_OF_SCOPE = {
-    "random numbers": re.compile(r"^(rand|randn|randperm|native_dropout)\."),
-    "memory that nothing wrote": re.compile(r"^empty(_strided)?\."),
-    "sizes and strides, which are known when a graph is made": re.compile(r"^sym_"),
     "complex numbers": re.compile(r"^_fft_"),
     "results of a shape, or numbers, that depend on data": re.compile(r"^(nonzero|_local_scalar_dense)\."),
 }
+
+
+# Operators whose results are random, or are memory that nothing wrote: what is compared is what they promise.
+RANDOM = re.compile(r"^(rand|randn|randperm|native_dropout)\.")
+UNWRITTEN = re.compile(r"^empty(_strided)?\.")
 
 
 def scope_of(overload: str) -> str:
@@ -95,10 +97,10 @@ def _calls(op: Any, dtype: Any) -> Iterator[tuple[Callable[..., Any], list[Any]]
         yield function, [flat[i] for i in places]
 
 
-def _traced(function: Callable[..., Any], tensors: list[Any], table: Any = None) -> Any:
+def _traced(function: Callable[..., Any], tensors: list[Any], table: Any = None, mode: str = "fake") -> Any:
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    return make_fx(function, decomposition_table=table, tracing_mode="fake")(*tensors)
+    return make_fx(function, decomposition_table=table, tracing_mode=mode)(*tensors)
 
 
 def _found(module: Any) -> set[str]:
@@ -147,14 +149,85 @@ def samples(overload: str, dtype: str) -> list[tuple[Callable[..., Any], list[An
     return made
 
 
+def _clones(tensors: list[Any]) -> list[Any]:
+    return [one.clone() for one in tensors]
+
+
+def _tensors(result: Any) -> list[Any]:
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    found = tree_leaves(list(result) if isinstance(result, tuple) else [result])
+    return [
+        one if torch.is_tensor(one)
+        else torch.from_numpy(one.view("int16")).view(torch.bfloat16) if one.dtype.name == "bfloat16"
+        else torch.from_numpy(one)
+        for one in found
+    ]  # fmt: skip
+
+
+def _writes(overload: str) -> bool:
+    """Whether an overload writes to its arguments."""
+    import torch
+
+    packet, name = overload.split(".")
+    return getattr(getattr(torch.ops.aten, packet), name)._schema.is_mutable
+
+
+def _expected(function: Callable[..., Any], tensors: list[Any]) -> list[Any] | None:
+    """What PyTorch computes; where it has not bfloat16, what it computes in float32, rounded. None where neither."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    try:
+        return [one for one in tree_leaves(function(*_clones(tensors))) if torch.is_tensor(one)]
+    except (NotImplementedError, RuntimeError):
+        pass
+    try:
+        half = [one.dtype == torch.bfloat16 for one in tensors]
+        wide = function(*(one.float() if narrow else one.clone() for one, narrow in zip(tensors, half)))
+    except (NotImplementedError, RuntimeError):
+        return None
+    kinds = [one.meta["val"].dtype for one in _outputs(_traced(function, tensors))]
+    return [one.to(kind) for one, kind in zip((one for one in tree_leaves(wide) if torch.is_tensor(one)), kinds)]
+
+
+def _outputs(module: Any) -> list[Any]:
+    from torch.utils._pytree import tree_leaves
+
+    (last,) = (node for node in module.graph.nodes if node.op == "output")
+    return [one for one in tree_leaves(last.args[0]) if one is not None]
+
+
+def _check_random(overload: str, results: list[Any], tensors: list[Any]) -> None:
+    """Whether numbers have the distribution that an operator promises, within five standard deviations."""
+    import torch
+
+    got = results[0]
+    if overload.startswith("randperm"):
+        assert torch.equal(got.sort()[0], torch.arange(got.numel()))
+        return
+    if overload.startswith("native_dropout"):  # the call of aten_samples.py: a quarter becomes 0
+        kept = results[1]
+        torch.testing.assert_close(got, torch.where(kept, tensors[0] / 0.75, 0), rtol=1e-2, atol=0)
+        assert abs(kept.double().mean() - 0.75) < 5 * (0.25 * 0.75 / kept.numel()) ** 0.5
+        return
+    ordered = got.double().flatten().sort()[0]
+    count = ordered.numel()
+    wanted = ordered if overload.startswith("rand.") else torch.special.ndtr(ordered)
+    # Kolmogorov's distance, with the half of a step of a narrow type.
+    distance = (wanted - (torch.arange(count) + 0.5) / count).abs().max()
+    assert distance < 2.5 / count**0.5 + torch.finfo(got.dtype).eps and float(ordered[0]) < 0.1
+
+
 def result_of(case: str) -> str:
     """ "passes", or what goes wrong."""
     import torch
-    from torch.utils._pytree import tree_leaves
 
     from tilewright.graph import compile_graph
     from tilewright.torch import import_fx
     from tilewright.torch.decompositions import aten_decompositions
+    from tilewright.torch.importer import is_random
 
     overload, dtype = case.split()
     calls = samples(overload, dtype)
@@ -163,18 +236,23 @@ def result_of(case: str) -> str:
     rtol, atol = TOLERANCES[dtype]
     try:
         for function, tensors in calls:
-            try:
-                wanted_all = function(*(one.clone() for one in tensors))
-            except (NotImplementedError, RuntimeError):  # PyTorch itself has not this type
+            expected = _expected(function, tensors)
+            if expected is None:
                 return "no sample"
-            expected = [one for one in tree_leaves(wanted_all) if torch.is_tensor(one)]
-            module = _traced(function, tensors, aten_decompositions())
-            got = compile_graph(import_fx(module, "sample", {}), "cpu")(*(one.clone() for one in tensors))
-            got = got if isinstance(got, tuple) else (got,)
-            for one, wanted in zip(got, expected, strict=True):
-                if wanted.numel() or one.numel():
-                    one = one if torch.is_tensor(one) else torch.from_numpy(one)
-                    torch.testing.assert_close(one, wanted.contiguous(), rtol=rtol, atol=atol, equal_nan=True)
+            own = torch.func.functionalize(function) if _writes(overload) else function
+            mode = "symbolic" if overload.startswith("sym_") else "fake"
+            module = _traced(own, tensors, aten_decompositions(), mode)
+            seeded = is_random(module)
+            model = compile_graph(import_fx(module, "sample", {}, seeded=seeded), "cpu")
+            made = [_tensors(model(*_clones(tensors), *([torch.tensor(number)] * seeded))) for number in range(2)]
+            for got, other, wanted in zip(*made, expected, strict=True):
+                if RANDOM.search(overload):
+                    _check_random(overload, made[0], tensors)
+                    assert not torch.equal(got, other)
+                if RANDOM.search(overload) or UNWRITTEN.search(overload):
+                    assert got.shape == wanted.shape and got.dtype == wanted.dtype
+                elif wanted.numel() or got.numel():
+                    torch.testing.assert_close(got, wanted.contiguous(), rtol=rtol, atol=atol, equal_nan=True)
     except Exception as error:
         return told(error)
     return "passes"
@@ -201,7 +279,8 @@ def page(data: dict[str, Any]) -> str:
         f"The overloads that PyTorch {data['torch']} tags as core, on target `cpu`: for each up to",
         f"{SAMPLES} samples of PyTorch's OpInfos that become it, or the call of tools/aten_samples.py, in float32 and",
         "in bfloat16, against PyTorch. Operators on integers alone are called with these in both.",
-        "Tolerances, relative and absolute:",
+        "Where PyTorch has not bfloat16, its float32 is rounded. Of random numbers shape, type and distribution are",
+        "compared, and of memory that nothing wrote shape and type. Tolerances, relative and absolute:",
         "; ".join(f"{rtol} and {atol} of {kind}" for kind, (rtol, atol) in TOLERANCES.items()) + ".",
         "",
         "| | cases |",

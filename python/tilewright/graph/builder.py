@@ -176,7 +176,7 @@ class GraphBuilder:
             return self.weight(f"constant{len(self.weights)}", np.ascontiguousarray(array).reshape(array.shape))
         element = array.reshape(-1)[0].item()
         attr = constant_attr(element, dtype_of(kind.dtype))
-        number = str(attr).split(" : ")[0]
+        number = str(element) if array.dtype.kind == "u" else str(attr).split(" : ")[0]
         elements = ir.Attribute.parse(f"dense<{number}> : {to_ir(kind)}")
         made = ir.Operation.create(
             "graph.constant", results=[to_ir(kind)], attributes={"value": elements}, loc=self._location_of()

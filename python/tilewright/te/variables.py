@@ -37,10 +37,14 @@ def const(value: int | float | bool, dtype: object = None) -> Const:
 
     >>> const(1, "float16").dtype
     'float16'
+    >>> const(2**63, "uint64").dtype
+    'uint64'
     """
     source = user_source()
     if dtype is None:
         return literal(value, None, source)  # type: ignore[return-value]
+    if isinstance(value, int):  # of more bits, maybe, than an int32, which it is by itself
+        return constant(value, dtype_of(dtype, source), source)
     number = literal(value, None, source)
     if not isinstance(number, Const):
         raise TypeError(f"{source}: te.const: expected a number, got {value}")

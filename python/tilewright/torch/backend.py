@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Node
 from ..errors import CompileError
 from ..graph import compile_graph
 from .decompositions import aten_decompositions
-from .importer import import_fx
+from .importer import import_fx, is_random
 
 __all__ = ["compile_fx"]
 
@@ -21,6 +21,8 @@ def compile_fx(module: GraphModule, example_inputs: Sequence[Any], **options: An
 
     Functions for tensors in the processor's memory are compiled. Parameters and buffers are inputs, so that a call sees
     them as they are. What cannot be compiled is refused, all of it in one error: nothing is left to PyTorch in silence.
+
+    Random numbers are not PyTorch's: each call takes a seed of PyTorch's generator, which `torch.manual_seed` sets.
 
     Parameters
     ----------
@@ -53,13 +55,15 @@ def _compile(module: GraphModule, example_inputs: Sequence[Any]) -> Callable[...
     inputs = [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
     (last,) = (node for node in module.graph.nodes if node.op == "output")
     returned = [one.meta.get("val") if isinstance(one, Node) else one for one in last.args[0]]
-    graph = import_fx(module, "forward", {})
+    seeded = is_random(module)
+    graph = import_fx(module, "forward", {}, seeded=seeded)
     compiled = compile_graph(graph, "cpu") if any(isinstance(one, torch.Tensor) for one in returned) else None
 
     def call(*given: Any) -> list[Any]:
         results: Any = ()
         if compiled is not None:
-            made = compiled(*(one.detach() for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)))
+            tensors = [one.detach() for one, value in zip(given, inputs) if isinstance(value, torch.Tensor)]
+            made = compiled(*tensors, *([torch.randint(2**62, ())] if seeded else []))
             results = iter(made if isinstance(made, tuple) else (made,))
         sizes = _sizes(inputs, given) if any(isinstance(one, torch.SymInt) for one in returned) else {}
         return [

@@ -10,6 +10,7 @@ import torch
 
 from ..errors import CompileError
 from ..graph import GraphBuilder, TensorType, Value
+from ..graph.random import RandomNumbers
 from .dtypes import dtype_name
 from .extents import Extents
 
@@ -23,9 +24,7 @@ order of the schema."""
 
 _RANDOM, _DATA = "its result is random", "the shape of its result depends on data"
 refused: dict[str, str] = {
-    **dict.fromkeys(("rand.default", "randn.default", "randperm.default", "bernoulli.p", "normal_functional.default",
-                     "bernoulli.default", "multinomial.default", "randint.low", "randint.default", "rand_like.default",
-                     "randn_like.default", "randint_like.default"), _RANDOM),
+    **dict.fromkeys(("normal_functional.default", "multinomial.default"), _RANDOM),
     **dict.fromkeys(("nonzero.default", "masked_select.default", "unique_consecutive.default", "_unique2.default",
                      "unique_dim.default"), _DATA),
     "_local_scalar_dense.default": "a number of Python depends on data",
@@ -51,8 +50,19 @@ class Call:
     target: str
     label: str
 
-    def __init__(self, builder: GraphBuilder, extents: Extents, target: str, label: str, result: Any) -> None:
+    def __init__(
+        self, builder: GraphBuilder, extents: Extents, target: str, label: str, result: Any,
+        random: RandomNumbers | None = None,
+    ) -> None:  # fmt: skip
         self.builder, self.extents, self.target, self.label, self._result = builder, extents, target, label, result
+        self._random = random
+
+    @property
+    def random(self) -> RandomNumbers:
+        """What makes random numbers; where the graph has no seed, these are refused."""
+        if self._random is None:
+            raise self.error(f"cannot be compiled: {_RANDOM}")
+        return self._random
 
     def type(self, number: int = 0) -> TensorType:
         """The type of a result."""

@@ -15,6 +15,7 @@ from ..errors import CompileError, TilewrightError
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from ..graph import Graph, GraphBuilder, Model, TensorType, Value, compile_graph
+from ..graph.random import RandomNumbers
 from ..graph.torch_tensors import array_of
 from ..target import Target
 from ..te import Expr, Var
@@ -24,8 +25,9 @@ from .decompositions import decompositions
 from .dtypes import dtype_name
 from .extents import Extents
 
-__all__ = ["compile_torch", "import_fx", "import_torch"]
+__all__ = ["compile_torch", "import_fx", "import_torch", "is_random"]
 
+_SEED = "random seed"
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _FRAME = re.compile(r'File "(.*?)", line (\d+)')
 
@@ -134,7 +136,7 @@ def _names(program: torch.export.ExportedProgram, dynamic_shapes: Any) -> dict[s
 
 def import_fx(
     module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None = None,
-    names: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None, seeded: bool = False,
 ) -> Graph:  # fmt: skip
     """The graph of a module of FX whose calls are ATen's.
 
@@ -150,8 +152,16 @@ def import_fx(
         The names of nodes that are outputs; where they are left out, those that are returned.
     names
         By symbol of the module, what it is called in the graph.
+    seeded
+        Whether the graph's last input is an int64, from which random numbers are made; otherwise these are refused.
     """
-    return _Import(module, name, held, outputs, names).graph()
+    return _Import(module, name, held, outputs, names, seeded).graph()
+
+
+def is_random(module: GraphModule) -> bool:
+    """Whether a module of FX has operators whose results are random."""
+    tags = (getattr(node.target, "tags", ()) for node in module.graph.nodes if node.op == "call_function")
+    return any(torch.Tag.nondeterministic_seeded in one for one in tags)
 
 
 class _Failed(TilewrightError):
@@ -161,8 +171,10 @@ class _Failed(TilewrightError):
 class _Import:
     def __init__(
         self, module: GraphModule, name: str, held: Mapping[str, tuple[str, Any]], outputs: Sequence[str] | None,
-        names: Mapping[str, str] | None,
+        names: Mapping[str, str] | None, seeded: bool,
     ) -> None:  # fmt: skip
+        self._seeded = seeded
+        self._random: RandomNumbers | None = None
         self._module, self._name, self._held, self._outputs = module, name, held, outputs
         self._extents = Extents(names)
         self._values: dict[Node, Any] = {}
@@ -178,8 +190,13 @@ class _Import:
             for extent in kind.shape:
                 if isinstance(extent, Expr) and not isinstance(extent, Var):
                     raise CompileError(f"input {node.name!r}: expected symbols and numbers, got {kind}", stage="graph")
-        with GraphBuilder(self._name, [(node.name, kind) for node, kind in inputs], self._extents.symbols) as builder:
+        given = [(node.name, kind) for node, kind in inputs]
+        if self._seeded:
+            given.append((_SEED, TensorType((), "int64")))
+        with GraphBuilder(self._name, given, self._extents.symbols) as builder:
             self._builder = builder
+            if self._seeded:
+                self._random = RandomNumbers(builder, builder.inputs[_SEED])
             for node, _ in inputs:
                 self._values[node] = builder.inputs[node.name]
             for node in nodes:
@@ -273,7 +290,7 @@ class _Import:
         arguments = [self._argument(one) for one in _arguments(node)]
         with self._builder.node(label, 0):
             made = CONVERTERS[short](
-                Call(self._builder, self._extents, short, label, node.meta["val"]), *arguments
+                Call(self._builder, self._extents, short, label, node.meta["val"], self._random), *arguments
             )  # fmt: skip
         self._values[node] = made
 

@@ -11,4 +11,5 @@ from . import movement as movement
 from . import normalization as normalization
 from . import pooling as pooling
 from . import prims as prims
+from . import random as random
 from . import reductions as reductions

@@ -246,11 +246,3 @@ def _same(call: Call, x: Value, *_: Any) -> Value:
 @converter("copy.default")
 def _copy(call: Call, x: Value, source: Value, *_: Any) -> Value:
     return call.expand(call.cast(source, call.dtype), call.shape)
-
-
-@converter("native_dropout.default")
-def _dropout(call: Call, x: Value, probability: float, train: bool | None) -> Any:
-    if train is None or train:
-        if probability != 0:
-            raise call.error("cannot be compiled in training mode: its result is random")
-    return x, call.expand(call.constant(True, "bool"), call.shape)

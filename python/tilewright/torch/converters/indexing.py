@@ -165,3 +165,42 @@ def _masked_scatter(call: Call, x: Value, mask: Value, source: Value) -> Value:
     updates = call.op("gather", call.reshape(source, [math.prod(source.shape)]), places, axis=0)
     data = call.reshape(call.expand(x, call.shape), [count])
     return call.reshape(call.op("where", flat, updates, data), call.shape)
+
+
+@converter("_embedding_bag.default", "_embedding_bag_forward_only.default")
+def _embedding_bag(
+    call: Call, weight: Value, indices: Value, offsets: Value, scaled: bool, mode: int, sparse: bool,
+    factors: Value | None, include_last_offset: bool, padding: int,
+) -> Any:  # fmt: skip
+    """Sums or means of rows: a row is of the last bag that starts at it or before it."""
+    del scaled, sparse
+    if mode not in (0, 1):
+        raise call.error("expected mode 'sum' or 'mean', got 'max'")
+    (count,), bags = indices.shape, call.shape[0]
+    if include_last_offset:
+        offsets = call.op("slice", offsets, starts=[0], steps=[1], sizes=[bags])
+    acc = "float32" if weight.dtype in ("float16", "bfloat16") else weight.dtype
+    places = call.op("iota", shape=[count, 1], axis=0, to=offsets.dtype)
+    started = call.op("less_equal", call.reshape(offsets, [1, bags]), places)
+    bag = call.op("reduce_sum", call.cast(started, "int64"), axes=[1], keepdims=False)
+    bag = call.op("sub", bag, call.constant(1, "int64"))
+    used = call.op("not_equal", indices, call.constant(padding, indices))
+    rows = call.cast(call.op("gather", weight, indices, axis=0), acc)
+    if factors is not None:
+        rows = call.op("mul", rows, call.reshape(call.cast(factors, acc), [count, 1]))
+    rows = call.op("where", call.reshape(used, [count, 1]), rows, call.constant(0, acc))
+    index = call.reshape(bag, [count, 1])
+    nothing = call.op("expand", call.constant(0, acc), shape=call.shape)
+    total = call.op("scatter_nd", nothing, index, rows, reduction="add")
+    none = call.op("expand", call.constant(0, "int64"), shape=[bags])
+    sizes = call.op("scatter_nd", none, index, call.cast(used, "int64"), reduction="add")
+    if mode == 1:
+        divisor = call.cast(call.op("max", sizes, call.constant(1, sizes)), acc)
+        total = call.op("div", total, call.reshape(divisor, [bags, 1]))
+    others = []
+    for number, known in ((1, bag), (2, sizes), (3, None)):  # the last is of mode 'max' alone
+        kind = call.type(number)
+        if known is None or list(map(str, kind.shape)) != list(map(str, known.shape)):
+            known = call.op("expand", call.constant(0, kind.dtype), shape=list(kind.shape))
+        others.append(call.cast(known, kind.dtype))
+    return (call.cast(total, call.dtype), *others)
