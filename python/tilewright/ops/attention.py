@@ -125,7 +125,8 @@ def attention(
         s, tensors = attention_of(*inputs, scale=scale, **options, **tiles)
     else:
         s, tensors = by_rules(inputs, defined(*inputs, scale=scale, **options), target)
-    return s, tensors if strides is None else [*inputs, strided(tensors[-1], strides)]
+    result: Any = tensors[-1] if strides is None else strided(tensors[-1], strides)
+    return s, [*inputs, result]
 
 
 def _check(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:

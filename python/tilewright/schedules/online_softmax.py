@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass, field
 from math import gcd, log2
+from typing import Any
 
 from ..dtypes import item_bytes
 from ..instructions import wgmma
@@ -95,8 +96,9 @@ def attention_of(
     floats is added to the scores, which `softcap` c makes c tanh(score / c). A row that sees no key is 0.
     """
     rows, columns = tile
-    dtype, (queries, width), keys, wide = Q.dtype, Q.shape[-2:], K.shape[-2], V.shape[-1]
-    scale = width**-0.5 if scale is None else scale
+    extents: list[Any] = [*Q.shape[-2:], K.shape[-2], V.shape[-1]]
+    dtype, (queries, width, keys, wide) = Q.dtype, extents
+    scale = float(width**-0.5) if scale is None else scale
     made = _Stages(heads_of(Q, K, V), _whole(queries, rows), _whole(keys, columns))
     heads, depth, results = made.heads, _whole(width, _WIDTHS), _whole(wide, _WIDTHS)
     shape = (*heads, made.rows, made.keys)
@@ -194,12 +196,14 @@ def _schedule(
 ) -> None:
     M, L, P, W, stored, O = stages_of  # noqa: E741
     rows, columns = tile
-    dtype, depth, results = O.dtype, made.queries[0].shape[-1], W.shape[-1]
+    dtype = O.dtype
+    widths: list[Any] = [made.queries[0].shape[-1], W.shape[-1]]
+    depth, results = widths
     warpgroups = rows // _ROWS
     if registers is None:
         registers = {1: (56, 240), 2: (24, 240), 3: (32, 160)}.get(warpgroups, (24, 104))
 
-    def copied(stage: Tensor, columns: int) -> None:
+    def copied(stage: Tensor, columns: Any) -> None:
         s[stage].copy_by("tma", swizzle=gcd(columns * item_bytes(dtype), _SPAN))
 
     *outer, i, c = s[O].op.axis
