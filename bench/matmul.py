@@ -222,7 +222,7 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
-  func.func @stamp(%out: memref<2xi64> {te.name = "out", te.dtype = "int64", te.output}) {
+  func.func @stamp(%out: memref<2xi64> {te.name = "out", te.dtype = i64, te.output}) {
     %one = arith.constant 1 : index
     %blocks = arith.constant 528 : index
     %threads = arith.constant 32 : index

@@ -22,9 +22,9 @@ module attributes {{gpu.container_module}} {{
     gpu.func @axpy_kernel0(%a: memref<?xf32>, %t: memref<?xf32>) kernel {{ gpu.return }}
     gpu.func @axpy_kernel1(%t: memref<?xf32>, %c: memref<?xf32>, %b: memref<?xf32>) kernel {{ gpu.return }}
   }}
-  func.func @axpy(%a: memref<?xf32> {{te.name = "A", te.dtype = "float32", te.symbols = ["n"]}},
-                  %c: memref<?xf32> {{te.name = "C", te.dtype = "float32", te.symbols = ["n"]}},
-                  %b: memref<?xf32> {{te.name = "B", te.dtype = "float32", te.symbols = ["n"], te.output}},
+  func.func @axpy(%a: memref<?xf32> {{te.name = "A", te.dtype = f32, te.symbols = ["n"]}},
+                  %c: memref<?xf32> {{te.name = "C", te.dtype = f32, te.symbols = ["n"]}},
+                  %b: memref<?xf32> {{te.name = "B", te.dtype = f32, te.symbols = ["n"], te.output}},
                   %workspace: memref<?xi8>) {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

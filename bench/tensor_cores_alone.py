@@ -99,8 +99,8 @@ module attributes {{gpu.container_module}} {{
       gpu.return
     }}
   }}
-  func.func @alone(%A: !A {{te.name = "A", te.dtype = "bfloat16"}}, %B: !B {{te.name = "B", te.dtype = "bfloat16"}},
-      %C: !C {{te.name = "C", te.dtype = "float32", te.output}}) {{
+  func.func @alone(%A: !A {{te.name = "A", te.dtype = bf16}}, %B: !B {{te.name = "B", te.dtype = bf16}},
+      %C: !C {{te.name = "C", te.dtype = f32, te.output}}) {{
     %one = arith.constant 1 : index
     %blocks = arith.constant {blocks} : index
     %threads = arith.constant 384 : index

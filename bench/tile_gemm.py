@@ -27,14 +27,6 @@ TYPES = {
     "i8": (1, "i32", "i32"),
 }
 BYTES = {"bf16": 2, "f16": 2, "f32": 4, "i32": 4}
-NUMPY = {
-    "bf16": "bfloat16",
-    "f16": "float16",
-    "f32": "float32",
-    "f8E4M3FN": "float8_e4m3fn",
-    "i8": "int8",
-    "i32": "int32",
-}
 # CUtensorMapDataType
 ENCODED = {"bf16": 9, "f16": 6, "f32": 7, "i32": 3, "tf32": 11, "f8E4M3FN": 0, "i8": 0}
 SPAN = 128
@@ -159,7 +151,6 @@ class Gemm:
           %m0 = arith.muli %block_row, %block_m : index
           %n0 = arith.muli %column, %block_n : index"""
         stored = "f32" if self.dtype == "tf32" else self.dtype
-        given, made = NUMPY[stored], NUMPY[result]
         shapes = zip(self.shapes(), (stored, stored, result), strict=True)
         tensors = [f"memref<{rows}x{columns}x{dtype}>" for (rows, columns), dtype in shapes]
         constants = {
@@ -270,7 +261,7 @@ module attributes {{gpu.container_module}} {{
       gpu.return
     }}
   }}
-  func.func @gemm(%a: {tensors[0]} {{te.name = "A", te.dtype = "{given}"}}, %b: {tensors[1]} {{te.name = "B", te.dtype = "{given}"}}, %c: {tensors[2]} {{te.name = "C", te.dtype = "{made}", te.output}}) {{
+  func.func @gemm(%a: {tensors[0]} {{te.name = "A", te.dtype = {stored}}}, %b: {tensors[1]} {{te.name = "B", te.dtype = {stored}}}, %c: {tensors[2]} {{te.name = "C", te.dtype = {result}, te.output}}) {{
     %one = arith.constant 1 : index
     %cluster = arith.constant {self.cluster} : index
     %blocks = arith.constant {self.blocks // self.cluster * self.cluster} : index

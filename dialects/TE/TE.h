@@ -24,7 +24,7 @@ namespace tilewright::te {
 inline constexpr llvm::StringLiteral kOutputAttr = "te.output";
 /// On a function argument: the name of the tensor, as the user wrote it.
 inline constexpr llvm::StringLiteral kNameAttr = "te.name";
-/// On a function argument: NumPy's name of the element type, which says more than a signless type can ("uint8").
+/// On a function argument: the element type with its sign, as a type ("ui8"; of bools in bytes i1). See Dtype.h.
 inline constexpr llvm::StringLiteral kDtypeAttr = "te.dtype";
 /// On a function argument with symbolic extents: the symbol of each dimension, "" where the extent is a number.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "te.symbols";

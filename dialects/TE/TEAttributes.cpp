@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/AttributeRules.h"
+#include "dialects/TE/Dtype.h"
 #include "dialects/TE/TE.h"
 #include "dialects/Tile/Tile.h"
 
@@ -87,6 +88,10 @@ static bool isDefault(Attribute value) {
   auto real = dyn_cast<FloatAttr>(value);
   return (real && real.getType().isF64()) || isNumber<INT64_MIN, INT64_MAX>(value);
 }
+static bool isDtype(Attribute value) {
+  auto type = dyn_cast<TypeAttr>(value);
+  return type && getDtype(type.getValue());
+}
 static bool isAlignment(Attribute value) {
   return isNumber<1, INT64_MAX>(value) && llvm::isPowerOf2_64(cast<IntegerAttr>(value).getInt());
 }
@@ -99,7 +104,7 @@ static constexpr ArgumentRule kArgumentRules[] = {
     {kOptionalAttr, kUnit, isOf<UnitAttr>},
     {kPointerAttr, kUnit, isOf<UnitAttr>},
     {kNameAttr, kText, isOf<StringAttr>},
-    {kDtypeAttr, kText, isOf<StringAttr>},
+    {kDtypeAttr, "the type of an element that DLPack has", isDtype},
     {kGivenAttr, "an i64 of at least 0", isNumber<0, INT64_MAX>},
     {kDefaultAttr, "an f64 or an i64", isDefault},
     {kAlignAttr, "an i64 that is a power of two", isAlignment},

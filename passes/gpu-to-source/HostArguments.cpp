@@ -4,47 +4,38 @@
 // does with them, memory and launches, is in EmitHostSource.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/TE/Dtype.h"
 #include "passes/ArgumentAlignment.h"
 #include "passes/gpu-to-source/CText.h"
 #include "passes/gpu-to-source/HostWriter.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace tilewright::source {
 namespace {
 
-/// What the program calls the kind of a dtype, and its bits, by NumPy's name.
-std::optional<std::pair<StringRef, int>> kindOf(StringRef dtype) {
-  int bits;
-  if (dtype == "bool")
-    return std::pair("Bool", 8);
-  if (dtype == "bfloat16")
-    return std::pair("BFloat", 16);
-  if (dtype == "float8_e4m3fn")
-    return std::pair("Float8E4M3FN", 8);
-  if (dtype == "float8_e5m2")
-    return std::pair("Float8E5M2", 8);
-  for (auto [prefix, kind] : {std::pair("int", "Int"), std::pair("uint", "UInt"), std::pair("float", "Float")})
-    if (StringRef digits = dtype; digits.consume_front(prefix) && !digits.getAsInteger(10, bits))
-      return std::pair(kind, bits);
-  return std::nullopt;
-}
-
-std::string dtypeOf(Type element) {
-  if (element.isInteger(1))
-    return "bool";
-  if (element.isInteger())
-    return "int" + std::to_string(element.getIntOrFloatBitWidth());
-  return element.isBF16() ? "bfloat16" : "float" + std::to_string(element.getIntOrFloatBitWidth());
+/// What the program calls the kind of a dtype; nothing where it has none.
+StringRef kindOf(const te::Dtype &dtype) {
+  return llvm::StringSwitch<StringRef>(dtype.name)
+      .Case("bool", "Bool")
+      .Case("bfloat16", "BFloat")
+      .Case("float8_e4m3fn", "Float8E4M3FN")
+      .Case("float8_e5m2", "Float8E5M2")
+      .Cases({"float16", "float32", "float64"}, "Float")
+      .Default(dtype.code == 0   ? "Int"
+               : dtype.code == 1 ? "UInt"
+                                 : "");
 }
 
 /// The type in C++ of a number, or nothing: narrow floats have none.
-std::string typeOfNumber(StringRef dtype) {
-  if (dtype == "bool")
+std::string typeOfNumber(const te::Dtype &dtype) {
+  if (dtype.isBool())
     return "bool";
-  if (dtype == "float32" || dtype == "float64")
-    return dtype == "float32" ? "float" : "double";
-  return dtype.contains("float") ? "" : dtype.str() + "_t";
+  if (dtype.isInteger())
+    return dtype.name + "_t";
+  return dtype.name == "float32" ? "float" : dtype.name == "float64" ? "double" : "";
 }
 
 } // namespace
@@ -78,10 +69,13 @@ void HostWriter::writeHead() {
     parameter.isArray = type != nullptr;
     parameter.tensor = unique(given ? given.getValue() : "array");
     parameter.isOutput = function.getArgAttr(i, te::kOutputAttr) != nullptr;
-    auto dtype = function.getArgAttrOfType<StringAttr>(i, te::kDtypeAttr);
+    auto dtype = function.getArgAttrOfType<TypeAttr>(i, te::kDtypeAttr);
     auto symbols = function.getArgAttrOfType<ArrayAttr>(i, te::kSymbolsAttr);
-    parameter.what = dtype ? dtype.str() : dtypeOf(type ? type.getElementType() : argument.getType());
-    parameter.what += type ? "[" : "";
+    auto known = te::getDtype(dtype ? dtype.getValue() : getElementTypeOrSelf(argument.getType()));
+    if (!known)
+      return fail(function, "expected arguments of dtypes that DLPack has");
+    parameter.dtype = *known;
+    parameter.what = known->name + (type ? "[" : "");
     for (unsigned dim = 0; type && dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
       parameter.what += (dim ? ", " : "") + (!type.isDynamicDim(dim) ? std::to_string(type.getDimSize(dim))
@@ -102,7 +96,7 @@ void HostWriter::writeHead() {
       stream << "const Tensor &" << parameter.tensor << ", ";
       continue;
     }
-    std::string type = typeOfNumber(parameter.what);
+    std::string type = typeOfNumber(parameter.dtype);
     if (type.empty())
       return fail(function, "expected numbers of types that C++ has on every machine, got " + parameter.what);
     bind(parameter.value, parameter.tensor);
@@ -164,14 +158,14 @@ void HostWriter::writeChecks() {
     auto units = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kDivisibleByAttr);
     auto minima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kMinimumAttr);
     auto maxima = function.getArgAttrOfType<DenseI64ArrayAttr>(number, te::kMaximumAttr);
-    std::string dtype = StringRef(parameter.what).split('[').first.str(), self = parameter.self;
-    auto kind = kindOf(dtype);
-    if (!kind)
-      return fail(function, "expected arguments of dtypes that DLPack has");
+    std::string self = parameter.self;
+    StringRef kind = kindOf(parameter.dtype);
+    if (kind.empty())
+      return fail(function, "expected arguments of dtypes that a C++ program takes, got " + parameter.dtype.name);
     line() << "// " << inComment(parameter.tensor + ": " + parameter.what + (parameter.isOutput ? ", written" : ""))
            << "\n";
-    line() << self << ".expect(" << kind->first << ", " << kind->second << ", \"" << dtype << "\", /*dimensions=*/"
-           << type.getRank() << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
+    line() << self << ".expect(" << kind << ", " << parameter.dtype.bits << ", \"" << parameter.dtype.name
+           << "\", /*dimensions=*/" << type.getRank() << ", " << (isManaged ? "ThisMachine" : "GPU") << ");\n";
     for (unsigned dim = 0; dim < type.getRank(); ++dim) {
       std::string symbol = symbols ? cast<StringAttr>(symbols[dim]).str() : "";
       std::string place = std::to_string(dim);

@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_PASSES_GPUTOSOURCE_HOSTWRITER_H
 #define TILEWRIGHT_PASSES_GPUTOSOURCE_HOSTWRITER_H
 
+#include "dialects/TE/Dtype.h"
 #include "passes/gpu-to-source/CWriter.h"
 
 namespace tilewright::source {
@@ -24,6 +25,7 @@ protected:
 private:
   struct Parameter {
     std::string tensor, data, what;
+    te::Dtype dtype;
     /// Its entry in `arguments`, of an array.
     std::string self;
     mlir::Value value;

@@ -1,6 +1,7 @@
 //===- HostProgram.cpp - a program of the host stage, as its checks see it ===//
 #include "passes/host-to-ffi/HostProgram.h"
 
+#include "dialects/TE/Dtype.h"
 #include "runtime/host/ABI.h"
 #include "runtime/host/Reals.h"
 
@@ -8,44 +9,6 @@
 
 using namespace mlir;
 using namespace tilewright;
-
-/// DLPack's code and bits for a name of NumPy's.
-static std::optional<std::pair<int32_t, int32_t>> dlpackType(StringRef name) {
-  static constexpr std::pair<StringLiteral, int32_t> families[] = {
-      {"uint", 1}, {"int", 0}, {"float", 2}, {"bfloat", 4}, {"complex", 5}};
-  static constexpr std::pair<StringLiteral, int32_t> narrow[] = {
-      {"float8_e3m4", 7},      {"float8_e4m3", 8},  {"float8_e4m3b11fnuz", 9}, {"float8_e4m3fn", 10},
-      {"float8_e4m3fnuz", 11}, {"float8_e5m2", 12}, {"float8_e5m2fnuz", 13},   {"float8_e8m0fnu", 14}};
-  if (name == "bool")
-    return std::pair(6, 8);
-  for (auto [known, code] : narrow)
-    if (name == known)
-      return std::pair(code, 8);
-  for (auto [family, code] : families) {
-    StringRef rest = name;
-    int32_t bits = 0;
-    if (rest.consume_front(family) && !rest.getAsInteger(10, bits) && bits >= 8 && bits % 8 == 0 && bits <= 128)
-      return std::pair(code, bits);
-  }
-  return std::nullopt;
-}
-
-/// NumPy's name for an element type that came without one.
-static std::string nameOfElement(Type type) {
-  if (type.isInteger(1))
-    return "bool";
-  if (type.isIndex())
-    return "int64";
-  if (type.isInteger())
-    return "int" + std::to_string(type.getIntOrFloatBitWidth());
-  if (isa<BFloat16Type>(type))
-    return "bfloat16";
-  if (isa<Float8E4M3FNType>(type))
-    return "float8_e4m3fn";
-  if (isa<Float8E5M2Type>(type))
-    return "float8_e5m2";
-  return "float" + std::to_string(type.getIntOrFloatBitWidth());
-}
 
 /// The number that te.default says, or nothing where it is none of the argument's type.
 static std::optional<HostDefault> readDefault(const HostArgument &argument, Attribute value) {
@@ -95,13 +58,19 @@ static FailureOr<HostArgument> readArgument(LLVM::LLVMFuncOp function, unsigned 
   argument.isNumber = typeAttr && typeAttr.getValue().isIntOrFloat();
   if (!argument.isNumber && (!type || !type.hasRank()))
     return fail("a ranked 'type' or that of a number");
-  auto name = entry.getAs<StringAttr>(te::kNameAttr), dtype = entry.getAs<StringAttr>(te::kDtypeAttr);
+  auto name = entry.getAs<StringAttr>(te::kNameAttr);
+  auto given = entry.getAs<TypeAttr>(te::kDtypeAttr);
   argument.name = name ? name.str() : "arg" + std::to_string(position);
-  argument.dtypeName = dtype ? dtype.str() : nameOfElement(type ? type.getElementType() : typeAttr.getValue());
-  auto code = dlpackType(argument.dtypeName);
-  if (!code)
-    return fail("a dtype that DLPack has, got '" + argument.dtypeName + "',");
-  argument.dtype = code->first | code->second << 8 | 1 << 16;
+  Type element = given ? given.getValue() : type ? type.getElementType() : typeAttr.getValue();
+  std::optional<te::Dtype> dtype = entry.contains(te::kDtypeAttr) && !given ? std::nullopt : te::getDtype(element);
+  if (!dtype) {
+    std::string text;
+    llvm::raw_string_ostream(text) << (given || !entry.contains(te::kDtypeAttr) ? TypeAttr::get(element)
+                                                                                : entry.get(te::kDtypeAttr));
+    return fail("a dtype that DLPack has, got " + text + ",");
+  }
+  argument.dtypeName = dtype->name;
+  argument.dtype = dtype->code | dtype->bits << 8 | 1 << 16;
   argument.output = entry.contains(te::kOutputAttr);
   argument.isOptional = entry.contains(te::kOptionalAttr);
   argument.isPointer = entry.contains(te::kPointerAttr);

@@ -43,6 +43,11 @@ class DType:
         return self.kind in ("int", "uint")
 
     @property
+    def signed_mlir(self) -> str:
+        """MLIR's type with its sign, as `te.dtype` has it: ``"ui8"`` where `mlir` is ``"i8"``."""
+        return f"u{self.mlir}" if self.kind == "uint" else self.mlir
+
+    @property
     def is_unsigned(self) -> bool:
         return self.kind in ("uint", "bool")
 
@@ -139,15 +144,15 @@ def itemsize(name: str) -> int:
 
 
 def name_of_mlir(mlir: str) -> str:
-    """NumPy's name for an MLIR type, of which integers have no sign; any other text stays.
+    """NumPy's name for an MLIR type, of which an integer without a sign is a signed one; any other text stays.
 
-    >>> name_of_mlir("bf16"), name_of_mlir("i8"), name_of_mlir("index")
-    ('bfloat16', 'int8', 'index')
+    >>> name_of_mlir("bf16"), name_of_mlir("i8"), name_of_mlir("ui8"), name_of_mlir("index")
+    ('bfloat16', 'int8', 'uint8', 'index')
     """
     return _OF_MLIR.get(mlir, mlir)
 
 
-_OF_MLIR = {dtype.mlir: dtype.name for dtype in reversed(_DTYPES.values()) if not dtype.kind == "uint"}
+_OF_MLIR = {dtype.signed_mlir: dtype.name for dtype in _DTYPES.values()}
 
 
 @cache

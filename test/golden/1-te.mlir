@@ -1,5 +1,5 @@
 module {
-  func.func @mmult(%arg0: tensor<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: tensor<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: tensor<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) -> tensor<64x64xf32> {
+  func.func @mmult(%arg0: tensor<64x64xf32> {te.dtype = f32, te.name = "A"}, %arg1: tensor<64x64xf32> {te.dtype = f32, te.name = "B"}, %arg2: tensor<64x64xf32> {te.dtype = f32, te.name = "C", te.output}) -> tensor<64x64xf32> {
     %C = te.compute "C" (%i: 64, %j: 64) sum (%k: 64) {
       %0 = te.read %arg0[%i, %k] : tensor<64x64xf32>
       %1 = te.read %arg1[%k, %j] : tensor<64x64xf32>

@@ -3,7 +3,7 @@
 #map2 = affine_map<(d0, d1, d2) -> (d2, d1)>
 #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
 module {
-  func.func @mmult(%arg0: tensor<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: tensor<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: tensor<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) -> tensor<64x64xf32> {
+  func.func @mmult(%arg0: tensor<64x64xf32> {te.dtype = f32, te.name = "A"}, %arg1: tensor<64x64xf32> {te.dtype = f32, te.name = "B"}, %arg2: tensor<64x64xf32> {te.dtype = f32, te.name = "C", te.output}) -> tensor<64x64xf32> {
     %0 = tensor.empty() : tensor<64x64xf32>
     %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%arg0 : tensor<64x64xf32>) outs(%0 : tensor<64x64xf32>) attrs =  {te.axes = ["ax0", "ax1"], te.stage = "A.shared"} {
     ^bb0(%in: f32, %out: f32):

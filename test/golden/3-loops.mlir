@@ -1,6 +1,6 @@
 #map = affine_map<(d0, d1) -> (d0 * 16 + d1)>
 module {
-  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) attributes {schedule.bound = [#schedule.thread<blockIdx.x>, #schedule.thread<blockIdx.y>, #schedule.thread<threadIdx.x>, #schedule.thread<threadIdx.y>]} {
+  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = f32, te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = f32, te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = f32, te.name = "C", te.output}) attributes {schedule.bound = [#schedule.thread<blockIdx.x>, #schedule.thread<blockIdx.y>, #schedule.thread<threadIdx.x>, #schedule.thread<threadIdx.y>]} {
     %c16 = arith.constant 16 : index
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index

@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
-  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = "float32", te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = "float32", te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = "float32", te.name = "C", te.output}) {
+  func.func @mmult(%arg0: memref<64x64xf32> {te.dtype = f32, te.name = "A"}, %arg1: memref<64x64xf32> {te.dtype = f32, te.name = "B"}, %arg2: memref<64x64xf32> {te.dtype = f32, te.name = "C", te.output}) {
     %c16 = arith.constant 16 : index
     %c1 = arith.constant 1 : index
     %c4 = arith.constant 4 : index

@@ -1,5 +1,5 @@
 module {
-  llvm.func @mmult(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: !llvm.ptr) -> i32 attributes {tilewright.arguments = [{te.dtype = "float32", te.name = "A", type = memref<64x64xf32>}, {te.dtype = "float32", te.name = "B", type = memref<64x64xf32>}, {te.dtype = "float32", te.name = "C", te.output, type = memref<64x64xf32>}], tilewright.kernels = ["mmult_kernel0"]} {
+  llvm.func @mmult(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: !llvm.ptr) -> i32 attributes {tilewright.arguments = [{te.dtype = f32, te.name = "A", type = memref<64x64xf32>}, {te.dtype = f32, te.name = "B", type = memref<64x64xf32>}, {te.dtype = f32, te.name = "C", te.output, type = memref<64x64xf32>}], tilewright.kernels = ["mmult_kernel0"]} {
     %0 = llvm.mlir.constant(2048 : i64) : i64
     %1 = llvm.mlir.constant(0 : i32) : i32
     %2 = llvm.mlir.constant(16 : i64) : i64

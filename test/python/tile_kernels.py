@@ -149,14 +149,12 @@ def host_function(
 ) -> str:
     """The function that launches `<name>_kernel0` in one block, or one cluster along x: tensors by name with their types, and of those that the
     kernel takes as tensor maps the maps' types."""
-    numpy = {"i8": "int8", "i16": "int16", "i32": "int32", "f16": "float16", "bf16": "bfloat16", "f32": "float32"}
-    numpy |= {"f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
     tensors = {**inputs, **outputs}
     arguments = []
     for tensor, kind in tensors.items():
-        dtype = numpy[kind.rstrip(">").rpartition("x")[2]]
+        dtype = kind.rstrip(">").rpartition("x")[2]
         output = ", te.output" if tensor in outputs else ""
-        arguments.append(f'%{tensor}: {kind} {{te.name = "{tensor}", te.dtype = "{dtype}"{output}}}')
+        arguments.append(f'%{tensor}: {kind} {{te.name = "{tensor}", te.dtype = {dtype}{output}}}')
     encodes = "\n    ".join(f"%map_{x} = tile.encode %{x} : {tensors[x]} -> {kind}" for x, kind in maps.items())
     passed = ", ".join(f"%map_{x} : {maps[x]}" if x in maps else f"%{x} : {kind}" for x, kind in tensors.items())
     clusters = "clusters in (%blocks, %one, %one) " if cluster > 1 else ""

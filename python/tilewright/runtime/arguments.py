@@ -233,11 +233,8 @@ def _argument_of(position: int, entry: ir.DictAttr, kind: ir.Type) -> Argument:
 
     name = ir.StringAttr(entry["te.name"]).value if "te.name" in entry else f"arg{position}"
     element = kind if shaped is None else shaped.element_type
-    dtype = (
-        ir.StringAttr(entry["te.dtype"]).value
-        if "te.dtype" in entry
-        else name_of_mlir(str(element).replace("index", "i64"))
-    )
+    given = ir.TypeAttr(entry["te.dtype"]).value if "te.dtype" in entry else element
+    dtype = name_of_mlir(str(given).replace("index", "i64"))
     if shaped is None:
         default = _default_of(entry, dtype) if "te.default" in entry else None
         return Argument(name, dtype, (symbol(0),) if names else (), is_number=True, default=default)

@@ -17,7 +17,7 @@ from ..ir.diagnostics import MLIRError, diagnostics_of
 from ..messages.location import Source, user_source
 from .arguments import Arg, ArgumentList, Group
 from .check_arguments import check_arguments
-from .emit_body import BodyEmitter, constant_attr, file_location, mlir_type, named_location
+from .emit_body import BodyEmitter, constant_attr, dtype_attr, file_location, mlir_type, named_location
 from .emit_numbers import known_attrs, stride_attrs, stride_names
 from .emit_statements import StatementEmitter, buffer_type
 from .expr import Expr, Var
@@ -225,7 +225,7 @@ class _Function:
 
     def _number_attrs(self, var: Var) -> dict[str, ir.Attribute]:
         name = ir.StringAttr.get(self._symbol_names[var])
-        attrs: dict[str, ir.Attribute] = {"te.name": name, "te.dtype": ir.StringAttr.get(var.dtype)}
+        attrs: dict[str, ir.Attribute] = {"te.name": name, "te.dtype": dtype_attr(var.dtype)}
         if var in self._flags:
             attrs["te.given"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._flags[var])
         if var.is_index:
@@ -251,7 +251,7 @@ class _Function:
             return self._number_attrs(arg)
         attrs: dict[str, ir.Attribute] = {
             "te.name": ir.StringAttr.get(self._tensor_name(arg)),
-            "te.dtype": ir.StringAttr.get(arg.dtype),
+            "te.dtype": dtype_attr(arg.dtype),
         }
         if not isinstance(arg.op, PlaceholderOp):
             attrs["te.output"] = ir.UnitAttr.get()

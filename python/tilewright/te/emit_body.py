@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .schedule.input_layouts import InputLayout
     from .tensor import Operation, Tensor
 
-__all__ = ["BodyEmitter", "constant_attr", "file_location", "named_location"]
+__all__ = ["BodyEmitter", "constant_attr", "dtype_attr", "file_location", "named_location"]
 
 
 def file_location(source: Source) -> ir.Location:
@@ -38,6 +38,11 @@ def named_location(name: str, source: Source) -> ir.Location:
 
 def mlir_type(dtype: DType) -> ir.Type:
     return ir.Type.parse(dtype.mlir)
+
+
+def dtype_attr(name: str) -> ir.Attribute:
+    """`te.dtype` of an argument: the type with its sign."""
+    return ir.TypeAttr.get(ir.Type.parse(dtype_of(name).signed_mlir))
 
 
 def constant_attr(value: int | float | bool, dtype: DType) -> ir.Attribute:

@@ -17,6 +17,7 @@ from typing import Any
 from mlir import ir
 
 from .. import ir as tw_ir
+from ..dtypes import name_of_mlir
 from ..errors import TilewrightValueError as ValueError
 from .compiler_interface import compiler
 
@@ -89,7 +90,8 @@ class Description:
         kinds = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs
         for kind, attributes in zip(kinds, ir.ArrayAttr(function.attributes["arg_attrs"])):
             known = {one.name: one.attr for one in ir.DictAttr(attributes)}
-            name, dtype = (ir.StringAttr(known[key]).value for key in ("te.name", "te.dtype"))
+            name = ir.StringAttr(known["te.name"]).value
+            dtype = name_of_mlir(str(ir.TypeAttr(known["te.dtype"]).value))
             shape = tuple(ir.RankedTensorType(kind).shape)
             self.arguments.append(_Argument(name, dtype, shape, "te.output" in known))
         ops = walk(function)

@@ -12,7 +12,7 @@ from typing import Any
 from mlir import ir
 
 from .. import ir as tw_ir
-from ..dtypes import dtype_of
+from ..dtypes import dtype_of, name_of_mlir
 from ..errors import CompileError
 from ..errors import TilewrightValueError as ValueError
 from ..ir.attributes import parameters
@@ -166,7 +166,7 @@ def _check_functions(module: ir.Module, where: str) -> None:
                 continue
             if not isinstance(argument, ir.RankedTensorType) or not argument.has_static_shape:
                 raise ValueError(f"{where}: expected tensors of constant extents, got {argument}")
-            dtype = dtype_of(ir.StringAttr(known["te.dtype"]).value)
+            dtype = dtype_of(name_of_mlir(str(ir.TypeAttr(known["te.dtype"]).value)))
             if mlir_type(dtype) != argument.element_type or not 0 < math.prod(argument.shape) <= _MOST_ELEMENTS:
                 raise ValueError(
                     f"{where}: expected a tensor of at most {_MOST_ELEMENTS} elements of {dtype.name}, got {argument}"

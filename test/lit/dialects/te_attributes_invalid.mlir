@@ -11,8 +11,8 @@ func.func private @f(tensor<?x4xf32> {te.name = 1})
 
 // -----
 
-// expected-error @below {{'func.func' op argument #0: expected "te.dtype" to be a string, got f32}}
-func.func private @f(tensor<?x4xf32> {te.dtype = f32})
+// expected-error @below {{'func.func' op argument #0: expected "te.dtype" to be the type of an element that DLPack has, got "float32"}}
+func.func private @f(tensor<?x4xf32> {te.dtype = "float32"})
 
 // -----
 

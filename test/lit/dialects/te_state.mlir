@@ -31,7 +31,7 @@
 // LOOPS:     schedule.axis = #schedule.axis<"i" of "scan">, schedule.bind = #schedule.thread<threadIdx.x>
 // LOOPS: } {schedule.axis = #schedule.axis<"t" of "scan">, te.scan}
 // LOOPS-NOT: scf.for
-func.func @powers(%W: tensor<64x64xf32> {te.name = "W"}, %n: i64 {te.name = "n", te.dtype = "int64", te.symbols = ["n"]},
+func.func @powers(%W: tensor<64x64xf32> {te.name = "W"}, %n: i64 {te.name = "n", te.dtype = i64, te.symbols = ["n"]},
                   %out: tensor<9x64xf32> {te.name = "scan", te.output}) -> tensor<9x64xf32> {
   %N = arith.index_cast %n : i64 to index
   %S = te.state "S" of "scan" : tensor<9x64xf32>

@@ -91,7 +91,7 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
-  func.func @main(%x: memref<64x256xbf16> {te.name = "A", te.dtype = "bfloat16"}, %y: memref<64x64xbf16> {te.name = "C", te.dtype = "bfloat16"}) {
+  func.func @main(%x: memref<64x256xbf16> {te.name = "A", te.dtype = bf16}, %y: memref<64x64xbf16> {te.name = "C", te.dtype = bf16}) {
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
     %a = tile.encode %x : memref<64x256xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>

@@ -4,7 +4,10 @@
 func.func @scalar(%a: memref<4xf32>, %n: index) { return }
 // -----
 // expected-error@+1 {{expected arguments of dtypes that DLPack has}}
-func.func @dtype(%a: memref<4xf32> {te.name = "A", te.dtype = "posit16"}) { return }
+func.func @dtype(%a: memref<4xf80> {te.name = "A"}) { return }
+// -----
+// expected-error@+1 {{expected arguments of dtypes that a C++ program takes, got float8_e8m0fnu}}
+func.func @scales(%a: memref<4xf8E8M0FNU> {te.name = "A", te.dtype = f8E8M0FNU}) { return }
 // -----
 // expected-error@+1 {{expected a host function of one block}}
 func.func @blocks(%a: memref<4xf32>) {
@@ -13,14 +16,14 @@ func.func @blocks(%a: memref<4xf32>) {
   return
 }
 // -----
-func.func @view(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+func.func @view(%a: memref<16xi8> {te.name = "A", te.dtype = i8}) {
   %c0 = arith.constant 0 : index
   // expected-error@+1 {{expected a view of the workspace}}
   %v = memref.view %a[%c0][] : memref<16xi8> to memref<4xf32>
   return
 }
 // -----
-func.func @op(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+func.func @op(%a: memref<16xi8> {te.name = "A", te.dtype = i8}) {
   // expected-error@+1 {{memref.alloc has no form in C++}}
   %v = memref.alloc() : memref<4xf32>
   return
@@ -28,7 +31,7 @@ func.func @op(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
 // -----
 module attributes {gpu.container_module} {
   gpu.module @m { gpu.func @k(%x: bf16) kernel { gpu.return } }
-  func.func @argument(%a: memref<16xi8> {te.name = "A", te.dtype = "int8"}) {
+  func.func @argument(%a: memref<16xi8> {te.name = "A", te.dtype = i8}) {
     %c1 = arith.constant 1 : index
     %x = arith.constant 1.0 : bf16
     // expected-error@+1 {{expected arguments of kernels that C++ has types for}}
@@ -37,7 +40,7 @@ module attributes {gpu.container_module} {
   }
 }
 // -----
-func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = "bfloat16"}) {
+func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = bf16}) {
   // expected-error@+1 {{tile.encode has no form in C++: programs of asynchronous tiles can be read as IR of stage gpu, and their kernels as CUDA C++ and PTX}}
   %m = tile.encode %a : memref<64x64xbf16> -> !tile.tensor_map<64x64xbf16, swizzle = 128>
   return
@@ -46,7 +49,7 @@ func.func @tiles(%a: memref<64x64xbf16> {te.name = "A", te.dtype = "bfloat16"}) 
 // expected-error@+1 {{expected arguments aligned to 16 bytes, got A, aligned to 4}}
 func.func @aligned(%a: memref<4xf32> {te.name = "A", te.align = 4 : i64}) { return }
 // -----
-func.func @dimension(%a: memref<4x4xf32> {te.name = "A", te.dtype = "float32"}, %b: memref<?xf32> {te.name = "B", te.dtype = "float32"}) {
+func.func @dimension(%a: memref<4x4xf32> {te.name = "A", te.dtype = f32}, %b: memref<?xf32> {te.name = "B", te.dtype = f32}) {
   %c7 = arith.constant 7 : index
   // expected-error@+1 {{expected a dimension of 1, got number 7}}
   %d = memref.dim %b, %c7 : memref<?xf32>

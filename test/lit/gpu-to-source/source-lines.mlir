@@ -16,7 +16,7 @@ module attributes {gpu.container_module} {
       gpu.return loc("f.py":8:0)
     } loc("f.py":3:0)
   }
-  func.func @f(%a: memref<32xf32> {te.name = "A", te.dtype = "float32"}, %b: memref<32xf32> {te.name = "B", te.dtype = "float32", te.output}) {
+  func.func @f(%a: memref<32xf32> {te.name = "A", te.dtype = f32}, %b: memref<32xf32> {te.name = "B", te.dtype = f32, te.output}) {
     %c1 = arith.constant 1 : index
     %c32 = arith.constant 32 : index
     gpu.launch_func @f_kernels::@f_kernel0 blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%a : memref<32xf32>, %b : memref<32xf32>) loc("f.py":9:0)

@@ -7,7 +7,7 @@
 llvm.func @scale(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
     tilewright.kernels = ["scale_kernel0"], tilewright.cubins = {sm_80 = "\7FELF80", sm_90a = "\7FELF90"},
     tilewright.arguments = [
-      {te.name = "A", te.dtype = "uint8", te.symbols = ["n", ""], te.divisible_by = array<i64: 16, 1>, te.minimum = array<i64: 32, 0>, te.maximum = array<i64: 4096, 9223372036854775807>, type = memref<?x4xi8>},
+      {te.name = "A", te.dtype = ui8, te.symbols = ["n", ""], te.divisible_by = array<i64: 16, 1>, te.minimum = array<i64: 32, 0>, te.maximum = array<i64: 4096, 9223372036854775807>, type = memref<?x4xi8>},
       {te.name = "B", te.symbols = ["n"], te.output, type = memref<?xf32>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32

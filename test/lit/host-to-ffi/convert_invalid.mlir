@@ -8,9 +8,9 @@ llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32 
 
 // -----
 
-// expected-error @+1 {{'llvm.func' op expected a dtype that DLPack has, got 'decimal', in entry 1 of tilewright.arguments}}
+// expected-error @+1 {{'llvm.func' op expected a dtype that DLPack has, got f80, in entry 1 of tilewright.arguments}}
 llvm.func @f(%d: !llvm.ptr, %s: !llvm.ptr, %w: !llvm.ptr, %l: !llvm.ptr) -> i32
-    attributes {tilewright.arguments = [{type = memref<f32>}, {te.dtype = "decimal", type = memref<f32>}]} {
+    attributes {tilewright.arguments = [{type = memref<f32>}, {te.dtype = f80, type = memref<f80>}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }

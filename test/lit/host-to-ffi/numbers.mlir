@@ -4,10 +4,10 @@
 
 llvm.func @scale(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
     tilewright.kernels = [], tilewright.arguments = [
-      {te.name = "k", te.dtype = "int8", type = i8},
-      {te.name = "n", te.dtype = "int32", te.symbols = ["n"], te.minimum = array<i64: 0>, type = i32},
-      {te.name = "A", te.dtype = "float32", te.symbols = ["n"], type = memref<?xf32>},
-      {te.name = "alpha", te.dtype = "float32", type = f32}]} {
+      {te.name = "k", te.dtype = i8, type = i8},
+      {te.name = "n", te.dtype = i32, te.symbols = ["n"], te.minimum = array<i64: 0>, type = i32},
+      {te.name = "A", te.dtype = f32, te.symbols = ["n"], type = memref<?xf32>},
+      {te.name = "alpha", te.dtype = f32, type = f32}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }

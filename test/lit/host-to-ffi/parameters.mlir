@@ -5,11 +5,11 @@
 
 llvm.func @f(%data: !llvm.ptr, %shape: !llvm.ptr, %workspace: !llvm.ptr, %launcher: !llvm.ptr) -> i32 attributes {
     tilewright.kernels = [], tilewright.arguments = [
-      {te.name = "A", te.dtype = "float32", te.symbols = ["n"], type = memref<?xf32>},
-      {te.name = "B", te.dtype = "float32", te.pointer, te.align = 32 : i64, te.symbols = ["n"], type = memref<?xf32>,
+      {te.name = "A", te.dtype = f32, te.symbols = ["n"], type = memref<?xf32>},
+      {te.name = "B", te.dtype = f32, te.pointer, te.align = 32 : i64, te.symbols = ["n"], type = memref<?xf32>,
        te.groups = [{name = "pair", count = 2 : i64, fields = ["first", "rest"]}]},
-      {te.name = "k", te.dtype = "uint64", type = i64, te.groups = [{name = "rest", count = 1 : i64}]},
-      {te.name = "alpha", te.dtype = "float32", te.default = 0.1 : f64, type = f32}]} {
+      {te.name = "k", te.dtype = ui64, type = i64, te.groups = [{name = "rest", count = 1 : i64}]},
+      {te.name = "alpha", te.dtype = f32, te.default = 0.1 : f64, type = f32}]} {
   %zero = llvm.mlir.constant(0 : i32) : i32
   llvm.return %zero : i32
 }

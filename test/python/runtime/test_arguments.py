@@ -311,7 +311,7 @@ def test_wrong_streams(fake) -> None:
 def test_from_functions() -> None:
     with context():
         module = mlir_ir.Module.parse("""
-          func.func private @f(%a: tensor<?x4xi8> {te.name = "A", te.dtype = "uint8", te.symbols = ["n", ""]},
+          func.func private @f(%a: tensor<?x4xi8> {te.name = "A", te.dtype = ui8, te.symbols = ["n", ""]},
                                %b: tensor<?xf8E4M3FN> {te.name = "B"},
                                %c: tensor<?xbf16> {te.name = "C", te.symbols = ["n"], te.output})
           func.func private @g(%a: memref<4xf32> {te.name = "A"}, %workspace: memref<?xi8>)

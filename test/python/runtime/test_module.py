@@ -23,8 +23,8 @@ module attributes {gpu.container_module} {
     gpu.func @double_kernel0(%a: memref<?xf32>, %t: memref<?xf32>) kernel { gpu.return }
     gpu.func @double_kernel1(%t: memref<?xf32>, %b: memref<?xf32>) kernel { gpu.return }
   }
-  func.func @double(%a: memref<?xf32> {te.name = "A", te.dtype = "float32", te.symbols = ["n"]},
-                    %b: memref<?xf32> {te.name = "B", te.dtype = "float32", te.symbols = ["n"], te.output},
+  func.func @double(%a: memref<?xf32> {te.name = "A", te.dtype = f32, te.symbols = ["n"]},
+                    %b: memref<?xf32> {te.name = "B", te.dtype = f32, te.symbols = ["n"], te.output},
                     %workspace: memref<?xi8>) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -23,8 +23,8 @@ module attributes {gpu.container_module} {
     gpu.func @copy_kernel0(%a: !map, %n: index, %b: !other) kernel attributes {known_cluster_size = array<i32: 2, 1, 1>} { gpu.return }
     gpu.func @copy_kernel1(%n: index) kernel { gpu.return }
   }
-  func.func @copy(%a: memref<2x?x64xf32> {te.name = "A", te.dtype = "float32", te.symbols = ["", "n", ""]},
-                  %b: memref<?xf32> {te.name = "B", te.dtype = "float32", te.symbols = ["n"], te.output}) {
+  func.func @copy(%a: memref<2x?x64xf32> {te.name = "A", te.dtype = f32, te.symbols = ["", "n", ""]},
+                  %b: memref<?xf32> {te.name = "B", te.dtype = f32, te.symbols = ["n"], te.output}) {
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c7 = arith.constant 7 : index
@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
   gpu.module @odd_kernels {
     gpu.func @odd_kernel0(%a: !map) kernel { gpu.return }
   }
-  func.func @odd(%a: memref<?x?xf32> {te.name = "A", te.dtype = "float32", te.symbols = ["m", "n"], te.output}) {
+  func.func @odd(%a: memref<?x?xf32> {te.name = "A", te.dtype = f32, te.symbols = ["m", "n"], te.output}) {
     %c1 = arith.constant 1 : index
     %map = tile.encode %a : memref<?x?xf32> -> !map
     gpu.launch_func @odd_kernels::@odd_kernel0 blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%map : !map)

@@ -30,8 +30,8 @@ def kernel(parts: int, counter: str = "%zero", how: str = "") -> str:
       gpu.return
     }}
   }}
-  func.func @f(%counters: memref<4xi64> {{te.name = "counters", te.dtype = "int64"}},
-               %last: memref<{BLOCKS}xi32> {{te.name = "last", te.dtype = "int32", te.output}}) {{
+  func.func @f(%counters: memref<4xi64> {{te.name = "counters", te.dtype = i64}},
+               %last: memref<{BLOCKS}xi32> {{te.name = "last", te.dtype = i32, te.output}}) {{
     %one = arith.constant 1 : index
     %blocks = arith.constant {BLOCKS} : index
     %threads = arith.constant 128 : index

@@ -175,7 +175,7 @@ def test_places() -> None:
 def test_ir_of_others() -> None:
     """Control characters in foreign IR do not come out of its diagnostics."""
     text = (
-        'func.func @f(%a: memref<4xf32> {te.name = "A", te.dtype = "float32"}) {\n'
+        'func.func @f(%a: memref<4xf32> {te.name = "A", te.dtype = f32}) {\n'
         '  "no.such\\1B[31mop"() : () -> ()\n  return\n}\n'
     )
     with pytest.raises(tw.CompileError) as refused:

@@ -31,7 +31,7 @@ def test_matmul():
     assert (
         text(C, [A, B, C], "mmult")
         == """\
-func.func @mmult(%A: tensor<64x32xf32> {te.dtype = "float32", te.name = "A"}, %B: tensor<32x48xf32> {te.dtype = "float32", te.name = "B"}, %C: tensor<64x48xf32> {te.dtype = "float32", te.name = "C", te.output}) -> tensor<64x48xf32> {
+func.func @mmult(%A: tensor<64x32xf32> {te.dtype = f32, te.name = "A"}, %B: tensor<32x48xf32> {te.dtype = f32, te.name = "B"}, %C: tensor<64x48xf32> {te.dtype = f32, te.name = "C", te.output}) -> tensor<64x48xf32> {
   %C_0 = te.compute "C" (%i: 64, %j: 48) sum (%k: 32) {
     %A_1 = te.read %A[%i, %k] : tensor<64x32xf32>
     %B_2 = te.read %B[%k, %j] : tensor<32x48xf32>
@@ -99,7 +99,7 @@ def test_argmax():
     assert (
         text([at, value], [A, at, value])
         == """\
-func.func @main(%A: tensor<4x8xf32> {te.dtype = "float32", te.name = "A"}, %T.v0: tensor<4xi32> {te.dtype = "int32", te.name = "T.v0", te.output}, %T.v1: tensor<4xf32> {te.dtype = "float32", te.name = "T.v1", te.output}) -> (tensor<4xi32>, tensor<4xf32>) {
+func.func @main(%A: tensor<4x8xf32> {te.dtype = f32, te.name = "A"}, %T.v0: tensor<4xi32> {te.dtype = i32, te.name = "T.v0", te.output}, %T.v1: tensor<4xf32> {te.dtype = f32, te.name = "T.v1", te.output}) -> (tensor<4xi32>, tensor<4xf32>) {
   %T:2 = te.compute "T" (%i: 4) reduce (%k: 8) {
     %0 = arith.index_cast %k : index to i32
     %A_0 = te.read %A[%i, %k] : tensor<4x8xf32>
@@ -128,7 +128,7 @@ def test_symbolic_extents():
     assert (
         text(C, [A, C])
         == """\
-func.func @main(%A: tensor<?x?xf32> {te.dtype = "float32", te.name = "A", te.symbols = ["n", "m"]}, %C: tensor<?xf32> {te.dtype = "float32", te.name = "C", te.output, te.symbols = ["n * 2 - 1"]}) -> tensor<?xf32> {
+func.func @main(%A: tensor<?x?xf32> {te.dtype = f32, te.name = "A", te.symbols = ["n", "m"]}, %C: tensor<?xf32> {te.dtype = f32, te.name = "C", te.output, te.symbols = ["n * 2 - 1"]}) -> tensor<?xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %A, %c0 : tensor<?x?xf32>
   %c1 = arith.constant 1 : index
@@ -391,4 +391,4 @@ def test_locations_are_the_users_lines():
     assert location("arith.addf") == f'"{name}":{first}:0'
     assert location("te.yield") == f'"{name}":{first - 2}:0'
     assert location("} : tensor<8xf32>") == f'"C"("{name}":{first - 2}:0)'
-    assert f'%arg0: tensor<8xf32> {{te.dtype = "float32", te.name = "A"}} loc("A"("{name}":{first - 3}:0))' in found[1]
+    assert f'%arg0: tensor<8xf32> {{te.dtype = f32, te.name = "A"}} loc("A"("{name}":{first - 3}:0))' in found[1]

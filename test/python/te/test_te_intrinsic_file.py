@@ -141,7 +141,7 @@ def in_function(role: str, old: str, new: str) -> Callable[[str], str]:
         (lambda text: text.replace("func.func @update(", "func.func private @other("), "@body or @update, got @describe, @body, @reset, @other"),
         (lambda text: text.replace("@describe(", "@described("), "@body or @update, got @described, "),
         (in_function("update", 'te.name = "a"', 'llvm.byval = f32, te.name = "a"'), "expected te.name, te.dtype, te.output of argument 0 of @update"),
-        (in_function("describe", '"float32"', '"int32"'), "expected a tensor of at most 1048576 elements of int32, got tensor<4xf32>"),
+        (in_function("describe", 'te.dtype = f32', 'te.dtype = i32'), "expected a tensor of at most 1048576 elements of int32, got tensor<4xf32>"),
         (lambda _: "nothing", "expected IR, got "),
     ],
 )  # fmt: skip
