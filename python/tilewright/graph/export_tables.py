@@ -11,6 +11,7 @@ from ..compiler.llvm_text import numbers_constant, text_constant
 from ..dtypes import DLPACK_CODES, dtype_of
 from ..errors import TilewrightError
 from ..te import Expr
+from ..te.emit_body import dtype_attr
 from ..te.emit_numbers import known_attrs
 from ..te.expr import Call, Const, Var
 from .types import TensorType
@@ -215,7 +216,7 @@ class ModelTables:
             for position, (name, kind) in enumerate((*model.inputs, *model.outputs)):
                 attributes: dict[str, ir.Attribute] = {
                     "te.name": ir.StringAttr.get(name),
-                    "te.dtype": ir.StringAttr.get(kind.dtype),
+                    "te.dtype": dtype_attr(kind.dtype),
                 }
                 extents = "".join(f"{one}x" if isinstance(one, int) else "?x" for one in kind.shape)
                 memref = ir.Type.parse(f"memref<{extents}{dtype_of(kind.dtype).mlir}>")

@@ -321,7 +321,7 @@ schedule.of @warp {
 // CHECK-NEXT:   loop d0 i.outer: extent 64 ceildiv s0
 // CHECK-NEXT:   loop d1 i.inner: extent s0
 // CHECK-NEXT: symbol s0: max(n, 1)
-func.func @given(%n: index {te.name="n", te.dtype="int64", te.symbols=["n"]}, %A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "C", te.output}) -> tensor<64xf32> {
+func.func @given(%n: index {te.name="n", te.dtype = i64, te.symbols=["n"]}, %A: tensor<64xf32> {te.name = "A"}, %out: tensor<64xf32> {te.name = "C", te.output}) -> tensor<64xf32> {
   %C = te.compute "C" (%i: 64) {
     %a = te.read %A[%i] : tensor<64xf32>
     te.yield %a : f32
