@@ -92,8 +92,8 @@ def attention_of(
 
     K and V may have fewer heads than Q, and extents of 1 before their last two. Rows, keys and widths need not divide
     the tiles: TMA fills in zeros, and scores of keys that are not there are masked away. Query i sees the keys from
-    i + `offset` - `before` to i + `offset` + `behind`, and those where `mask`, if it is of bools, is true; one of
-    floats is added to the scores, which `softcap` c makes c tanh(score / c). A row that sees no key is 0.
+    i + `offset` - `before` to i + `offset` + `behind`. A `mask` of bools is true where a key is seen; one of floats is
+    added to the scores. A `softcap` c makes scores c tanh(score / c). A row that sees no key is 0.
     """
     rows, columns = tile
     extents: list[Any] = [*Q.shape[-2:], K.shape[-2], V.shape[-1]]
