@@ -83,9 +83,12 @@ class Model:
         self.inputs, self.groups, self.plan = tuple(inputs), tuple(groups), plan
         self.outputs = tuple((each, kind) for each, _, kind in outputs)
         # The values in the IR: of the inputs, the outputs, and what has a value when the model is compiled.
-        self.arguments, self.results = list(arguments), [value for _, value, _ in outputs]
-        self.constants, self._texts = dict(constants), dict(texts)
-        self.stored, self.weight_names = dict(stored), dict(weights)
+        self.arguments: list[ir.Value] = list(arguments)
+        self.results: list[ir.Value] = [value for _, value, _ in outputs]
+        self.constants: dict[ir.Value, np.ndarray] = dict(constants)
+        self.stored: dict[str, str] = dict(stored)
+        self.weight_names: dict[ir.Value, str] = dict(weights)
+        self._texts = dict(texts)
         self._memory = memory_of(target)
         self._placed: dict[ir.Value, Any] | None = None
         with progress(f"compiling {name}") as line:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..errors import TilewrightTypeError as TypeError
 from ..errors import TilewrightValueError as ValueError
 from .operator import Operand
@@ -21,7 +23,7 @@ def expect_dimensions(what: str, count: int, **operands: Operand) -> None:
             raise ValueError(f"{what}: {name}: expected {count} dimensions, got shape {operand.shape}")
 
 
-def expect_shape(what: str, shape: tuple[int, ...], **operands: Operand) -> None:
+def expect_shape(what: str, shape: tuple[Any, ...], **operands: Operand) -> None:
     for name, operand in operands.items():
         if operand.shape != shape:
             raise ValueError(f"{what}: {name}: expected shape {shape}, got {operand.shape}")

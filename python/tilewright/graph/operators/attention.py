@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,8 +22,7 @@ def attention(
     """softmax(scale * q @ k.T + mask) @ v, heads x queries x width; zeros where a query sees no key."""
     acc, heads = accumulator(q.dtype), heads_of(q, k, v)
     queries, keys, width = q.shape[-2], k.shape[-2], q.shape[-1]
-    if scale is None:
-        scale = width**-0.5 if width else 0.0
+    factor = scale if scale is not None else cast(int, width) ** -0.5 if width else 0.0
     shape = [*heads, queries, keys]
     d, j = te.reduce_axis((0, width), name="d"), te.reduce_axis((0, keys), name="j")
 
@@ -40,7 +39,7 @@ def attention(
         *_, i, j = places
         own = None if mask is None else at(mask, list(places), shape)
         return score(
-            raw(*places), i, j, mask=own, scale=scale, before=before, behind=behind, offset=offset, softcap=softcap
+            raw(*places), i, j, mask=own, scale=factor, before=before, behind=behind, offset=offset, softcap=softcap
         )
 
     S = te.compute(shape, masked, name="S")
