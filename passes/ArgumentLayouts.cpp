@@ -31,7 +31,16 @@ int64_t getStrideDivisor(Value buffer, int64_t dimension) {
   return known && dimension < known.size() ? known[dimension] : 1;
 }
 
-bool hasArgumentLayout(MemRefType type) { return type.isStrided() && type.getStridesAndOffset().second == 0; }
+bool isTooLarge(MemRefType type) {
+  int64_t elements = 1;
+  return llvm::any_of(type.getShape(), [&](int64_t extent) {
+    return !ShapedType::isDynamic(extent) && llvm::MulOverflow(elements, extent, elements);
+  });
+}
+
+bool hasArgumentLayout(MemRefType type) {
+  return !isTooLarge(type) && type.isStrided() && type.getStridesAndOffset().second == 0;
+}
 
 bool hasShortIndices(MemRefType type) {
   if (!type.hasStaticShape() || type.getLayout().isIdentity())

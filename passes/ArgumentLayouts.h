@@ -17,6 +17,8 @@ mlir::MemRefType getArgumentMemRef(mlir::func::FuncOp function, unsigned positio
 /// an argument's of the function, 1 of any other.
 int64_t getStrideDivisor(mlir::Value buffer, int64_t dimension);
 
+/// Whether the extents have a product of 2^63 or more. Upstream does not check that where it computes strides.
+bool isTooLarge(mlir::MemRefType type);
 /// Whether a memref is laid out as an argument may be: row-major, or by strides from its first element on.
 bool hasArgumentLayout(mlir::MemRefType type);
 

@@ -36,6 +36,11 @@ LogicalResult KernelOp::verifyRegions() {
       cluster[0] * cluster[1] > tilewright::kMaxClusterBlocks)
     return emitOpError("expected a cluster of at most ")
            << tilewright::kMaxClusterBlocks << " blocks, got [" << cluster << "]";
+  constexpr int64_t kMostWarpgroups = tilewright::kMaxBlockThreads / kWarpgroupSize;
+  int64_t sets = getPingpong(), warpgroups = getWarpgroups();
+  if (std::max(sets, warpgroups) > kMostWarpgroups || sets * warpgroups > kMostWarpgroups)
+    return emitOpError("expected at most ")
+           << kMostWarpgroups << " warpgroups in all sets, got " << sets << " of " << warpgroups;
   if (getAxes().size() != 3)
     return emitOpError("expected the names of three axes, got ") << getAxes().size();
   if (getRegisters() && getRegisters()->size() != 2)

@@ -137,6 +137,10 @@ struct ConvertKernelsToNVVM : impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVV
     WalkResult walked = module.walk([&](Operation *op) -> WalkResult {
       if (!architecture->hasWgmma() && isa<tile::TileDialect>(op->getDialect()))
         return op->emitOpError("expected architecture ") << kWgmmaArchitecture << ", got " << arch;
+      for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+        if (auto memref = dyn_cast<MemRefType>(type); memref && memref.getElementType().isInteger(1))
+          return op->emitOpError("expected bools as bytes, got a buffer of type ")
+                 << type << ": run store-bools-as-bytes before";
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())

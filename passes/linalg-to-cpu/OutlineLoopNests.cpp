@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/ArgumentLayouts.h"
 #include "passes/PassSupport.h"
 #include "passes/linalg-to-cpu/ScheduledLoops.h"
 
@@ -289,6 +290,14 @@ void OutlineLoopNests::runOnOperation() {
   for (func::FuncOp program : programs) {
     if (!program->hasAttr(kScheduledAttr))
       continue;
+    WalkResult walked = program.walk([](Operation *op) {
+      for (Type type : op->getOperandTypes())
+        if (auto memref = dyn_cast<MemRefType>(type); memref && isTooLarge(memref))
+          return WalkResult(op->emitOpError() << "expected buffers of less than 2^63 elements, got " << type);
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     Outliner outliner(program, types);
     SmallVector<scf::ForOp> nests;
     program.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {

@@ -234,12 +234,7 @@ LogicalResult WrapInHostABI::wrap(func::FuncOp func) {
     MemRefType type = alloc.getType();
     if (type.getMemorySpace())
       return alloc.emitOpError() << "expected a buffer of the host's memory, got " << type;
-    // Strides of upstream's are products of extents that it does not check.
-    bool isTooLarge = false;
-    int64_t elements = 1;
-    for (int64_t extent : type.getShape())
-      isTooLarge |= !ShapedType::isDynamic(extent) && llvm::MulOverflow(elements, extent, elements);
-    if (isTooLarge)
+    if (isTooLarge(type))
       return alloc.emitOpError() << "expected a buffer of less than 2^63 elements, got " << type;
   }
   MLIRContext *context = &getContext();

@@ -153,7 +153,14 @@ FailureOr<StageModel> StageModel::resolve(func::FuncOp function, schedule::OfOp 
 
 LogicalResult StageModel::collect() {
   for (Operation &op : function.getBody().front()) {
-    if (isa<linalg::FillOp, tensor::EmptyOp, tensor::DimOp, te::StateOp, func::ReturnOp>(op) ||
+    if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+      auto type = cast<ShapedType>(dim.getSource().getType());
+      std::optional<int64_t> dimension = dim.getConstantIndex();
+      if (!type.hasRank() || !dimension || *dimension < 0 || *dimension >= type.getRank())
+        return op.emitOpError() << "expected a constant dimension that the tensor has, got that of " << type;
+      continue;
+    }
+    if (isa<linalg::FillOp, tensor::EmptyOp, te::StateOp, func::ReturnOp>(op) ||
         llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>))
       continue;
     if (auto externOp = dyn_cast<te::ExternOp>(op)) {

@@ -337,3 +337,13 @@ func.func @empty_box(%A: memref<256x256xbf16>, %c1: index) {
   }
   return
 }
+
+// -----
+
+func.func @too_many_warpgroups(%c1: index) {
+  // expected-error @below {{'tile.kernel' op expected at most 8 warpgroups in all sets, got 1 of 9223372036854775807}}
+  tile.kernel (%c1, %c1, %c1) cluster [1, 1, 1] warpgroups 9223372036854775807 axes ["", "", ""] {
+  ^bb0(%x: index, %y: index, %z: index, %w: index):
+  }
+  return
+}

@@ -29,3 +29,11 @@ gpu.module @m attributes {dlti.dl_spec = #dlti.dl_spec<index = 16 : i64>} {
 gpu.module @m attributes {dlti.dl_spec = #dlti.dl_spec<index = -2147483648 : i64>} {
   gpu.func @k(%a: memref<4xf32>) kernel { gpu.return }
 }
+// -----
+gpu.module @m {
+  gpu.func @k(%a: memref<64xi1>, %x: i1, %i: index) kernel {
+    // expected-error@+1 {{'memref.store' op expected bools as bytes, got a buffer of type 'memref<64xi1>': run store-bools-as-bytes before}}
+    memref.store %x, %a[%i] : memref<64xi1>
+    gpu.return
+  }
+}

@@ -34,3 +34,10 @@ func.func @too_large(%A: memref<8xf32>) {
   %0 = memref.alloc() : memref<4194304x4194304x4194304xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expected memrefs without offset and numbers of at most 64 bits as arguments, got 'memref<4194304x4194304x4194304xf32>'}}
+func.func @too_large_argument(%A: memref<4194304x4194304x4194304xf32>) {
+  return
+}

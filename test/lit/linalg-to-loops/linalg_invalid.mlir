@@ -73,3 +73,12 @@ schedule.of @f {
   // expected-error @below {{'schedule.cache_write' op expected a primitive on loops: run rewrite-scheduled-dataflow first}}
   %CL = schedule.cache_write %C in <local> as "C.local"
 }
+
+// -----
+
+func.func @dimension(%A: tensor<?xf32>, %out: tensor<?xf32> {te.output}) -> tensor<?xf32> {
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{'tensor.dim' op expected a constant dimension that the tensor has, got that of 'tensor<?xf32>'}}
+  %n = tensor.dim %A, %c3 : tensor<?xf32>
+  return %out : tensor<?xf32>
+}
