@@ -38,6 +38,16 @@ struct CarryBF16AsI16 : impl::CarryBF16AsI16Base<CarryBF16AsI16> {
         return std::nullopt;
       return attr.bitcast(i16);
     });
+    // What an argument is for its caller stays.
+    replacer.addReplacement([&](DictionaryAttr attr) -> std::optional<std::pair<Attribute, WalkResult>> {
+      if (!attr.contains(te::kDtypeAttr))
+        return std::nullopt;
+      NamedAttrList entries;
+      for (NamedAttribute entry : attr)
+        entries.set(entry.getName(),
+                    entry.getName() == te::kDtypeAttr ? entry.getValue() : replacer.replace(entry.getValue()));
+      return std::pair<Attribute, WalkResult>(entries.getDictionary(&getContext()), WalkResult::skip());
+    });
     replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                           /*replaceTypes=*/true);
     getOperation().walk([](LLVM::BitcastOp op) {

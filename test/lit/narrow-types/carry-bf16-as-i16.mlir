@@ -17,3 +17,9 @@ llvm.func @f(%bits: i16, %p: !llvm.ptr, %c: i1) -> vector<2xbf16> {
   %v = llvm.mlir.constant(dense<[1.0, -2.0]> : vector<2xbf16>) : vector<2xbf16>
   llvm.return %v : vector<2xbf16>
 }
+
+// What an argument is for its caller stays.
+// CHECK: llvm.func @g{{.*}}tilewright.arguments = [{te.dtype = bf16, te.name = "A", type = memref<4xi16>}]
+llvm.func @g() attributes {tilewright.arguments = [{te.name = "A", te.dtype = bf16, type = memref<4xbf16>}]} {
+  llvm.return
+}

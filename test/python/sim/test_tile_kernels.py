@@ -47,7 +47,6 @@ def test_layouts_in_a_cluster_with_multicast(target: str, transpose_a: bool, tra
 @both
 def test_types(target: str, dtype: str) -> None:
     tile_gemm.TYPES.setdefault("f8E5M2", (1, "f32", "bf16"))
-    tile_gemm.NUMPY.setdefault("f8E5M2", "float8_e5m2")
     simulate(Gemm(256, 256, 256, dtype=dtype, block_n=128, cluster=1, depth=2, blocks=3), target=target)
 
 
