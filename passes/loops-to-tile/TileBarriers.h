@@ -40,6 +40,7 @@ private:
   mlir::OpBuilder builder;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> buffers, maps;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> narrowMaps;
+  llvm::DenseSet<mlir::Value> written; // buffers, by stores so far
 };
 
 /// Places the barriers of what one role does, in the order in which its ops stand: gets and puts become slots of rings,

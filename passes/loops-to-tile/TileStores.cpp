@@ -239,10 +239,15 @@ LogicalResult StorePlacer::place(tile::StoreOp store) {
   int64_t count = store.getParts() ? (*store.getParts())[1] : store.countParts();
   TileBox box = TileBox::of(store);
   SmallVector<Value> begins(store.getCoordinates());
+  // Nothing was written yet to the places that the first store of a block takes.
+  bool isFirst = store->getBlock() == &role && !written.contains(mine);
+  written.insert(mine);
   for (int64_t part = firstPart; part < firstPart + count; ++part) {
     Value buffer = parts[part % places];
-    tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
-    tile::SyncWarpgroupOp::create(builder, at);
+    if (!isFirst || part - firstPart >= places) {
+      tile::WaitStoresOp::create(builder, at, places - 1, /*read=*/true);
+      tile::SyncWarpgroupOp::create(builder, at);
+    }
     tile::StoreFragmentOp::create(builder, at, fragment, part * columns, store.getTransposed(), buffer);
     tile::FenceAsyncOp::create(builder, at);
     tile::SyncWarpgroupOp::create(builder, at);
