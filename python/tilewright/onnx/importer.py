@@ -97,6 +97,11 @@ class _Import:
             scope.run(proto.node)
             outputs = []
             for one in proto.output:
+                if not scope.errors and scope.sequence(one.name) is not None:
+                    raise CompileError(
+                        f"output {one.name!r}: expected a tensor, got a sequence, which no function returns",
+                        stage="graph",
+                    )
                 if not scope.errors:
                     outputs.append((one.name, scope.tensor(one.name)))
             if scope.errors:

@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from ..errors import CompileError, TilewrightError
 from ..graph import GraphBuilder, TensorType, Value
-from . import control, symbolic
+from . import control, sequences, symbolic
 from .narrow import MOVES, NARROW, Narrow
 from .node import CONVERTERS, Node, refused
 
@@ -58,6 +58,7 @@ class Scope:
         self._missing: dict[str, tuple[str, ...]] = {}  # by name, the inputs of the model that it is made of
         self.errors: list[str] = parent.errors if parent is not None else []
         self._failed: set[str] = set()
+        self._sequences: dict[str, tuple[sequences.Element, ...]] = {}
 
     # Names.
 
@@ -80,6 +81,17 @@ class Scope:
         """An input of the model; `known` is its value where shapes may depend on it."""
         self._tensors[name] = value
         self._inputs[name] = known
+
+    def put_sequence(self, name: str, elements: tuple[sequences.Element, ...]) -> None:
+        """A name for a sequence of tensors."""
+        self._sequences[name] = elements
+
+    def sequence(self, name: str) -> tuple[sequences.Element, ...] | None:
+        """The sequence of tensors that a name stands for, None where it stands for a tensor."""
+        scope, own = self._owner(name)
+        if own in scope._failed:
+            raise _AlreadyFailed
+        return scope._sequences.get(own)
 
     def link(self, name: str, other: Scope, outer: str) -> None:
         """A name for what another scope has under its own name."""
@@ -113,7 +125,9 @@ class Scope:
             if name in scope._links():
                 other, outer = scope._links()[name]
                 return other._owner(outer)
-            if name in scope._tensors or name in scope._hosts or name in scope._lazy or name in scope._failed:
+            if any(
+                name in held for held in (scope._tensors, scope._hosts, scope._lazy, scope._failed, scope._sequences)
+            ):
                 return scope, name
             scope = scope.parent
         raise CompileError(f"expected a value {name!r} before it is used, got none", stage="graph")
@@ -128,6 +142,8 @@ class Scope:
     def _tensor(self, name: str) -> Value:
         if name in self._failed:
             raise _AlreadyFailed
+        if name in self._sequences:
+            raise CompileError(f"expected a tensor, got sequence {name!r}", stage="graph")
         if name not in self._tensors:
             if name in self._lazy and not self._is_constant_node(self._lazy[name][0]):
                 node, _ = self._lazy[name]
@@ -278,6 +294,8 @@ class Scope:
         """Whether the results can be known without running the model."""
         if node.op == "Constant":
             return True
+        if node.op in sequences.CONVERTERS:
+            return False
         if any(
             attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
             for attribute in node.proto.attribute
@@ -318,6 +336,10 @@ class Scope:
                 raise node.error(f"{node.op} cannot be compiled: {refused[node.op]}")
             elif node.op in control.CONVERTERS:
                 results = control.CONVERTERS[node.op](node)
+            elif node.op in sequences.CONVERTERS:
+                results = sequences.CONVERTERS[node.op](node)
+            elif node.op == "Identity" and self.sequence(node.proto.input[0]) is not None:
+                results = self.link(node.proto.output[0], self, node.proto.input[0])
             elif node.op in CONVERTERS:
                 results = CONVERTERS[node.op](node)
             else:
@@ -332,7 +354,7 @@ class Scope:
 
     def _with_narrow(self, node: Node, results: Sequence[Value | None]) -> Sequence[Value | None]:
         """The results of a node on tensors of narrow types, which only moves them: of the type of its first input."""
-        if node.op in control.CONVERTERS:
+        if node.op in control.CONVERTERS or node.op in sequences.CONVERTERS:
             return results
         kinds = [self.type_of(name).dtype if name else "" for name in node.proto.input]
         narrow = [kind for kind in kinds if kind in NARROW]
