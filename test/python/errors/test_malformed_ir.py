@@ -233,3 +233,34 @@ def test_what_the_reader_gives_up_on(tmp_path: Path, capsys: pytest.CaptureFixtu
         with pytest.raises(tw.CompileError, match=f"^f: {GIVES_UP}$"):
             tw.lower(BEYOND, name="f", target="cpu", stage="linalg", start="linalg")
     assert "func.func @f" in str(tw.lower("func.func @f() { return }", target="cpu", stage="linalg", start="linalg"))
+
+
+@pytest.mark.parametrize("count", [-1, -3, 2**32 - 1])
+@pytest.mark.parametrize("is_launch", [False, True], ids=["func", "launch"])
+def test_attributions_that_are_no_count(count: int, is_launch: bool, tmp_path: Path) -> None:
+    """MLIR's verifier reads beyond the arguments there, which may be seen or not."""
+    region = f"""({{
+    ^bb0({", ".join(f"%a{i}: index" for i in range(12 if is_launch else 1))}):
+      "gpu.{"terminator" if is_launch else "return"}"() : () -> ()
+    }})"""
+    if is_launch:
+        text = f"""func.func @f(%n: index) {{
+    "gpu.launch"(%n, %n, %n, %n, %n, %n) <{{operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0>}}> {region}
+      {{workgroup_attributions = {count} : i64}} : (index, index, index, index, index, index) -> ()
+    return
+    }}"""
+    else:
+        text = f"""gpu.module @m {{
+    "gpu.func"() <{{function_type = (index) -> ()}}> {region}
+      {{sym_name = "k", gpu.kernel, workgroup_attributions = {count} : i64}} : () -> ()
+    }}"""
+    said = f"{GIVES_UP}: a number of workgroup attributions outside of 0 to 2^31 - 1"
+    with pytest.raises(tw.CompileError, match=f"^f: {re.escape(said)}$"):
+        tw.lower(text, name="f", target="sim", stage="gpu", start="gpu")
+    file = tmp_path / "counted.mlir"
+    file.write_text(text)
+    result = opt(file)
+    assert (result.returncode, result.stderr.decode().splitlines()[-1]) == (1, f"{file}: {said}")
+    # Any other count is the verifier's, with its line.
+    with pytest.raises(tw.CompileError, match=r"^<IR text>:2: error: 'gpu\.(func|launch)' op "):
+        tw.lower(text.replace(f"= {count} :", "= 5 :"), name="f", target="sim", stage="gpu", start="gpu")
