@@ -1,12 +1,12 @@
 """Compiled kernels, kept across processes: a folder of files, one a program.
 
-Entries are found by a hash of all that decides what a program compiles to (compiler/known.py), written to a temporary
-file that is then renamed, and checked against their own hash when they are read: whoever reads takes no lock, and an
-entry that is torn or changed is made again. Nothing in one is executed to read it.
+The key of an entry is a hash of everything that decides what a program compiles to (compiler/known.py). An entry is
+written to a temporary file, which is then renamed. A reader checks the entry's own hash, so it takes no lock. An entry
+that is torn or changed is made again. Reading an entry executes nothing in it.
 
-What is in an entry is run later, so it must be this user's own. Folders and files are used where they belong to this
-user or root and nobody else can write them; in a folder that is shared on purpose, an entry's name and its hash are
-made with a key that this user alone has.
+The code in an entry is run later, so it must be this user's own. A folder or file is used if it belongs to this user or
+to root, and if nobody else can write it. In a folder that is shared on purpose, an entry's name and hash are made with
+a key that only this user has.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ class Cache:
     Any number of processes and threads may use it at once. `tw.build(..., cache=tw.Cache("kernels"))` uses one of your
     own; `tw.cache.default()` is the one that builds use without.
 
-    The folder and what is in it must belong to this user or root, and nobody else may be able to write there: any
-    other folder is not used, with a warning. `shared=True` says that others write there on purpose. Each user then has
-    entries of their own, bound to them by a key (`~/.local/state/tilewright/cache-key`): one that somebody else has
-    made or changed is not taken. Users who share a key share entries.
+    The folder and its files must belong to this user or to root, and nobody else may be able to write them. Any other
+    folder is not used, with a warning. `shared=True` says that others write there on purpose. Each user then has their
+    own entries, bound to them by a key (`~/.local/state/tilewright/cache-key`). An entry that somebody else has made or
+    changed is not used. Users who share a key share entries.
 
     >>> import tempfile
     >>> kernels = Cache(tempfile.mkdtemp())
@@ -121,8 +121,10 @@ class Cache:
 
     @staticmethod
     def of(option: Cache | str | os.PathLike[str] | bool | None) -> Cache | None:
-        """The cache that a build's `cache` option means: a cache or its folder, False for none, None for the default
-        one unless the environment turns it off, and True for that one even so."""
+        """The cache for a build's `cache` option: a cache, its folder, or False for none.
+
+        None means the default cache, unless the environment turns it off. True means the default cache in any case.
+        """
         if option is False:
             return None
         if option is None or option is True:
@@ -306,9 +308,12 @@ def _is_on(name: str, otherwise: str) -> bool:
 def default(*, even_if_off: bool = False) -> Cache | None:
     """The cache that builds use where they are given none, or None where the environment turns it off.
 
-    The environment is read at each call: TILEWRIGHT_CACHE is "on" or "off", TILEWRIGHT_CACHE_DIR the folder (else
-    ~/.cache/tilewright, or where XDG_CACHE_HOME says), TILEWRIGHT_CACHE_SIZE the bound, like "512M" (else 1G), and
-    TILEWRIGHT_CACHE_SHARED "on" where others write that folder on purpose (else "off").
+    The environment is read at each call:
+
+    - TILEWRIGHT_CACHE is "on" or "off".
+    - TILEWRIGHT_CACHE_DIR is the folder, by default ~/.cache/tilewright, or below XDG_CACHE_HOME.
+    - TILEWRIGHT_CACHE_SIZE is the bound, such as "512M", by default 1G.
+    - TILEWRIGHT_CACHE_SHARED is "on" where others write the folder on purpose, by default "off".
     """
     if not _is_on("TILEWRIGHT_CACHE", "on") and not even_if_off:
         return None

@@ -55,7 +55,7 @@ def mma_sync(
     Parameters
     ----------
     in_dtype, out_dtype
-        The types of the factors and of the sums.
+        The types of the operands and of the accumulator.
     transpose_a
         The first factor is indexed ``a[k, i]``.
     transpose_b
@@ -117,37 +117,35 @@ def wgmma(
 ) -> TensorIntrin:
     """A warpgroup multiplies tiles of shared memory by its tensor cores: ``wgmma`` of sm_90a.
 
-    What it computes is ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns, both factors cast to `out_dtype`
-    first where that is another. `WGMMA` has the types and how far one instruction goes along k; `k`, of which that is a
-    part, is 128 bytes of a factor unless given. ``"tf32"`` stands for float32 of which the 13 last bits do not
-    count.
+    It computes ``sum(a[i, k] * b[k, j], axis=k)`` for 64 rows and `n` columns. Both operands are cast to `out_dtype`
+    first where it differs. `WGMMA` lists the types and the k of one instruction. `k` is a multiple of that, by default
+    128 bytes of an operand. ``"tf32"`` means float32 whose last 13 bits are ignored.
 
     Parameters
     ----------
     in_dtype, out_dtype
-        The types of the factors and of the sums.
+        The types of the operands and of the accumulator.
     n
         The columns, a multiple of 8 up to 256, of int8 beyond 32 one of 16.
     k
-        How many products are added up at once: the iterations of a pipelined loop fetch so many, or a multiple.
+        The K tile of one use: an iteration of the pipelined loop loads this many elements along k, or a multiple.
     rows
-        The extents of the axes that the 64 rows run over, where that is more than one: of a convolution rows and
-        columns of an image, ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element need not be among them.
+        The extents of the axes that the 64 rows run over, where there are several. For a convolution these are rows and
+        columns of an image: ``a[y, x, k]`` and ``c[y, x, j]``. Axes of one element may be left out.
     transpose_a
-        The first factor is indexed ``a[k, i]``. Only of 16-bit types.
+        Operand A is indexed ``a[k, i]``. Only for 16-bit types.
     transpose_b
-        The second factor is indexed ``b[j, k]``. Of types that are not of 16 bits it must be.
+        Operand B is indexed ``b[j, k]``. Required for types that do not have 16 bits.
     promote
-        The tensor cores, which keep few bits of sums of 8-bit floats, add up the products of so many iterations alone,
-        and other instructions these, in twice the registers; 0: all of them.
+        For 8-bit floats, the tensor cores' accumulators keep few bits. After this many iterations they are added to
+        float32 registers, which takes twice the registers. 0 means never.
 
     Notes
     -----
-    The stage that it is used on has scope ``"local"``, as a `cache_write` makes it, and 128 threads along threadIdx.x,
-    which is bound to no loop: they are the lanes, and warpgroups lie along threadIdx.y. What is read are stages in
-    shared memory that the copy engine fills (`copy_by`) in a loop that is a `software_pipeline`; a warpgroup beside
-    those that multiply may issue the copies (`specialize`). What reads the sums computes each element of the one at its
-    place.
+    The stage that it is used on has scope ``"local"``, as `cache_write` makes it. It has 128 threads along threadIdx.x,
+    which no loop is bound to: they are the lanes. Warpgroups lie along threadIdx.y. The operands are stages in shared
+    memory that TMA fills (`copy_by`), in a loop that is a `software_pipeline`. A producer warpgroup may issue the TMA
+    loads (`specialize`). A stage that reads the accumulator computes each element at its own place.
 
     Raises
     ------

@@ -275,10 +275,11 @@ def _is_on_cpu(function: Function | Dispatch) -> bool:
 
 
 def export_header(functions: Function | Dispatch | Sequence[Function | Dispatch], path: str | os.PathLike[str]) -> None:
-    """Writes a C header for functions that are exported: of each the function of tvm-ffi's ABI, and one that takes a
-    `DLTensor *` for each array, NULL for none, a number for each number, and what is in tuples and shapes one by one.
-    C has no defaults: it gives everything. C++ takes it too. It includes tvm-ffi's own header, and nothing of this
-    project.
+    """Writes a C header for exported functions.
+
+    For each function it declares the one of tvm-ffi's ABI, and one with typed parameters. An array is a `DLTensor *`,
+    and NULL stands for none. A number is a number. Elements of tuples and shapes are parameters of their own. C has no
+    defaults: it gives everything. C++ takes it too. It includes tvm-ffi's own header, and nothing of this project.
 
     Raises ValueError where a function has a name that means something else to C or C++.
 

@@ -69,8 +69,8 @@ class Cubin:
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """What the assembler did otherwise than it was told (its codes C75xx: waits added, products one at a time),
-        each with its kernel, "" where the log names none.
+        """The assembler's notes C75xx: it added waits, or serialised ``wgmma``. Each comes with its kernel, or with ""
+        where the log names none.
 
         >>> Cubin(b"", {}, "ptxas info    : (C7510) Potential Performance Loss: serialized in function 'f'").notes
         (('f', "(C7510) Potential Performance Loss: serialized in function 'f'"),)

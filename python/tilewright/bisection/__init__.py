@@ -1,8 +1,8 @@
 """Which stage of the compiler changes what a program computes, and which pass: see `tilewright.testing.bisect`.
 
-A program runs at each of its stages on the same inputs: te by NumPy, linalg and loops on this machine's processor, gpu
-on the simulator, and the cubin on a GPU where there is one. Each runs in a process of its own, so that one that crashes
-is a result, too.
+A program runs at each of its stages on the same inputs. NumPy runs te, this machine's CPU runs linalg and loops, and
+the simulator runs gpu. A GPU runs the cubin, if there is one. Each stage runs in its own process, so a crash is a
+result, too.
 """
 
 from __future__ import annotations

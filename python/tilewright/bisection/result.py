@@ -29,9 +29,9 @@ class StageResult:
 class Bisection:
     """What `bisect` found.
 
-    `stage` is the first one whose result differs, None where all are the same; `passes` the first pass whose result
-    differs, or those of which it is one. `inputs` are the smallest arguments that show it, by name; `found` says what
-    differs there.
+    `stage` is the first stage whose result differs, or None. `passes` is the first pass whose result differs, or the
+    passes among which it is. `inputs` are the smallest arguments that show the difference, by name. `found` says what
+    differs for them.
     """
 
     name: str

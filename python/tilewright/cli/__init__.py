@@ -14,8 +14,8 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the process's exit code.
 
-    Each command is a module beside this one with `add(subparsers)`, which sets `run`, and is imported only to be run
-    or described: asking for help needs neither MLIR nor a driver.
+    Each command is a module beside this one. Its `add(subparsers)` sets `run`. The module is imported only to run the
+    command or to describe it, so help needs neither MLIR nor a driver.
     """
     from ..errors import TilewrightError
     from ..messages.printable import printable_lines

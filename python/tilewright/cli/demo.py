@@ -28,7 +28,7 @@ EXCERPTS = {
 
 
 def mmult(size: int) -> tuple[Schedule, list[Tensor]]:
-    """C = A B, a tile of 32 x 32 a block, 2 x 2 elements a thread, tiles of A and B fetched by all threads together."""
+    """C = A B: a block computes 32 x 32 elements, a thread 2 x 2. All threads of a block load the tiles of A and B."""
     import tilewright.te as te
 
     A = te.placeholder((size, size), name="A")

@@ -28,14 +28,15 @@ _CPU, _CUDA = (1, 3), (2, 13)  # DLPack's devices: pinned memory is the cpu's, m
 
 @shorten_calls
 class Dispatch(CallableBase):
-    """Functions behind one name, as `tw.dispatch` makes it. A call goes to the first that takes its dtypes, ranks and
-    extents, and memory that is aligned so, with all its arguments and options; whatever else may be wrong with it is
-    for that one to say.
+    """Functions behind one name, as `tw.dispatch` makes it.
+
+    A call goes to the first function that accepts its dtypes, ranks, extents and alignments, with all its arguments and
+    options. That function reports whatever else is wrong with the call.
 
     Raises
     ------
     TypeError, ValueError
-        By a call that none takes, with what each says to it.
+        For a call that no function accepts, with the reason of each.
     """
 
     __slots__ = ("__weakref__", "_choice")
@@ -215,15 +216,17 @@ class _Compiled:
 def dispatch(functions: Sequence[Function], name: str) -> Dispatch:
     """One function of several, for calls of different dtypes and classes of shapes.
 
-    A call goes to the first that takes its dtypes, ranks, extents (numbers, symbols, what divides them, their least),
-    alignments and kind of device; so the special ones come before the general ones.
+    A call goes to the first function that accepts it. A function accepts dtypes, ranks, extents (numbers, or symbols
+    with a divisor and a least value), alignments and a kind of device. So list the special functions before the general
+    ones.
 
     Parameters
     ----------
     functions
-        What `tw.build` has made: of different names, with arguments of the same names, the same of them outputs.
+        Functions from `tw.build`. Their names differ. Their arguments have the same names, and the same ones are
+        outputs.
     name
-        Its own name, which is none of theirs. An exported library has it beside them.
+        The name of the new function, which none of `functions` has. An exported library has it beside them.
 
     Raises
     ------

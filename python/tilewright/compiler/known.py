@@ -1,8 +1,8 @@
 """Which compiled kernels of the cache a program is, and what is taken from there.
 
-An entry holds the PTX, the cubin and the host stage, for those take the time; what comes between is made from te when
-someone asks for it. The key is of the program without its locations, so that a program keeps its kernels when its file
-moves or grows. The host stage names the user's lines, so it is made again where those are others.
+An entry holds the PTX, the cubin and the host stage, because these take the time to compile. The stages between are
+made from te when someone asks for them. The key leaves out the program's locations, so a program keeps its kernels when
+its file moves or grows. The host stage names the user's lines, so it is made again where the lines differ.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the SMs of each compute capability have: limits, rates by instruction and type, and features.
 
-Sources: CUDA C++ Programming Guide, "Compute capabilities" (limits per SM and block, results per clock cycle and SM of
-arithmetic instructions), and the whitepapers of the architectures (dense rates of tensor cores).
+Limits per SM and block, and results per clock cycle and SM of arithmetic instructions, are from the CUDA C++
+Programming Guide, "Compute capabilities". Dense rates of tensor cores are from the whitepapers of the architectures.
 """
 
 from __future__ import annotations

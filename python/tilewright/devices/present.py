@@ -14,11 +14,11 @@ __all__ = ["present"]
 
 @cache
 def present(ordinal: int = 0) -> GPU | None:
-    """The GPU of that number; None where there is none, or no driver.
+    """The GPU with that number, or None where there is no such GPU or no driver.
 
-    SMs, memory and caches are as the driver says. Clock, bandwidth and rates are as published where the table has its
-    name, so that a model finds the same with and without the GPU; else they are the driver's, and of its capability.
-    Its architecture has its own features where it has any: ``sm_90a``.
+    SMs, memory and caches are from the driver. Clock, bandwidth and rates are the published ones if the table has the
+    GPU's name, so a model gives the same with and without the GPU. Otherwise they are from the driver and from the
+    compute capability. The architecture includes its specific features where there are any: ``sm_90a``.
     """
     try:
         from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]

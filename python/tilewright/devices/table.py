@@ -1,7 +1,7 @@
 """GPUs by name, for programs that are compiled where the GPU is not present.
 
-Clocks are boost clocks, bandwidths those of the datasheets, and where a product's tensor cores have another rate than
-its capability in general (`capabilities`), the row says so. Each row names its source.
+Clocks are boost clocks, and bandwidths are those of the datasheets. A row has rates of tensor cores where the GPU's
+differ from those of its capability (`capabilities`). Each row names its source.
 """
 
 from __future__ import annotations

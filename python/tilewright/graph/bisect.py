@@ -19,10 +19,11 @@ __all__ = ["ModelBisection", "bisect_model"]
 
 @dataclass(frozen=True, slots=True)
 class ModelBisection:
-    """What was found: it is true where a result is wrong.
+    """The result of a search; it is true if a result is wrong.
 
-    `difference` says where the model differs from its reference, `without` by pass what differs where the pass is left
-    out, `all_off` the same without any pass, and `group` is the first group that differs from float64.
+    `difference` says where the model differs from its reference. `without` says, for each pass, what differs when that
+    pass is left out. `all_off` says the same with all passes left out. `group` is the first group that differs from
+    float64.
     """
 
     name: str

@@ -31,9 +31,9 @@ __all__ = ["Group", "read_groups"]
 class Group:
     """Operators of a model that are computed together.
 
-    `nodes` are the nodes of the model that they came from, `ends` says for each result why nothing more is in the
-    group, and `offsets` are the results' places in the arena, -1 of one that has none. `schedule` is the schedule, and
-    `function` the compiled program, which takes the inputs, then the results, and then the numbers that `symbols` are.
+    `nodes` are the nodes of the model that the operators came from. `ends` says for each result why the group ends
+    there. `offsets` are the results' places in the arena, -1 for a result outside of it. `schedule` is the schedule.
+    `function` is the compiled program, which takes the inputs, then the results, then the numbers of `symbols`.
     """
 
     name: str

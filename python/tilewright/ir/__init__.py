@@ -30,8 +30,8 @@ _FRONT_END = ["affine", "arith", "func", "math", "memref", "schedule", "scf", "t
 def context(*, front_end: bool = False) -> mlir_ir.Context:
     """A new context with Tilewright's dialects beside upstream's.
 
-    All are loaded, for the bindings make ops of loaded dialects only; with `front_end` those that the front end makes
-    ops of, in a fifth of the time. What is parsed, and passes, load what they need by themselves.
+    All dialects are loaded, because the bindings make ops of loaded dialects only. With `front_end`, only the front
+    end's dialects are loaded, in a fifth of the time. The parser and the passes load the dialects that they need.
     """
     registry = DialectRegistry()
     library().tilewrightRegisterDialects(capsule_pointer(registry._CAPIPtr))

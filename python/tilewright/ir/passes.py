@@ -65,8 +65,10 @@ def run_passes(
     schedule: bool = False,
     prepare: Callable[[PassManager], None] | None = None,
 ) -> None:
-    """Runs a pass pipeline on `module` in place, once `prepare` was called with its pass manager; an error of MLIR
-    becomes a CompileError, and a signal whose handler raises ends it after the pass at hand."""
+    """Runs a pass pipeline on `module` in place, after `prepare` was called with its pass manager.
+
+    An error of MLIR becomes a CompileError. If a signal's handler raises, the pipeline ends after the current pass.
+    """
     with module.context:
         try:
             manager = PassManager.parse(pipeline)

@@ -26,12 +26,12 @@ class _Info(ctypes.Structure):
 
 
 def load_pass_plugin(path: str | os.PathLike[str]) -> str:
-    """Loads a plug-in of MLIR with passes, which ``after=`` then takes by their names. Returns the plug-in's name.
+    """Loads an MLIR plug-in with passes, and returns its name. ``after=`` then takes its passes by name.
 
-    The plug-in is a shared library with the function ``mlirGetPassPluginInfo``, as ``tilewright-opt
-    --load-pass-plugin`` takes it: built with the headers of the MLIR that the bindings have, and linked with
-    ``libMLIRPythonCAPI.so``. One that was built for another MLIR may end the process. The tutorial's page on passes
-    builds one. A plug-in that is loaded already is not loaded again.
+    The plug-in is a shared library with the function ``mlirGetPassPluginInfo``, as for ``tilewright-opt
+    --load-pass-plugin``. Build it with the headers of the MLIR that the bindings use, and link it with
+    ``libMLIRPythonCAPI.so``. A plug-in for another MLIR may end the process. The tutorial's page on passes builds a
+    plug-in. A plug-in that is loaded already is not loaded again.
 
     Raises
     ------

@@ -25,8 +25,10 @@ def _reader() -> tuple[Any, int]:
 
 
 def check_readable(content: str | bytes, name: str) -> None:
-    """Raises CompileError where MLIR's reader would end the process, as it does on types of 2**63 elements and on some
-    bytecode; `name` is what the error calls the IR. What the reader refuses is an error of its own, with its place.
+    """Raises CompileError where MLIR's reader would end the process.
+
+    It does so on types of 2**63 elements and on some bytecode. `name` is the IR's name in the error. IR that the reader
+    rejects by itself gives the reader's own error, with the place.
 
     >>> check_readable("func.func private @f(memref<4xf32>)", "f.mlir")
     >>> whole, part = f"memref<4x{2**63 - 1}xf32>", f"memref<2x2xf32, strided<[{2**63 - 1}, 1]>>"

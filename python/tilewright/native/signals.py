@@ -19,10 +19,10 @@ def in_main_interpreter() -> bool:
 
 
 def checks_for_interrupts(raised: list[BaseException], then: Callable[[], object] | None = None) -> Iterator[int]:
-    """For each check, 1 where a handler of a signal has raised something, which goes into `raised`, and 0 elsewhere.
+    """Yields for each check 1 if a signal's handler has raised, else 0. The exception goes into `raised`.
 
-    Where nothing was raised, `then` is called. The first step starts the generator, and checks nothing: the interpreter
-    may run handlers as soon as it is entered, and a function would not be in its `try` yet, this is.
+    If nothing was raised, `then` is called. The first step only starts the generator. The interpreter may run handlers
+    as soon as a function is entered, before its `try`. A generator that was started is inside its `try` already.
     """
     found = 0
     while True:

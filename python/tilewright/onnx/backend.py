@@ -28,8 +28,8 @@ _TARGETS = {"CPU": "cpu", "CUDA": "cuda", "SIM": "sim"}
 class TilewrightRep(BackendRep):
     """A model that can be run.
 
-    Where shapes depend on the values of inputs, as of Reshape's second, the model is compiled for these values when it
-    is run; `specialized` names these inputs. For each of their values it is compiled once.
+    Shapes may depend on the values of inputs, such as Reshape's second input. The model is then compiled for these
+    values when it is run, once for each value. `specialized` names these inputs.
     """
 
     def __init__(self, model: onnx.ModelProto, target: str) -> None:

@@ -33,10 +33,10 @@ class NeedsInput(CompileError):
 
 
 class Scope:
-    """The names of one graph or function body. What is not found here is looked for in the scope around it.
+    """The names of one graph or function body. A name that is not here is looked up in the enclosing scope.
 
-    A name stands for a tensor of the graph, for a value that is known now, or for a node whose inputs are all known,
-    which becomes one of the two when somebody asks.
+    A name stands for a tensor of the graph, for a known value, or for a node whose inputs are all known. Such a node
+    becomes a tensor or a value at its first use.
     """
 
     builder: GraphBuilder

@@ -55,45 +55,46 @@ def attention(
 ) -> Scheduled:
     """softmax(scale * q @ k.T + mask) @ v, as torch's `scaled_dot_product_attention` has it.
 
-    `q` is … x heads x queries x width, `k` … x heads x keys x width and `v` … x heads x keys x columns, all of one type
-    of floats, and the result … x heads x queries x columns. What stands before the last two extents is broadcast, and
-    may be left out. Arrays whose last axis is dense are read as they lie, without a copy: an array of b s h d with its
-    axes swapped, or a slice of one that has queries, keys and values side by side. A new result lies in memory as `q`
-    does. 16-bit types are computed in float32; the weights are rounded to the type before they multiply `v`.
+    `q` is … x heads x queries x width, `k` is … x heads x keys x width, and `v` is … x heads x keys x columns. The
+    result is … x heads x queries x columns. All have one float type. Leading extents are broadcast, and may be left
+    out. An array whose last axis is dense is read without a copy. It may be an array of b s h d with swapped axes, or a
+    slice of an array that holds queries, keys and values. A new result has the memory layout of `q`. 16-bit types are
+    computed in float32; the weights are rounded to the type before they multiply `v`.
 
     Parameters
     ----------
     mask
-        Broadcast to … x heads x queries x keys. Of bools, false for what a query does not see; of floats, what is added
-        to the scaled scores.
+        Broadcast to … x heads x queries x keys. A bool mask is false for keys that a query does not see. A float mask
+        is added to the scaled scores.
     is_causal
         Query i sees the keys up to i + `offset`.
     scale
         1 / sqrt(width) by default.
     enable_gqa
-        `k` and `v` may have fewer heads than `q`, of which each serves as many heads of `q` that follow one another.
+        `k` and `v` may have fewer heads than `q`. Each of their heads then serves equally many consecutive heads of
+        `q`.
     window
         How many keys before and behind i + `offset` query i sees; None for all of one side.
     softcap
         c for scores of c * tanh(scale * q @ k.T / c).
     offset
-        Where the first query stands among the keys: 0 as in torch, keys - queries where the last query is at the last
-        key.
+        The position of the first query among the keys: 0 as in torch. Use keys - queries to put the last query at the
+        last key.
     strides
         Of a result that is not row-major, in elements.
 
     Raises
     ------
     TypeError
-        For operands that are no floats, or not of one type.
+        For operands that are not floats, or have different types.
     ValueError
         For extents that do not fit, and heads of `k` that do not divide those of `q`.
 
     Notes
     -----
-    A query that sees no key gets zeros. On sm_90a 16-bit types with rows of whole 16 bytes, of heads up to 256, are
-    computed by one kernel (`schedules.attention_wgmma`), unless most of its tiles would be empty; everything else is
-    scheduled by rules.
+    A query that sees no key gets zeros. On sm_90a, one kernel (`schedules.attention_wgmma`) computes 16-bit types with
+    heads of up to 256 and rows of multiples of 16 bytes. It is not used if most of its tiles would be empty. Everything
+    else is scheduled by rules.
 
     >>> import numpy as np
     >>> q, k, v = np.random.default_rng(0).standard_normal((3, 1, 2, 5, 8)).astype("float32")

@@ -86,14 +86,13 @@ def matmul(
 ) -> Scheduled:
     """activation(scale * (a @ b) + bias) + residual, cast to `out_dtype`, in one kernel where that is the fastest.
 
-    `a` is M x K, or K x M with `transpose_a`, and `b` K x N, or N x K. Dimensions in front of these count matrices;
-    those of one factor are broadcast to the other's. A factor of one dimension is a vector of K elements, as NumPy has
-    it: the result is without its M or N.
-    `bias` has N elements, `residual` is as large as the result. Sums are float32, of int8 int32, unless `acc_dtype`
-    says float16 for factors of that. The result is of the factors' type unless `out_dtype` is given, of
-    int8 int32; a scale, an activation and a bias or residual of floats are computed in float32 and cast to that in the
-    end. Products of float32 are exact to rounding; with ``precision="tf32"`` tensor cores take the first 19
-    bits of each factor. `activation` is one of `ACTIVATIONS`.
+    `a` is M x K, or K x M with `transpose_a`. `b` is K x N, or N x K with `transpose_b`. Leading dimensions are
+    batches, and are broadcast. An operand of one dimension is a vector of K elements, as in NumPy: the result is
+    without its M or N. `bias` has N elements, and `residual` has the shape of the result. The accumulator is float32,
+    or int32 for int8. With float16 operands, `acc_dtype` may be float16. The result has the operands' type, or int32
+    for int8, unless `out_dtype` is given. A scale, an activation, and a float bias or residual are computed in float32,
+    and then cast to the result's type. Matmuls in float32 are exact to rounding. With ``precision="tf32"``, tensor
+    cores use the first 19 bits of each operand. `activation` is one of `ACTIVATIONS`.
 
     The schedule is chosen by shape, type and device (`schedules.matmuls.selection`). `choice` overrides it: the
     options of `schedules.matmul_mma`, as ``{"tile": (128, 256), "warps": (2, 4)}``, or a `Choice` of any schedule.
@@ -106,7 +105,8 @@ def matmul(
     ((4, 32), dtype('float16'))
     >>> s, tensors = matmul.schedule(x, w, transpose_b=True, choice={"tile": (16, 32), "warps": (1, 2)})
 
-    Of placeholders extents may be symbolic: one function for all their values, by the schedule for the greatest.
+    Placeholders may have symbolic extents. One function then serves all their values, with the schedule for the
+    greatest.
 
     >>> from tilewright import te
     >>> tokens = te.placeholder((te.var("tokens", max=64), 64), "float16", name="x")

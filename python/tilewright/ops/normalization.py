@@ -76,8 +76,10 @@ def normalized(
     *,
     centred: bool = True,
 ) -> Tensor:
-    """Elements less their mean over `axes` (if `centred`), over the root of their variance: `scaled(value, *at)` of
-    each, in the type of the sums, rounded to the elements' own."""
+    """Elements minus their mean over `axes` (if `centred`), divided by the root of their variance.
+
+    `scaled(value, *at)` of each is computed in the accumulator's type, and rounded to the elements' type.
+    """
     acc, count = acc_of(X.dtype), math.prod(extent_of(X.shape[axis]) for axis in axes)
     scale = 1.0 / count if count else math.nan
 

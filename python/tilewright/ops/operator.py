@@ -158,8 +158,10 @@ class Operator:
         return function(*given.values()) if out is None else _into(function, given, out)
 
     def function(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Function:
-        """The compiled function for such arrays, or placeholders: it takes the arrays in the order of the parameters,
-        then the result, or leaves the result out and returns it."""
+        """The compiled function for such arrays, or placeholders.
+
+        It takes the arrays in the order of the parameters, then the result. Without the result, it returns a new one.
+        """
         return self._find(*self._split(arrays, options), target)
 
     def schedule(self, *arrays: Any, target: Target | str | None = None, **options: Any) -> Scheduled:

@@ -14,8 +14,10 @@ _CHUNK = 16
 
 
 def running_sums(X: Tensor, acc: str, axis: int, exclusive: bool, reverse: bool) -> Tensor:
-    """Running sums that have no order: those of chunks' sums, and in each chunk the sums of what is before an element,
-    which costs additions and saves the time that one after the other takes."""
+    """Running sums in parallel: those of the chunks' sums, and in each chunk the sums of the elements before.
+
+    This takes more additions than a serial loop, but less time.
+    """
     extent = X.shape[axis]
     assert isinstance(extent, int)
 

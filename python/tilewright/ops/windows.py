@@ -116,10 +116,11 @@ def conv(
 ) -> Scheduled:
     """Images convolved with filters, in one to three dimensions, plus a bias for each filter.
 
-    `x` is batch x channels x …, with ``layout="last"`` batch x … x channels; `w` filters x channels of a group x ….
-    `padding` is how many zeros surround the images: a number, one a dimension, or a pair a dimension. 16 bits are
-    summed in float32; of int8 the result is int32. Square float32 images with the channels first, a square kernel of
-    an odd size and a padding of half of it are by `schedules.conv2d` on a GPU, others by rules.
+    `x` is batch x channels x …, or batch x … x channels with ``layout="last"``. `w` is filters x channels of a group x
+    …. `padding` is how many zeros surround the images: a number, or for each dimension a number or a pair. 16-bit types
+    have a float32 accumulator. For int8 the result is int32. On a GPU, `schedules.conv2d` computes square float32
+    images with channels first, a square kernel of odd size, and a padding of half the kernel. Everything else is
+    scheduled by rules.
 
     >>> import numpy as np
     >>> conv(np.ones((1, 1, 5), "float32"), np.ones((1, 1, 3), "float32"), padding=1)

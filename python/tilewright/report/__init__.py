@@ -16,8 +16,11 @@ __all__ = ["KernelReport", "Machine", "Report"]
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A GPU's rates at its highest clocks: float32 operations a second outside of tensor cores, bytes a second, and the
-    operations a second of its tensor cores on each type that they take, by PTX's name, as far as they are known."""
+    """A GPU's rates at its highest clocks.
+
+    These are float32 operations per second without tensor cores, bytes per second, and the operations per second of the
+    tensor cores. The latter are by type, with PTX's name, as far as they are known.
+    """
 
     name: str
     operations_per_second: float
@@ -29,13 +32,17 @@ class Machine:
 class KernelReport:
     """One kernel of a call.
 
-    `registers` and the bytes of `spills` are a thread's; `occupancy` is None where the architecture's rules are not
-    known; `meant` has for each kind of instruction that the schedule comes to how many ops of the kernel are to be one
-    or several, and `instructions` for each kind that there is how many stand in the PTX and, where a disassembler is
-    installed, in the machine code (else None): loops count once. `mismatches` are what was meant and is not there, and
-    what is there and was not meant. `notes` are what the assembler complained of. `stages`
-    is how many places the buffers have that asynchronous copies fill ahead, `tensor_type` what tensor cores multiply,
-    by PTX's name; None where there is no such thing.
+    - `registers` and the bytes of `spills` are per thread.
+    - `occupancy` is None if the architecture's rules are not known.
+    - `meant` has, for each kind of instruction that the schedule asks for, how many ops of the kernel should become
+      such instructions.
+    - `instructions` has, for each kind, how many instructions the PTX contains, and how many the machine code contains.
+      The latter is None without a disassembler. The instructions of a loop count once.
+    - `mismatches` are instructions that the schedule asks for and that are missing, and instructions that are there
+      although the schedule does not ask for them.
+    - `notes` are the assembler's notes.
+    - `stages` is how many slots the buffers of asynchronous copies have, or None.
+    - `tensor_type` is the type that tensor cores multiply, by PTX's name, or None.
     """
 
     launch: KernelLaunch
@@ -84,8 +91,8 @@ class KernelReport:
 class Report:
     """What `Function.report` gives; printed, it is a page.
 
-    `work` is None where the extents of loops cannot be told from the arguments' shapes; `machine` is None where the GPU
-    that the code is for is not here.
+    `work` is None if the arguments' shapes do not determine the extents of loops. `machine` is None if the GPU that the
+    code is for is not present.
     """
 
     name: str

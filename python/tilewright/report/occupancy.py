@@ -11,8 +11,11 @@ __all__ = ["Occupancy", "occupancy_of"]
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """`blocks` of a kernel on one multiprocessor at once, with `warps` of the `most` that it could have; `limit` is
-    what they have used up: "threads", "registers", "shared memory" or "blocks"."""
+    """How many `blocks` of a kernel are on one SM at once.
+
+    They have `warps` warps, and an SM can have `most`. `limit` is the resource that limits them: "threads",
+    "registers", "shared memory" or "blocks".
+    """
 
     blocks: int
     warps: int
@@ -24,8 +27,9 @@ class Occupancy:
 
 
 def occupancy_of(arch: str, threads: int, registers: int, shared_bytes: int) -> Occupancy | None:
-    """The occupancy of blocks with that many threads, registers a thread and bytes of shared memory, by the rules that
-    the driver goes by; None for an architecture whose multiprocessors are not known here.
+    """The occupancy of blocks with that many threads, registers per thread and bytes of shared memory.
+
+    It follows the driver's rules. It is None for an architecture whose SMs are not known here.
 
     >>> print(occupancy_of("sm_90a", 256, 128, 33 * 1024))
     2 blocks, 16 of 64 warps (limited by registers)

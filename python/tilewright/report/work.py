@@ -46,8 +46,11 @@ def _short(number: float) -> str:
 
 
 def work_of(module: ir.Module, name: str, shapes: Sequence[Sequence[int]], itemsizes: Sequence[int]) -> Work | None:
-    """The work of function `name` of a module at the linalg stage, which is changed, with arguments of these shapes and
-    bytes an element; None where a loop's extent cannot be told from them."""
+    """The work of function `name` of a module at the linalg stage, with arguments of these shapes and bytes per
+    element.
+
+    It is None if the shapes do not determine a loop's extent. The module is changed.
+    """
     function = next(op for op in module.body if "sym_name" in op.attributes and _name(op) == name)
     block = function.regions[0].blocks[0]
     _fix_extents(module, function, shapes)

@@ -1,8 +1,8 @@
 """A schedule for any te program, by rules from its index maps, without measuring.
 
-`auto_schedule` classifies the stages of a program (`facts`), puts them together in kernels (`groups`), lets the first
-rule decide that is for such a kernel (`elementwise`, `reductions`, …), and uses the primitives that the decisions say.
-What was decided is data (`plan`), which `Schedule.explain()` prints.
+`auto_schedule` classifies the stages of a program (`facts`) and groups them into kernels (`groups`). For each kernel,
+the first rule that applies decides (`elementwise`, `reductions`, …). The schedule's primitives then carry out the
+decisions. A decision is data (`plan`), which `Schedule.explain()` prints.
 """
 
 from .context import Context, Rule, choice

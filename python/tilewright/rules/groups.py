@@ -23,10 +23,11 @@ _IN_REGISTERS = 32768
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What reductions of a kernel have in common: each result is of a row, and rows are along `columns`.
+    """The rows that the reductions of a kernel have in common. Each result belongs to a row, and rows are along
+    `columns`.
 
-    `labels` says of each stage which axis of the kernel's root, or which column (a number), each of its axes is; it is
-    negative of an axis of one element that is neither.
+    `labels` maps each axis of each stage to an axis of the kernel's root or to a column, as a number. An axis of one
+    element that is neither has a negative number.
     """
 
     labels: dict[Operation, tuple[int, ...]]

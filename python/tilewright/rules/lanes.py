@@ -51,8 +51,11 @@ def _column_reads(group: Group, stage: StageFacts) -> list[tuple[Access, bool]]:
 
 
 def lanes_of(group: Group, columns: int) -> int:
-    """How many neighbours of a row a thread takes at once: as many as 16 bytes hold of the widest type that is moved
-    along rows, where that divides them; 1 where a stage reads otherwise."""
+    """How many neighbours of a row a thread takes at once.
+
+    It is as many as 16 bytes hold of the widest type that is moved along rows, if that divides the row. It is 1 if a
+    stage reads in another order.
+    """
     stages = [stage for stage in (group.root, *group.reductions) if stage.kind == Kind.REDUCTION]
     if any(len(stage.reduced) != 1 or not is_static(stage.reduced) for stage in stages):
         return 1

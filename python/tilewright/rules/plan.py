@@ -25,10 +25,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a rule made of one kernel, or of one stage.
+    """What a rule decided for one kernel, or for one stage.
 
-    `stages` are the stages that it schedules, the one that stores the result first; `why` says what of the program and
-    of the target led to the rule.
+    `stages` are the stages that it schedules. The stage that stores the result is the first. `why` names the properties
+    of the program and of the target that led to the rule.
     """
 
     rule: str

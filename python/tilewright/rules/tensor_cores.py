@@ -28,10 +28,10 @@ Tile = tuple[tuple[int, int], tuple[int, int], int, int]
 
 
 def matrices_of(group: Group) -> Contraction | None:
-    """The group's contraction, where it is a matmul as `matmul_mma` has it, None of another.
+    """The group's contraction if it is a matmul like that of `matmul_mma`, else None.
 
-    The last two axes of the result are then a row axis of the first operand and a column axis of the second, and the
-    last two of each operand are one of these and the only reduction axis.
+    The last two axes of the result are then a row axis of operand A and a column axis of operand B. The last two axes
+    of each operand are one of these and the only reduction axis.
     """
     anchor = group.anchor
     found = contraction_of(anchor) if anchor is not None else None
@@ -68,8 +68,9 @@ def transposed(found: Contraction) -> tuple[bool, bool]:
 
 
 def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence[int]) -> tuple[Tensor, list[Tensor]]:
-    """The sums in whole tiles of so many rows, columns and elements along K, and the stages of the operands that they
-    are made of, A first."""
+    """The matmul padded to whole tiles of this many rows, columns and elements along K, and its operands' stages, A
+    first.
+    """
     anchor = group.anchor
     assert anchor is not None
     sums = anchor.op.output(0)
@@ -83,8 +84,11 @@ def in_whole_tiles(s: Schedule, group: Group, found: Contraction, tile: Sequence
 
 
 class TensorCores:
-    """A block of warps computes a tile of the results by ``mma.sync``; the operands of the next steps along K are on
-    their way to shared memory by ``cp.async``. Extents grow to whole tiles, with zeros that no memory holds."""
+    """A block of warps computes a tile of the results by ``mma.sync``.
+
+    Meanwhile ``cp.async`` loads the next K tiles of the operands to shared memory. Extents are padded to whole tiles,
+    with zeros that are not stored.
+    """
 
     name = "tensor cores"
 

@@ -36,10 +36,10 @@ class Symbol:
 class Argument:
     """What one argument must be; `output` marks what the function writes.
 
-    An argument with `is_number` is a number; its one extent, where it has one, is the symbol that it stands for, whose
-    least value may be None, and `default` what it is in calls that leave it out, None where none may. In the place of
-    an `optional` one a call may give None. One with `is_pointer` is given by its address. A tensor that is not
-    row-major has `strides`, in elements.
+    An argument with `is_number` is a number. Its one extent, if it has one, is the symbol that it stands for; the least
+    value may be None. `default` is its value in calls that leave it out, or None if it is required. A call may pass
+    None for an `optional` argument. One with `is_pointer` is passed by its address. A tensor that is not row-major has
+    `strides`, in elements.
 
     >>> str(Argument("A", "float32", (Symbol("n"), 4)))
     'A: float32[n, 4]'
@@ -88,8 +88,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Arguments that a call gives as one: a tuple or a list or, where the elements have names, an object that has them
-    as its `fields`; a shape is one of integers.
+    """Arguments that a call passes as one: a tuple, a list, or an object with the `fields`. A shape is a group of
+    integers.
 
     >>> from tilewright.runtime import Argument
     >>> str(Group("pair", (Argument("scale", "float32", (4,)), Argument("bias", "float32", (4,)))))
@@ -140,8 +140,10 @@ def places_of(parameters: Sequence[Parameter]) -> Iterator[tuple[str, Parameter]
 
 
 def by_level(parameters: Sequence[Parameter]) -> list[tuple[str, Parameter, int]]:
-    """What a call gives and, behind that, the elements of groups, those of each together: with which one it is, and of
-    groups the number of the first element."""
+    """A call's arguments, and behind them the elements of groups, each group's together.
+
+    Each comes with its place, and a group also with the number of its first element.
+    """
     names = {id(one): place for place, one in places_of(parameters)}
     found: list[Parameter] = list(parameters)
     rows = []

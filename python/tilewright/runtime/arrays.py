@@ -19,8 +19,10 @@ __all__ = ["Array", "Bound", "Refused", "device_of", "read_array"]
 
 @dataclass(slots=True)
 class Array:
-    """What is known of an array that was given, as DLPack puts it: strides are in elements, None are row-major; the
-    dtype is code, bits and lanes; the device is kind and index."""
+    """The description of an array, as in DLPack.
+
+    Strides are in elements; None means row-major. The dtype is code, bits and lanes. The device is kind and index.
+    """
 
     address: int
     shape: tuple[int, ...]

@@ -46,8 +46,10 @@ class CPUProgram(HostProgram):
 
 
 def num_threads() -> int:
-    """How many threads of the processor a parallel loop gets: what `set_num_threads` has set, else what
-    TILEWRIGHT_NUM_THREADS, TVM_NUM_THREADS or OMP_NUM_THREADS of the environment says, else the processors that this
+    """How many CPU threads a parallel loop gets.
+
+    It is the number of `set_num_threads`, if that was called. Else it is that of the environment's
+    TILEWRIGHT_NUM_THREADS, TVM_NUM_THREADS or OMP_NUM_THREADS, in this order. Else it is the number of CPUs that this
     process may use.
 
     >>> import tilewright as tw
@@ -91,8 +93,8 @@ def _programs(module: ir.Module) -> dict[str, ir.FunctionType]:
 
 
 def compile_cpu(module: ir.Module, name: str | None = None) -> CPUProgram:
-    """Compiles a module of the linalg stage or of target cpu's loops stage, which is left as it is; `name` picks one
-    program where it holds several.
+    """Compiles a module of the linalg stage, or of target cpu's loops stage. The module is not changed. `name` picks
+    one program if it holds several.
 
     >>> program = compile_cpu(module)                                     # doctest: +SKIP
     >>> program.run([a.ctypes.data, b.ctypes.data], [*a.shape, *b.shape])  # doctest: +SKIP

@@ -1,7 +1,7 @@
 """The CUDA driver, through cuda-bindings, and nothing before it is needed.
 
-Importing this module loads nothing. The first call loads libcuda and initialises it; where that cannot be, the error
-says which of the two is missing: the driver or the GPU.
+Importing this module loads nothing. The first call loads libcuda and initialises it. If that fails, the error says
+whether the driver or the GPU is missing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """DLPack, both ways: arrays of other libraries read where they are, and ours handed out.
 
-What comes in is read from the capsule, which is kept unconsumed as long as the array is used: when it goes, its own
-destructor tells the producer.
+An array of another library is read from its capsule. The capsule is kept, unconsumed, as long as the array is used.
+Then the capsule's own destructor tells the producer.
 """
 
 from __future__ import annotations

@@ -141,14 +141,13 @@ def _recorder_functions() -> tuple[int, int]:
 class HostProgram:
     """A program of the host stage, compiled by LLVM's JIT at its first use.
 
-    `module` is the host stage's module, which is the program's own from here on; `name` picks one program where it
-    holds several. Shapes are flat: the extents of all arguments in order, numbers and symbols alike, and the bits of
-    arguments that are numbers. All methods may
-    be called from many threads.
+    `module` is the host stage's module; the program takes it over. `name` picks one program if the module holds
+    several. Shapes are flat: the extents of all arguments in order, with numbers and symbols alike, and the bits of
+    arguments that are numbers. All methods may be called from many threads.
 
-    Beside the program itself it compiles the function of tvm-ffi's ABI (the pass convert-host-to-ffi), which checks its
-    arguments and then runs the program on `target`: "cuda" with the `cubins` by architecture, "cpu", or "sim", for
-    which `attach` says with which simulator.
+    It also compiles the function of tvm-ffi's ABI (the pass convert-host-to-ffi). That function checks its arguments
+    and then runs the program on `target`: "cuda" with the `cubins` by architecture, "cpu", or "sim". `attach` sets the
+    simulator.
 
     >>> program = HostProgram(module)                     # doctest: +SKIP
     >>> program.launch_config([1024, 1024, 1024, 1024])   # doctest: +SKIP
@@ -296,8 +295,9 @@ class HostProgram:
         self._simulator = simulator
 
     def run(self, data: Sequence[int], shape: Sequence[int], device: int = 0, stream: int | None = 0) -> None:
-        """Runs the program on checked arguments, on the GPU of that number and on that stream, or on that of tvm-ffi's
-        environment where it is None.
+        """Runs the program on checked arguments, on the GPU with that number and on that stream.
+
+        If the stream is None, it is that of tvm-ffi's environment.
 
         Raises what the launches raise: DriverError, LaunchError, SimulationError.
         """

@@ -1,8 +1,8 @@
-"""The allocation pool: memory that was given back is given out again, on each GPU and on this machine.
+"""The allocation pool, on each GPU and on this machine: freed memory is used again.
 
-On a GPU the pool follows streams. A block that was given back may still be read by work in flight, so it goes to the
-stream that it was allocated for at once, and to other streams only when every stream that used it has come past the
-point where it was given back.
+On a GPU the pool follows streams. Work in flight may still read a block that was freed. So the block is free at once
+for the stream that it was allocated for. It is free for other streams when every stream that used it has passed the
+point where it was freed.
 """
 
 from __future__ import annotations

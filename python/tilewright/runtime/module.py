@@ -22,8 +22,11 @@ __all__ = ["CudaProgram", "KernelAttributes", "runs_on"]
 
 @dataclass(frozen=True, slots=True)
 class KernelAttributes:
-    """What the driver says of a loaded kernel: registers and bytes of local memory (spills and arrays) a thread, bytes
-    of static shared memory a block, and the most threads a block may have."""
+    """The driver's attributes of a loaded kernel.
+
+    These are registers and bytes of local memory (spills and arrays) per thread, bytes of static shared memory per
+    block, and the most threads that a block may have.
+    """
 
     kernel: str
     num_regs: int

@@ -280,8 +280,10 @@ def from_dlpack(source: Any) -> NDArray:
 
 
 def is_row_major(shape: Sequence[int], strides: Sequence[int], itemsize: int = 1) -> bool:
-    """Whether the strides (in units of which an element has `itemsize`) are those of a row-major array; a dimension of
-    one element may have any, and so may an array without elements."""
+    """Whether the strides are those of a row-major array. An element has `itemsize` of their units.
+
+    A dimension of one element may have any stride, and so may an array without elements.
+    """
     expected = itemsize
     for extent, stride in zip(reversed(shape), reversed(strides)):
         if extent == 0:

@@ -180,8 +180,9 @@ class Signature:
         return required
 
     def with_outputs(self, inputs: Sequence[Any]) -> tuple[tuple[object, ...], tuple[object, ...]]:
-        """What a call gives that was given its inputs alone, and of that the outputs: new arrays of the library that
-        the first input is of.
+        """The arguments of a call that passes only the inputs, with new outputs, and these outputs.
+
+        The outputs are arrays of the library that the first input belongs to.
 
         >>> add = Signature("add", (Argument("A", "float32", (4,)), Argument("B", "float32", (4,), output=True)))
         >>> arguments, outputs = add.with_outputs([np.zeros(4, "float32")])

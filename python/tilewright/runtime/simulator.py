@@ -1,8 +1,8 @@
 """The simulator: the kernels of the gpu stage, run on the processor.
 
-Blocks run in sequence; the threads of a block are fibers that go on when the others have come to the barrier. With
-checks on, every access to memory is looked at before it is made, and what a GPU hides becomes a SimulationError:
-accesses out of bounds, reads of memory that nothing wrote, races on shared memory, barriers that not all threads reach.
+Blocks run in sequence. The threads of a block are fibers, which continue when the others have reached the barrier. With
+checks on, every memory access is checked before it is made. Errors that a GPU hides become a SimulationError: accesses
+out of bounds, reads of unwritten memory, races on shared memory, barriers that not all threads reach.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def _runtime() -> ctypes.CDLL:
 class Simulator:
     """The kernels of one program, compiled for the simulator. Made by `compile_sim`.
 
-    `launcher` is what a host program launches through; it works only inside `call`, which names the memory that the
-    program may use and raises what was found:
+    A host program launches its kernels through `launcher`. It works only inside `call`, which takes the memory that the
+    program may use, and raises the errors that were found:
 
     >>> with simulator.call([Buffer("A", a.ctypes.data, a.nbytes, written=True), ...]):       # doctest: +SKIP
     ...     program.call([a.ctypes.data, ...], shape, workspace, simulator.launcher)

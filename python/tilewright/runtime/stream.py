@@ -33,10 +33,10 @@ class Stream:
     >>> mmult(a, b, c, stream=stream)           # doctest: +SKIP
     >>> stream.synchronize()                    # doctest: +SKIP
 
-    A stream made here does not wait for the default stream, nor that one for it.
+    A new stream and the default stream do not wait for each other.
 
-    A stream of `cpu()` is for targets "sim" and "cpu", whose calls are done when they return: there is nothing to wait
-    for, and a script that uses streams runs there as it stands.
+    A stream of `cpu()` is for targets "sim" and "cpu", whose calls are done when they return. There is nothing to wait
+    for, and a script that uses streams runs unchanged.
     """
 
     __slots__ = ("__weakref__", "_api", "_owner", "device", "handle")
@@ -222,9 +222,10 @@ def as_stream(stream: object, device: Device) -> Stream:
 def stream_of_arrays(arrays: tuple[object, ...], device: Device) -> Stream:
     """The stream for a call on these arrays where none is given.
 
-    That of `with stream:` if there is one; otherwise the current stream of torch or of CuPy if an array is theirs, so
-    that the call comes after what made its inputs; otherwise that of tvm-ffi's environment, which is the default stream
-    unless `tvm_ffi.use_raw_stream` or the like says otherwise. No library is imported.
+    It is the stream of `with stream:`, if there is one. Otherwise it is the current stream of torch or CuPy if an array
+    is theirs, so that the call comes after the work that made its inputs. Otherwise it is that of tvm-ffi's
+    environment: the default stream, unless `tvm_ffi.use_raw_stream` or the like has set another. No library is
+    imported.
     """
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:

@@ -54,9 +54,9 @@ class Event:
 class Timeline:
     """The events of one call on the simulator, as `Function.timeline` gives them.
 
-    The simulator has no clock. A step is an access to memory, a copy, a product or an arrival; who waits goes on no
-    earlier than the last of those that it waits for. So the steps show what depends on what, and not how long it takes.
-    `kernels` are the launches' kernels in order; `dropped` events had no room.
+    The simulator has no clock. A step is a memory access, a copy, a matmul instruction or an arrival. A waiting thread
+    continues no earlier than the last step that it waits for. So the steps show what depends on what, and not how long
+    it takes. `kernels` are the launches' kernels in order; `dropped` events had no room.
     """
 
     kernels: tuple[str, ...]

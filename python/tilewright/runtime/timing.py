@@ -89,14 +89,13 @@ def time_evaluator(
     warmup: int = 1,
     flush_l2: bool = True,
 ) -> Callable[..., Timing]:
-    """A function that takes `function`'s arguments, calls it and says how long a call takes.
+    """A function that takes `function`'s arguments, calls it, and returns how long a call takes.
 
     Each of `repeat` results is the mean over `number` calls, after `warmup` calls that do not count. With `flush_l2`
-    the caches are emptied before each call, outside of the time measured: on a GPU by reading a buffer of eight times
-    the L2's size, on the cpu by writing one of twice the last cache's. On a GPU the time is that between two
-    events around the call in the current stream; all calls are given to the GPU without waiting, so that the host's own
-    time does not show unless it is longer than the flush and the kernel together. On the cpu it is that of
-    `time.perf_counter`.
+    the caches are emptied before each call, outside of the measured time. A GPU reads a buffer of eight times the L2's
+    size for that, and the cpu writes a buffer of twice the last cache's size. On a GPU the time is between two events
+    around the call in the current stream. All calls are queued without waiting. So the host's own time shows only if it
+    is longer than the flush and the kernel together. On the cpu the time is that of `time.perf_counter`.
 
     >>> timing = time_evaluator(mmult, tw.cuda(0), repeat=100)(a, b, c)   # doctest: +SKIP
     >>> timing.median, timing.iqr                                        # doctest: +SKIP
