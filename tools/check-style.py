@@ -123,6 +123,7 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
         children = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.ClassDef | ast.FunctionDef)]
         parents.extend(each for each in children if not each.name.startswith("_"))
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            text = re.sub(r"::\n\n( .*\n)+", "\n\n", text + "\n")  # a literal block
             yield node.body[0].lineno, re.sub(r"^\s*(>>>|===|---).*?(\n\s*\n|\Z)", "\n", text, flags=re.M | re.S)
 
 

@@ -74,9 +74,9 @@ class Target:
     simulator reports accesses out of bounds, reads of what nothing wrote, and races. With `gpu_indices`
     (-gpu-indices=on) it computes indices in as many bits as a kernel for a GPU does, often 32, and not in 64.
 
-    `device` names the GPU that schedules are made for, as "cuda -device=a100" does: "A100", "RTX 4090", "L4", "H100",
-    "H100 PCIe", "H200", "B200", "RTX 5090" and others (`tilewright.devices.KNOWN`). The architecture is then its own
-    unless given. `Target.device` describes it: SMs, memory, rates, features.
+    `device` names the GPU that schedules are made for, as "cuda -device=a100" does. Names are "A100", "RTX 4090", "L4",
+    "H100", "H100 PCIe", "H200", "B200", "RTX 5090" and others (`tilewright.devices.KNOWN`). The architecture is then
+    that of the GPU unless it is given. `Target.device` describes it: SMs, memory, rates, features.
 
     Of TVM's other forms it takes another target, a dictionary, ``target=`` for the kind, and the `host`, which can only
     be this machine. Of "llvm" it takes -mcpu, -mattr, -num-cores and -opt-level, and goes by the processor that it runs
@@ -179,8 +179,10 @@ class Target:
 
     @property
     def device(self) -> GPU | None:
-        """The GPU that is compiled for: the one named, else the one present if it has this architecture's compute
-        capability, else the one of the table that stands for the architecture (H200 for sm_90a). None of cpu.
+        """The GPU that is compiled for, or None for cpu.
+
+        It is the named GPU, if any. Else it is the present GPU, if it has this architecture's compute capability. Else
+        it is the GPU of the table that stands for the architecture (H200 for sm_90a).
 
         >>> Target("cuda -arch=sm_80").device.name, Target("cpu").device
         ('NVIDIA A100-SXM4-80GB', None)

@@ -17,8 +17,8 @@ def present(ordinal: int = 0) -> GPU | None:
     """The GPU with that number, or None where there is no such GPU or no driver.
 
     SMs, memory and caches are from the driver. Clock, bandwidth and rates are the published ones if the table has the
-    GPU's name, so a model gives the same with and without the GPU. Otherwise they are from the driver and from the
-    compute capability. The architecture includes its specific features where there are any: ``sm_90a``.
+    GPU's name. So a model gives the same results with and without the GPU. Otherwise they are from the driver and from
+    the compute capability. The architecture includes its specific features where there are any: ``sm_90a``.
     """
     try:
         from cuda.bindings import driver  # pyright: ignore[reportAttributeAccessIssue]

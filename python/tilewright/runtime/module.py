@@ -24,8 +24,8 @@ __all__ = ["CudaProgram", "KernelAttributes", "runs_on"]
 class KernelAttributes:
     """The driver's attributes of a loaded kernel.
 
-    These are registers and bytes of local memory (spills and arrays) per thread, bytes of static shared memory per
-    block, and the most threads that a block may have.
+    Registers and bytes of local memory (spills and arrays) are per thread. Bytes of static shared memory are per block.
+    The last one is the most threads that a block may have.
     """
 
     kernel: str

@@ -1,8 +1,8 @@
 """The simulator: the kernels of the gpu stage, run on the processor.
 
 Blocks run in sequence. The threads of a block are fibers, which continue when the others have reached the barrier. With
-checks on, every memory access is checked before it is made. Errors that a GPU hides become a SimulationError: accesses
-out of bounds, reads of unwritten memory, races on shared memory, barriers that not all threads reach.
+checks on, every memory access is checked before it is made. Errors that a GPU hides become a SimulationError. These are
+accesses out of bounds, reads of unwritten memory, races on shared memory, and barriers that not all threads reach.
 """
 
 from __future__ import annotations

@@ -223,9 +223,8 @@ def stream_of_arrays(arrays: tuple[object, ...], device: Device) -> Stream:
     """The stream for a call on these arrays where none is given.
 
     It is the stream of `with stream:`, if there is one. Otherwise it is the current stream of torch or CuPy if an array
-    is theirs, so that the call comes after the work that made its inputs. Otherwise it is that of tvm-ffi's
-    environment: the default stream, unless `tvm_ffi.use_raw_stream` or the like has set another. No library is
-    imported.
+    is theirs. So the call comes after the work that made its inputs. Otherwise it is that of tvm-ffi's environment: the
+    default stream, unless `tvm_ffi.use_raw_stream` or the like has set another. No library is imported.
     """
     for stream in reversed(getattr(_local, "stack", ())):
         if stream.device == device:

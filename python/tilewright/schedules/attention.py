@@ -30,13 +30,13 @@ def attention_wgmma(
     Each of `batch` is one head of one sequence. `scale` is 1 / sqrt(width) unless given. With `causal`, query i sees
     the keys up to i + keys - queries; tiles of keys that no query of a block sees are not visited.
 
-    A thread block computes the rows of `tile` of O, and each consumer warpgroup 64 of them. It loads these rows of
-    Q once, and goes through K and V by as many rows as `tile` has columns, of which `stages` tiles are in shared
-    memory. The maximum, the sum of exponentials and the weighted values of a row are three reductions over the
-    keys. The last two follow the first (`rolling_update`), so all are computed in one loop. The exponentials go
-    from the accumulator of the first matmul to the second, as its first operand, in registers. They are rounded to
-    `dtype` between; those below 2^-126 count as 0. Where a thread has the registers, the second matmul is one
-    iteration behind the first, and under way while the next exponentials are computed.
+    A thread block computes as many rows of O as `tile` has, and each consumer warpgroup 64 of them. It loads these rows
+    of Q once. Then it loops over tiles of K and V, with as many rows as `tile` has columns. `stages` of these tiles are
+    in shared memory. The maximum, the sum of exponentials and the weighted values of a row are three reductions over
+    the keys. The last two follow the first (`rolling_update`), so one loop computes all three. The exponentials go in
+    registers from the accumulator of the first matmul to operand A of the second. They are rounded to `dtype` between;
+    those below 2^-126 count as 0. If a thread has enough registers, the second matmul is one iteration behind the
+    first, and overlaps the exponentials.
 
     `registers` are those of a producer thread and of a consumer thread.
 

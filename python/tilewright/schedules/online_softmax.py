@@ -43,8 +43,9 @@ def _whole(extent: int, factor: int) -> int:
 
 
 def takes(tile: tuple[int, int], width: int, wide: int, shared_bytes: int, registers: int, stages: int = 2) -> bool:
-    """Whether tiles of heads of `width`, and of values of `wide`, are within a block's shared memory, and a thread's
-    accumulators and weights within its registers.
+    """Whether tiles of heads of `width`, and of values of `wide`, fit a block's shared memory and a thread's registers.
+
+    The registers hold the accumulators and the weights.
 
     >>> takes((128, 128), 128, 128, 232448, 255), takes((128, 128), 256, 256, 232448, 255)
     (True, False)

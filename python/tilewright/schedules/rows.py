@@ -11,10 +11,10 @@ __all__ = ["layer_norm", "rms_norm", "row_sum", "softmax"]
 def softmax(rows: int, columns: int, *, threads: int | None = None) -> tuple[Schedule, list[Tensor]]:
     """Y[i, j] = exp(X[i, j] - max of row i) / their sum, float32, row-major.
 
-    A row belongs to `threads` threads. Each reads its elements, four neighbours at a time, into registers, where they
-    stay until the result is stored; together they find the largest and the sum, by shuffles and, where there are
-    several warps, by a word of shared memory each. By default a thread has 16 elements of a row, 32 where that is one
-    warp's, and 64 at most in rows of up to 32768: beyond that, registers run out.
+    A row belongs to `threads` threads. Each reads its elements into registers, four neighbours at a time. They stay
+    there until the result is stored. The threads find the maximum and the sum by shuffles. If there are several warps,
+    each also uses a word of shared memory. By default a thread has 16 elements of a row, or 32 if one warp has the row.
+    In rows of up to 32768 elements it has at most 64. Longer rows exceed the registers.
 
     >>> import tilewright as tw
     >>> func = tw.build(*softmax(64, 1024), target="cuda -arch=sm_90a", name="softmax")

@@ -13,9 +13,9 @@ def transpose(
 ) -> tuple[Schedule, list[Tensor]]:
     """B[j, i] = A[i, j], float32, row-major.
 
-    A block of threads moves a tile: `tile` says how many rows and columns of A. It is read along A's rows and written
-    along B's, both 16 bytes a thread, and changes direction in shared memory. There its rows begin an odd number of
-    words apart, so that the threads of a warp touch different banks, or two at most the same one.
+    A thread block moves a tile; `tile` is its rows and columns of A. The tile is read along A's rows and written along
+    B's rows, 16 bytes a thread. It is transposed in shared memory. Its rows there begin an odd number of words apart,
+    so at most two threads of a warp access the same bank.
 
     >>> import tilewright as tw
     >>> func = tw.build(*transpose(64, 96), target="cuda -arch=sm_90a", name="transpose")

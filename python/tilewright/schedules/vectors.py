@@ -11,8 +11,8 @@ __all__ = ["column_sum", "matvec", "vecmat"]
 def matvec(M: int, K: int, *, dtype: str = "float32", warps: int = 4, unroll: int = 8) -> tuple[Schedule, list[Tensor]]:
     """y[i] = sum over k of A[i, k] x[k]: A and x in `dtype`, the sum and y in float32.
 
-    A warp has a row: its threads take 16 bytes each in turn, `unroll` times as many at once, and add up what they have
-    by shuffles. `warps` rows are a block's.
+    A warp has a row. Its threads take 16 bytes each in turn, `unroll` times as many at once. Their sums are added by
+    shuffles. A block has `warps` rows.
 
     >>> import tilewright as tw
     >>> func = tw.build(*matvec(64, 1024, dtype="bfloat16"), target="cuda -arch=sm_90a", name="matvec")
@@ -78,9 +78,9 @@ def column_sum(
 ) -> tuple[Schedule, list[Tensor]]:
     """Y[j] = the sum of column j of X, float32.
 
-    A block has `width` threads side by side, with `lanes` columns each, and `groups` of them, which take rows in turn,
-    `unroll` rows at once; what the groups have is added up in shared memory. Where the columns make too few blocks for
-    a GPU, the rows are cut into `split_k`, whose sums a second kernel adds up. By default there are 128 blocks or more.
+    A block has `groups` groups of `width` threads. A thread has `lanes` columns. The groups take rows in turn, `unroll`
+    rows at once, and their sums are added in shared memory. If the columns give too few blocks for a GPU, the rows are
+    cut into `split_k` parts, whose sums a second kernel adds. By default there are 128 blocks or more.
 
     >>> import tilewright as tw
     >>> func = tw.build(*column_sum(256, 1024), target="cuda -arch=sm_90a", name="column_sum")

@@ -176,8 +176,9 @@ def checked_default(name: str, dtype: DType, value: Any, source: Source) -> int 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Arguments that a call gives as one: how it is called, of how many elements it is, and the attributes that an
-    object has these as, if it is of named elements."""
+    """Arguments that a call passes as one: the name, the number of elements, and their attribute names if they have
+    names.
+    """
 
     name: str
     count: int
@@ -189,10 +190,11 @@ class Group:
 class ArgumentList:
     """What `tw.build` is given as arguments, one by one.
 
-    `places` says which one each is ("1", "1[0]", "1.scale"), `groups` by an argument's number which groups begin with
-    it, the outermost first, `alignments` by a tensor's number what divides the address of its memory, where that is not
-    16, `pointers` are the numbers of those that are given by their addresses, and `strides` by the number of one that
-    is not row-major what it has.
+    - `places` is the place of each argument in a call ("1", "1[0]", "1.scale").
+    - `groups` maps an argument's number to the groups that begin with it, the outermost first.
+    - `alignments` maps a tensor's number to the divisor of its memory's address, where that is not 16.
+    - `pointers` are the numbers of arguments that are passed by address.
+    - `strides` maps the number of a tensor that is not row-major to its strides.
     """
 
     args: list[Any] = field(default_factory=list)

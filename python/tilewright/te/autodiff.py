@@ -38,9 +38,10 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     -------
     A list of tensors, each with the extents of `head` before the output's, then those of the input.
 
-    Elementwise expressions, broadcasts, sums and sums of products are differentiated (matrix products and convolutions
-    of any stride among them), and reductions by `te.max` and `te.min`, whose gradient goes to every element that is
-    the result. Reads at indices that are sums of axes become gathers; at other ones, sums over all that may meet them.
+    Elementwise expressions, broadcasts, sums and sums of products can be differentiated, such as matmuls and
+    convolutions of any stride. So can reductions by `te.max` and `te.min`; every element that is the result gets the
+    gradient. Reads at indices that are sums of axes become gathers. Reads at other indices become sums over all
+    elements that may match.
 
     Raises
     ------

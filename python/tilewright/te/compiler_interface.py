@@ -33,8 +33,11 @@ class _IntrinsicsLike(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CompilerInterface:
-    """`tw.lower`, by which a schedule shows its loops; `tw.build` and the pipelines, by which an intrinsic is checked;
-    and the intrinsics that `tilewright.instructions` has, by which one in a file is known again."""
+    """What te needs of the compiler.
+
+    A schedule shows its loops by `tw.lower`. An intrinsic is checked by `tw.build` and the pipelines. An intrinsic in a
+    file is recognised by those of `tilewright.instructions`.
+    """
 
     lower: _Lower
     build: _Build

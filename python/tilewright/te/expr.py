@@ -1,8 +1,7 @@
 """Scalar expressions: what the body of a compute is made of.
 
-An expression is a tree that knows its dtype and the user's line. Arithmetic on axes and symbolic extents stays index
-arithmetic (`is_index`) for as long as only such things and numbers take part in it; it counts as int32 where it meets
-data.
+An expression is a tree that knows its dtype and the user's line. Arithmetic on axes, symbolic extents and numbers alone
+is index arithmetic (`is_index`). Where it meets data, it counts as int32.
 """
 
 from __future__ import annotations

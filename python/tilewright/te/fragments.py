@@ -1,8 +1,8 @@
 """TVM's intrinsics on fragments of matrices, `tir.tvm_load_matrix_sync` and its sisters, as statements.
 
 In TVM they are calls of CUDA's ``wmma``. Here a fragment is a buffer of a stage in scope ``"wmma.matrix_a"``,
-``"wmma.matrix_b"`` or ``"wmma.accumulator"``, whose elements the lanes of a warp share out, and the calls become the
-loops that their intrinsic describes: copies, and products that ``mma.sync`` computes.
+``"wmma.matrix_b"`` or ``"wmma.accumulator"``. Its elements are distributed over the lanes of a warp. The calls become
+the loops that their intrinsic describes: copies, and matmuls that ``mma.sync`` computes.
 """
 
 from __future__ import annotations

@@ -46,8 +46,9 @@ def div(a: ExprLike, b: ExprLike) -> Expr:
 def floordiv(a: ExprLike, b: ExprLike) -> Expr:
     """The quotient, rounded down, as NumPy and Python have it, of floats, too.
 
-    By zero, the quotient of integers has all bits set (-1, or the largest unsigned number), as on a GPU; the simulator
-    reports it where it is used. The least number divided by -1 is itself. See docs/numbers.md.
+    A division of integers by zero gives a number with all bits set (-1, or the largest unsigned number), as on a GPU.
+    The simulator reports such a quotient where it is used. The least number divided by -1 is itself. See
+    docs/numbers.md.
     """
     return binary("floordiv", a, b)
 

@@ -37,22 +37,21 @@ class HybridOp(ExternOp):
 def script(pyfunc: Callable[..., Any]) -> Callable[..., Any]:
     """Makes a function that computes tensors by loops: a decorator.
 
-    Called with tensors, `te.var`s and numbers it gives the tensors that the function returns. Called with arrays of
-    NumPy it runs as Python.
+    Called with tensors, `te.var`s and numbers, it gives the tensors that the function returns. Called with NumPy
+    arrays, it runs as Python.
 
-    In the function there are
-        loops
-            ``for i in range(n)``, or ``range(begin, end)``; ``unroll``, ``parallel`` and ``vectorize`` in the place of
-            range; ``const_range``, whose iterations are written out; ``bind("threadIdx.x", n)``, which are the threads
-            of a kernel; ``while condition``
-        buffers
-            ``output_tensor(shape, dtype)`` for what is returned, ``allocate(shape, dtype, scope)`` for others, in scope
-            global, shared or local
-        statements
-            assignments to elements and to names, also by ``+=`` and its like; ``if`` and ``else``; the return, last
-        functions
-            min, max, abs, exp, log, sqrt, rsqrt, tanh, sigmoid, power, round, popcount, len, ceil_div, likely, inf,
-            ninf, max_num_threads, conversions such as ``float32(x)``, the functions of te by ``te.name``, other scripts
+    The function may contain:
+
+    - Loops: ``for i in range(n)``, ``range(begin, end)``, and ``while condition``. ``unroll``, ``parallel`` and
+      ``vectorize`` may replace range. ``const_range`` is unrolled. ``bind("threadIdx.x", n)`` gives the threads of a
+      kernel.
+    - Buffers: ``output_tensor(shape, dtype)`` for a result, and ``allocate(shape, dtype, scope)`` for others. The scope
+      is global, shared or local.
+    - Statements: assignments to elements and to names, also with ``+=`` and its like; ``if`` and ``else``; the return,
+      last.
+    - Mathematical functions: min, max, abs, exp, log, sqrt, rsqrt, tanh, sigmoid, power, round, popcount.
+    - Other functions: len, ceil_div, likely, inf, ninf, max_num_threads, conversions such as ``float32(x)``. Functions
+      of te are called as ``te.name``. Other scripts can be called too.
 
     Its statements are those of `tir.ir_builder`, with the rules of `te.extern`.
 

@@ -54,8 +54,8 @@ def definition_of(function: Callable[..., Any], source: Source) -> tuple[ast.Fun
 class Parser:
     """Reads one call of a script: `arguments` stand for its parameters, statements go to `builder`.
 
-    A name is bound to a number that is known now, an expression, a buffer (of a tensor, of `allocate`, or of one
-    element for what is assigned more than once), or a tuple of such.
+    A name is bound to a known number, an expression, a buffer, or a tuple of these. A buffer is a tensor, comes from
+    `allocate`, or has the one element of a variable that is assigned more than once.
     """
 
     name: str

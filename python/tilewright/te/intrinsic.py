@@ -111,8 +111,8 @@ def decl_tensor_intrin(
     default_buffer_params
         Accepted as in TVM: elements are accessed by indices, wherever they lie.
 
-    The statements are run on random elements, of the whole range of their types and its edges, and compared with what
-    they are declared to compute.
+    The statements are run on random elements, and the result is compared with `op`. The elements cover the whole range
+    of their types, with its limits.
 
     Raises
     ------

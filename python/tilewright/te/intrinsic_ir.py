@@ -1,7 +1,7 @@
-"""Intrinsics that are read from a file: data, of which nothing is believed.
+"""Intrinsics that are read from a file: data that is not trusted.
 
-What a trace holds of an intrinsic is IR. Only ops that compute, loop, and access elements may stand in it; what it
-needs of time and memory is known and small; and it computes what it describes, as one that Python declares.
+A trace holds an intrinsic as IR. The IR may only have ops that compute, loop, and access elements. Its time and memory
+must be known and small. It must compute what it describes, as an intrinsic that Python declares.
 """
 
 from __future__ import annotations

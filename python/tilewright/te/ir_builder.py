@@ -191,9 +191,9 @@ class IRBuilder:
     ) -> BufferAccess:
         """A buffer that lives as long as the block that it is allocated in, with undefined elements at first.
 
-        In scope ``"local"`` each thread has one of its own, in ``"shared"`` all threads of a block have one together;
-        ``"global"``, outside of thread axes, is for what goes from one kernel to the next, and may have symbolic
-        extents. Without a scope it is local in thread axes and in intrinsics, else global.
+        In scope ``"local"`` each thread has its own buffer. In ``"shared"`` the threads of a block have one buffer. A
+        ``"global"`` buffer, outside of thread axes, carries data from one kernel to the next. It may have symbolic
+        extents. The default is local in thread axes and in intrinsics, else global.
         """
         source = user_source()
         name = checked_name(name, "allocate", source)

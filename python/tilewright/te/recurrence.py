@@ -71,12 +71,15 @@ def scan(
     -----
     Several states are scanned together where lists of them are given; each update may read all of them.
 
-    Where all is elementwise, at the own place of the other axes, the scan and its updates are one stage for a schedule,
-    whose axes are those of the (first) update, and what stands between is computed where it is read. Otherwise each
-    update is a scan of its own, with its axes, and what stands between are stages, a reduction as an update too: they
-    are computed once a step, at the first axis of the first scan, until `compute_at` puts them into other loops in it.
-    The first axis of a scan stays a serial loop; the others can be split, bound and so on, and block indices go around
-    the steps: each block goes through all of these by itself, so none may read what another one computed. `init` is a
+    If all updates are elementwise, each at its own place of the other axes, the scan and its updates are one stage of a
+    schedule. The stage has the axes of the (first) update. Computes between are computed where they are read.
+
+    Otherwise each update is a scan of its own, with its axes, and computes between are stages. A reduction is a stage
+    too, even as an update. These stages are computed once a step, at the first axis of the first scan. `compute_at` can
+    move them into other loops of the scan.
+
+    The first axis of a scan stays a serial loop. The other axes can be split, bound and so on. Block indices enclose
+    the steps: each block goes through all steps by itself, so no block may read what another one computed. `init` is a
     stage of its own.
 
     Returns

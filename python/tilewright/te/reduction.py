@@ -41,8 +41,8 @@ class Reduction:
 def reduce_axis(dom: object, name: str = "rv") -> IterVar:
     """An axis to reduce over, from the first number of `dom` up to the second, which is not included.
 
-    Over an axis without elements the result is what changes nothing: 0 of `sum`, 1 of `prod`, of `max` the least value
-    of the type or minus infinity, of `min` the largest, and of a `comm_reducer` its identity.
+    Over an axis without elements, the result is the identity. That is 0 for `sum` and 1 for `prod`. For `max` it is the
+    least value of the type, or minus infinity, and for `min` the largest. A `comm_reducer` defines its own.
 
     >>> reduce_axis((0, 16), name="k")
     k

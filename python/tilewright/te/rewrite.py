@@ -22,8 +22,9 @@ def rebuild(
     make: Callable[[Expr, tuple[Expr, ...]], Expr],
     replace: Callable[[Expr], Expr | None] = lambda expr: None,
 ) -> Expr:
-    """`expr` with every part made again by `make`, from the part and its operands as they were made, from the inside
-    out; a part for which `replace` gives another is that.
+    """`expr` with every node rebuilt, from the inside out.
+
+    `make` gets a node and its rebuilt operands. If `replace` gives another expression for a node, that is used instead.
     """
     done: dict[int, Expr] = {}
     todo = [expr]

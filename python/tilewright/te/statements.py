@@ -39,9 +39,9 @@ __all__ = [
 class Buffer:
     """The elements of a tensor or of a tile of one, or memory of `IRBuilder.allocate`: ``b[i, j]`` loads one.
 
-    `scope` is where it was allocated, one of local, shared and global, or none where that was left open. `strides` are
-    those that `decl_buffer` was given, for `binds` of `tw.build`, and `declared` is its scope: of an intrinsic on
-    fragments one of ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` and ``"wmma.accumulator"``.
+    `scope` is the memory of an allocation: local, shared or global, or None if it was left open. `strides` are those of
+    `decl_buffer`, for `binds` of `tw.build`. `declared` is its scope. For an intrinsic on fragments, that is
+    ``"wmma.matrix_a"``, ``"wmma.matrix_b"`` or ``"wmma.accumulator"``.
     """
 
     __slots__ = ("_dtype", "declared", "name", "scope", "shape", "source", "strides")

@@ -109,9 +109,11 @@ class Operation:
 
 
 class PlaceholderOp(Operation):
-    """An input of the program. `given` is whether a call gives it, None of one that every call does; `align` is what
-    divides the address of its memory, in bytes; `strides` are None of a row-major one; `scan` is the scan of which it
-    is the state, None of an input."""
+    """An input of the program.
+
+    `given` says whether a call passes it; None means that every call does. `align` divides the address of its memory,
+    in bytes. `strides` are None for a row-major tensor. `scan` is the scan whose state it is, or None for an input.
+    """
 
     __slots__ = ("align", "given", "scan", "strides")
 

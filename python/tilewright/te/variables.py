@@ -57,10 +57,10 @@ def var(
 ) -> Var:  # fmt: skip
     """A symbolic extent, or a number that a call gives.
 
-    An extent is taken from the shapes of the arguments at each call, and the program works for every value. A number
-    is an argument of `tw.build` itself, as TVM's scripts have extents, too: ``tw.build(s, [n, alpha, A, B])`` makes a
-    function that is called with numbers of Python's or NumPy's at their places. Numbers may have any type that has
-    arithmetic; what is an extent, or stands in one, is int32 or int64.
+    An extent is taken from the shapes of the arguments at each call, and the program works for every value. A number is
+    an argument of `tw.build` itself, which TVM's scripts also use for extents. The function of ``tw.build(s, [n, alpha,
+    A, B])`` is called with Python or NumPy numbers at these places. Numbers may have any arithmetic type. Extents, and
+    variables in extents, are int32 or int64.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def var(
         A number that divides every value: a split by a factor of it needs no predicate, so that its loops can be
         vectorised.
     min
-        The least value: what it decides is not asked, as whether a first tile is whole, or a grid has blocks. An
-        extent is at least 0 without.
+        The least value. It saves tests, such as whether a first tile is whole, or whether a grid has blocks. By default
+        an extent is at least 0.
     max
         The greatest value, where there is one.
     default

@@ -50,9 +50,9 @@ def tune(
 ) -> Result:
     """Searches for a fast schedule by measuring, beginning with the one that `tw.auto_schedule` makes.
 
-    Each candidate is compiled, checked against the program in double precision, and timed beside the best one so far,
-    in a process that may hang or crash. Each trial is a record in the database: a run that was killed goes on where it
-    was. The result is never slower than the first schedule.
+    Each candidate is compiled, checked against the program in double precision, and timed beside the best one so far.
+    This happens in a process that may hang or crash. Each trial is a record in the database, so a run that was killed
+    continues where it was. The result is never slower than the first schedule.
 
     Parameters
     ----------

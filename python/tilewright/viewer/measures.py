@@ -132,8 +132,11 @@ def _unit(report: Report) -> tuple[str, str]:
 
 
 def shared_buffers(numbered: Numbered) -> dict[str, list[dict[str, Any]]]:
-    """By kernel, its buffers in shared memory: name, offset, bytes, slots of a ring, and the first and the last line of
-    the gpu stage that use it."""
+    """For each kernel, its buffers in shared memory.
+
+    A buffer has a name, an offset, bytes and the slots of a ring. It also has the first and the last line of the gpu
+    stage that uses it.
+    """
     module = numbered.lowering.modules.get("gpu")
     found: dict[str, list[dict[str, Any]]] = {}
     for op in _ops_of(module.operation) if module else ():

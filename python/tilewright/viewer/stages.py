@@ -1,8 +1,8 @@
-"""The stages of a program with the lines of each: one lowering in which every op remembers all texts that it stood in.
+"""The stages of a program with their lines, from one lowering in which every op keeps its line at each stage.
 
 At each stage MLIR's snapshot-op-locations prints the module and adds to each op's location the line where it stands.
-The passes to the next stage carry locations along, as they do those of the user's lines, so an op of the nvvm stage
-knows its line at each stage above. Passes read names in locations alone: the code is that of any other build.
+The passes to the next stage keep locations, as they keep those of the user's lines. So an op of the nvvm stage knows
+its line at each stage above. Passes read only names in locations, so the code is the same as in any other build.
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ _MOST_WAITS = 12
 
 
 def timeline_data(timeline: Timeline, program: dict[str, Any]) -> dict[str, Any]:
-    """Events as rows of numbers, whose texts are places in ``"texts"``; ``"source"`` has for texts that are lines of
-    the user's their numbers in the source pane of `program`."""
+    """Events as rows of numbers; a text is an index into ``"texts"``.
+
+    For texts that are lines of the user, ``"source"`` has their numbers in the source pane of `program`.
+    """
     texts: dict[str, int] = {}
 
     def place(text: str) -> int:

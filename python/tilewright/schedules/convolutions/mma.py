@@ -40,24 +40,26 @@ def conv2d_mma(
     stages: int | None = None,
     split_k: int | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
-    """Y = X * W by ``mma.sync``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
-    channels, Y batch x out x out x filters, each in `in_dtype` unless `out_dtype` is given; sums are float32.
+    """Y = X * W by ``mma.sync``, channels last, with a float32 accumulator.
 
-    The images have a margin of kernel // 2 zeros. The product of a matrix of pixels with one of filters, scheduled as
-    `matmul_mma` is: a block of `warps` computes a `tile` of pixels and filters, in K tiles of up to 128 bytes of the
+    X is batch x size x size x channels. W is filters x kernel x kernel x channels. Y is batch x out x out x filters.
+    Each has type `in_dtype`, and Y `out_dtype` if that is given.
+
+    The images have a margin of kernel // 2 zeros. The convolution is an implicit GEMM of pixels and filters, scheduled
+    like `matmul_mma`. A block of `warps` computes a `tile` of pixels and filters. A K tile is up to 128 bytes of the
     channels at one place of the kernel. ``cp.async`` loads each K tile of X when it is needed, and writes zeros for the
-    margin. Channels that are no multiples of 16 bytes go by way of a workspace, where a first
-    kernel writes the images with their margin and each pixel in 4, or 8, elements: a step is then a row of the kernel,
-    whose elements lie together.
+    margin. If the channels are not a multiple of 16 bytes, a first kernel copies the images to a workspace. The
+    workspace has their margin, and 4 or 8 elements per pixel. A K tile is then a row of the kernel, whose elements are
+    contiguous.
 
-    Where there are too few tiles for a GPU, `split_k` blocks share the K loop of each; another kernel adds up. Between
-    the sums and Y stands `epilogue`, as in `matmul_mma`, of n, y, x and the filter.
+    Where there are too few tiles for a GPU, `split_k` blocks share the K loop of each tile, and another kernel adds
+    their results. `epilogue` is a function of the accumulator and of n, y, x and the filter, as in `matmul_mma`.
 
     Raises
     ------
     ValueError
-        Where there is no instruction of these types with sums of float32; where `tile` is no multiple of `warps` times
-        16 x 8, or the K tiles none of `split_k`.
+        Where there is no instruction of these types with a float32 accumulator; where `tile` is no multiple of `warps`
+        times 16 x 8, or the K tiles none of `split_k`.
 
     >>> import tilewright as tw
     >>> func = tw.build(*conv2d_mma(1, 64, 8, 64, 3), target="cuda -arch=sm_90a", name="conv2d")

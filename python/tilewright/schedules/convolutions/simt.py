@@ -37,14 +37,14 @@ def conv2d(
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32: X is batch x channels x size x size, W is filters x channels x kernel x kernel.
 
-    The images have a margin of kernel // 2 zeros, which is never stored. The product of a matrix of filters with one of
-    pixels, scheduled as `sgemm` is: a block of threads computes `tile` filters and pixels, each thread 8 x 8 of them.
-    An element of the matrix of pixels is read from X when a K tile needs it. A K tile is `block_k`
-    channels at one place of the kernel, or one row of the kernel where there are fewer channels. A first kernel brings
-    the filters in an order in which neighbours are read together. Where there are too few tiles for a GPU, `split_k`
-    blocks share the channels of each, and a last kernel adds up.
+    The images have a margin of kernel // 2 zeros, which is never stored. The convolution is an implicit GEMM of filters
+    and pixels, scheduled like `sgemm`. A thread block computes a `tile` of filters and pixels, and each thread 8 x 8 of
+    them. A pixel is read from X when a K tile needs it. A K tile is `block_k` channels at one place of the kernel, or
+    one row of the kernel if there are fewer channels. A first kernel reorders the filters, so that reads are
+    contiguous. Where there are too few tiles for a GPU, `split_k` blocks share the channels of each tile, and a last
+    kernel adds their results.
 
-    With `winograd` it is `conv2d_winograd`, by default where that takes less time: for kernels of 3 x 3 and stride 1
+    With `winograd` it is `conv2d_winograd`. The default is the faster one: Winograd for kernels of 3 x 3 and stride 1
     with many channels, filters and pixels.
 
     Raises

@@ -46,30 +46,32 @@ def conv2d_wgmma(
     blocks: int | None = 0,
     group: int = 8,
 ) -> tuple[Schedule, list[Tensor]]:
-    """Y = X * W by ``wgmma``, channels last: X is batch x size x size x channels, W filters x kernel x kernel x
-    channels, Y batch x out x out x filters, each in `in_dtype`, Y in `out_dtype` where that is given; sums are float32.
+    """Y = X * W by ``wgmma``, channels last, with a float32 accumulator.
 
-    The images have a margin of kernel // 2 times the dilation zeros. A block computes a `tile` of so many images, rows,
-    columns and filters, each warpgroup 64 pixels of it, in steps of up to 128 bytes of the channels. The pixels that
-    one place of the kernel reads are a box of X: TMA fetches it for the next `stages - 1` steps, with zeros
-    for what is outside. To `share_rows`, a step fetches what several rows of the kernel read, which lie over each
-    other: all of them with a stride of 1, a third as much of X for three, or every second with a stride of 2.
+    X is batch x size x size x channels. W is filters x kernel x kernel x channels. Y is batch x out x out x filters.
+    Each has type `in_dtype`, and Y `out_dtype` if that is given.
+
+    The images have a margin of kernel // 2 times the dilation zeros. A block computes a `tile` of images, rows, columns
+    and filters, and each warpgroup 64 pixels of it. A K tile is up to 128 bytes of the channels. The pixels that one
+    place of the kernel reads are a box of X. TMA loads this box for the next `stages - 1` K tiles, with zeros outside
+    of the image. With `share_rows`, a TMA load serves several rows of the kernel, whose boxes overlap. With a stride of
+    1 it serves all rows, which loads a third of X for three rows. With a stride of 2 it serves every second row.
     Warpgroups then have pixels of one image, in rows of multiples of 8.
 
-    With two `consumers` a block has two sets of consumer warpgroups, which alternate (ping-pong): one multiplies while
+    With two `consumers`, a block has two sets of consumer warpgroups, which alternate (ping-pong): one multiplies while
     the other stores.
 
-    Where there are too few tiles for a GPU, `split_k` blocks share the channels of each; another kernel adds up. A
-    `cluster` of blocks has so many tiles of pixels and of filters: neighbours share what they read of W, or of X. As
-    many blocks as the device has SMs, or `blocks`, go through all tiles (None: a block a tile), `group` rows of tiles
-    together.
+    Where there are too few tiles for a GPU, `split_k` blocks share the channels of each tile, and another kernel adds
+    their results. A `cluster` has as many tiles of pixels and of filters; its blocks multicast the loads that they have
+    in common. As many blocks as the device has SMs, or `blocks`, are persistent (None: a block for each tile). They
+    take tiles in groups of `group` rows of tiles.
 
-    Channels that are no multiples of 16 bytes go by way of a workspace, where a first kernel writes the images with
-    their margin and each pixel in as many elements as the engine steps over: a step is then a row of the kernel, whose
-    elements lie together, and boxes that lie over each other are what the engine fetches of it.
+    If the channels are not a multiple of 16 bytes, a first kernel copies the images to a workspace. The workspace has
+    the margin, and as many elements per pixel as a TMA step needs. A K tile is then a row of the kernel, whose elements
+    are contiguous, and TMA loads overlapping boxes of it.
 
-    Between the sums and Y stands `epilogue`, a function of a sum and of n, y, x and the filter, which may read
-    `operands`, the arguments between W and Y. It is computed in the registers that hold the sums.
+    `epilogue` is a function of the accumulator and of n, y, x and the filter. It may read `operands`, the arguments
+    between W and Y. It is computed in registers.
 
     Raises
     ------

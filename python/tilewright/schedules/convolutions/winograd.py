@@ -31,13 +31,13 @@ def conv2d_winograd(
 ) -> tuple[Schedule, list[Tensor]]:
     """Y = X * W in float32 for kernels of 3 x 3 and stride 1, with 4 multiplications where `conv2d` has 9.
 
-    X is batch x channels x size x size, W is filters x channels x 3 x 3; the images have a margin of one zero, which is
-    never stored. Y comes in tiles of 2 x 2 (F(2 x 2, 3 x 3): S. Winograd; A. Lavin and S. Gray, Fast Algorithms for
-    Convolutional Neural Networks, CVPR 2016). A kernel transforms the filters and one the images, 4 x 4 elements for
-    each tile; their products, summed over the channels, are 16 products of matrices, each scheduled as `sgemm` is, with
-    tiles of `tile` filters and tiles of Y; a fourth kernel transforms back. The transformed images and products, four
-    times as large as X and Y, go through memory: with few channels that costs more than it saves. Rounding errors are a
-    few times those of `conv2d`.
+    X is batch x channels x size x size, and W is filters x channels x 3 x 3. The images have a margin of one zero,
+    which is never stored. Y is computed in tiles of 2 x 2 (F(2 x 2, 3 x 3): S. Winograd; A. Lavin and S. Gray, Fast
+    Algorithms for Convolutional Neural Networks, CVPR 2016). One kernel transforms the filters and one the images, to 4
+    x 4 elements for each tile. The third kernel computes 16 matmuls of these over the channels, scheduled like `sgemm`,
+    with tiles of `tile` filters and tiles of Y. The fourth kernel transforms back. The transformed images and results
+    are four times as large as X and Y, and go through memory. With few channels that costs more than it saves. Rounding
+    errors are a few times those of `conv2d`.
 
     Raises
     ------

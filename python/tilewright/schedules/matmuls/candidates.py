@@ -49,8 +49,10 @@ _NARROWER, _LEAST_WIDTH = (16, 8, 32), 128
 
 
 def candidates(problem: Problem, device: GPU | None = None) -> Iterator[Choice]:
-    """The choices for a product that fit a GPU, by default that of `devices.current`, and are worth a thought: no tile
-    of more than twice the rows or columns there are."""
+    """The choices for a matmul that fit a GPU, by default `devices.current`, without tiles that are much too large.
+
+    A tile has at most twice the rows and columns of the matrix.
+    """
     device = device or current()
     if "wgmma" in device.features:
         yield from _by_warpgroups(problem, device)
@@ -159,8 +161,7 @@ def equal_shares(tiles: int, steps: int, device: GPU) -> int:
 
 
 def refinements(problem: Problem, choice: Choice, device: GPU | None = None) -> Iterator[Choice]:
-    """What a tuning run tries beside a choice that is among the fastest: other orders of the tiles, other blocks that
-    share what they read, other depths."""
+    """The variants that a tuning run tries for one of the fastest choices: other rasters, clusters and stages."""
     device = device or current()
     tile = choice.options["tile"]
     tiles = ceil(problem.M / tile[0]), ceil(problem.N / tile[1])

@@ -25,12 +25,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product of two matrices, or of as many in a batch, as te has it, and a schedule whose kernels beside the
-    product's own are done: those that write factors in whole tiles, and the one that adds up parts.
+    """A matmul or batched matmul in te, and a schedule in which all kernels but the matmul's own are done.
 
-    `sources` are the factors as the product's kernel finds them, `factors` the same in whole tiles, `sums` the product
-    in whole tiles, or its transpose, and `tiled` what its kernel makes of them: C, or where blocks share the work along
-    k their parts.
+    Those are the kernels that copy operands to whole tiles, and the kernel that adds the results of split-K.
+
+    `sources` are the operands as the matmul's kernel reads them, and `factors` are the same in whole tiles. `sums` is
+    the accumulator in whole tiles, or its transpose. `tiled` is what the matmul's kernel stores: C, or with split-K the
+    partial results.
     """
 
     schedule: Schedule
@@ -63,14 +64,15 @@ def product_of_tiles(
     whole_rows: int = 1,
     swap_ab: bool = False,
 ) -> Product:
-    """C = A B of `extents` M, N and K, of the factors', the sums' and C's `dtypes`, with room for whole tiles of as
-    many rows and columns of C and steps along k.
+    """C = A B of `extents` M, N and K, padded to whole tiles of rows and columns of C and of k.
 
-    A factor goes by way of a workspace, where a kernel writes it in whole tiles, if its rows are no multiples of so
-    many elements, or where `whole` says so of the two. With more than one of `split_k`, the sums have so many in front.
-    Else C goes by way of a workspace where its rows are no multiples of `whole_rows` elements, and a kernel copies it.
-    Of a symbolic extent it counts what is known to divide it. With `swap_ab` the sums are those of the transpose of C,
-    of B's by A's.
+    `dtypes` are those of the operands, of the accumulator and of C.
+
+    An operand is first copied to a workspace of whole tiles if `whole` says so. This also happens if its rows are not
+    multiples of the given number of elements. With a `split_k` above 1, the accumulator has this many in its first
+    dimension. Otherwise C is copied from a workspace if its rows are not multiples of `whole_rows` elements. For a
+    symbolic extent, its known divisor counts. With `swap_ab`, the accumulator is that of C's transpose, the matmul of
+    B's transpose and A's.
     """
     M, N, K = extents
     if split_k > 1 and not isinstance(K, int):

@@ -35,11 +35,13 @@ def matmul(
     operands: Sequence[Tensor] = (),
     arch: str | None = None,
 ) -> tuple[Schedule, list[Tensor]]:
-    """C = A B by the schedule that `tilewright.schedules.matmuls.selection` estimates to be the fastest on a GPU: by
-    default that of `devices.current`, else the one that stands for the architecture `arch`.
+    """C = A B by the schedule that `tilewright.schedules.matmuls.selection` expects to be the fastest on a GPU.
 
-    It is `matmul_wgmma` or `matmul_mma`, whose arguments these are, or for float32, which no tensor core multiplies
-    exactly (``"tf32"`` is what they take), `sgemm`. For a symbolic extent it is the choice for its greatest value.
+    The GPU is `devices.current`, or the one that stands for the architecture `arch`.
+
+    It is `matmul_wgmma` or `matmul_mma`, which have the same parameters. For float32 it is `sgemm`, because tensor
+    cores do not multiply float32 exactly; ``"tf32"`` asks for them. A symbolic extent gets the choice for its greatest
+    value.
 
     Raises
     ------

@@ -58,9 +58,9 @@ def matmul_mma(
     between B and C. Its result is cast to `out_dtype`.
 
     Elements of a tile outside of A and B are zero; ``cp.async`` writes them. An operand whose rows are not multiples of
-    16 bytes is loaded in smaller pieces, and through registers if its rows are not multiples of 4. One of `pad` (by
-    default such an operand) is first copied to a workspace of whole tiles by another kernel. This moves twice the bytes
-    of the operand, which costs little if the matmul has many rows and columns.
+    16 bytes is loaded in smaller pieces. If its rows are not multiples of 4 bytes, it is loaded through registers. An
+    operand of `pad` (by default such an operand) is first copied to a workspace of whole tiles by another kernel. This
+    moves twice the bytes of the operand, which costs little if the matmul has many rows and columns.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; another kernel adds their
     results. With `dependent`, a kernel starts while the one before it ends (`Schedule.launch`; sm_90 and up).

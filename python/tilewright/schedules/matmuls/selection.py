@@ -1,7 +1,7 @@
-"""Which schedule a matmul gets: what a tuning run found, or else the least by a model of what each would take.
+"""Schedule selection for a matmul: the result of a tuning run, or else the fastest by a model of the time.
 
-The table is data: `tuned.json`, which `python bench/tune_matmul.py` writes. A product that is not in it gets what the
-nearest one there has, as long as that is near; any other what `estimate` takes for the fastest of `candidates`.
+The table is `tuned.json`, which `python bench/tune_matmul.py` writes. A matmul that is not in the table gets the
+schedule of the nearest one, if that is near. Any other matmul gets the fastest of `candidates` by `estimate`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ def choose(problem: Problem, device: GPU | None = None) -> Choice:
 
 
 def choose_for_any(extents: Mapping[str, Extent], dtype: str, layout: str, device: GPU | None = None) -> Choice:
-    """The choice for a product of `extents` M, N, K and batch, of which some may be symbolic: that for the greatest
-    they can be, without what needs numbers when the program is compiled.
+    """The choice for a matmul of `extents` M, N, K and batch, some of which may be symbolic.
+
+    It is the choice for the greatest values, without options that need constant extents.
 
     Raises
     ------

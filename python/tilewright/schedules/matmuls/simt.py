@@ -40,15 +40,15 @@ def sgemm(
     """C = A B in float32, row-major: A is M x K, B is K x N, C is M x N. An operand that is transposed is stored as
     K x M, or N x K. With `batch`, each of the three is that many matrices.
 
-    A thread block computes a `tile` of C, each thread `lanes` x `lanes` of it, in groups of 4 x 4: neighbouring threads
-    read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current one is
-    multiplied; it is stored to the other half of the shared buffers, so that a K tile needs one barrier. What is stored
-    along k is transposed on its way to shared memory. Elements of a tile outside of A and B are zero, and the rest of
-    the kernel needs no predicates.
+    A thread block computes a `tile` of C, and each thread `lanes` x `lanes` of it, in groups of 4 x 4. Neighbouring
+    threads read neighbouring words. The K tile is `block_k`. The next K tile is loaded to registers while the current
+    one is multiplied. It is then stored to the other half of the shared buffers, so a K tile needs one barrier. An
+    operand that is contiguous along k is transposed on its way to shared memory. Elements of a tile outside of A and B
+    are zero, and the rest of the kernel needs no predicates.
 
     Where C has too few tiles to fill a GPU, `split_k` blocks share the K loop of each tile; a second kernel adds their
-    results. What is not given is what a model takes for the fastest. A matmul of at most 16 rows and a B that is not
-    transposed takes tiles as high as A, and loads columns of B straight to the registers of the one thread that needs
+    results. Options that are not given are the fastest by a model. A matmul of at most 16 rows, with a B that is not
+    transposed, uses tiles as high as A. It loads columns of B directly to the registers of the one thread that needs
     them.
 
     `epilogue` is a function of the accumulator and of the indices of its element. It may read `operands`, the arguments
@@ -163,9 +163,12 @@ def multiply_tiles(
     *,
     is_whole: bool,
 ) -> None:
-    """Schedules a product as `sgemm` says: `last` stores what `Cl` sums up along its one reduction axis of `operands`,
-    the stages in shared memory, whose own loops are left to the caller (`fetch`). The last two axes of `last` are the
-    product's, the one before them counts products or parts of them. `is_whole` where tiles divide the columns."""
+    """Schedules a matmul like `sgemm`: `Cl` accumulates along its one reduction axis, and `last` stores the result.
+
+    `operands` are the stages in shared memory; the caller schedules their own loops (`fetch`). The last two axes of
+    `last` are the matrix's, and the axis before them counts matmuls, or parts of split-K. `is_whole` if tiles divide
+    the columns.
+    """
     threads_y, threads_x = tile[0] // lanes, tile[1] // lanes
     locals_ = [s.cache_read(shared, "local", [Cl]) for shared in operands]
     *outer, i, j = s[last].op.axis

@@ -79,10 +79,10 @@ def matmul_wgmma(
 
     C is stored through shared memory, `columns` at a time. With `deferred`, threads keep a tile of C while the matmul
     of their next tile begins, and store it then. `registers` are those of a producer thread and of a consumer thread.
-    For 8-bit floats, the tensor cores' accumulators keep few bits: they are promoted, that is, added to float32
-    registers, after `promote` elements along k, by default after each K tile (after two for a C of bfloat16); with 0
-    never, as torch does with ``use_fast_accum``. Options that are not given follow from the tile, the shared memory and
-    the registers of a block.
+    For 8-bit floats, the tensor cores' accumulators keep few bits. So they are promoted: after `promote` elements along
+    k, they are added to float32 registers. The default is each K tile, and two K tiles for a C of bfloat16. With 0 they
+    are never promoted, as in torch with ``use_fast_accum``. Options that are not given follow from the tile, the shared
+    memory and the registers of a block.
 
     With `swap_ab`, the instruction multiplies B's transpose by A's transpose: each warpgroup computes 64 columns of a
     `tile`, of up to 256 rows. Then `group` counts columns of tiles, `narrower` counts rows, and `columns` counts the
@@ -103,7 +103,7 @@ def matmul_wgmma(
     Extents may be symbolic. One kernel then serves all their values; each call launches as many blocks as it has tiles,
     up to `blocks`. The 16 bytes are proven by `divisible_by` of a row's ``te.var``: 8 elements of 16 bits. A K of at
     least 1 (`min`) saves the kernel a test for an empty sum. `stream_k` and the raster ``"hilbert"`` need numbers for M
-    and N; `stream_k`, `split_k`, several `consumers` and a `promote` of more than a K tile need a number for K.
+    and N. `stream_k`, `split_k`, several `consumers` and a `promote` of more than a K tile need a number for K.
 
     Raises
     ------
@@ -238,10 +238,10 @@ def tile_by_wgmma(
 ) -> None:
     """Schedules a matmul in whole tiles as `matmul_wgmma` says, whose options these are.
 
-    `tiled` stores what `P` adds up along its one reduction axis of `factors`, A and B as stages of their own, each made
-    of one of `sources`. The last two axes of each are its rows and columns, of which there are as many as the first two
-    of `extents` say; the third says how many such matmuls there are. `has_whole_tile` where a tile of the result is
-    whole.
+    `P` accumulates along its one reduction axis, and `tiled` stores the result. `factors` are A and B as stages of
+    their own, each made of one of `sources`. The last two axes of each are its rows and columns. Their numbers are the
+    first two of `extents`; the third is the number of such matmuls. `has_whole_tile` if at least one tile of the result
+    is whole.
     """
     device = current()
     shared_limit = device.shared_bytes_per_block - _BARRIERS

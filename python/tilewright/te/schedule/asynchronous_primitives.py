@@ -19,23 +19,25 @@ class AsynchronousPrimitives(StageHandles):
     __slots__ = ()
 
     def copy_by(self, copier: str, swizzle: int = 128, columns: int | None = None, deferred: bool = False) -> None:
-        """The stage is copied by the hardware's copy engine, a tile at a time: ``"tma"``, the only one.
+        """The stage is copied by TMA, a tile at a time. ``"tma"`` is the only choice.
 
-        A stage in shared memory is a part of a tensor in global memory, or zero where that ends: a box, of which each
-        dimension goes along one of the tensor, in any order but for the last, with steps of up to 8 elements. Its last
-        dimension has the columns of the tile, all others its rows: what is around an image too is zero, so a
-        convolution's margin is a stage that is copied. An output is a copy of a stage in shared memory, to which it is
-        written by each warpgroup; it may be the transpose of the sums, whose columns then are rows of the tile. The
-        chunks of 16 bytes of a row of the shared buffer are exchanged within `swizzle` bytes (32, 64 or 128), so that
-        all banks are reached. With `columns` an output goes by way of a buffer of so many columns of the sums, one part
-        after the other. Threads hold one that
-        is `deferred`, as it will be stored, in registers until the first products of their block's next tile are under
-        way, and store it behind these: the tensor cores need not wait for it. Where several warpgroups multiply they
-        begin each step one after the other: one rounds its part while the tensor cores do what another began.
+        A stage in shared memory is a box of a tensor in global memory, with zeros outside of the tensor. Each dimension
+        of the box goes along a dimension of the tensor, with steps of up to 8 elements. The dimensions may have any
+        order, but the last one stays last. It has the columns of the tile, and the others have its rows. Elements
+        around an image are zero too, so such a stage can be the padded image of a convolution.
 
-        Requires: rows of the tile that are a multiple of `swizzle` bytes, rows of the tensor that are one of 16; boxes
-        across at most 256 elements of each of up to 5 dimensions; a kernel that multiplies by `wgmma`; for a `deferred`
-        output one that is `persistent`, with one set of consumers and with sums that are not promoted.
+        An output is a copy of a stage in shared memory, which each warpgroup writes. It may be the transpose of the
+        accumulator, whose columns then are rows of the tile. The shared buffer is swizzled, so that all banks are used:
+        chunks of 16 bytes are permuted within `swizzle` bytes (32, 64 or 128) of a row. With `columns`, an output goes
+        through a buffer of this many columns of the accumulator, one part after the other.
+
+        Threads keep a `deferred` output in registers, with its final values. They store it when the first matmuls of
+        their block's next tile are in flight, so the tensor cores need not wait for the store. If several warpgroups
+        multiply, they begin each step one after the other. One rounds its part while the tensor cores work for another.
+
+        Requires: rows of the tile that are a multiple of `swizzle` bytes; rows of the tensor that are a multiple of 16
+        bytes. A box has at most 5 dimensions of at most 256 elements. The kernel multiplies by `wgmma`. A `deferred`
+        output needs a kernel that is `persistent`, with one set of consumers and an accumulator that is not promoted.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 64), "float16", name="A")
@@ -80,14 +82,14 @@ class AsynchronousPrimitives(StageHandles):
     def specialize(
         self, axis: IterVar, producer_registers: int = 40, consumer_registers: int = 232, consumers: int = 1
     ) -> None:
-        """Beside the warpgroups that compute, another issues the copies to the buffers of a pipelined loop.
+        """A producer warpgroup issues the TMA loads of a pipelined loop, and consumer warpgroups compute.
 
-        A thread of it has `producer_registers`, one that computes `consumer_registers`. There are so many `consumers`,
-        sets of the warpgroups that compute a tile, and each takes the next tile of a `persistent` block in turn: while
-        one computes what becomes of its sums and stores it, the other keeps the tensor cores busy (ping-pong).
+        A producer thread has `producer_registers`, and a consumer thread has `consumer_registers`. `consumers` is the
+        number of sets of warpgroups that compute a tile. Each set takes the next tile of a `persistent` block in turn.
+        While one set computes its epilogue and stores, the other keeps the tensor cores busy (ping-pong).
 
-        Requires: a loop that is a `software_pipeline`; multiples of 8 registers from 24 to 240, which all threads of a
-        block together have; with several consumers, up to 7, a kernel that is `persistent`.
+        Requires: a loop that is a `software_pipeline`; multiples of 8 registers from 24 to 240. A block's threads must
+        fit the register file. Several consumers, up to 7, need a kernel that is `persistent`.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -172,14 +174,15 @@ class AsynchronousPrimitives(StageHandles):
         narrower: int = 0,
         serpentine_k: bool = False,
     ) -> None:
-        """As many blocks as run at once go through all tiles, so that one begins to copy while it stores the last.
+        """The kernel gets as many blocks as run at once, which go through all tiles. A block loads its next tile while
+        it stores the last one.
 
-        They take them in the order `raster`: ``"row"``, along blockIdx.x first; ``"grouped"``, down `group` tiles along
-        blockIdx.y and then to the next along x; or ``"hilbert"``, on Hilbert's curve through squares of `group` by
-        `group` tiles, one beside the other. In the last two the tiles that are computed at once read few rows and
-        columns; on the curve, so do those of any shorter time. Squares are at most as wide as there are tiles along x
-        and along y; what is left beside and below them is done as in groups. Seven by five tiles in rows, in groups of
-        2 and on a curve through squares of 4::
+        `raster` is the order of the tiles. ``"row"`` goes along blockIdx.x first. ``"grouped"`` goes down `group` tiles
+        along blockIdx.y and then to the next tile along x. ``"hilbert"`` follows Hilbert's curve through squares of
+        `group` by `group` tiles, one square beside the other. In the last two, the tiles of a wave read few rows and
+        columns. On the curve, so do the tiles of any shorter time. A square is at most as wide as the grid of tiles.
+        The tiles beside and below the squares are grouped. Seven by five tiles in rows, in groups of 2 and on a curve
+        through squares of 4::
 
              0  1  2  3  4  5  6      0  2  4  6  8 10 12      0  1 14 15 16 20 24
              7  8  9 10 11 12 13      1  3  5  7  9 11 13      3  2 13 12 17 21 25
@@ -187,32 +190,31 @@ class AsynchronousPrimitives(StageHandles):
             21 22 23 24 25 26 27     15 17 19 21 23 25 27      5  6  9 10 19 23 27
             28 29 30 31 32 33 34     28 29 30 31 32 33 34     34 33 32 31 30 29 28
 
-        With `stream_k` each block computes whole tiles only as long as there are some for all. The iterations of the
-        reductions of the last, of at least one for each block where there are as many, are shared out equally, and what
-        of a tile several blocks have is added up by the last of them that is done, in an order that does not depend on
-        which that is: each run gives the same bits. Nobody waits. Parts go by way of a workspace.
+        With `stream_k`, blocks compute whole tiles as long as there is a tile for each block. The K tiles of the last
+        wave are distributed equally over the blocks, at least one for each block if there are enough. If several blocks
+        share a tile, the last one to finish adds their parts. The order of the additions does not depend on which block
+        that is, so each run gives the same bits. No block waits. Parts go through a workspace.
 
-        With `narrower` tiles of several widths fill the last turn: as many rows of tiles as there are blocks without a
-        tile in it, the last, have one tile more each, and as many of their tiles as it takes are so many columns
-        `narrower`. Wide tiles come first, so that each block has about as many of either. Two rows of four tiles, for
-        nine blocks::
+        With `narrower`, tiles of several widths fill the last wave. Without it, some blocks have no tile in that wave.
+        As many rows of tiles, the last ones, get one more tile each. For this, as many of their tiles as needed are
+        `narrower` columns narrower. Wide tiles come first, so that each block has about as many of either. Two rows of
+        four tiles, for nine blocks::
 
             0       1       2       3
             7   8   4       5       6
 
-        In place of a wide tile and such a one there are two that are narrower by half as much, the last of their row,
-        where the block with the most columns then has fewer, and nothing that is computed of the sums reads other
-        arrays. Columns are those of the sums, which lie along blockIdx.x: rows of a result that is their transpose.
+        A wide and a narrower tile at the end of a row may become two tiles that are narrower by half as much. This is
+        done if the block with the most columns then has fewer, and if the epilogue reads no other arrays. Columns are
+        those of the accumulator, which lie along blockIdx.x. They are rows of a result that is its transpose.
 
-        With `serpentine_k` each block goes through the reduction of every second of its tiles from the end: it begins
-        with what it read last for the tile before, which is still in the cache. Such a tile is added up in another
-        order than it would be elsewhere.
+        With `serpentine_k`, each block computes every second tile from its last K tile to its first. It begins with the
+        K tile that it read last for the previous tile, which is still in the cache. The sums of such a tile are added
+        in another order.
 
-        Requires: a stage that is computed at the root; `blocks`, by default the SMs of the device that schedules are
-        made for (`tilewright.devices.current`), of at least 1; for a curve, loops bound to blockIdx.x and y and a
-        `group` that is a power of two; for `stream_k`, roles (`specialize`); for `narrower` tiles, a matrix that the
-        copy engine stores, a multiple of 8 columns less, constant extents, one set of consumers, and rows that such
-        tiles fill.
+        Requires: a stage that is computed at the root; `blocks` of at least 1, by default the SMs of the device
+        (`tilewright.devices.current`). For a curve: loops bound to blockIdx.x and y, and a `group` that is a power of
+        two. For `stream_k`: `specialize`. For `narrower`: a result that TMA stores, a multiple of 8 columns, constant
+        extents, one set of consumer warpgroups, and rows that such tiles fill.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")

@@ -87,11 +87,12 @@ class LayoutPrimitives(StageHandles):
         self._schedule.apply(handles.transform_layout, source, self.handle, self.name, layout)
 
     def swizzle(self, granule: int = 4) -> None:
-        """The columns of the stage's buffer are exchanged, in every row others, so that no two rows begin in one bank.
+        """The columns of the stage's buffer are permuted, in each row differently, so that no two rows begin in one
+        bank.
 
-        In row r, granule c of `granule` elements lies where granule ``c ^ (r % n)`` would, of n in a row. Threads that
-        read down a column then reach n banks, at no cost of memory, and the elements of a granule stay together for
-        vector loads and ``cp.async``.
+        A row has n granules of `granule` elements. In row r, granule c lies at the place of granule ``c ^ (r % n)``.
+        Threads that read down a column then access n banks, without more memory. The elements of a granule stay
+        contiguous for vector loads and ``cp.async``.
 
         Requires: an intermediate tensor of 2 dimensions or more, whose rows are a power of two of granules, more than
         one.
@@ -129,10 +130,10 @@ class LayoutPrimitives(StageHandles):
         self._schedule.apply(handles.swizzle, source, self.handle, self.name, number)
 
     def rolling_buffer(self) -> None:
-        """The stage keeps what the next iteration needs too, in a circular buffer, and computes only what is new.
+        """The stage keeps elements for the next iteration in a circular buffer, and computes only the new ones.
 
-        Requires: it is computed at a loop that runs in order (not bound, parallel, vectorized or pipelined), whose
-        iterations need windows that overlap and move along one axis by a constant. The buffer has the size of a window.
+        Requires: the stage is computed at a serial loop (not bound, parallel, vectorized or pipelined). The windows
+        that iterations need overlap, and move along one axis by a constant. The buffer has the size of a window.
 
         >>> from tilewright import te
         >>> A = te.placeholder((66, 64), name="A")
@@ -166,10 +167,10 @@ class LayoutPrimitives(StageHandles):
         self._schedule.apply(handles.rolling_buffer, user_source(), self.handle, self.name)
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: int) -> None:
-        """Each iteration of `var` asks for the lines of `tensor` that the one `offset` later will read.
+        """Each iteration of `var` prefetches the cache lines of `tensor` that the iteration `offset` later reads.
 
-        Requires: the stage reads `tensor`, an input or a stage in global memory; `var` is a loop that runs in order and
-        reads a constant number of elements each time. It is PTX's ``prefetch.global.L2``; the simulator leaves it out.
+        Requires: the stage reads `tensor`, an input or a stage in global memory. `var` is a serial loop that reads a
+        constant number of elements in each iteration. It is PTX's ``prefetch.global.L2``; the simulator leaves it out.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64, 32), name="A")
@@ -215,8 +216,8 @@ class LayoutPrimitives(StageHandles):
     def env_threads(self, threads: IterVar | Sequence[IterVar]) -> None:
         """The stage's kernel has these threads, whether a loop is bound to them or not.
 
-        Loops that are bound to an index must have its extent. Where none is, all threads along it compute the same,
-        what they store is stored once, and shared buffers are filled by all of them together.
+        A loop that is bound to an index must have its extent. If no loop is bound to an index, all threads along it
+        compute the same, and one of them stores. They fill shared buffers together.
 
         Requires: a stage that is computed at the root; thread axes with an extent, those of blocks bound to some loop.
 

@@ -27,8 +27,8 @@ class LoopPrimitives(StageHandles):
         """One loop becomes two, an outer and an inner one: either this of extent `factor` or that of extent `nparts`.
 
         Where the extent is no multiple, the iterations beyond it are predicated off. With `disable_predication` there
-        are no predicates, and an extent that is no multiple is an error rather than wrong. A `te.var` is a symbolic
-        extent or a number among the arguments of the built function; in a call that gives less than 1 it counts as 1.
+        are no predicates, and an extent that is no multiple is an error. A `te.var` is a symbolic extent, or a number
+        among the arguments of the built function. A value of less than 1 counts as 1.
 
         Requires: a loop of this stage that is not split, fused, bound or marked yet; exactly one of `factor` and
         `nparts`, at least 1.
@@ -171,13 +171,13 @@ class LoopPrimitives(StageHandles):
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """A loop becomes a block or thread index, or a virtual thread.
 
-        Two stages may bind the same index; in one kernel it has one extent. Threads that share the iterations of a
-        reduction combine what each of them has. The iterations of a loop on ``"vthread"`` are run by one thread, each
-        op for all of them before the next op.
+        Two stages may bind the same index; in one kernel it has one extent. Threads that share a reduction combine
+        their partial results. One thread runs all iterations of a loop on ``"vthread"``, each op for all iterations
+        before the next op.
 
-        Requires: a loop of this stage that is not bound or marked yet, of the extent that `thread_ivar` says if it
-        says one; on a thread index of a constant extent; on a block index or a virtual thread a spatial one. A stage
-        has one loop on each index.
+        Requires: a loop of this stage that is not bound or marked yet, of the extent of `thread_ivar` if it has one. On
+        a thread index, the loop has a constant extent. On a block index or a virtual thread, it is spatial. A stage has
+        one loop on each index.
 
         >>> from tilewright import te
         >>> A = te.placeholder((60,), name="A")
@@ -343,9 +343,9 @@ class LoopPrimitives(StageHandles):
     def pragma(self, var: IterVar, pragma_type: str, pragma_value: object = None) -> None:
         """A hint for the loops from `var` on, by the name that TVM has for it.
 
-        ``"auto_unroll_max_step"``: `var`'s loop and those in it are written out, innermost first, as long as what one
-        writes out makes at most `pragma_value` stores. ``"unroll_explicit"``: whether loops are written out before or
-        by the compiler that comes after; here it is always before, so both values mean the same and do nothing.
+        ``"auto_unroll_max_step"``: `var`'s loop and the loops in it are unrolled, innermost first. A loop is unrolled
+        if this makes at most `pragma_value` stores. ``"unroll_explicit"``: in TVM, whether loops are unrolled before or
+        by the next compiler. Here it is always before, so both values do nothing.
 
         Requires: a loop of this stage; a number of at least 0 for ``"auto_unroll_max_step"``.
 

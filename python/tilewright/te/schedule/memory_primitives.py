@@ -65,13 +65,13 @@ class MemoryPrimitives(StageHandles):
         self.scope = scope
 
     def storage_align(self, axis: IterVar, factor: int, offset: int) -> None:
-        """Pads the buffer: neighbours along `axis` are `offset` more than a multiple of `factor` elements apart.
+        """Pads the buffer: the stride of `axis` becomes a multiple of `factor` elements plus `offset`.
 
-        Rows of 16 floats of shared memory that are 17 apart begin in different banks, so that the threads of a warp
-        can read down a column.
+        For example, rows of 16 floats in shared memory get a stride of 17. Then they begin in different banks, and the
+        threads of a warp read down a column without bank conflicts.
 
-        Requires: a spatial axis of the stage's tensor; a stage that is computed at a loop of another; an `offset` from
-        0 to ``factor - 1``, which padding of the axes further in can bring about.
+        Requires: a spatial axis of the stage's tensor; a stage that is computed at a loop of another. The `offset` is
+        from 0 to ``factor - 1``, and padding of the inner axes can give it.
 
         >>> from tilewright import te
         >>> A = te.placeholder((16, 16), name="A")
@@ -163,12 +163,12 @@ class MemoryPrimitives(StageHandles):
     def software_pipeline(self, axis: IterVar, stages: int = 2, use_async: bool = False) -> None:
         """The loads into shared memory at a loop are issued `stages - 1` iterations ahead.
 
-        Each shared buffer gets `stages` slots, which the iterations use in rotation. With `use_async`, elements are
-        copied from global to shared memory by ``cp.async`` (sm_80 and up; 4, 8 or 16 bytes at a time); without, each
-        thread keeps what it loads in registers until it stores it.
+        Each shared buffer gets `stages` slots, which the iterations use in rotation. With `use_async`, ``cp.async``
+        copies the elements from global to shared memory (sm_80 and up; 4, 8 or 16 bytes at a time). Without it, each
+        thread keeps the loaded elements in registers until it stores them.
 
-        Requires: a loop of the stage's that is not bound or marked, at which stages in shared memory are computed; a
-        `stages` of at least 2; with `use_async`, that these are copies.
+        Requires: a loop of this stage that is not bound or marked, at which stages in shared memory are computed; at
+        least 2 `stages`. With `use_async`, the shared stages are copies.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -253,14 +253,14 @@ class MemoryPrimitives(StageHandles):
         self._schedule.apply(handles.launch_bounds, source, self.handle, self.name, number)
 
     def set_store_predicate(self, predicate: object) -> None:
-        """Of threads that have the same elements some store them, by `predicate`.
+        """If several threads have the same elements, those of `predicate` store them.
 
-        Where threads have the same elements, one of them stores them anyway, so the nest stays as it is. What a thread
-        has in local memory is its own, and stays there.
+        If threads have the same elements, one of them stores them anyway, so the loop nest stays as it is. Elements in
+        local memory belong to their thread and stay there.
 
-        Requires: comparisons of a ``te.thread_axis`` on threadIdx with numbers, such as ``tx.var.equal(0)`` or
-        ``tx.var < 8``, several by te.all. Either no element of the stage depends on the index, as after a reduction
-        across its threads, or the threads that do not store have no elements.
+        Requires: comparisons of a ``te.thread_axis`` on threadIdx with numbers, such as ``tx.var.equal(0)`` or ``tx.var
+        < 8``, combined by te.all. Either no element of the stage depends on the index, as after a reduction across its
+        threads. Or the threads that do not store have no elements.
 
         >>> from tilewright import te
         >>> A = te.placeholder((8, 32), name="A")

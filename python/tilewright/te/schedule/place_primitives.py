@@ -19,13 +19,14 @@ class PlacePrimitives(StageHandles):
     __slots__ = ()
 
     def compute_at(self, parent: StageHandles, scope: IterVar) -> None:
-        """The stage is computed inside a loop of a stage that needs it, just what that iteration needs.
+        """The stage is computed inside a loop of a stage that needs it: the part that the iteration needs.
 
-        Its buffer begins there; where it was in global memory it is in shared memory if the loop is one that all
-        threads of a block run together, and a thread's own if not.
+        Its buffer begins there. A buffer in global memory moves to shared memory if all threads of a block run the loop
+        together. Otherwise it moves to a thread's local memory.
 
-        Requires: `parent` reads this stage, directly or by way of others; `scope` is a loop of `parent`'s; this stage
-        is no output. Where `scope` is split later the stage is at the inner loop, where it is fused at the fused one.
+        Requires: `parent` reads this stage, directly or through others; `scope` is a loop of `parent`; this stage is no
+        output. If `scope` is split later, the stage is at the inner loop. If it is fused, the stage is at the fused
+        loop.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -150,11 +151,12 @@ class PlacePrimitives(StageHandles):
         self.attached_to = None
 
     def reverse_compute_at(self, parent: StageHandles, scope: IterVar) -> None:
-        """The stage is computed inside a loop of a stage that it reads, after it: what that iteration made possible.
+        """The stage is computed inside a loop of a stage that it reads, after it: the part that the iteration made
+        possible.
 
-        Requires: this stage reads `parent` at its own axes; `scope` is a loop around `parent`'s reduction whose
-        iterations compute a block of its tensor each; `parent` is computed at the root. Where all that reads `parent`
-        follows it so, its tensor lives within the loop.
+        Requires: this stage reads `parent` at its own axes; `parent` is computed at the root. `scope` is a loop around
+        `parent`'s reduction, and each iteration computes a block of its tensor. If all readers of `parent` follow it in
+        this way, its tensor lives within the loop.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")
@@ -256,12 +258,12 @@ class PlacePrimitives(StageHandles):
         where c does not depend on x. Where x is infinite, as of a row that is masked away, the result is the
         reduction's identity: 0 for a sum, never NaN.
 
-        Where `of` has a loop over tiles of its own (`software_pipeline`), as in a kernel of ``wgmma``, both stay stages,
-        and their loops become one on the tile road: `tilewright.schedules.attention_wgmma`.
+        If `of` has its own loop over tiles (`software_pipeline`), as in a ``wgmma`` kernel, both stay stages. The tile
+        dialect's passes then fuse their loops (`tilewright.schedules.attention_wgmma`).
 
-        Requires: both reduce floats by a named combiner, over as many elements; this stage reads `of` itself, at its
-        spatial axes (stages between are inlined before). `axis` is a reduction axis of this stage; it rolls over all.
-        What cannot be repaired is refused when the program is lowered, with the operation in the way.
+        Requires: both reduce floats by a named combiner, over equally many elements. This stage reads `of` directly, at
+        its spatial axes, so stages between are inlined before. `axis` is a reduction axis of this stage. If there is no
+        repair, lowering fails and names the operation that prevents it.
 
         >>> from tilewright import te
         >>> A = te.placeholder((64,), name="A")

@@ -233,9 +233,9 @@ class Schedule:
         keeps its spatial axes and copies. For a stage with several tensors all of them are given, and a list comes
         back.
 
-        Where the spatial axes were split, fused or reordered before, the loops that these made are the axes of the new
-        stage (``i.outer.c``), whose tensor lies in their order; the old stage has its axes anew. With `compute_inline`
-        of the old stage, its readers read that tensor.
+        If the spatial axes were split, fused or reordered before, the resulting loops are the axes of the new stage
+        (``i.outer.c``). Its tensor has their order. The old stage gets new axes. With `compute_inline` of the old
+        stage, its readers read the new tensor.
 
         Requires: the loops of the old stage are used for no more than that yet.
 
@@ -276,12 +276,12 @@ class Schedule:
     ) -> Tensor | tuple[Tensor, ...]:
         """One reduction becomes two: a new stage keeps `axis` and reduces the rest; the old one reduces `axis` alone.
 
-        The new stage has `axis` as its spatial axis number `factor_axis` (from the end where negative) and reduces over
-        the other reduction axes, and the other loops that were split from `axis`'s; elements beyond the end of a split
+        The new stage has `axis` as its spatial axis number `factor_axis`, from the end if negative. It reduces over the
+        other reduction axes, and over the other loops of the split that made `axis`. Elements beyond the end of a split
         count as the reduction's identity. The axes of `tensor`'s stage are new: ``s[B].op.reduce_axis[0]`` is `axis`.
 
-        Requires: `axis` is a reduction axis of the stage or a loop split or fused from such, and the loops of the stage
-        are not used for anything else before. Sums of floats are added in another order, as across threads.
+        Requires: `axis` is a reduction axis of the stage, or a loop split or fused from reduction axes. The loops of
+        the stage are not used for anything else before. Floats are added in another order, as across threads.
 
         Returns
         -------
@@ -401,11 +401,11 @@ class Schedule:
     ) -> None:
         """How the program's kernels are launched on a GPU. The last call counts.
 
-        `dependent`: a kernel's blocks come up while the kernel before it in the stream, whose ever it is, still runs,
-        and then wait for it; what a launch takes is hidden so (programmatic dependent launch). The order of the stream
-        stays. Its inputs do not go through the read-only cache. `cooperative`: all blocks run at once, or the driver
-        refuses the launch. `cluster`: so many blocks along x, y and z are put on multiprocessors that are close to each
-        other; a grid has whole clusters, or the launch is refused.
+        `dependent`: a kernel's blocks start while the previous kernel of the stream still runs, and then wait for it.
+        This hides the launch time (programmatic dependent launch). The order of the stream stays. The kernel's inputs
+        do not go through the read-only cache. `cooperative`: all blocks run at once, or the driver refuses the launch.
+        `cluster`: a cluster has this many blocks along x, y and z, on SMs that are close to each other. A grid has
+        whole clusters, or the launch is refused.
 
         Requires: sm_90 or later for `dependent` and `cluster`; at most 8 blocks in a cluster.
 

@@ -19,11 +19,15 @@ __all__ = ["Reader", "Step"]
 class Step:
     """One call: `makes = s[stage].call(*args, **options)`, or of the schedule itself where there is no stage.
 
-    Of the arguments, ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for what the variable v holds, and
-    ``{"thread": tag, "extent": n}`` for a thread axis, ``{"first": tag, "from": n, "to": m}`` for some of its threads,
-    ``{"intrin": name, "functions": ir}`` for an intrinsic, ``{"symbol": name}`` for the program's `te.var` of that
-    name; the rest are values.
-    "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
+    Arguments that are dictionaries stand for objects:
+
+    - ``{"axis": v}``, ``{"tensor": v}`` and ``{"stage": v}`` stand for the value of the variable v.
+    - ``{"thread": tag, "extent": n}`` stands for a thread axis.
+    - ``{"first": tag, "from": n, "to": m}`` stands for some of the threads of an axis.
+    - ``{"intrin": name, "functions": ir}`` stands for an intrinsic.
+    - ``{"symbol": name}`` stands for the program's `te.var` of that name.
+
+    Other arguments are values. "axis" and "reduce_axis" are no methods, but attributes of the stage's operation.
     """
 
     call: str
@@ -81,8 +85,8 @@ def _predicate(value: Mapping[str, Any]) -> str:
 class Reader:
     """Reads a schedule's primitives, from the first to the last, and gives each of its handles a variable.
 
-    `words` are the variables of tensors by the names of their operations, `several` those that hold several tensors;
-    `used` are the names of the operations that came up.
+    `words` are the variables of tensors, by the names of their operations. `several` are the variables that hold
+    several tensors. `used` are the names of the operations that occurred.
     """
 
     several: list[str]

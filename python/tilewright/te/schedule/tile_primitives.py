@@ -26,10 +26,10 @@ class TilePrimitives(StageHandles):
     def tensorize(self, var: IterVar, tensor_intrin: TensorIntrin) -> None:
         """The loops from `var` on become an intrinsic that computes the same on a tile.
 
-        Requires: what the loops compute is what the intrinsic describes (`te.decl_tensor_intrin`), op by op, on tiles
-        of its extents, which are whole everywhere: extents are multiples. Axes of one element count as not there. Where
-        the intrinsic has a part of a reduction, the results are set by its reset and added to by its update; without a
-        reset, the first part is computed by its body. Nothing is bound, vectorized or computed at loops in the tile.
+        Requires: the loops compute what the intrinsic describes (`te.decl_tensor_intrin`), op by op. Extents are
+        multiples of the intrinsic's, so that all tiles are whole. Axes of one element are ignored. If the tile has a
+        part of a reduction, the intrinsic's reset initialises the results and its update accumulates. Without a reset,
+        its body computes the first part. Nothing is bound, vectorized or computed at loops in the tile.
 
         >>> from tilewright import te, tir
         >>> a, b = te.placeholder((4,), name="a"), te.placeholder((4,), name="b")
@@ -74,12 +74,13 @@ class TilePrimitives(StageHandles):
     def pad_einsum(self, padding: Sequence[int]) -> tuple[Tensor, ...]:
         """The extents of a sum of products grow to multiples of `padding`, a number an axis, spatial axes first.
 
-        Each tensor that is read gets a stage that copies it, with zeros beyond its end; a new stage has the sum over
-        the longer axes, from which this one copies its elements. So tiles are whole, and results unchanged. Returns the
-        tensors of the new stages: of what is read in its order, then of the sum. Inline the copies that nothing needs.
+        Each input gets a stage that copies it, with zeros beyond its end. A new stage computes the sum over the padded
+        axes, and this stage copies its elements from there. So tiles are whole, and results are unchanged. Returns the
+        tensors of the new stages: those of the inputs in their order, then that of the sum. Inline the copies that you
+        do not need.
 
-        Requires: a sum of products of elements, each read at axes, all of them with the reduction axes that grow;
-        constant extents; the axes of the stage are not used before.
+        Requires: a sum of products of elements that are read at axes, each at all reduction axes that grow; constant
+        extents. The axes of the stage are not used before.
 
         >>> from tilewright import te
         >>> A, B = te.placeholder((6, 5), name="A"), te.placeholder((5,), name="B")

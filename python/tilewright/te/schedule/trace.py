@@ -29,8 +29,8 @@ _VERSION = 1
 class Trace:
     """What was done to a schedule, in order. `Schedule.trace` makes it.
 
-    `tensors` says which variable stands for which of the program's tensors, by name; one that stands for an operation
-    with several tensors is the tuple of them. `outputs` are those that the schedule was created for.
+    `tensors` maps the name of a tensor to its variable. The variable of an operation with several tensors is their
+    tuple. `outputs` are the tensors that the schedule was created for.
 
     >>> from tilewright import te
     >>> A = te.placeholder((64,), name="A")
@@ -108,11 +108,11 @@ class Trace:
         return Trace.from_json(Path(path).read_text())
 
     def apply(self, schedule: Schedule) -> None:
-        """Does all of it to a schedule as `te.create_schedule` made it, of a program with tensors of the same names.
+        """Applies the trace to a new schedule of `te.create_schedule`, for a program with tensors of the same names.
 
-        Raises ValueError where the program has other tensors, the schedule is not new, or an intrinsic computes
-        something else than it describes or has other ops than those that compute, and ScheduleError where a primitive
-        does not fit, such as for another number of axes.
+        Raises ValueError if the program has other tensors, or the schedule is not new. It also raises ValueError if an
+        intrinsic does not compute what it describes, or has ops that it may not have. Raises ScheduleError if a
+        primitive does not fit, such as for another number of axes.
         """
         if any(True for _ in primitives(schedule._of)):
             raise ValueError("expected a schedule without primitives, got one that has some")
