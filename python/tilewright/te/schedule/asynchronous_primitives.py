@@ -27,8 +27,8 @@ class AsynchronousPrimitives(StageHandles):
         around an image are zero too, so such a stage can be the padded image of a convolution.
 
         An output is a copy of a stage in shared memory, which each warpgroup writes. It may be the transpose of the
-        accumulator, whose columns then are rows of the tile. The shared buffer is swizzled, so that all banks are used:
-        chunks of 16 bytes are permuted within `swizzle` bytes (32, 64 or 128) of a row. With `columns`, an output goes
+        accumulator, whose columns then are rows of the tile. The shared buffer is swizzled, so that all banks are used.
+        Chunks of 16 bytes are permuted within `swizzle` bytes (32, 64 or 128) of a row. With `columns`, an output goes
         through a buffer of this many columns of the accumulator, one part after the other.
 
         Threads keep a `deferred` output in registers, with its final values. They store it when the first matmuls of
