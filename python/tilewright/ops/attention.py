@@ -20,7 +20,7 @@ from .by_rules import FLOATS, by_rules, expect_floats, given
 from .layouts import strided_operator
 from .operator import Operand, Scheduled
 
-__all__ = ["attention"]
+__all__ = ["attention", "check_attention", "options_of", "result_shape"]
 
 
 def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
@@ -32,12 +32,13 @@ def _outer(q: Operand, k: Operand, v: Operand) -> tuple[int, ...]:
     return (*lead, 0 if 0 in heads else max(heads))
 
 
-def _shape(q: Operand, k: Operand, v: Operand, mask: Operand | None = None) -> tuple[int, ...]:
-    _check(q, k, v, mask, enable_gqa=True)
+def result_shape(q: Operand, k: Operand, v: Operand, mask: Operand | None = None) -> tuple[int, ...]:
+    """The shape of the result, of operands that fit."""
+    check_attention(q, k, v, mask, enable_gqa=True)
     return (*_outer(q, k, v), q.shape[-2], v.shape[-1])
 
 
-@strided_operator(_shape)
+@strided_operator(result_shape)
 def attention(
     q: Operand,
     k: Operand,
@@ -106,20 +107,12 @@ def attention(
     >>> attention(*packed, window=(2, 0), softcap=30.0).shape
     (1, 2, 5, 8)
     """
-    _check(q, k, v, mask, enable_gqa)
-    if scale is not None and not math.isfinite(scale):
-        raise ValueError(f"attention: expected a finite scale, got {scale}")
-    if softcap is not None and not 0 < softcap < math.inf:
-        raise ValueError(f"attention: expected a positive softcap, got {softcap}")
-    if window is not None and (len(window) != 2 or any(side is not None and side < 0 for side in window)):
-        raise ValueError(f"attention: expected a window of two numbers of at least 0, or None, got {window}")
-    before, behind = window or (None, None)
-    if is_causal:
-        behind = 0
+    check_attention(q, k, v, mask, enable_gqa)
+    bounds = options_of(is_causal=is_causal, scale=scale, window=window, softcap=softcap, offset=offset)
     operands = {"Q": q, "K": k, "V": v, "mask": mask}
     inputs = [given(one, name) for name, one in operands.items() if one is not None]
-    options: dict[str, Any] = {"before": before, "behind": behind, "offset": offset, "softcap": softcap}
-    shape = _shape(q, k, v)
+    options: dict[str, Any] = {**bounds, "softcap": softcap}
+    shape = result_shape(q, k, v)
     on_gpu = target is None or target.kind != "cpu"
     tiles = tiles_for(q, k, v, shape, strides, current()) if on_gpu else None
     if tiles is not None:
@@ -130,7 +123,22 @@ def attention(
     return s, [*inputs, result]
 
 
-def _check(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:
+def options_of(
+    *, is_causal: bool, scale: float | None, window: tuple[int | None, int | None] | None, softcap: float | None,
+    offset: int,
+) -> dict[str, Any]:  # fmt: skip
+    """Which keys a query sees; raises ValueError for options that have no meaning."""
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"attention: expected a finite scale, got {scale}")
+    if softcap is not None and not 0 < softcap < math.inf:
+        raise ValueError(f"attention: expected a positive softcap, got {softcap}")
+    if window is not None and (len(window) != 2 or any(side is not None and side < 0 for side in window)):
+        raise ValueError(f"attention: expected a window of two numbers of at least 0, or None, got {window}")
+    before, behind = window or (None, None)
+    return {"before": before, "behind": 0 if is_causal else behind, "offset": offset}
+
+
+def check_attention(q: Operand, k: Operand, v: Operand, mask: Operand | None, enable_gqa: bool) -> None:
     expect_floats("attention", q=q, k=k, v=v)
     if not q.dtype == k.dtype == v.dtype:
         raise TypeError(f"attention: expected q, k and v of one type, got {q.dtype}, {k.dtype} and {v.dtype}")

@@ -12,7 +12,7 @@ from ..dtypes import as_dtype, item_bytes
 from ..target import Target
 from .operator import Operand, Operator, Scheduled, frozen, is_on_gpu
 
-__all__ = ["StridedOperator", "strided_operator", "strides_of"]
+__all__ = ["StridedOperator", "empty_like", "strided_operator", "strides_of"]
 
 _ALIGNMENT = 16
 
@@ -68,7 +68,7 @@ class StridedOperator(Operator):
         where = "cpu" if target is None and not any(map(is_on_gpu, given.values())) else target
         if out is None:
             first = next(iter(given.values()))
-            out = _empty_like(first, self._shape(**dict(operands)))
+            out = empty_like(first, self._shape(**dict(operands)))
         if (strides := strides_of(out)) is not None:
             rest["strides"] = strides
         function = self._function(operands, frozen(rest), Target(where) if where is not None else Target("cuda"))
@@ -76,7 +76,7 @@ class StridedOperator(Operator):
         return out
 
 
-def _empty_like(array: Any, shape: tuple[int, ...]) -> Any:
+def empty_like(array: Any, shape: tuple[int, ...]) -> Any:
     """A new array whose axes follow one another in memory as those of another do."""
     strides = strides_of(array)
     order = sorted(range(len(shape)), key=lambda axis: -strides[axis]) if strides else list(range(len(shape)))

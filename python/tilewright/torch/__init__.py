@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .attention import attention
 from .backend import compile_fx
 from .importer import compile_torch, import_fx, import_torch
 
-__all__ = ["compile_fx", "compile_torch", "import_fx", "import_torch"]
+__all__ = ["attention", "compile_fx", "compile_torch", "import_fx", "import_torch"]

@@ -1,0 +1,143 @@
+"""Attention as an operator of PyTorch, which autograd and torch.compile take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ..ops import attention as _attention
+from ..ops import attention_gradients
+from ..ops.attention import result_shape
+from ..ops.layouts import empty_like
+from ..ops.operator import Operand
+
+__all__ = ["attention"]
+
+_Window = tuple[int | None, int | None] | None
+
+
+def _options(
+    is_causal: bool, scale: float | None, enable_gqa: bool, before: int | None, behind: int | None,
+    softcap: float | None, offset: int,
+) -> dict[str, Any]:  # fmt: skip
+    window = None if before is None and behind is None else (before, behind)
+    return {
+        "is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa, "window": window, "softcap": softcap,
+        "offset": offset,
+    }  # fmt: skip
+
+
+def _dense(x: torch.Tensor) -> torch.Tensor:
+    """Itself where the last axis is dense."""
+    return x if x.is_contiguous() or x.stride(-1) == 1 else x.contiguous()
+
+
+@torch.library.custom_op("tilewright::attention", mutates_args=())
+def _op(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    before: int | None = None,
+    behind: int | None = None,
+    softcap: float | None = None,
+    offset: int = 0,
+) -> torch.Tensor:
+    out = _like(q, k, v)
+    given = [_dense(one.detach()) for one in (q, k, v)]
+    given += [] if mask is None else [mask.detach().contiguous()]
+    _attention(*given, out=out, **_options(is_causal, scale, enable_gqa, before, behind, softcap, offset))
+    return out
+
+
+def _like(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """A result, which lies in memory as `q` does."""
+    operands = [Operand(tuple(one.shape), str(one.dtype).removeprefix("torch.")) for one in (q, k, v)]
+    return empty_like(_dense(q), result_shape(*operands))
+
+
+@_op.register_fake
+def _(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *_: Any) -> torch.Tensor:
+    return _like(q, k, v)
+
+
+@torch.library.custom_op("tilewright::attention_gradients", mutates_args=())
+def _gradients(
+    head: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    before: int | None = None,
+    behind: int | None = None,
+    softcap: float | None = None,
+    offset: int = 0,
+) -> list[torch.Tensor]:
+    given = [one.detach().contiguous() for one in (head, q, k, v, mask) if one is not None]
+    options = _options(is_causal, scale, enable_gqa, before, behind, softcap, offset)
+    made: Any = attention_gradients(*given, **options)
+    return list(made)
+
+
+@_gradients.register_fake
+def _(
+    head: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None, *_: Any
+) -> list[torch.Tensor]:
+    wanted = [q, k, v, *([mask] if mask is not None and mask.is_floating_point() else [])]
+    return [one.new_empty(one.shape) for one in wanted]
+
+
+def _setup(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    q, k, v, mask, *ctx.options = inputs
+    ctx.save_for_backward(q, k, v, mask)
+
+
+def _backward(ctx: Any, head: torch.Tensor) -> tuple[Any, ...]:
+    q, k, v, mask = ctx.saved_tensors
+    made = _gradients(head, q, k, v, mask, *ctx.options)
+    of_mask = made[3] if len(made) > 3 else None
+    return (*made[:3], of_mask, *[None] * len(ctx.options))
+
+
+_op.register_autograd(_backward, setup_context=_setup)
+
+
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    mask: torch.Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    window: _Window = None,
+    softcap: float | None = None,
+    offset: int = 0,
+) -> torch.Tensor:
+    """`tilewright.ops.attention` as an operator of PyTorch: for autograd, torch.compile and torch.export.
+
+    The operator is `torch.ops.tilewright.attention`. It has gradients by `q`, `k`, `v` and a mask of floats, which are
+    the same in each run. Arguments and errors are those of `tilewright.ops.attention`; `q`, `k` and `v` may have any
+    strides, and are copied only where their last axis is not dense. The backward direction keeps the scores of all
+    queries and keys in memory.
+
+    >>> import torch
+    >>> q, k, v = torch.randn(3, 1, 2, 5, 8, requires_grad=True).unbind()
+    >>> o = torch.compile(attention, fullgraph=True, backend="eager")(q, k, v, is_causal=True)
+    >>> expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    >>> torch.allclose(o, expected, atol=1e-5)
+    True
+    >>> gradients = [torch.autograd.grad(one.square().sum(), (q, k, v), retain_graph=True) for one in (o, expected)]
+    >>> all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*gradients))
+    True
+    """
+    before, behind = window or (None, None)
+    return _op(q, k, v, mask, is_causal, scale, enable_gqa, before, behind, softcap, offset)

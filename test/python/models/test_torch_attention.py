@@ -1,0 +1,100 @@
+"""Attention as an operator of PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tilewright.torch import attention  # noqa: E402
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("full", {}),
+    ("causal", {"is_causal": True}),
+    ("scale", {"scale": -0.3}),
+    ("bool mask", {"mask": "bool"}),
+    ("float mask", {"mask": "float64"}),
+]
+
+
+def operands(dtype: torch.dtype = torch.float64, heads: int = 2) -> list[torch.Tensor]:
+    """Of b s h d, with axes swapped."""
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((2, 5, heads, 4), (2, 7, 2, 4), (2, 7, 2, 6))
+    made = [torch.randn(shape, dtype=dtype, generator=generator).transpose(1, 2) for shape in shapes]
+    return [one.requires_grad_() for one in made]
+
+
+def with_mask(options: dict[str, Any]) -> dict[str, Any]:
+    if "mask" not in options:
+        return options
+    drawn = torch.randn(2, 1, 5, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    return {**options, "mask": drawn > -0.5 if options["mask"] == "bool" else drawn.requires_grad_()}
+
+
+@pytest.mark.parametrize("options", [one for _, one in CASES], ids=[name for name, _ in CASES])
+@pytest.mark.parametrize("heads", [2, 4])
+def test_gradients_are_torchs(options: dict[str, Any], heads: int) -> None:
+    options = with_mask(options)
+    inputs = operands(heads=heads)
+    result = attention(*inputs, enable_gqa=True, **options)
+    mask = options.pop("mask", None)
+    exact = torch.nn.functional.scaled_dot_product_attention(*inputs, attn_mask=mask, enable_gqa=True, **options)
+    torch.testing.assert_close(result, exact)
+    assert result.transpose(1, 2).is_contiguous()
+    wanted = [*inputs, *([mask] if mask is not None and mask.is_floating_point() else [])]
+    head = torch.randn_like(exact)
+    for got, expected in zip(*(torch.autograd.grad(one, wanted, head) for one in (result, exact)), strict=True):
+        torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"window": (2, 1), "offset": 2}, {"softcap": 0.7}, {"is_causal": True, "offset": -2}],
+    ids=["window", "soft cap", "rows that see nothing"],
+)  # fmt: skip
+def test_gradients_are_those_of_differences(options: dict[str, Any]) -> None:
+    torch.autograd.gradcheck(lambda *given: attention(*given, **options), operands())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_gradients_of_16_bit_types_are_the_same_in_each_run(dtype: torch.dtype) -> None:
+    inputs = operands(dtype, 4)
+    head = torch.randn(2, 4, 5, 6, dtype=dtype)
+    first, second = (
+        torch.autograd.grad(attention(*inputs, is_causal=True, enable_gqa=True), inputs, head) for _ in range(2)
+    )
+    exact_inputs = [one.detach().double().requires_grad_() for one in inputs]
+    exact = torch.nn.functional.scaled_dot_product_attention(*exact_inputs, is_causal=True, enable_gqa=True)
+    expected = torch.autograd.grad(exact, exact_inputs, head.double())
+    for one, other, right in zip(first, second, expected, strict=True):
+        assert torch.equal(one, other)
+        # The weights, the gradients of scores and the result are rounded once each.
+        assert (one - right).abs().max() < 4 * torch.finfo(dtype).eps * max(1.0, float(right.abs().max()))
+
+
+def test_what_operators_of_pytorch_have_to_do() -> None:
+    q, k, v = operands()
+    tested = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
+    torch.library.opcheck(torch.ops.tilewright.attention.default, (q, k, v, None, True), test_utils=tested)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_torch_compile_keeps_it_whole(backend: str) -> None:
+    def model(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        return attention(q * 2, k, v, is_causal=True).transpose(1, 2).reshape(2, 5, -1)
+
+    inputs = operands()
+    compiled = torch.compile(model, backend=backend, fullgraph=True)
+    torch.testing.assert_close(compiled(*inputs), model(*inputs))
+    made = [torch.autograd.grad(one(*inputs).square().sum(), inputs) for one in (compiled, model)]
+    for one, other in zip(*made, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_mask_that_does_not_fit() -> None:
+    with pytest.raises(
+        ValueError, match=r"attention: expected a mask that is broadcast to \(2, 2, 5, 7\), got shape \(7, 5\)"
+    ):
+        attention(*operands(), torch.ones(7, 5, dtype=torch.bool))

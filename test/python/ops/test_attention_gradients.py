@@ -1,0 +1,90 @@
+"""Gradients of attention of any shape, type and option, beside those that torch finds in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tilewright import TilewrightError, ops, testing
+from tilewright.runtime.ndarray import as_dtype
+
+from .test_attention import Case
+
+torch = pytest.importorskip("torch")
+FEW, MANY = 10, 300
+
+
+def attention(q: Any, k: Any, v: Any, mask: Any, options: dict[str, Any]) -> Any:
+    if options.get("enable_gqa"):
+        k, v = (one.repeat_interleave(q.shape[-3] // one.shape[-3], -3) for one in (k, v))
+    scale = options.get("scale")
+    scores = q @ k.transpose(-1, -2) * (max(q.shape[-1], 1) ** -0.5 if scale is None else scale)
+    if softcap := options.get("softcap"):
+        scores = softcap * torch.tanh(scores / softcap)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -np.inf) if mask.dtype == torch.bool else scores + mask
+    i = torch.arange(q.shape[-2])[:, None] + options.get("offset", 0)
+    j = torch.arange(k.shape[-2])
+    before, behind = options.get("window") or (None, None)
+    behind = 0 if options.get("is_causal") else behind
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool)
+    seen &= (j <= i + behind) if behind is not None else seen
+    seen &= (j >= i - before) if before is not None else seen
+    scores = scores.masked_fill(~seen, -np.inf)
+    sees = (scores > -np.inf).any(-1, keepdim=True)
+    return (torch.softmax(torch.where(sees, scores, 0.0), -1) * sees) @ v
+
+
+def check(seed: int, target: str) -> None:
+    case = Case(seed)
+    arrays = [case.q, case.k, case.v, *([] if case.mask is None else [case.mask])]
+    exact = [torch.tensor(np.asarray(one, one.dtype if one.dtype == bool else "float64")) for one in arrays]
+    wanted = [one.requires_grad_() for one in exact if one.dtype != torch.bool]
+    result = attention(*exact[:3], exact[3] if case.mask is not None else None, case.options)
+    head = np.random.default_rng(seed).standard_normal(result.shape).astype(as_dtype(case.dtype))
+    expected = torch.autograd.grad(result, wanted, torch.tensor(head.astype("float64")), allow_unused=True)
+    given = [np.ascontiguousarray(one) for one in arrays]
+    made = ops.attention_gradients(head, *given, target=target, **case.options)
+    assert len(made) == len(wanted)
+    floats = [one for one in arrays if one.dtype != bool]
+    largest = 1.0 + sum(float(np.abs(one.astype("float64")).max()) for one in floats if one.size)
+    for got, right, of in zip(made, expected, floats, strict=True):
+        assert (got.shape, got.dtype) == (of.shape, of.dtype)
+        if got.size and right is not None:
+            # What is rounded once is as large as what it is a sum of.
+            unit = max(2.0**-18 if "float64" not in (case.dtype, str(of.dtype)) else 2.0**-45, *(
+                testing.unit_roundoff(one) for one in (case.dtype, str(of.dtype))
+            ))  # fmt: skip
+            size = (largest + float(right.abs().max())) ** 2
+            np.testing.assert_allclose(got.astype("float64"), right.numpy(), rtol=0, atol=unit * size)
+
+
+def run(seeds: range, target: str) -> None:
+    for seed in seeds:
+        try:
+            check(seed, target)
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, {target}: {error}") from error
+
+
+@pytest.mark.parametrize("target", ["sim", "cpu"])
+def test_any_gradients(target: str) -> None:
+    run(range(FEW), target)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["sim -device=H200", "cpu"])
+@pytest.mark.parametrize("first", range(0, MANY, 50))
+def test_many_gradients(first: int, target: str) -> None:
+    run(range(first + 1000, first + 1050), target)
+
+
+def test_a_head_that_does_not_fit() -> None:
+    x = np.zeros((4, 8), "float32")
+    with pytest.raises(TilewrightError) as raised:
+        ops.attention_gradients(x[:3], x, x, x)
+    assert str(raised.value) == (
+        "attention_gradients: expected a head of float32 and shape (4, 8), got float32 and (3, 8)"
+    )
