@@ -21,8 +21,6 @@ COLUMNS = 120
 SOURCES = ("python", "test", "tools", "bench")
 # Pages with longer lines that are still to be wrapped; a page leaves this list and does not come back.
 UNWRAPPED = ROOT / "tools" / "unwrapped-docs.txt"
-# How many longer sentences a file may still have. Lower a number when sentences are rewritten; never raise one.
-LONG_SENTENCES = ROOT / "tools" / "long-sentences.txt"
 WORDS = 25
 NO_PROSE = ("#", "|", "<", "![", ":", "{")
 
@@ -128,20 +126,14 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def sentences() -> list[str]:
-    """Pages and public docstrings: sentences of at most 25 words, but for as many as long-sentences.txt waives."""
-    waived = {name: int(count) for count, name in (line.split() for line in LONG_SENTENCES.read_text().splitlines())}
-    found: dict[str, list[str]] = {}
+    """Pages and public docstrings: sentences of at most 25 words."""
+    told: list[str] = []
     for page in tracked("*.md"):
         if not page.startswith("docs/generated/") and page != "CHANGELOG.md":
-            found[page] = [f"{page}:{line}: {each}" for line, each in long_sentences((ROOT / page).read_text())]
+            told += [f"{page}:{line}: {each}" for line, each in long_sentences((ROOT / page).read_text())]
     for file in tracked("python/tilewright/*.py"):
-        texts = docstrings(ROOT / file)
-        found[file] = [f"{file}:{line}: {each}" for line, text in texts for _, each in long_sentences(text)]
-    told: list[str] = []
-    for name in sorted(found.keys() | waived.keys()):
-        lines, allowed = found.get(name, []), waived.get(name, 0)
-        if len(lines) > allowed:
-            told += [f"{name}: {len(lines)} sentences of more than {WORDS} words, at most {allowed} allowed", *lines]
+        for line, text in docstrings(ROOT / file):
+            told += [f"{file}:{line}: {each}" for _, each in long_sentences(text)]
     return told
 
 
